@@ -8,7 +8,7 @@ use crate::block::Region;
 use crate::block::{BlockAllocator, BlockState};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::heap::Heap;
-use crate::profile::{Eras, SideWords};
+use crate::profile::{Eras, ProofOfStop, SideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::Roots;
 use crate::sync::Arc;
@@ -69,6 +69,8 @@ impl std::ops::Deref for StoppedRegion<'_> {
     }
 }
 
+impl ProofOfStop for Stopped<'_> {}
+
 impl<'a> Stopped<'a> {
     pub(crate) fn new(
         heap: &'a Heap,
@@ -127,7 +129,7 @@ impl<'a> Stopped<'a> {
             own.is_some_and(|own| eras.are_of(own)),
             "these are the eras of another heap"
         );
-        eras.side_words().next_era();
+        eras.side_words().next_era(self);
     }
 
     /// The state of the block that `address` lies in.

@@ -29,7 +29,7 @@ pub fn prefetch_line(address: Addr) {
 /// Items between their discovery, when they are prefetched, and their use, `N` items later.
 ///
 /// An item comes out of [`PrefetchRing::push`] when `N` more have been pushed. When nothing is left
-/// to push, [`PrefetchRing::pop_newest`] and [`PrefetchRing::pop_oldest`] empty the ring.
+/// to push, `RingHand::pop_newest` and [`PrefetchRing::pop_oldest`] empty the ring.
 ///
 /// Invariant: the items are the latest ones, in places `next - len..next` modulo `N`, without a
 /// gap; all other places are `None`. So `push` needs no length: it looks at the place that it
@@ -62,12 +62,6 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
         self.hand().push(item)
     }
 
-    /// Takes the newest item.
-    #[inline(always)]
-    pub fn pop_newest(&mut self) -> Option<T> {
-        self.hand().pop_newest()
-    }
-
     /// Takes the oldest item: the one that has had the most time to come into the cache.
     #[inline(always)]
     pub fn pop_oldest(&mut self) -> Option<T> {
@@ -97,7 +91,7 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
 
     /// The ring with its position in the hand: for a loop that keeps the position in a register.
     #[inline(always)]
-    pub fn hand(&mut self) -> RingHand<'_, T, N> {
+    pub(crate) fn hand(&mut self) -> RingHand<'_, T, N> {
         RingHand {
             places: &mut self.places,
             next: self.next,
@@ -109,7 +103,7 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
 /// A [`PrefetchRing`] while a loop pushes to it. The ring has its position back when the hand is
 /// dropped.
 #[derive(Debug)]
-pub struct RingHand<'r, T, const N: usize> {
+pub(crate) struct RingHand<'r, T, const N: usize> {
     places: &'r mut [Option<T>; N],
     next: usize,
     home: &'r mut usize,
@@ -118,7 +112,7 @@ pub struct RingHand<'r, T, const N: usize> {
 impl<T: Copy, const N: usize> RingHand<'_, T, N> {
     /// Adds an item. Returns the oldest one if the ring was full.
     #[inline(always)]
-    pub fn push(&mut self, item: T) -> Option<T> {
+    pub(crate) fn push(&mut self, item: T) -> Option<T> {
         let oldest = self.places[self.next % N].replace(item);
         self.next = self.next.wrapping_add(1);
         oldest
@@ -126,7 +120,7 @@ impl<T: Copy, const N: usize> RingHand<'_, T, N> {
 
     /// Takes the newest item.
     #[inline(always)]
-    pub fn pop_newest(&mut self) -> Option<T> {
+    pub(crate) fn pop_newest(&mut self) -> Option<T> {
         let newest = self.next.wrapping_sub(1);
         let item = self.places[newest % N].take()?;
         self.next = newest;
@@ -135,7 +129,7 @@ impl<T: Copy, const N: usize> RingHand<'_, T, N> {
 
     /// Whether no item waits.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places[self.next.wrapping_sub(1) % N].is_none()
     }
 }
@@ -169,7 +163,7 @@ mod tests {
                 let item = NonZeroU32::new(number).expect("numbers begin with 1");
                 prop_assert_eq!(ring.is_full(), model.len() == 8);
                 match step {
-                    0 => prop_assert_eq!(ring.pop_newest(), model.pop_back()),
+                    0 => prop_assert_eq!(ring.hand().pop_newest(), model.pop_back()),
                     1 => prop_assert_eq!(ring.pop_oldest(), model.pop_front()),
                     _ => {
                         let oldest = if model.len() == 8 { model.pop_front() } else { None };
@@ -180,7 +174,7 @@ mod tests {
             }
             let left: Vec<_> = std::iter::from_fn(|| ring.pop_oldest()).collect();
             prop_assert_eq!(left, Vec::from(model));
-            prop_assert_eq!(ring.pop_newest(), None);
+            prop_assert_eq!(ring.hand().pop_newest(), None);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The command line: `gclab exec | run | minheap | report | compare | list | heap | profile |
-//! events | completions | man | help`.
+//! The command line: `gclab exec | run | plan | status | minheap | tune | report | compare | emit |
+//! merge | list | heap | profile | events | completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -15,7 +15,10 @@ use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
-use crate::{events, exec, heap, list, minheap, profile, report, run, run_arguments, shell};
+use crate::{
+    compare, emit, events, exec, heap, list, merge, minheap, plan, profile, report, run, run_arguments, shell, status,
+    tune,
+};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
 /// numbers.
@@ -30,9 +33,14 @@ struct Cli {
 enum Command {
     Exec(exec::Arguments),
     Run(run_arguments::Arguments),
+    Plan(plan::Arguments),
+    Status(status::Arguments),
     Minheap(minheap::Arguments),
+    Tune(tune::Arguments),
     Report(report::ReportArguments),
-    Compare(report::CompareArguments),
+    Compare(compare::CompareArguments),
+    Emit(emit::Arguments),
+    Merge(merge::Arguments),
     List(list::Arguments),
     #[command(subcommand)]
     Heap(heap::Command),
@@ -94,9 +102,14 @@ pub(crate) fn command(
     match cli.command {
         Command::Exec(arguments) => exec::exec(&arguments, &rts, registry, executor, settings),
         Command::Run(arguments) => run::run(&arguments, registry, settings),
+        Command::Plan(arguments) => plan::plan(&arguments, registry),
+        Command::Status(arguments) => status::status(&arguments),
         Command::Minheap(arguments) => minheap::minheap(&arguments, &rts, registry, settings),
+        Command::Tune(arguments) => tune::tune(&arguments, registry, settings),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Compare(arguments) => report::compare(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Emit(arguments) => emit::emit(&arguments, registry),
+        Command::Merge(arguments) => merge::merge(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),
         Command::Profile(command) => profile::profile(&command),

@@ -4,7 +4,7 @@
 //! runs), or could not finish it; 2 for anything wrong with the request; 128 + n after signal n.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use gclab_core::collector::Description;
@@ -28,8 +28,18 @@ pub(crate) const EXIT_PANIC: u8 = 101;
 
 /// Prints to standard output. A reader that closes the pipe early (`| head`) is no error.
 pub(crate) fn print(text: &str) -> ExitCode {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints bytes in the same way.
+pub(crate) fn print_bytes(bytes: &[u8]) -> ExitCode {
+    print_by(|stdout| stdout.write_all(bytes))
+}
+
+/// Prints in the same way what a function writes, and keeps none of it in memory.
+pub(crate) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => fail(format!("standard output: {error}")),
@@ -44,7 +54,7 @@ pub(crate) fn refuse(message: impl Display) -> ExitCode {
 
 /// Prints the fault of an experiment file, with its place; returns exit status 2.
 pub(crate) fn refuse_file(error: &SpecError) -> ExitCode {
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     tell!("{}", error.render(colours).trim_end());
     ExitCode::from(EXIT_USAGE)
 }

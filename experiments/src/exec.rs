@@ -175,6 +175,9 @@ pub(crate) fn checked(selection: &Selection, given: &Given, registry: &Registry)
     };
     let (flags, overridden) = fitted.map_err(|error| error.to_string())?;
     notes(&overridden);
+    if flags.config.time_profile.is_some() && flags.config.tick().is_none() {
+        notes(&["-V0 turns the timer off, so the time profile (-p) has no samples".to_owned()]);
+    }
     Ok(Checked {
         workload,
         args,
@@ -288,7 +291,7 @@ fn run(
             args: arguments.selection.args.clone(),
             collector: checked.collector.name.to_owned(),
             flags: checked.given(),
-            program: None,
+            ..Configuration::default()
         };
         let rts = (!words.is_empty()).then(|| "+RTS".to_owned());
         let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();

@@ -16,20 +16,27 @@ use gclab_workloads::WorkloadList;
 
 mod cli;
 mod common;
+mod compare;
+mod conditions;
 mod dry_run;
+mod emit;
 mod events;
 mod exec;
 mod exhausted;
 mod given;
 mod heap;
 mod list;
+mod merge;
 mod minheap;
+mod plan;
 mod profile;
 mod report;
 mod run;
 mod run_arguments;
 mod settings;
 mod shell;
+mod status;
+mod tune;
 mod verdict;
 
 pub use settings::{Hook, RtsOpts, Settings};

@@ -43,7 +43,8 @@ pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
             let stress = &workload.stress;
             json!({
                 "name": workload.name, "summary": workload.summary, "arguments": arguments.collect::<Vec<_>>(),
-                "test": workload.test.args, "bench": workload.bench,
+                "checksum": workload.checksum, "test": workload.test.args, "test_checksum": workload.test.checksum,
+                "bench": workload.bench,
                 "stress": { "args": stress.args, "every": stress.every, "parallel": stress.parallel },
             })
         })),

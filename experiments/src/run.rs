@@ -3,21 +3,23 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use gclab_flags::ENVIRONMENT;
+use gclab_report::Results;
 use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::plan::plan;
 use gclab_sweep::registry::Registry;
-use gclab_sweep::run::Run;
 use gclab_sweep::runner::stop::Stop;
-use gclab_sweep::runner::{Sweep, SweepEnd, sweep};
+use gclab_sweep::runner::{Environment, Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, fail, print, refuse};
+use crate::conditions;
 use crate::dry_run::dry_run;
 use crate::report::write_html;
 use crate::run_arguments::{Arguments, command, look_at_programs, no_runs, tools, words};
@@ -25,6 +27,7 @@ use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
 pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
+    let until = arguments.until.map(|time| Instant::now() + time);
     let mut experiment = match arguments.load(registry) {
         Ok(experiment) => experiment,
         Err(refusal) => return refusal,
@@ -54,6 +57,10 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     if let Err(code) = look_at_programs(&mut experiment, arguments, &stop) {
         return code;
     }
+    let found = conditions::before(&experiment);
+    if let Err(refusal) = conditions::tell(&found, arguments) {
+        return refusal;
+    }
     let program = Path::new(machine::THIS_PROGRAM);
     let minima = match minima(&experiment, program, &stop) {
         Ok(minima) => minima,
@@ -73,14 +80,20 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     if plan.is_empty() {
         return no_runs(&experiment, arguments);
     }
-    let manifest = folder::manifest(&experiment, &plan, minima, arguments.shard, command(arguments));
+    let mut manifest = folder::manifest(&experiment, &plan, minima, arguments.shard, command(arguments));
+    conditions::warn(&mut manifest, &found);
+    let here = manifest.machine.clone();
     match folder::choose(
         manifest,
+        &plan,
         arguments.shard,
         arguments.out.as_deref(),
         arguments.begins_anew(),
     ) {
-        Ok(folder) => go(folder, &plan, &experiment, arguments, program, &stop),
+        Ok(folder) => match conditions::changes(&folder, &here, arguments) {
+            Ok(environment) => go(folder, &experiment, arguments, program, &stop, until, environment),
+            Err(refusal) => refusal,
+        },
         Err(error) => refuse(error),
     }
 }
@@ -107,17 +120,18 @@ fn minima(experiment: &Experiment, program: &Path, stop: &Stop) -> Result<Vec<Mi
 
 fn go(
     mut folder: Folder,
-    plan: &[Run],
     experiment: &Experiment,
     arguments: &Arguments,
     program: &Path,
     stop: &Stop,
+    until: Option<Instant>,
+    environment: Environment,
 ) -> ExitCode {
     for note in &folder.notes {
         tell!("gclab: note: {note}");
     }
     let path = folder.results.path().to_owned();
-    let (done, all) = (folder.results.done(), plan.len());
+    let (done, all) = (folder.results.done(), folder.runs.len());
     match (done, all) {
         _ if done == all => tell!("{}: all {all} runs are done; --fresh measures again", path.display()),
         (0, _) => tell!("{}: {}", path.display(), counted(all, "run")),
@@ -126,12 +140,14 @@ fn go(
     if done < all {
         let swept = sweep(
             &mut folder.results,
-            plan,
+            &folder.runs,
             &Sweep {
                 program,
                 timeout: experiment.timeout,
                 stop,
+                environment,
             },
+            until,
         );
         match swept {
             Ok(SweepEnd::Complete) => {}
@@ -142,31 +158,49 @@ fn go(
                     path.display(),
                     counted(left_out, "run")
                 );
-                return match ResultsDir::open(&path) {
-                    Ok(results) => finish(&results, &path),
+                return match Results::open(&path) {
+                    Ok(results) => finish(&results, &path, arguments.strict),
                     Err(error) => fail(error),
                 };
             }
-            Ok(SweepEnd::Stopped(signal)) => return stopped(signal, &folder.results, arguments),
-            Err(error) => return fail(format!("{error}\n{}", to_continue(&folder.results, arguments))),
+            Ok(SweepEnd::OutOfTime) => {
+                tell!(
+                    "{}: the next round would not end in time; {}",
+                    path.display(),
+                    to_continue(&path, all, arguments)
+                );
+                return match Results::open(&path) {
+                    Ok(results) if results.timed() == 0 => ExitCode::SUCCESS,
+                    Ok(results) => finish(&results, &path, arguments.strict),
+                    Err(error) => fail(error),
+                };
+            }
+            Ok(SweepEnd::Stopped(signal)) => return stopped(signal, &path, all, arguments),
+            Err(error) => return fail(format!("{error}\n{}", to_continue(&path, all, arguments))),
         }
     }
     // The runner has the totals only. A report has everything that is on disk.
-    match ResultsDir::open(&path) {
-        Ok(results) if results.done() == all => finish(&results, &path),
+    match Results::open(&path) {
+        Ok(results) if results.done() == all => finish(&results, &path, arguments.strict),
         Ok(results) => fail(format!(
             "{}: lines were removed while the sweep ran: {}",
             results.runs_file().display(),
-            to_continue(&results, arguments)
+            to_continue(&path, all, arguments)
         )),
         Err(error) => fail(error),
     }
 }
 
 /// Prints the table and the faults, and writes the report.
-fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
+fn finish(results: &Results, path: &Path, strict: bool) -> ExitCode {
     let printed = print(&gclab_report::terminal(results));
     let mut faults = faults(results);
+    let disturbed = conditions::disturbed(results);
+    if strict {
+        faults.extend(disturbed);
+    } else {
+        disturbed.iter().for_each(|note| tell!("gclab: note: {note}"));
+    }
     match write_html(results, path) {
         Ok(report) => tell!("\n{}", report.display()),
         // The runs are recorded, so their faults are still printed.
@@ -178,20 +212,20 @@ fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
     if faults.is_empty() { printed } else { ExitCode::FAILURE }
 }
 
-fn stopped(signal: i32, results: &ResultsDir, arguments: &Arguments) -> ExitCode {
+fn stopped(signal: i32, path: &Path, planned: usize, arguments: &Arguments) -> ExitCode {
     tell!(
         "\ngclab: stopped by signal {signal}; {}",
-        to_continue(results, arguments)
+        to_continue(path, planned, arguments)
     );
     ended_by(signal)
 }
 
 /// The state of the folder on disk, and the command that continues.
-fn to_continue(results: &ResultsDir, arguments: &Arguments) -> String {
-    let done = ResultsDir::open_totals(results.path()).map_or(0, |found| found.done());
+fn to_continue(path: &Path, planned: usize, arguments: &Arguments) -> String {
+    let done = ResultsDir::open_totals(path).map_or(0, |found| found.done());
     format!(
         "{done} of {} runs are done and kept. To continue:\n  {}",
-        results.manifest().plan.len(),
-        shell_line(&arguments.to_continue_in(results.path()))
+        planned,
+        shell_line(&arguments.to_continue_in(path))
     )
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use gclab_results::shell_line;
@@ -9,15 +10,16 @@ use gclab_sweep::experiment::Experiment;
 use gclab_sweep::minheap::{self, Tools, store};
 use gclab_sweep::plan::Shard;
 use gclab_sweep::registry::Registry;
+use gclab_sweep::runner::builds::look_at_builds;
 use gclab_sweep::runner::preflight::preflight;
 use gclab_sweep::runner::stop::Stop;
-use gclab_sweep::spec::{self, MAX_REPEAT};
+use gclab_sweep::spec::{self, MAX_REPEAT, parse_duration};
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, refuse, refuse_file};
 
 /// Do the runs of an experiment file, or those that are still missing, and report
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Arguments {
     /// The experiment file
     #[arg(required_unless_present = "command", conflicts_with = "command")]
@@ -35,6 +37,9 @@ pub(crate) struct Arguments {
     /// Begin a new folder even if there is one with the same plan
     #[arg(long)]
     pub(crate) fresh: bool,
+    /// Refuse to run while the machine is not fit to measure on, and fail if a run was disturbed
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Number of runs of each configuration, in place of the file's `repeat`; of a command, in
     /// place of 5
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
@@ -43,9 +48,18 @@ pub(crate) struct Arguments {
     /// `--dry-run=commands` prints the command of each run
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "grid")]
     pub(crate) dry_run: Option<DryRun>,
+    /// Begin no round that would not end within this time, by the times of the runs so far: 30min,
+    /// 2h. The same command goes on later
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) until: Option<Duration>,
     /// Do part I of N (1/4, 2/4, ...); `gclab report` puts the parts' folders together
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     pub(crate) shard: Shard,
+}
+
+/// A duration from `30min` or `2h`.
+fn time(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "expected a number and ms, s, m, min or h, such as 30min; at most 1000h".into())
 }
 
 /// The output of a dry run.
@@ -73,7 +87,9 @@ impl Arguments {
                 spec::of_command(&self.command, self.runtime.as_deref(), repeat, registry)
             }
         };
-        loaded.map_err(|error| refuse_file(&error))
+        let mut experiment = loaded.map_err(|error| refuse_file(&error))?;
+        experiment.executable = Some(machine::executable());
+        Ok(experiment)
     }
 
     /// The file, or the command, for messages.
@@ -98,7 +114,7 @@ impl Arguments {
     }
 }
 
-/// Looks at the programs of an experiment before its first run.
+/// Looks at the builds and programs of an experiment before its first run.
 ///
 /// # Errors
 /// The exit status, after the message about a program that cannot run.
@@ -107,7 +123,7 @@ pub(crate) fn look_at_programs(
     arguments: &Arguments,
     stop: &Stop,
 ) -> Result<(), ExitCode> {
-    let looked = preflight(experiment, stop);
+    let looked = look_at_builds(experiment, stop).and_then(|()| preflight(experiment, stop));
     if let Some(signal) = stop.signal() {
         return Err(ended_by(signal));
     }
@@ -132,6 +148,9 @@ fn words_with(arguments: &Arguments, out: Option<&Path>) -> Vec<String> {
     }
     if let Some(repeat) = arguments.repeat {
         words.extend(["--repeat".to_owned(), repeat.to_string()]);
+    }
+    if arguments.strict {
+        words.push("--strict".to_owned());
     }
     if !arguments.shard.is_all() {
         words.extend(["--shard".to_owned(), arguments.shard.to_string()]);

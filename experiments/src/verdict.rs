@@ -1,7 +1,7 @@
 //! The faults of a finished sweep: runs that failed, and checksums that disagree.
 
-use gclab_report::{disagreements, untimed_disagreements};
-use gclab_results::{ResultsDir, RunRecord, Status, shell_line};
+use gclab_report::{Failures, Results, disagreements, untimed_disagreements};
+use gclab_results::{Status, shell_line};
 use gclab_sweep::text::last_lines;
 
 /// Lines of a failed run's standard error that its message shows.
@@ -10,7 +10,7 @@ const LINES: usize = 8;
 /// One message for each fault; none if all is well. An exhausted heap is a result, not a fault:
 /// sweeps over `-M` look for it. With `heap`, a timeout is a result too: near the least heap a
 /// program may thrash.
-pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
+pub(crate) fn faults(results: &Results) -> Vec<String> {
     let mut faults = Vec::new();
     for note in disagreements(results) {
         faults.push(format!(
@@ -23,19 +23,16 @@ pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
         ));
     }
     for kind in ["crash", "timeout", "usage error", "wrong answer", "unprepared"] {
-        let is_result = |run: &RunRecord| run.heap_multiple.is_some() && run.outcome == Status::Timeout;
-        let failed: Vec<&RunRecord> = results
-            .all_runs()
-            .filter(|run| run.outcome.kind() == kind && !is_result(run))
-            .collect();
-        if let Some(first) = failed.first() {
-            faults.push(message(kind, failed.len(), results.all_runs().count(), first));
+        match results.failures(kind) {
+            Ok(None) => {}
+            Ok(Some(failures)) => faults.push(message(kind, &failures, results.all())),
+            Err(error) => faults.push(error.to_string()),
         }
     }
     faults
 }
 
-fn message(kind: &str, count: usize, all: usize, first: &RunRecord) -> String {
+fn message(kind: &str, Failures { count, first }: &Failures, all: usize) -> String {
     let outcome = match &first.outcome {
         Status::Crash { .. } => format!(", {}", first.outcome),
         _ => String::new(),
@@ -47,12 +44,12 @@ fn message(kind: &str, count: usize, all: usize, first: &RunRecord) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gclab_results::{Configuration, Manifest, PlannedRun};
+    use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord};
 
     use super::*;
 
     /// A folder with a run for each collector and outcome; the checksum is that of good runs.
-    fn results(folder: &tempfile::TempDir, runs: &[(&str, Status, &str)]) -> ResultsDir {
+    fn results(folder: &tempfile::TempDir, runs: &[(&str, Status, &str)]) -> Results {
         let mut manifest = Manifest::new("fake");
         for (position, (collector, ..)) in (0..).zip(runs) {
             let configuration = Configuration {
@@ -74,7 +71,7 @@ mod tests {
             };
             results.append_run(&record).unwrap();
         }
-        results
+        Results::open(folder.path()).unwrap()
     }
 
     #[test]

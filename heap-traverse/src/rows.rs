@@ -58,8 +58,12 @@ impl Rows {
 
     /// Replaces everything by `rows` rows, made from pairs of a row and a target. `pair` returns
     /// the pair of a number below `pairs`, or none if there is no pair of this number. Each row has
-    /// its targets in the order of the pairs. There must be fewer than 2^32 pairs.
+    /// its targets in the order of the pairs.
+    ///
+    /// # Panics
+    /// If there are 2^32 pairs or more.
     pub(crate) fn fill(&mut self, rows: usize, pairs: usize, pair: impl Fn(usize) -> Option<(u32, u32)>) {
+        assert!(u32::try_from(pairs).is_ok(), "{pairs} pairs are too many for a table");
         let starts = &mut self.starts;
         starts.clear();
         starts.resize(rows + 1, 0);
@@ -122,6 +126,12 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::Rows;
+
+    #[test]
+    #[should_panic(expected = "too many for a table")]
+    fn pairs_beyond_32_bits_are_refused() {
+        Rows::default().fill(1, 1 << 32, |_| None);
+    }
 
     #[test]
     fn filled_rows_have_their_targets_in_the_order_of_the_pairs() {

@@ -10,21 +10,18 @@
 //! ([`ResultsDir::logged`]) are kept apart from timed runs ([`ResultsDir::runs`]), so that
 //! statistics do not mix them.
 
+pub use crate::error::PLAN_DRAFT;
+use crate::error::{PLAN_FILE, RUNS_FILE, ResultsError, TornLine, io_error};
 use crate::manifest::Manifest;
+use crate::plan::PlannedRun;
 use crate::purpose::Purpose;
-use crate::record::{RunRecord, SCHEMA};
-use serde::Deserialize;
+use crate::reading::{each_run, other_figures, read_plan};
+use crate::record::RunRecord;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file that holds the [`Manifest`].
-const PLAN_FILE: &str = "plan.json";
-/// The name of `PLAN_FILE` until the whole file is on disk.
-pub const PLAN_DRAFT: &str = "plan.json.new";
-/// The file that holds a [`RunRecord`] on each line.
-const RUNS_FILE: &str = "runs.jsonl";
 /// The folder that holds the files of heap profiles.
 pub const PROFILES: &str = "profiles";
 /// The folder that holds event logs.
@@ -38,8 +35,6 @@ pub struct ResultsDir {
     runs: Vec<RunRecord>,
     profiled: Vec<RunRecord>,
     logged: Vec<RunRecord>,
-    /// The folders that hold the files of the runs: this one, or those that it was joined from.
-    folders: Vec<PathBuf>,
     done: HashSet<String>,
     torn: Option<TornLine>,
     /// The number of bytes of `runs.jsonl` that hold whole records.
@@ -50,67 +45,6 @@ pub struct ResultsDir {
     leftover: bool,
     /// Whether runs are kept without their single collections and censuses.
     totals_only: bool,
-}
-
-/// A last line of `runs.jsonl` that was not written completely.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TornLine {
-    /// The line's number, from 1.
-    pub line: usize,
-    /// The length of the line in bytes.
-    pub bytes: usize,
-}
-
-/// The reason why a results folder could not be created, read or extended.
-#[derive(Debug, thiserror::Error)]
-pub enum ResultsError {
-    /// The operating system refused an operation.
-    #[error("{path}: cannot {action}: {source}")]
-    Io {
-        /// The operation, as a verb.
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// A folder without `plan.json`.
-    #[error("{path}: not a results folder: it has no {PLAN_FILE}")]
-    NoPlan {
-        /// The path of the folder.
-        path: PathBuf,
-    },
-    /// A folder that already holds results.
-    #[error("{path}: already holds results; continue this folder, or choose another")]
-    Exists {
-        /// The path of the folder.
-        path: PathBuf,
-    },
-    /// Text that is not a record or a plan.
-    #[error("{path}:{line}: {problem}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The reason why it cannot be read.
-        problem: String,
-    },
-    /// A schema of a newer gclab.
-    #[error(
-        "{path}:{line}: schema {found} was written by gclab {gclab}; this gclab ({}) reads schemas up to {SCHEMA}: use gclab {gclab} or newer",
-        env!("CARGO_PKG_VERSION")
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The schema of the file.
-        found: u32,
-        /// The version of the gclab that wrote the file.
-        gclab: String,
-    },
 }
 
 impl ResultsDir {
@@ -125,12 +59,7 @@ impl ResultsDir {
             return Err(ResultsError::Exists { path });
         }
         fs::create_dir_all(&path).map_err(|e| io_error("make the folder", &path, e))?;
-        let mut text = serde_json::to_string_pretty(&manifest).expect("a manifest has only string keys");
-        text.push('\n');
-        // A plan that exists is whole: it gets its name only when the whole file is on disk.
-        let draft = path.join(PLAN_DRAFT);
-        write_synced(&draft, text.as_bytes()).map_err(|e| io_error("write", &draft, e))?;
-        fs::rename(&draft, &plan).map_err(|e| io_error("rename to plan.json", &draft, e))?;
+        write_plan(&path, &manifest)?;
         Ok(ResultsDir::without_runs(path, manifest))
     }
 
@@ -154,14 +83,7 @@ impl ResultsDir {
     }
 
     fn load(path: PathBuf, totals_only: bool) -> Result<ResultsDir, ResultsError> {
-        let plan = path.join(PLAN_FILE);
-        let text = match fs::read_to_string(&plan) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(ResultsError::NoPlan { path });
-            }
-            other => other.map_err(|e| io_error("read", &plan, e))?,
-        };
-        let manifest = parse::<Manifest>(&text, &plan, 1)?;
+        let manifest = read_plan(&path)?;
         let mut dir = ResultsDir::without_runs(path, manifest);
         dir.totals_only = totals_only;
         dir.load_runs()?;
@@ -172,7 +94,6 @@ impl ResultsDir {
 
     fn without_runs(path: PathBuf, manifest: Manifest) -> ResultsDir {
         ResultsDir {
-            folders: vec![path.clone()],
             path,
             manifest,
             runs: Vec::new(),
@@ -185,19 +106,6 @@ impl ResultsDir {
             leftover: false,
             totals_only: false,
         }
-    }
-
-    /// A plan and runs that were joined from several folders; nothing can be appended.
-    pub(crate) fn assembled(
-        path: PathBuf,
-        folders: Vec<PathBuf>,
-        manifest: Manifest,
-        runs: Vec<RunRecord>,
-    ) -> ResultsDir {
-        let mut dir = ResultsDir::without_runs(path, manifest);
-        dir.folders = folders;
-        runs.into_iter().for_each(|run| dir.put(run));
-        dir
     }
 
     /// The part of a run that this folder keeps in memory.
@@ -224,46 +132,25 @@ impl ResultsDir {
 
     /// Reads all runs into `runs`, whatever their purpose.
     fn load_runs(&mut self) -> Result<(), ResultsError> {
-        let file = self.runs_file();
-        let bytes = match fs::read(&file) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other.map_err(|e| io_error("read", &file, e))?,
-        };
         let mut line_of: HashMap<String, (usize, usize)> = HashMap::new();
-        for (index, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
-            let number = index + 1;
-            let whole = line.ends_with(b"\n");
-            let parsed = std::str::from_utf8(line.trim_ascii_end())
-                .map_err(|e| malformed(&file, number, format!("not UTF-8 text: {e}")))
-                .and_then(|text| parse::<RunRecord>(text, &file, number))
-                .map(|run| self.kept(run));
-            match parsed {
-                _ if line.trim_ascii().is_empty() && whole => {}
-                Ok(run) => match line_of.get(&run.id) {
-                    None => {
-                        line_of.insert(run.id.clone(), (number, self.runs.len()));
-                        self.runs.push(run);
-                    }
-                    // The line was copied, as when folders of several machines are joined.
-                    Some(&(_, earlier)) if self.runs[earlier] == run => {}
-                    Some(&(earlier, _)) => {
-                        let problem = format!("run {} is already on line {earlier}, with other figures", run.id);
-                        return Err(malformed(&file, number, problem));
-                    }
-                },
-                Err(ResultsError::Malformed { .. }) if !whole => {
-                    self.torn = Some(TornLine {
-                        line: number,
-                        bytes: line.len(),
-                    });
-                    self.leftover = true;
-                    return Ok(());
+        let folder = self.path.clone();
+        let ending = each_run(&folder, |line| {
+            let run = self.kept(line.run);
+            match line_of.get(&run.id) {
+                None => {
+                    line_of.insert(run.id.clone(), (line.number, self.runs.len()));
+                    self.runs.push(run);
                 }
-                Err(error) => return Err(error),
+                // The line was copied, as when folders of several machines are joined.
+                Some(&(_, earlier)) if self.runs[earlier] == run => {}
+                Some(&(earlier, _)) => return Err(other_figures(&folder, line.number, &run.id, earlier)),
             }
-            self.good_bytes += line.len() as u64;
-            self.unterminated = !whole;
-        }
+            Ok(())
+        })?;
+        self.leftover = ending.torn.is_some();
+        self.torn = ending.torn;
+        self.good_bytes = ending.good_bytes;
+        self.unterminated = ending.unterminated;
         Ok(())
     }
 
@@ -303,14 +190,24 @@ impl ResultsDir {
         Ok(())
     }
 
+    /// Makes these runs the plan of the folder: those that were done, of a search that could have
+    /// asked for others.
+    ///
+    /// # Errors
+    /// Fails if the plan cannot be written; then the folder has the plan that it had.
+    pub fn replace_plan(&mut self, plan: Vec<PlannedRun>) -> Result<(), ResultsError> {
+        let manifest = Manifest {
+            plan,
+            ..self.manifest.clone()
+        };
+        write_plan(&self.path, &manifest)?;
+        self.manifest = manifest;
+        Ok(())
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The folders that hold the files of the runs.
-    pub(crate) fn folders(&self) -> &[PathBuf] {
-        &self.folders
     }
 
     /// The experiment, machine, build and plan.
@@ -365,14 +262,9 @@ impl ResultsDir {
     }
 
     /// The path of an event log: a file in [`EVENT_LOGS`] with a name from
-    /// [`RunRecord::file_stem`]. Of several folders that were joined, it is in the one that has the
-    /// file.
+    /// [`RunRecord::file_stem`].
     pub fn event_log(&self, stem: &str) -> PathBuf {
-        let in_folder = |folder: &PathBuf| folder.join(EVENT_LOGS).join(format!("{stem}.eventlog"));
-        let mut paths = self.folders.iter().map(in_folder);
-        paths
-            .find(|path| path.exists())
-            .unwrap_or_else(|| in_folder(&self.folders[0]))
+        self.path.join(EVENT_LOGS).join(format!("{stem}.eventlog"))
     }
 
     /// The torn last line, if the file has one.
@@ -391,52 +283,14 @@ impl ResultsDir {
     }
 }
 
-/// Reads one JSON text. The schema is checked first, so that a newer text is not taken for a broken
-/// one.
-fn parse<T: for<'de> Deserialize<'de>>(text: &str, path: &Path, line: usize) -> Result<T, ResultsError> {
-    #[derive(Deserialize)]
-    struct Head {
-        schema: u32,
-        gclab: Option<String>,
-    }
-    let wrong = |e: serde_json::Error| {
-        // A plan has several lines. A record is one line, whose number in the file counts.
-        let line = line + e.line().saturating_sub(1);
-        let text = e.to_string();
-        let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
-        malformed(
-            path,
-            line,
-            format!("column {}: not what gclab writes: {what}", e.column()),
-        )
-    };
-    let head: Head = serde_json::from_str(text).map_err(wrong)?;
-    if head.schema > SCHEMA {
-        let gclab = head.gclab.unwrap_or_else(|| "(unknown version)".to_owned());
-        return Err(ResultsError::Newer {
-            path: path.to_owned(),
-            line,
-            found: head.schema,
-            gclab,
-        });
-    }
-    serde_json::from_str(text).map_err(wrong)
-}
-
-fn malformed(path: &Path, line: usize, problem: String) -> ResultsError {
-    ResultsError::Malformed {
-        path: path.to_owned(),
-        line,
-        problem,
-    }
-}
-
-fn io_error(action: &'static str, path: &Path, source: io::Error) -> ResultsError {
-    ResultsError::Io {
-        action,
-        path: path.to_owned(),
-        source,
-    }
+/// Writes the plan of a folder.
+fn write_plan(folder: &Path, manifest: &Manifest) -> Result<(), ResultsError> {
+    let mut text = serde_json::to_string_pretty(manifest).expect("a manifest has only string keys");
+    text.push('\n');
+    // A plan that exists is whole: it gets its name only when the whole file is on disk.
+    let draft = folder.join(PLAN_DRAFT);
+    write_synced(&draft, text.as_bytes()).map_err(|e| io_error("write", &draft, e))?;
+    fs::rename(&draft, folder.join(PLAN_FILE)).map_err(|e| io_error("rename to plan.json", &draft, e))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -27,26 +27,31 @@
 
 #![forbid(unsafe_code)]
 
+mod conditions;
+mod error;
 pub mod folder;
 mod latency;
 mod manifest;
-pub mod parts;
 mod plan;
 pub mod probe;
 mod profile;
 mod program;
 mod purpose;
+pub mod reading;
 mod record;
 mod run_files;
 pub mod schema;
 mod shell;
 mod stats;
 mod time;
+mod unit;
 
-pub use folder::{EVENT_LOGS, PROFILES, ResultsDir, ResultsError, TornLine};
+pub use conditions::{Conditions, Counters};
+pub use error::{ResultsError, TornLine};
+pub use folder::{EVENT_LOGS, PROFILES, ResultsDir};
 pub use latency::Latency;
-pub use manifest::{Axis, Build, Machine, Manifest};
-pub use plan::{Configuration, PlannedRun};
+pub use manifest::{Axis, Build, Machine, Manifest, NamedBuild};
+pub use plan::{Configuration, Fnv1a, PlannedRun};
 pub use probe::{Minimum, Probe};
 pub use profile::{Census, HeapProfile};
 pub use program::{Expectation, Program};
@@ -55,3 +60,4 @@ pub use record::{RunRecord, SCHEMA, Status};
 pub use shell::shell_line;
 pub use stats::{CollectionRecord, GcThread, Generation, Pauses, RunPhase, RunPhases, RunStats};
 pub use time::rfc3339;
+pub use unit::Unit;

@@ -38,7 +38,7 @@ documented! {
         /// It is the share of the mean time that its 95 % interval reaches to either side, for each
         /// configuration.
         pub precision: Option<f64>,
-        /// The swept flags with their values, in the order of the file.
+        /// The swept flags and other axes with their values, in the order of the file.
         pub sweep: Vec<Axis>,
         /// Sizes of the heap, in multiples of the reference minimum of each workload; empty for an
         /// experiment without `heap`.
@@ -46,6 +46,9 @@ documented! {
         /// The least heap of each configuration, which was found before the plan was made; empty
         /// without `heap`.
         pub minima: Vec<Minimum> = default,
+        /// The builds of gclab that do the runs, if the experiment names several; empty if the
+        /// gclab of `build` does them.
+        pub builds: Vec<NamedBuild> = default,
         /// The commands of the experiment's `[[program]]` tables; empty without any.
         pub programs: Vec<Program> = default,
         /// The machine that runs the experiment.
@@ -62,12 +65,25 @@ documented! {
 }
 
 documented! {
-    /// A swept flag with its values.
+    /// A build of gclab that an experiment names.
+    #[derive(Default)]
+    pub struct NamedBuild {
+        /// Its name in the experiment: the value of `build` in the settings of its runs.
+        pub name: String,
+        /// The path of its file.
+        pub file: String,
+        /// Hash of the file's bytes (FNV-1a, 64 bits, hexadecimal).
+        pub executable: String,
+    }
+}
+
+documented! {
+    /// A swept flag, or another swept axis, with its values.
     #[derive(Default)]
     pub struct Axis {
-        /// The flag's name in experiment files.
+        /// The flag's name in experiment files; or `build`, `env.NAME` or `args.NAME`.
         pub flag: String,
-        /// The text of the flag's values, in the order of the file.
+        /// The text of the values, in the order of the file.
         pub values: Vec<String>,
     }
 }
@@ -98,6 +114,28 @@ documented! {
         pub virtualisation: Option<String>,
         /// Mitigations of processor faults in force, one text for each.
         pub mitigations: Vec<String> = default,
+        /// Whether processors may exceed their nominal frequency (boost, turbo).
+        pub boost: Option<bool>,
+        /// Threads of one core that run at the same time (`on`, `off`, `notsupported`).
+        pub smt: Option<String>,
+        /// Randomisation of addresses: `off`, `partial` or `full`.
+        pub address_randomisation: Option<String>,
+        /// When the kernel compacts memory to make huge pages (`always`, `defer`, `madvise`, ...).
+        pub huge_page_defrag: Option<String>,
+        /// Swap space in bytes.
+        pub swap_bytes: Option<u64>,
+        /// Processors that the control group may use at a time; absent without a limit.
+        pub cpu_limit: Option<f64>,
+        /// Bytes of memory that the control group may use; absent without a limit.
+        pub memory_limit_bytes: Option<u64>,
+        /// The source of power: `mains` or `battery`.
+        pub power: Option<String>,
+        /// The kernel's limit on performance counters (`perf_event_paranoid`).
+        pub perf_event_paranoid: Option<i32>,
+        /// The performance counters that runs have, by their keys in records.
+        pub counters: Vec<String> = default,
+        /// Why runs lack performance counters; absent if they have all of them.
+        pub counters_absent: Option<String>,
         /// Cautions for readers of the figures, e.g. `governor is powersave`.
         pub warnings: Vec<String> = default,
     }

@@ -69,6 +69,8 @@ documented! {
         pub args: Vec<String>,
         /// The flags that were set, `-M` apart, by their names in experiment files.
         pub flags: BTreeMap<String, String>,
+        /// The values of swept axes that are no flags, by name; absent without any.
+        pub settings: Option<BTreeMap<String, String>>,
         /// The least `-M` with which all runs completed, in bytes; absent if no run completed.
         pub minimum_bytes: Option<u64>,
         /// The largest `-M` below the minimum with which a run did not complete, in bytes; absent

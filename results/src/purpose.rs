@@ -18,7 +18,16 @@ pub enum Purpose<'r> {
     EventLog,
 }
 
-impl Purpose<'_> {
+impl<'r> Purpose<'r> {
+    /// The purpose of a run with these flags of a heap profile, and with or without an event log.
+    pub fn new(profile_flags: Option<&'r str>, eventlog: Option<bool>) -> Purpose<'r> {
+        match (profile_flags, eventlog) {
+            (Some(flags), _) => Purpose::HeapProfile(flags),
+            (None, Some(true)) => Purpose::EventLog,
+            (None, _) => Purpose::Times,
+        }
+    }
+
     /// Whether the run is timed.
     pub fn is_timed(self) -> bool {
         self == Purpose::Times
@@ -36,24 +45,16 @@ impl fmt::Display for Purpose<'_> {
     }
 }
 
-fn purpose(profile_flags: Option<&str>, eventlog: Option<bool>) -> Purpose<'_> {
-    match (profile_flags, eventlog) {
-        (Some(flags), _) => Purpose::HeapProfile(flags),
-        (None, Some(true)) => Purpose::EventLog,
-        (None, _) => Purpose::Times,
-    }
-}
-
 impl PlannedRun {
     /// The purpose of the run.
     pub fn purpose(&self) -> Purpose<'_> {
-        purpose(self.profile_flags.as_deref(), self.eventlog)
+        Purpose::new(self.profile_flags.as_deref(), self.eventlog)
     }
 }
 
 impl RunRecord {
     /// The purpose of the run.
     pub fn purpose(&self) -> Purpose<'_> {
-        purpose(self.profile_flags.as_deref(), self.eventlog)
+        Purpose::new(self.profile_flags.as_deref(), self.eventlog)
     }
 }

@@ -9,6 +9,7 @@
 //! [`SCHEMA`] increases when a key changes its meaning or is removed. New keys do not increase it:
 //! readers ignore keys that they do not know.
 
+use crate::conditions::{Conditions, Counters};
 use crate::latency::Latency;
 use crate::plan::{Configuration, PlannedRun};
 use crate::profile::HeapProfile;
@@ -57,6 +58,9 @@ documented! {
         pub runtime: Option<String>,
         /// Names the command of a `[[program]]`: `Program.id` in `plan.json`.
         pub program: Option<String>,
+        /// The values of swept axes that are no flags, by name: `build`, `env.NAME`, `args.NAME`;
+        /// absent without any.
+        pub settings: Option<BTreeMap<String, String>>,
         /// The whole command line, which repeats the run.
         pub command: Vec<String>,
         /// Number of the repetition of its configuration, from 0.
@@ -70,16 +74,25 @@ documented! {
         /// The machine's name, where runs of several machines may be mixed.
         pub host: Option<String>,
         /// Load average over one minute just before the run.
+        #[shown("load", Count)]
         pub load_average: Option<f64>,
         /// How often the process gave up the processor by itself (`ru_nvcsw`).
+        #[shown("waited", Count)]
         pub voluntary_context_switches: Option<u64>,
         /// How often the process lost the processor to another one (`ru_nivcsw`): a high number
         /// means a disturbed run.
+        #[shown("preempted", Count)]
         pub involuntary_context_switches: Option<u64>,
         /// Page faults served without reading from disk (`ru_minflt`).
+        #[shown("minor faults", Count)]
         pub minor_page_faults: Option<u64>,
         /// Page faults that read from disk (`ru_majflt`).
+        #[shown("major faults", Count)]
         pub major_page_faults: Option<u64>,
+        /// The state of the machine during the run, apart from the run itself.
+        pub conditions: Option<Conditions>,
+        /// The counts of the performance counters; absent where the machine has none.
+        pub counters: Option<Counters>,
         /// The outcome of the run.
         pub outcome: Status,
         /// The workload's checksum, a decimal number as text (JSON numbers lose digits beyond
@@ -94,13 +107,17 @@ documented! {
         pub stderr_tail: Option<String>,
         /// From the start of the process to its end, measured by the process that started it, in
         /// seconds.
+        #[shown("wall", Seconds)]
         pub wall_seconds: Option<f64>,
         /// User CPU time of the process according to the operating system, in seconds.
+        #[shown("user", Seconds)]
         pub user_seconds: Option<f64>,
         /// System CPU time of the process according to the operating system, in seconds.
+        #[shown("system", Seconds)]
         pub system_seconds: Option<f64>,
         /// Largest resident set of the process, which it asks the system for when it ends
         /// (`VmHWM`), in bytes.
+        #[shown("RSS", Mebibytes)]
         pub max_rss_bytes: Option<u64>,
         /// Latency of requests; absent for workloads that answer none.
         pub latency: Option<Latency>,
@@ -189,6 +206,7 @@ impl RunRecord {
             args: self.args.clone(),
             flags: self.flags.clone(),
             program: self.program.clone(),
+            settings: self.settings.clone().unwrap_or_default(),
         }
     }
 
@@ -208,6 +226,7 @@ impl RunRecord {
             eventlog: run.eventlog,
             runtime: run.runtime.clone(),
             program: run.program.clone(),
+            settings: run.settings.clone(),
             round: run.round,
             position: run.position,
             seed,

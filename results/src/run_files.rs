@@ -38,14 +38,7 @@ fn stem(configuration: &Configuration, profile_flags: Option<&str>, id: &str) ->
 impl PlannedRun {
     /// The name of the files of the run's heap profile, or of its event log, without an ending.
     pub fn file_stem(&self) -> String {
-        let configuration = Configuration {
-            collector: self.collector.clone(),
-            workload: self.workload.clone(),
-            args: self.args.clone(),
-            flags: self.flags.clone(),
-            program: self.program.clone(),
-        };
-        stem(&configuration, self.profile_flags.as_deref(), &self.id)
+        stem(&self.configuration(), self.profile_flags.as_deref(), &self.id)
     }
 }
 
@@ -67,7 +60,7 @@ mod tests {
             args: vec!["1000".to_owned(), "../a b/ü".to_owned(), "-".to_owned()],
             collector: "copying".to_owned(),
             flags: [("A".to_owned(), "1m".to_owned())].into(),
-            program: None,
+            ..Configuration::default()
         };
         let plain = Configuration {
             workload: "hsc_env".to_owned(),

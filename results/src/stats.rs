@@ -5,7 +5,7 @@
 //! a run are the fields here: each has its documentation, its type, and its value in terms of
 //! [`Statistics`]. The tables of `docs/results.md` come from both.
 
-use crate::schema::documented;
+use crate::schema::{Total, documented};
 use gclab_stats::{Cause, Collection, PhaseTimes, Sharing, Statistics, Times, collection_figures};
 use gclab_words::Bytes;
 use std::collections::BTreeMap;
@@ -19,21 +19,27 @@ documented! {
         /// Bytes copied by all collections.
         pub copied_bytes: Option<u64> => Some(stats.copied),
         /// Largest live data after a major collection.
+        #[shown("max live", Mebibytes)]
         pub max_live_bytes: Option<u64> => Some(stats.max_live),
         /// Sum of the live data after each major collection; this sum over `major_gcs` is the mean
         /// residency.
         pub cumulative_live_bytes: Option<u64> => Some(stats.cumulative_live),
         /// Largest bytes in large objects after a collection.
+        #[shown("max large objects", Mebibytes)]
         pub max_large_objects_bytes: Option<u64> => Some(stats.max_large),
         /// Largest slop (bytes in live blocks that hold no live data) after a major collection.
+        #[shown("max slop", Mebibytes)]
         pub max_slop_bytes: Option<u64> => Some(stats.max_slop),
         /// Most memory that the heap had mapped at any moment, in whole megablocks.
+        #[shown("peak", Mebibytes)]
         pub peak_in_use_bytes: Option<u64> => Some(stats.peak_in_use),
         /// The part of the peak that blocks never filled: memory lost to fragmentation.
+        #[shown("fragmentation", Mebibytes)]
         pub fragmentation_bytes: Option<u64> => Some(stats.peak_fragmentation),
         /// Address space that was reserved for the heap.
         pub reserved_bytes: Option<u64> => Some(stats.reserved),
         /// All memory that the heap returned to the system.
+        #[shown("returned", Mebibytes)]
         pub returned_bytes: Option<u64> => Some(stats.returned),
         /// Most memory that counts under `-M` at any moment: megablocks, side tables, mark stacks,
         /// remembered sets.
@@ -43,6 +49,7 @@ documented! {
         /// CPU time before the program began.
         pub init_cpu_seconds: Option<f64> => seconds(stats.init.cpu_ns),
         /// Elapsed time before the program began.
+        #[shown("init", Seconds)]
         pub init_elapsed_seconds: Option<f64> => seconds(stats.init.elapsed_ns),
         /// CPU time of the program itself.
         pub mut_cpu_seconds: Option<f64> => seconds(stats.mutator.cpu_ns),
@@ -69,6 +76,7 @@ documented! {
         /// CPU time after the end of the program.
         pub exit_cpu_seconds: Option<f64> => seconds(stats.exit.cpu_ns),
         /// Elapsed time after the end of the program.
+        #[shown("exit", Seconds)]
         pub exit_elapsed_seconds: Option<f64> => seconds(stats.exit.elapsed_ns),
         /// CPU time of the run inside the process.
         pub total_cpu_seconds: Option<f64> => seconds(stats.total.cpu_ns),
@@ -86,6 +94,7 @@ documented! {
         /// Number of collections of the oldest generation.
         pub major_gcs: Option<u64> => Some(stats.major_gcs),
         /// Bytes copied by parallel collections.
+        #[shown("copied in parallel", Mebibytes)]
         pub par_copied_bytes: Option<u64> => Some(stats.par_copied),
         /// Sum over parallel collections of the bytes copied by the thread that copied most.
         pub cumulative_par_max_copied_bytes: Option<u64> => in_parallel(stats, stats.cumulative_par_max),
@@ -93,8 +102,10 @@ documented! {
         pub cumulative_par_balanced_copied_bytes: Option<u64> => in_parallel(stats, stats.cumulative_par_balanced),
         /// Work balance of parallel collections: bytes copied in balance over bytes copied; 0 is
         /// serial, 1 is perfect.
+        #[shown("balance", Percent)]
         pub work_balance: Option<f64> => Some(stats.work_balance()).filter(|_| stats.par_copied > 0),
         /// Work balance as GHC 7.4 to 8.2 printed it, for comparison with old logs.
+        #[shown("old balance", Percent)]
         pub old_work_balance: Option<f64> => Some(stats.old_work_balance()).filter(|_| stats.par_copied > 0),
         /// Elapsed time of parallel collections.
         pub par_elapsed_seconds: Option<f64> => in_parallel(stats, stats.sharings.elapsed_ns).and_then(seconds),
@@ -104,6 +115,7 @@ documented! {
         /// part of `gc_elapsed_seconds`.
         pub sync_elapsed_seconds: Option<f64> => seconds(stats.sync_ns),
         /// Longest time until all mutators had stopped.
+        #[shown("longest stopping", Milliseconds)]
         pub max_sync_seconds: Option<f64> => seconds(stats.max_sync_ns),
         /// The threads of parallel collections, each summed over all of them; the leading thread
         /// comes first. Absent without any.
@@ -325,21 +337,50 @@ documented! {
     }
 }
 
-/// Makes [`CollectionRecord`] from the table of a collection's figures.
+/// Makes [`CollectionRecord`] from the table of a collection's figures, and the table of those that
+/// reports show.
 macro_rules! record {
     (
         $( $(#[doc = $part_doc:literal])+ $part:ident : $Part:ident { $(
-            $(#[doc = $doc:literal])+ $field:ident : $type:ty => $key:ident : $record_type:ty,
-        )* } $(unrecorded { $($unrecorded:tt)* })? )*
-        derived { $( $(#[doc = $derived_doc:literal])+ $method:ident => $derived_key:ident : $derived_type:ty, )* }
+            $(#[doc = $doc:literal])+ $(#[shown($total:ident, $title:literal, $unit:ident)])?
+            $field:ident : $type:ty => $key:ident : $record_type:ty,
+        )* } $(counted $Counted:ident { $(
+            $(#[doc = $counted_doc:literal])+ $(#[shown($counted_total:ident, $counted_title:literal, $counted_unit:ident)])?
+            $counted:ident : u64 => $counted_key:ident : $counted_type:ty,
+        )* })? $(unrecorded { $($unrecorded:tt)* })? )*
+        derived { $(
+            $(#[doc = $derived_doc:literal])+ $(#[shown($derived_total:ident, $derived_title:literal, $derived_unit:ident)])?
+            $method:ident => $derived_key:ident : $derived_type:ty,
+        )* }
     ) => {
         documented! {
             /// One collection. The mutator stands still for `sync_ns + elapsed_ns`.
             #[derive(Default)]
             pub struct CollectionRecord from collection: &Collection {
-                $($( $(#[doc = $doc])+ pub $key: $record_type => collection.$part.$field.recorded(), )*)*
-                $( $(#[doc = $derived_doc])+ pub $derived_key: $derived_type => collection.$method().recorded(), )*
+                $(
+                    $(
+                        $(#[doc = $doc])+ $(#[shown($title, $unit)])?
+                        pub $key: $record_type => collection.$part.$field.recorded(),
+                    )*
+                    $($(
+                        $(#[doc = $counted_doc])+ $(#[shown($counted_title, $counted_unit)])?
+                        pub $counted_key: $counted_type => collection.$part.counted.$counted.recorded(),
+                    )*)?
+                )*
+                $(
+                    $(#[doc = $derived_doc])+ $(#[shown($derived_title, $derived_unit)])?
+                    pub $derived_key: $derived_type => collection.$method().recorded(),
+                )*
             }
+        }
+
+        impl CollectionRecord {
+            /// How the figures of all collections make that of a run: for each of
+            /// [`CollectionRecord::SHOWN`].
+            pub const TOTALS: &'static [Total] = &[
+                $( $( $(Total::$total,)? )* $( $( $(Total::$counted_total,)? )* )? )*
+                $( $(Total::$derived_total,)? )*
+            ];
         }
     };
 }

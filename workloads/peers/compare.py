@@ -48,13 +48,14 @@ def comparisons(peers, settings, size):
     """Yields for each comparison: title, description, workloads, and a function from workload and
     arguments to contestants, ours first."""
     # At the size for tests all heaps are small.
-    heap = lambda workload: 3 * programs.LIVE[workload] if size == "std" else 32 << 20
+    sequential = programs.sizes(programs.SEQUENTIAL)
+    heap = lambda workload: 3 * programs.live(workload) if size == "std" else 32 << 20
     if "ghc" in peers:
         for flags in settings:
             yield (
                 f"GHC {flags}",
                 f"Both with `+RTS {flags}`.",
-                programs.WORKLOADS,
+                sequential,
                 lambda workload, args, flags=flags: [programs.gclab(workload, args, flags), programs.ghc(workload, args, flags)],
             )
         if "-A4m" in settings:
@@ -62,19 +63,19 @@ def comparisons(peers, settings, size):
                 "GHC beside -A4m",
                 "As with `-A4m`, with an area that is a little larger: "
                 + ", ".join(f"{workload} with `{flags}`" for workload, flags in BESIDE.items()) + ".",
-                {workload: programs.WORKLOADS[workload] for workload in BESIDE},
+                {workload: sequential[workload] for workload in BESIDE},
                 lambda workload, args: [programs.gclab(workload, args, BESIDE[workload]), programs.ghc(workload, args, BESIDE[workload])],
             )
         yield (
             QUARTER,
             f"Both with `+RTS {QUARTER_FLAGS}`. Heaps are a quarter as large as above.",
-            programs.QUARTER,
+            programs.own_sizes(programs.QUARTER),
             lambda workload, args: [programs.gclab(workload, args, QUARTER_FLAGS), programs.ghc(workload, args, QUARTER_FLAGS)],
         )
         yield (
             LARGE,
             f"Both with `+RTS {LARGE_FLAGS}`. Lists and trees are sixteen times as large as above.",
-            programs.LARGE,
+            programs.own_sizes(programs.LARGE),
             lambda workload, args: [programs.gclab(workload, args, LARGE_FLAGS), programs.ghc(workload, args, LARGE_FLAGS)],
         )
         for flags in (flags for flags in settings if "-G1" not in flags):
@@ -82,7 +83,7 @@ def comparisons(peers, settings, size):
                 f"{TWO} {flags}",
                 f"gclab (`parallel`, or `compacting` with `-c`) and GHC, both with `+RTS -N2 {flags}`; GHC as it is, with `-qg` and with `-qg1`. At its best is with the one that makes its GC elapsed time least. "
                 "CPU time is of all threads.",
-                {**programs.THREADED, "gcbench": programs.WORKLOADS["gcbench"]},
+                {**programs.sizes(programs.THREADED), "gcbench": sequential["gcbench"]},
                 lambda workload, args, flags=flags: [
                     programs.gclab(workload, args, f"-N2 {flags}"),
                     *(programs.ghc(workload, args, f"-N2 {flags} {more}", f"GHC {more}".strip()) for more in PARALLEL),
@@ -93,7 +94,7 @@ def comparisons(peers, settings, size):
             "MMTk",
             "MMTk with a heap of three times what is live at most, fixed, and one GC thread; gclab with that as its limit, `-M`. "
             "MMTk's peak heap is what it was given.",
-            programs.WORKLOADS,
+            sequential,
             lambda workload, args: [
                 programs.gclab(workload, args, f"{OURS_IN_A_FIXED_HEAP} -M{heap(workload) >> 10}k", "copying"),
                 *(programs.mmtk(workload, args, plan, heap(workload)) for plan in PLANS),
@@ -104,7 +105,7 @@ def comparisons(peers, settings, size):
             OTHER_LANGUAGES,
             "OCaml with a minor heap of 4 MiB, as gclab's `-A4m`; Java with its serial collector in a heap of three times what is live at most. "
             "OCaml tells nothing of its pauses, and Java nothing of its heap.",
-            programs.WORKLOADS,
+            sequential,
             lambda workload, args: [
                 programs.gclab(workload, args, "-A4m"),
                 *([programs.ocaml(workload, args)] if "ocaml" in peers else []),
@@ -115,7 +116,7 @@ def comparisons(peers, settings, size):
         BARRIER,
         f"`copying`, which has a barrier, and `two-space`, which has none, with `{NO_COLLECTION}`: nothing is collected before the end, so every store is to a "
         "young object, and the difference in user CPU is what the barrier's test costs.",
-        programs.WORKLOADS,
+        sequential,
         lambda workload, args: [
             programs.gclab(workload, args, NO_COLLECTION, "copying", "copying"),
             programs.gclab(workload, args, NO_COLLECTION, "two-space", "two-space"),
@@ -242,7 +243,7 @@ def main():
     add = parser.add_argument
     add("--peers", type=words(PEERS), default=list(PEERS), help=f"names separated by commas, of {','.join(PEERS)}; empty for none (default: all)")
     add("--settings", type=lambda text: text.split(","), default=list(SETTINGS), help="flags for gclab and GHC, separated by commas")
-    every = [*programs.WORKLOADS, *programs.THREADED]
+    every = [*programs.SEQUENTIAL, *programs.THREADED]
     add("--workloads", type=words(every), default=every, help="names separated by commas (default: all)")
     add("--comparison", action="append", help="only comparisons whose title begins with this text (may be given more than once)")
     add("--states", type=words(programs.STATES), default=list(programs.STATES), help=f"states of huge pages before each run, of {','.join(programs.STATES)} (default: both)")

@@ -6,6 +6,8 @@ own account of the process; the other figures are printed by the program.
 """
 
 import fcntl
+import functools
+import json
 import os
 import re
 import subprocess
@@ -18,46 +20,76 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "target" / "peers"
 GCLAB = ROOT / "target" / "release" / "gclab"
 
-# Arguments and checksum at full size, and at a size for tests of the script itself.
-WORKLOADS = {
-    "binary_trees": (("18", 68332206), ("10", 135854)),
-    "gcbench": (("18 16 500000", 470695), ("12 10 20000", 13439)),
-    "long_list": (("4000000 6000000", 6856289592543779735), ("20000 30000", 9484503266807111472)),
-    "mut_array": (("1000000 20000000", 3789214647665240810), ("5000 100000", 10073571938625227491)),
-    "hash_churn": (("262144 1048576 10000000", 274757359389), ("1024 4096 50000", 4607432)),
-    "message_window": (("200000 1000000 1024", 180025393856), ("1000 5000 1024", 4626520)),
-}
+# The workloads that the peers have, too: one thread, and threads of their own. The first argument of
+# the latter is their number.
+SEQUENTIAL = ("binary_trees", "gcbench", "long_list", "mut_array", "hash_churn", "message_window")
+THREADED = ("par_trees",)
 
-# The same for heaps of 1.5 GB and of 0.4 GB.
+# Heaps of 1.5 GB and of 0.4 GB: arguments and checksum. A workload's description has no such sizes,
+# since nothing but the comparison with GHC needs them.
 LARGE = {
-    "long_list": (("64000000 10000000", 11969015178792322075), ("20000 30000", 9484503266807111472)),
-    "binary_trees": (("22", 1361750702), ("10", 135854)),
+    "long_list": ("64000000 10000000", 11969015178792322075),
+    "binary_trees": ("22", 1361750702),
 }
 
 # The same for heaps of a quarter of the size.
 QUARTER = {
-    "binary_trees": (("16", 14985902), ("10", 135854)),
-    "gcbench": (("16 14 125000", 117667), ("12 10 20000", 13439)),
-    "long_list": (("1000000 6000000", 988552825409897837), ("20000 30000", 9484503266807111472)),
-    "mut_array": (("250000 20000000", 11938520195137529938), ("5000 100000", 10073571938625227491)),
-    "hash_churn": (("65536 262144 10000000", 17185656203), ("1024 4096 50000", 4607432)),
-    "message_window": (("50000 1000000 1024", 48756345776), ("1000 5000 1024", 4626520)),
+    "binary_trees": ("16", 14985902),
+    "gcbench": ("16 14 125000", 117667),
+    "long_list": ("1000000 6000000", 988552825409897837),
+    "mut_array": ("250000 20000000", 11938520195137529938),
+    "hash_churn": ("65536 262144 10000000", 17185656203),
+    "message_window": ("50000 1000000 1024", 48756345776),
 }
 
-# The same for workloads with threads of their own; the first argument is their number.
-THREADED = {"par_trees": (("2 17", 44957708), ("2 10", 187404))}
 
-# The most bytes live, by each definition at full size: objects x their size with a header of one
-# word. gcbench: its first tree. hash_churn: half of the keys are present, each an entry of four
-# words and 39.5 bytes in the mean; and the table.
+@functools.cache
+def descriptions():
+    """The descriptions of all workloads, by name, as `gclab list` prints them."""
+    if not GCLAB.exists():
+        sys.exit(f"{GCLAB} is not there, so the sizes of workloads are not known: cargo build --release")
+    listed = subprocess.run([GCLAB, "list", "workloads", "--json"], capture_output=True, text=True, check=True).stdout
+    return {workload["name"]: workload for workload in json.loads(listed)}
+
+
+def sizes(names):
+    """Arguments and checksum of workloads at full size, and at a size for tests."""
+
+    def both(workload):
+        full = " ".join(argument["default"] for argument in workload["arguments"])
+        return (full, workload["checksum"]), at_test_size(workload["name"])
+
+    return {name: both(descriptions()[name]) for name in names}
+
+
+def own_sizes(full):
+    """The same for arguments and checksums of another full size."""
+    return {name: (size, at_test_size(name)) for name, size in full.items()}
+
+
+def at_test_size(name):
+    workload = descriptions()[name]
+    return " ".join(workload["test"]), workload["test_checksum"]
+
+
+# The most bytes live, from the arguments: objects x their size with a header of one word. gcbench:
+# its first tree. hash_churn: half of the keys are present, each an entry of four words and 39.5 bytes
+# in the mean; and the table.
 LIVE = {
-    "binary_trees": (2**20 - 1) * 24,
-    "gcbench": (2**19 - 1) * 40,
-    "long_list": 4_000_000 * 24,
-    "mut_array": 1_000_000 * (8 + 16),
-    "hash_churn": 2**19 * (32 + 51) + 2**18 * 8,
-    "message_window": 200_000 * (48 + 1032),
+    "binary_trees": lambda depth: (2 ** (depth + 2) - 1) * 24,
+    "gcbench": lambda first, depth, array: (2 ** (first + 1) - 1) * 40,
+    "long_list": lambda cells, short: cells * 24,
+    "mut_array": lambda slots, stores: slots * (8 + 16),
+    "hash_churn": lambda buckets, keys, updates: keys // 2 * (32 + 51) + buckets * 8,
+    "message_window": lambda window, messages, size: window * (48 + 8 + size),
 }
+
+
+def live(name):
+    """The most bytes live at full size."""
+    (args, _), _ = sizes([name])[name]
+    return LIVE[name](*map(int, args.split()))
+
 
 # The figures of a row, in the order of the tables.
 FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "faults", "pause", "copied", "wall", "gc_wall")

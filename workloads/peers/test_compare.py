@@ -32,17 +32,26 @@ def printing(text, status=0):
 
 class Programs(unittest.TestCase):
     def test_checksums_are_the_oracles(self):
-        for workload, (_, (args, checksum)) in (programs.WORKLOADS | programs.THREADED).items():
+        for workload, (_, (args, checksum)) in programs.sizes(programs.SEQUENTIAL + programs.THREADED).items():
             self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
 
     def test_full_size_checksums_that_are_formulas(self):
         for workload in ("binary_trees", "gcbench", "long_list", "message_window", "par_trees"):
-            args, checksum = (programs.WORKLOADS | programs.THREADED)[workload][0]
+            args, checksum = programs.sizes([workload])[workload][0]
             self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
         for sizes in (programs.LARGE, programs.QUARTER):
-            for workload, ((args, checksum), _) in sizes.items():
+            for workload, (args, checksum) in sizes.items():
                 if workload not in ("mut_array", "hash_churn"):
                     self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
+
+    def test_live_bytes_follow_from_the_arguments(self):
+        live = {workload: programs.live(workload) for workload in programs.SEQUENTIAL}
+        self.assertEqual(live["binary_trees"], (2**20 - 1) * 24)
+        self.assertEqual(live["gcbench"], (2**19 - 1) * 40)
+        self.assertEqual(live["long_list"], 96_000_000)
+        self.assertEqual(live["mut_array"], 24_000_000)
+        self.assertEqual(live["hash_churn"], 2**19 * (32 + 51) + 2**18 * 8)
+        self.assertEqual(live["message_window"], 200_000 * (48 + 1032))
 
     def test_figures_are_read_from_the_programs_output(self):
         figures = programs.runtime_figures(RUNTIME)

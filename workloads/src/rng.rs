@@ -24,8 +24,10 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// The next draw modulo `end`, which must not be 0. Its slight bias is part of the workloads'
-    /// definitions.
+    /// The next draw modulo `end`. Its slight bias is part of the workloads' definitions.
+    ///
+    /// # Panics
+    /// If `end` is 0.
     #[inline]
     pub const fn below(&mut self, end: u64) -> u64 {
         self.draw() % end

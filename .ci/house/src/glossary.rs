@@ -1,6 +1,6 @@
 //! The glossary: one entry for each term, in alphabetical order, and the words that no page has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::book::Page;
 
@@ -61,6 +61,32 @@ pub fn faults(entries: &[Entry]) -> Vec<String> {
         }
     }
     faults
+}
+
+/// All words that a page has in code font, outside of code blocks.
+pub fn words_in_code(page: &Page) -> BTreeSet<String> {
+    let spans = page.prose().flat_map(|(_, line)| line.split('`').skip(1).step_by(2));
+    let words = spans.flat_map(|span| span.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.map(str::to_owned).collect()
+}
+
+/// The names of the public types and traits of a source.
+///
+/// # Panics
+/// If the text is not Rust.
+pub fn public_types(source: &str) -> Vec<String> {
+    let parsed = syn::parse_file(source).unwrap_or_else(|error| panic!("no Rust: {error}"));
+    let public = parsed.items.iter().filter_map(|item| match item {
+        syn::Item::Enum(item) => Some((&item.vis, &item.ident)),
+        syn::Item::Struct(item) => Some((&item.vis, &item.ident)),
+        syn::Item::Trait(item) => Some((&item.vis, &item.ident)),
+        syn::Item::Type(item) => Some((&item.vis, &item.ident)),
+        _ => None,
+    });
+    public
+        .filter(|(visibility, _)| matches!(visibility, syn::Visibility::Public(_)))
+        .map(|(_, name)| name.to_string())
+        .collect()
 }
 
 /// The table of words to avoid: each with the word to use.

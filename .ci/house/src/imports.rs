@@ -288,7 +288,7 @@ impl<'ast> Visit<'ast> for Module {
     }
 }
 
-fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+pub(crate) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Const(item) => &item.attrs,
         syn::Item::Enum(item) => &item.attrs,
@@ -306,7 +306,7 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
 }
 
 /// Whether the item is built for tests only: `#[cfg(test)]`, `#[cfg(all(test, ..))]`, `#[test]`.
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             let text = list.tokens.to_string();

@@ -1,9 +1,10 @@
 //! Checks of the source text of the workspace.
 //!
-//! [`imports`] reads the paths of a crate and finds circles between its files. [`prose`] reads the
-//! comments and the pages of `docs/` and counts words that make them hard to read. [`book`] reads
-//! links and the table of contents, [`glossary`] the terms, and [`figures`] the figures in
-//! sentences. The tests of this package apply all of them to the workspace.
+//! [`imports`] reads the paths of a crate and finds circles between its files. [`names`] lists the
+//! paths of a file outside its tests. [`prose`] reads the comments and the pages of `docs/` and
+//! counts words that make them hard to read. [`book`] reads links and the table of contents,
+//! [`glossary`] the terms, and [`figures`] the figures in sentences. The tests of this package
+//! apply all of them to the workspace.
 
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,7 @@ pub mod book;
 pub mod figures;
 pub mod glossary;
 pub mod imports;
+pub mod names;
 pub mod prose;
 
 use std::path::{Path, PathBuf};

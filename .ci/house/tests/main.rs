@@ -3,6 +3,7 @@
 mod pages;
 
 use gclab_house::imports::Imports;
+use gclab_house::names;
 use gclab_house::prose::{self, Count};
 use gclab_house::{crates, files_below, root};
 use std::fmt::Write as _;
@@ -124,13 +125,6 @@ fn comments_fit_and_say_something() {
     assert!(report.is_empty(), "comments to mend:\n{report}");
 }
 
-/// The part of a source file before its tests.
-fn before_tests(source: &str) -> &str {
-    let tests = ["#[cfg(test)]", "#[cfg(all(test"];
-    let begin = tests.iter().filter_map(|attribute| source.find(attribute)).min();
-    begin.map_or(source, |at| &source[..at])
-}
-
 #[test]
 fn core_takes_atomics_and_locks_from_its_sync_module() {
     let mut report = String::new();
@@ -141,9 +135,12 @@ fn core_takes_atomics_and_locks_from_its_sync_module() {
         if file.starts_with(&sync) || apart.contains(&relative(&file).as_str()) {
             continue;
         }
-        for path in ["std::sync", "core::sync", "std::thread", "parking_lot::", "crossbeam_"] {
-            if before_tests(&read(&file)).contains(path) {
-                writeln!(report, "{} names {path}", relative(&file)).unwrap();
+        for name in names::outside_tests(&read(&file)) {
+            if ["std::sync", "core::sync", "std::thread", "parking_lot::", "crossbeam_"]
+                .iter()
+                .any(|apart| name.starts_with(apart))
+            {
+                writeln!(report, "{} names {name}", relative(&file)).unwrap();
             }
         }
     }

@@ -132,6 +132,8 @@ impl Compacting {
         let mut shared = copied.shared.clone();
         shared += marked.shared;
         shared += compacted.shared;
+        let mut counted = copied.counted;
+        counted += marked.counted;
         let work = Work {
             generation: u32::from(steps.oldest()) - 1,
             major: true,
@@ -139,6 +141,7 @@ impl Compacting {
             copied: copied.copied + compacted.moved.to_bytes(),
             promoted: Bytes(0),
             shared,
+            counted,
             ..copied
         };
         Ok(steps.account(work).into())

@@ -248,9 +248,7 @@ impl Generational<true> {
 
     /// Copies all that lives in younger generations into the oldest one.
     pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Work, NotBegun> {
-        let last = self.steps.oldest() - 1;
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
-        evacuator.promote_everything();
+        let mut evacuator = Evacuator::promote_everything(pause.heap, &mut self.nursery, &mut self.steps)?;
         let (owners, expected) = (pause.capabilities.owners(), self.copied[self.oldest() as usize]);
         evacuator.share_with(self.workers(pause.gc_threads, self.oldest(), owners, expected));
         pause.events.phase(Phase::Condemned);

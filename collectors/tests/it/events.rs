@@ -6,7 +6,8 @@ use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{
-    CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Kept, Listener, Look, StopReason,
+    CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Kept, Listener, Look, Occasion,
+    StopReason,
 };
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
@@ -44,7 +45,8 @@ struct Seen {
     /// When memory was returned, and how much was kept.
     kept: Vec<(u64, Kept)>,
     phases: u64,
-    looks: Vec<(Look, bool)>,
+    /// Begins (`true`) and ends of looks, with their times.
+    looks: Vec<(Look, bool, u64)>,
     markers: u64,
     end: Option<(Statistics, Vec<u64>)>,
     /// The events of each capability.
@@ -56,8 +58,8 @@ struct Seen {
 struct Notes(Arc<Mutex<Seen>>, bool, Follows);
 
 impl Listener for Notes {
-    fn looks(&self) -> bool {
-        self.1
+    fn look(&self, _: Occasion) -> Option<Look> {
+        self.1.then_some(Look::Inspect)
     }
     fn follows(&self) -> Follows {
         self.2
@@ -90,12 +92,40 @@ impl Listener for Notes {
             EventKind::Recorded { collection, .. } => seen.ends.push((event.time_ns, collection.clone())),
             EventKind::End { .. } => assert!(self.1),
             EventKind::Marker { .. } => seen.markers += 1,
-            EventKind::LookStart(look) => seen.looks.push((look, true)),
-            EventKind::LookEnd(look) => seen.looks.push((look, false)),
+            EventKind::LookStart(look) => seen.looks.push((look, true, event.time_ns)),
+            EventKind::LookEnd(look) => seen.looks.push((look, false, event.time_ns)),
             EventKind::RunEnd { statistics, allocated } => seen.end = Some((statistics.clone(), allocated.to_vec())),
             _ => {}
         }
     }
+}
+
+/// Looks at the heap on one occasion, for a purpose.
+struct At(Occasion, Look);
+
+impl Listener for At {
+    fn look(&self, occasion: Occasion) -> Option<Look> {
+        (occasion == self.0).then_some(self.1)
+    }
+    fn event(&mut self, event: &Event<'_>) {
+        match event.kind {
+            EventKind::End { .. } => assert_eq!(self.0, Occasion::Collection),
+            EventKind::Marker { .. } => assert_eq!(self.0, Occasion::Marker),
+            _ => {}
+        }
+    }
+}
+
+impl Seen {
+    /// The purposes of looks that begin (`true`) and end.
+    fn purposes(&self) -> Vec<(Look, bool)> {
+        self.looks.iter().map(|(look, begins, _)| (*look, *begins)).collect()
+    }
+}
+
+/// The begin and the end of a look.
+fn pair(look: Look) -> [(Look, bool); 2] {
+    [(look, true), (look, false)]
 }
 
 fn noted<C: Collector>(
@@ -260,9 +290,32 @@ under_every_collector! {
         world.enter(|m| m.phase_marker("here")).expect("room enough");
         world.finish();
         let seen = notes.0.lock().expect("sound");
-        let pair = |look| [(look, true), (look, false)];
         let looks = [pair(Look::Census), pair(Look::Inspect), pair(Look::Inspect)].concat();
-        assert_eq!((seen.markers, &seen.looks), (1, &looks));
+        assert_eq!((seen.markers, seen.purposes()), (1, looks));
+    }
+
+    fn each_look_has_its_own_purpose_and_the_times_of_the_statistics<C>() {
+        let (mut world, notes) = noted::<C>(&config::<C>(16 << 10), false, Follows::default());
+        world.listen(Box::new(At(Occasion::Collection, Look::Check)));
+        world.listen(Box::new(At(Occasion::Marker, Look::Census)));
+        let ran = world.enter(|m| {
+            m.phase_marker("here");
+            m.collect(false);
+        });
+        ran.expect("room enough");
+        let statistics = world.finish();
+        let seen = notes.0.lock().expect("sound");
+        let looks = [pair(Look::Census), pair(Look::Check), pair(Look::Check)].concat();
+        assert_eq!((seen.markers, seen.purposes()), (0, looks));
+        let time = |purpose| {
+            let looks = seen.looks.chunks(2).filter(|pair| pair[0].0 == purpose);
+            looks.map(|pair| pair[1].2 - pair[0].2).sum::<u64>()
+        };
+        let looks = &statistics.looks;
+        assert_eq!(
+            (time(Look::Census), time(Look::Check)),
+            (looks.census.elapsed_ns, looks.check.elapsed_ns)
+        );
     }
 }
 

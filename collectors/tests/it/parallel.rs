@@ -159,7 +159,7 @@ fn small_collections_are_not_shared() {
 }
 
 #[test]
-fn a_large_array_is_cut_into_slices() {
+fn a_large_array_is_cut_into_work_items() {
     let (world, records) = world(1, ALL);
     let result = world.enter(|m| {
         m.frame(|m, [array]| {
@@ -177,14 +177,14 @@ fn a_large_array_is_cut_into_slices() {
         (record.work.shared.sharing, copied(&record)),
         (Sharing::Balanced, 5000 * NODE)
     );
-    let pieces: u64 = record
+    let items: u64 = record
         .work
         .shared
         .threads
         .iter()
         .map(|thread| thread.search.scav_find_work)
         .sum();
-    assert!(pieces >= 1, "{record:?}");
+    assert!(items >= 1, "{record:?}");
 }
 
 /// So many stores into an old array that the remembered set becomes bits. Two threads share them.

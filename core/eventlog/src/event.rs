@@ -44,7 +44,7 @@ impl<'a> Event<'a> {
     /// can only be skipped.
     #[inline]
     pub fn known(&self) -> u16 {
-        self.declared.kind.map_or(u16::MAX, |kind| kind.number)
+        self.declared.known
     }
 
     /// The payload, without its length.

@@ -26,6 +26,8 @@ pub struct Declared {
     pub kind: Option<&'static Kind>,
     /// The fields of `kind` that each event has.
     pub(crate) fields: usize,
+    /// The number of `kind`, for the innermost loop; `u16::MAX` without one.
+    pub(crate) known: u16,
 }
 
 /// The size of a type's events, and its place among those declared, for the innermost loop.
@@ -47,7 +49,15 @@ pub struct Header {
     declared: Vec<Declared>,
     /// By number, up to the largest one.
     slots: Vec<Slot>,
+    /// Whether sizes are those of GHC 6.12, which were wrong.
+    of_6_12: bool,
 }
+
+/// The bytes that GHC 6.12 declared for a thread. Its events have [`THREAD`] bytes.
+const THREAD_OF_6_12: u16 = 8;
+
+/// The bytes of a thread in events.
+const THREAD: u16 = 4;
 
 impl Header {
     /// The types in the order in which the log declares them.
@@ -142,6 +152,9 @@ impl Header {
     }
 
     fn declare(&mut self, number: u16, size: Option<u16>, description: String) {
+        // Readers tell logs of GHC 6.12 by this type, which is their first one.
+        self.of_6_12 |= number == number::CREATE_THREAD && size == Some(THREAD_OF_6_12);
+        let size = size.map(|size| if self.of_6_12 { size_in_6_12(number, size) } else { size });
         let resolved = kinds::resolve(number, size);
         let place = self.declared.len() as u32;
         self.declared.push(Declared {
@@ -150,6 +163,7 @@ impl Header {
             description,
             kind: resolved.map(|(kind, _)| kind),
             fields: resolved.map_or(0, |(_, fields)| fields),
+            known: resolved.map_or(u16::MAX, |(kind, _)| kind.number),
         });
         let at = usize::from(number);
         if self.slots.len() <= at {
@@ -161,6 +175,19 @@ impl Header {
         }
         let size = size.map_or(Slot::VARIABLE, u32::from);
         self.slots[at] = Slot { size, place };
+    }
+}
+
+/// The bytes of a payload that GHC 6.12 wrote, for the `size` that it declared.
+fn size_in_6_12(number: u16, size: u16) -> u16 {
+    use number::*;
+    match number {
+        CREATE_THREAD..=STEAL_SPARK | THREAD_WAKEUP | CREATE_SPARK_THREAD => {
+            size.saturating_sub(THREAD_OF_6_12 - THREAD)
+        }
+        // It has the number of capabilities.
+        STARTUP => 2,
+        _ => size,
     }
 }
 

@@ -28,8 +28,12 @@ pub enum Size {
         /// The number of fields that every version writes.
         required: usize,
     },
-    /// Each event begins with the length of its payload.
-    Variable,
+    /// Each event begins with the length of its payload. Older versions of GHC wrote fewer fields,
+    /// at least `required`.
+    Variable {
+        /// The number of fields that every version writes.
+        required: usize,
+    },
 }
 
 /// A part of a payload.
@@ -60,6 +64,8 @@ pub enum Form {
     CapsetType,
     /// Four bytes: the breakdown of a heap profile.
     Breakdown,
+    /// A byte: why gclab looks at its stopped heap.
+    Purpose,
     /// Text up to and with a NUL.
     Zero,
     /// Text up to the end of the payload.
@@ -76,7 +82,7 @@ impl Form {
     /// The bytes of a number; `None` for everything else.
     pub const fn width(self) -> Option<usize> {
         match self {
-            Form::U8 => Some(1),
+            Form::U8 | Form::Purpose => Some(1),
             Form::U16 | Form::Status | Form::CapsetType => Some(2),
             Form::U32 | Form::Breakdown => Some(4),
             Form::U64 | Form::Hex => Some(8),
@@ -90,7 +96,14 @@ impl Kind {
     pub fn payload_size(&self) -> Option<u16> {
         match self.size {
             Size::Fixed { .. } => Some(self.size_of(self.fields.len())),
-            Size::Variable => None,
+            Size::Variable { .. } => None,
+        }
+    }
+
+    /// The number of fields that events of every version of GHC have.
+    pub(crate) fn required(&self) -> usize {
+        match self.size {
+            Size::Fixed { required } | Size::Variable { required } => required,
         }
     }
 
@@ -104,7 +117,7 @@ impl Kind {
     /// the declaration is another one than GHC's.
     pub(crate) fn fields_in(&self, declared: Option<u16>) -> Option<usize> {
         match (self.size, declared) {
-            (Size::Variable, None) => Some(self.fields.len()),
+            (Size::Variable { .. }, None) => Some(self.fields.len()),
             (Size::Fixed { required }, Some(size)) => {
                 let all = self.fields.len();
                 if size >= self.size_of(all) {
@@ -136,7 +149,7 @@ pub fn status_text(status: u64) -> Option<&'static str> {
         13 => "blocked on asyncDoProc",
         18 => "blocked on throwTo",
         19 => "thread migrating",
-        20 => "blocked on an MVar read",
+        20 => "blocked reading an MVar",
         _ => return None,
     })
 }
@@ -157,6 +170,26 @@ pub fn capset_type_text(number: u64) -> Option<&'static str> {
         1 => "CapsetCustom",
         2 => "CapsetOsProcess",
         3 => "CapsetClockDomain",
+        _ => return None,
+    })
+}
+
+/// The number of a census in [`Form::Purpose`].
+pub const CENSUS: u64 = 1;
+/// The number of a census by retainers in [`Form::Purpose`].
+pub const RETAINERS: u64 = 2;
+/// The number of the checker in [`Form::Purpose`].
+pub const CHECK: u64 = 3;
+/// The number of any other look in [`Form::Purpose`].
+pub const INSPECT: u64 = 4;
+
+/// The name of a purpose of looks at the stopped heap.
+pub fn purpose_text(number: u64) -> Option<&'static str> {
+    Some(match number {
+        CENSUS => "census",
+        RETAINERS => "census by retainers",
+        CHECK => "check of the heap",
+        INSPECT => "inspection",
         _ => return None,
     })
 }

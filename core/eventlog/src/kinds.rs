@@ -2,11 +2,13 @@
 //!
 //! The rows have the numbers, sizes and descriptions of GHC 9.0.2, and of newer and older versions
 //! where GHC 9.0.2 has no such type. A log may declare other sizes.
+//!
+//! From 1000 on there are types of gclab's own, far above GHC's numbers. Readers that do not know
+//! them skip them by their declared size.
 
 use crate::kind::{Field, Form::*, Kind, Size};
 
 const FIXED: usize = usize::MAX;
-const VARIABLE: Size = Size::Variable;
 
 /// A fixed size; older versions of GHC wrote only the first `required` of `fields` fields.
 const fn fixed(required: usize, fields: usize) -> Size {
@@ -21,7 +23,12 @@ macro_rules! fields {
 
 macro_rules! size {
     (VARIABLE $fields:expr) => {
-        VARIABLE
+        Size::Variable {
+            required: $fields.len(),
+        }
+    };
+    ((VARIABLE $required:literal) $fields:expr) => {
+        Size::Variable { required: $required }
     };
     ($required:ident $fields:expr) => {
         fixed($required, $fields.len())
@@ -153,11 +160,13 @@ kinds! {
         "nonmoving heap census: cells of 2^{log2_cell_bytes} bytes: {active_segments} active segments, {filled_segments} filled segments, {live_blocks} live blocks";
     208 NONMOVING_PRUNED_SEGMENTS FIXED "Report the amount of segments pruned and remaining on the free list." [pruned U32, free U32]
         "nonmoving segments: {pruned} pruned, {free} free";
-    210 TICKY_COUNTER_DEF VARIABLE "Ticky-ticky entry counter definition" [id Hex, arity U16, kinds Zero, name Zero, info Hex, json Zero]
+    210 TICKY_COUNTER_DEF (VARIABLE 4) "Ticky-ticky entry counter definition" [id Hex, arity U16, kinds Zero, name Zero, info Hex, json Zero]
         "ticky counter {id}: {name}, arity {arity}, kinds {kinds}, info table {info}, {json}";
     211 TICKY_COUNTER_SAMPLE FIXED "Ticky-ticky entry counter sample" [id Hex, entries U64, allocs U64, allocd U64]
         "ticky counter {id}: {entries} entries, {allocs} allocations, {allocd} bytes";
     212 TICKY_COUNTER_BEGIN_SAMPLE FIXED "Ticky-ticky entry counter begin sample" [] "begin ticky sample";
+    1000 LOOK_BEGIN FIXED "gclab: a look at the stopped heap begins" [purpose Purpose] "a look at the stopped heap begins ({purpose})";
+    1001 LOOK_END FIXED "gclab: a look at the stopped heap ends" [purpose Purpose] "the look at the stopped heap ends ({purpose})";
 }
 
 /// The census of GHC 9.10 and later, which has the size of cells itself.
@@ -178,7 +187,7 @@ const DEPRECATED: [u16; 4] = [
     number::STARTUP,
 ];
 
-/// The types that current versions of GHC write.
+/// The types that current versions of GHC write, and gclab's own.
 pub fn current() -> impl Iterator<Item = &'static Kind> {
     let all = ALL.iter().copied();
     all.filter(|kind| !DEPRECATED.contains(&kind.number))
@@ -248,7 +257,7 @@ mod tests {
             let before = kind.fields.iter().rev().skip(1);
             assert!(!before.into_iter().any(open), "{}", kind.name);
             let fixed = kind.fields.iter().all(|field| field.form.width().is_some());
-            assert_eq!(fixed, kind.size != Size::Variable, "{}", kind.name);
+            assert_eq!(fixed, !matches!(kind.size, Size::Variable { .. }), "{}", kind.name);
         }
     }
 

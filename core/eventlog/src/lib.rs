@@ -73,13 +73,18 @@ pub use error::{Error, Problem, escaped};
 pub use event::Event;
 pub use header::{Declared, Header};
 pub use history::History;
-pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text, status_text_of_7_8_2};
+pub use kind::{
+    CENSUS, CHECK, Field, Form, INSPECT, Kind, RETAINERS, Size, breakdown_text, capset_type_text, purpose_text,
+    status_text, status_text_of_7_8_2,
+};
 pub use merged::Merged;
 pub use reader::Reader;
 pub use show::{Lines, LiveText, ShowError, Shown, Wanted, show, show_file};
-pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary, TimeSamples};
+pub use summary::{
+    CapTimes, Figure, Generation, Interval, Live, LookTimes, Parallel, Sparks, Stops, Summary, TimeSamples,
+};
 pub use timeline::{
-    Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, State, Timeline,
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Looked, Mark, Pause, Piece, STATES, Sample, State, Timeline,
 };
 pub use value::{Fields, Value, texts};
 pub use writer::{Buffer, Misfit, Writer};

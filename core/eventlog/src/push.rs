@@ -1,6 +1,6 @@
 //! Numbers and texts, put behind a line without an allocation.
 
-use crate::kind::{Field, Form, breakdown_text, capset_type_text};
+use crate::kind::{Field, Form, breakdown_text, capset_type_text, purpose_text};
 use crate::value::{Value, texts};
 
 /// Appends a number in decimal.
@@ -72,6 +72,7 @@ pub(crate) fn value(line: &mut Vec<u8>, field: &Field, value: &Value<'_>) {
             let word = match field.form {
                 Form::CapsetType => capset_type_text(value),
                 Form::Breakdown => breakdown_text(value),
+                Form::Purpose => purpose_text(value),
                 Form::Hex => return hexadecimal(line, value),
                 _ => None,
             };

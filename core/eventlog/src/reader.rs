@@ -8,6 +8,7 @@ use crate::error::{Error, Problem};
 use crate::event::Event;
 use crate::header::Header;
 use crate::input::Input;
+use crate::kinds::number;
 use crate::wire::{Block, LONGEST, Raw, Step, step};
 
 /// Reads the events of a log in the order of the file.
@@ -120,23 +121,42 @@ impl<R: Read> Reader<R> {
     #[inline]
     fn visit_buffered(&mut self, visit: &mut impl FnMut(&Event<'_>)) -> usize {
         let (bytes, before) = (self.input.buffered(), self.input.offset());
+        let header = &self.header;
+        let event = |at: usize, raw: &Raw, cap| Event {
+            offset: before + at as u64,
+            time: raw.time,
+            cap,
+            declared: header.at(raw.place),
+            payload: &bytes[at + raw.head..at + raw.bytes()],
+        };
         let mut at = 0;
-        while let Step::Event(raw) = step(&bytes[at..], &self.header) {
-            let offset = before + at as u64;
-            let payload = &bytes[at + raw.head..at + raw.bytes()];
-            if self.block.pass(&raw, offset, payload).is_err() {
-                break;
+        loop {
+            self.block.leave(before + at as u64);
+            // No event up to here passes the end of the block, so none of them is asked.
+            let limit = self.block.end.map_or(u64::MAX, |end| end - before);
+            let limit = limit.min(bytes.len() as u64) as usize;
+            let cap = self.block.cap;
+            let marker = loop {
+                match step(&bytes[at..limit], header) {
+                    Step::Event(raw) if raw.number != number::BLOCK_MARKER => {
+                        visit(&event(at, &raw, cap));
+                        at += raw.bytes();
+                    }
+                    Step::Event(marker) => break Some(marker),
+                    _ => break None,
+                }
+            };
+            if let Some(raw) = marker {
+                let payload = &bytes[at + raw.head..at + raw.bytes()];
+                if self.block.pass(&raw, before + at as u64, payload).is_err() {
+                    return at;
+                }
+                visit(&event(at, &raw, self.block.cap));
+                at += raw.bytes();
+            } else if at < limit || limit == bytes.len() {
+                return at;
             }
-            visit(&Event {
-                offset,
-                time: raw.time,
-                cap: self.block.cap,
-                declared: self.header.at(raw.place),
-                payload,
-            });
-            at += raw.bytes();
         }
-        at
     }
 
     /// Takes the next event.
@@ -170,6 +190,10 @@ impl<R: Read> Reader<R> {
                 if left > 2 {
                     let problem = Problem::Trailing;
                     return Err(self.input.error_at(offset + 2, problem));
+                }
+                if let Some(end) = self.block.end.filter(|end| *end == offset + 1) {
+                    let problem = format!("the mark of the log's end passes the end of its block, at byte {end}");
+                    return Err(self.input.error(Problem::Block(problem)));
                 }
                 self.input.take(2);
                 Ok(None)

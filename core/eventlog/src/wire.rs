@@ -93,13 +93,19 @@ pub(crate) struct Block {
 impl Block {
     pub(crate) const OUTSIDE: Block = Block { cap: None, end: None };
 
+    /// Ends the block if it ends at `offset`.
+    #[inline]
+    pub(crate) fn leave(&mut self, offset: u64) {
+        if self.end == Some(offset) {
+            *self = Block::OUTSIDE;
+        }
+    }
+
     /// Goes past the event at `offset`; `payload` is its payload. Ends the block that it ends in,
     /// and begins the one that it is a marker of.
     #[inline]
     pub(crate) fn pass(&mut self, raw: &Raw, offset: u64, payload: &[u8]) -> Result<(), Problem> {
-        if self.end == Some(offset) {
-            *self = Block::OUTSIDE;
-        }
+        self.leave(offset);
         if let Some(end) = self.end
             && offset + raw.bytes() as u64 > end
         {

@@ -155,13 +155,14 @@ impl Buffer {
             return Err(format!("{} values for {} fields", values.len(), kind.fields.len()));
         }
         let length_at = self.bytes.len();
-        if kind.size == Size::Variable {
+        let is_variable = matches!(kind.size, Size::Variable { .. });
+        if is_variable {
             self.bytes.extend([0; 2]);
         }
         for (field, value) in kind.fields.iter().zip(values) {
             self.value(field, value)?;
         }
-        if kind.size == Size::Variable {
+        if is_variable {
             let length = self.bytes.len() - length_at - 2;
             let fits = u16::try_from(length).map_err(|_| format!("{length} bytes, more than 65535"))?;
             self.bytes[length_at..length_at + 2].copy_from_slice(&fits.to_be_bytes());

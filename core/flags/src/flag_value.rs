@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::parse::unknown_key;
-use super::value::{Called, Value};
+use super::read::Called;
+use super::value::Value;
 use super::{FLAGS, FlagError, FlagSpec, Flags};
 
 /// A flag with a value of its type, and the text that the value was read from.

@@ -19,10 +19,12 @@ mod flag_value;
 mod ghc_only;
 mod help;
 mod honour;
+mod kind;
 mod log;
 mod nearest;
 mod parse;
 mod profile;
+mod read;
 mod sources;
 mod spec;
 mod table;
@@ -39,13 +41,14 @@ pub use error::FlagError;
 pub use flag_value::FlagValue;
 pub use help::{help, markdown};
 pub use honour::honours;
+pub use kind::Kind;
 pub use log::LogOption;
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, GHC_ENVIRONMENT, split};
 pub use sources::{Given, RtsOpts, Sources};
 pub use spec::{FlagSpec, Scope};
 pub use table::FLAGS;
-pub use value::{Kind, Value};
+pub use value::Value;
 
 /// The flags of one run, typed. [`Flags::default`] holds today's GHC's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]

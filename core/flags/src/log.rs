@@ -16,3 +16,10 @@ pub struct LogOption {
     /// working directory.
     pub file: Option<PathBuf>,
 }
+
+impl LogOption {
+    /// Whether the run has a log in a file.
+    pub fn is_file(&self) -> bool {
+        self.classes.is_some() && !self.text
+    }
+}

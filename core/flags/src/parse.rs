@@ -4,10 +4,12 @@ use gclab_core::config::{HeapHint, SizingPolicy};
 use gclab_core::words::size::size_text;
 
 use super::ghc_only::GHC_ONLY;
+use super::kind::Kind;
 use super::nearest::nearest;
+use super::read::{Called, is_long};
 use super::spec::FlagSpec;
 use super::table::FLAGS;
-use super::value::{Called, Kind, Value, is_long};
+use super::value::Value;
 use super::{FlagError, Flags};
 
 /// The environment variable with flags that apply before those of the command line, separated by
@@ -16,6 +18,9 @@ pub const ENVIRONMENT: &str = "GCLABRTS";
 
 /// The variable of GHC's programs. gclab does not read it.
 pub const GHC_ENVIRONMENT: &str = "GHCRTS";
+
+/// The flag that names the file of an event log.
+const LOG_FILE: &str = "ol";
 
 /// A command line, split into the words of the program and those of the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -231,7 +236,18 @@ impl Flags {
     /// If two of them contradict each other.
     pub(crate) fn of<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<Flags, FlagError> {
         let mut flags = Flags::default();
-        entries.for_each(|entry| flags.enter(entry.spec, entry.value.clone()));
+        let mut file_of = Origin::default();
+        for entry in entries {
+            flags.enter(entry.spec, entry.value.clone());
+            if entry.spec.name == LOG_FILE {
+                file_of = entry.origin;
+            }
+        }
+        if file_of != Origin::CommandLine && !flags.log.is_file() {
+            // As in GHC, a file that the environment names is only for runs with a log.
+            flags.log.file = None;
+            flags.given.remove(LOG_FILE);
+        }
         flags.settle()?;
         Ok(flags)
     }

@@ -3,7 +3,9 @@
 use gclab_core::config::Parameter;
 
 use super::Flags;
-use super::value::{Kind, Value, is_long};
+use super::kind::Kind;
+use super::read::is_long;
+use super::value::Value;
 
 /// The part of the program that must act for a flag to have its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,9 @@
 
 use std::io::Write;
 
-use gclab_core::events::{CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, Listener, Look, StopReason};
+use gclab_core::events::{
+    CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, Listener, Look, Occasion, StopReason,
+};
 use gclab_core::words::Bytes;
 use gclab_eventlog::DebugMessages;
 use gclab_stats::Collection;
@@ -179,8 +181,8 @@ impl<W: Write + Send> Listener for DebugPrinter<W> {
         self.debug.event(event, |time_ns, text| print(out, time_ns, text));
     }
 
-    fn looks(&self) -> bool {
-        false
+    fn look(&self, _: Occasion) -> Option<Look> {
+        None
     }
 
     fn follows(&self) -> Follows {

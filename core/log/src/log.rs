@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gclab_core::events::{CapabilityEvent, Event, EventKind, Follows, Listener, RunInfo};
-use gclab_eventlog::kinds;
+use gclab_core::events::{CapabilityEvent, Event, EventKind, Follows, Listener, Look, Occasion, RunInfo};
+use gclab_eventlog::{CENSUS, CHECK, INSPECT, Kind, RETAINERS, kinds};
 
 use crate::capability::Sessions;
 use crate::centres::Centres;
@@ -23,6 +23,8 @@ pub(crate) struct Log {
     pub(crate) about: About,
     pub(crate) output: Output,
     pub(crate) centres: Centres,
+    /// The sample of a heap profile whose end is to come, with that of the look.
+    pub(crate) open_sample: Option<u64>,
     sessions: Sessions,
     collecting: Collecting,
     debug: Debug,
@@ -56,6 +58,7 @@ impl EventLog {
             about,
             output: Output::new(file)?,
             centres: Centres::default(),
+            open_sample: None,
             sessions: Sessions::default(),
             collecting: Collecting::default(),
         }))))
@@ -80,8 +83,8 @@ impl Listener for EventLog {
         self.lock().event(event);
     }
 
-    fn looks(&self) -> bool {
-        false
+    fn look(&self, _: Occasion) -> Option<Look> {
+        None
     }
 
     fn follows(&self) -> Follows {
@@ -118,12 +121,31 @@ impl Log {
         match event.kind {
             EventKind::RunStart(run) => self.start(time_ns, run),
             EventKind::RunEnd { allocated, .. } => self.end(time_ns, allocated),
+            EventKind::LookStart(look) => self.look(&kinds::LOOK_BEGIN, time_ns, look),
+            EventKind::LookEnd(look) => {
+                self.end_sample(time_ns);
+                self.look(&kinds::LOOK_END, time_ns, look);
+            }
             kind if self.about.classes.gc => self.collecting.event(event, kind, output),
             _ => {}
         }
         if matches!(event.kind, EventKind::Recorded { .. }) {
             self.output.settle();
             self.output.write_if_due(time_ns);
+        }
+    }
+
+    /// A look at the stopped heap begins or ends. GHC has no events for them, so these types are
+    /// gclab's own. A census has its sample between them.
+    fn look(&mut self, kind: &'static Kind, time_ns: u64, look: Look) {
+        let purpose = match look {
+            Look::Census => CENSUS,
+            Look::Retainers => RETAINERS,
+            Look::Check => CHECK,
+            Look::Inspect => INSPECT,
+        };
+        if self.about.classes.gc {
+            self.output.put_global(kind, time_ns, &[purpose.into()]);
         }
     }
 
@@ -140,6 +162,7 @@ impl Log {
                 self.output.put(cap, &kinds::HEAP_ALLOCATED, time_ns, &values);
             }
         }
+        self.end_sample(time_ns);
         self.output.settle();
         if self.about.classes.any() {
             process::end(time_ns, &mut self.output);

@@ -119,13 +119,23 @@ impl Output {
         self.note(put);
     }
 
-    /// Adds a global event, in the order of time.
+    /// Adds a global event, behind those that wait and are not later.
     pub(crate) fn put_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
         if self.writer.is_none() {
             return;
         }
-        let put = self.global.put(kind, time_ns, values);
-        self.note(put);
+        if self.waiting.iter().any(|event| event.time_ns <= time_ns) {
+            self.settle_to(time_ns);
+        }
+        self.append_global(kind, time_ns, values);
+    }
+
+    /// Adds a global event behind all others.
+    fn append_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
+        if self.writer.is_some() {
+            let put = self.global.put(kind, time_ns, values);
+            self.note(put);
+        }
     }
 
     /// Adds a global event of numbers, texts or ids, which others that are added later may precede.
@@ -152,11 +162,17 @@ impl Output {
 
     /// All capabilities have passed on their events.
     pub(crate) fn settle(&mut self) {
+        self.settle_to(u64::MAX);
+    }
+
+    /// All capabilities have passed on their events up to `time_ns`.
+    fn settle_to(&mut self, time_ns: u64) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|event| event.time_ns);
+        self.waiting = waiting.split_off(waiting.partition_point(|event| event.time_ns <= time_ns));
         for Waiting { time_ns, kind, values } in waiting {
             let values: Vec<Value<'_>> = values.iter().map(Owned::value).collect();
-            self.put_global(kind, time_ns, &values);
+            self.append_global(kind, time_ns, &values);
         }
     }
 

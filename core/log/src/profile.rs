@@ -4,7 +4,7 @@ use gclab_core::clock::Clock;
 use gclab_core::profile::CostCentre;
 use gclab_eventlog::{Value, kinds};
 
-use crate::log::EventLog;
+use crate::log::{EventLog, Log};
 use crate::output::{Output, fitting};
 
 /// The number of the only profile of a run.
@@ -58,27 +58,26 @@ impl EventLog {
             .put_waiting(&kinds::PROF_SAMPLE_COST_CENTRE, time_ns, &values);
     }
 
-    /// A sample of bytes by label. The world is stopped.
+    /// A sample of bytes by label, within a look at the stopped heap that began at `time_ns`. It
+    /// ends with the look.
     pub fn sample<'a>(&self, time_ns: u64, number: u64, bands: impl IntoIterator<Item = (&'a str, u64)>) {
-        let output = &mut self.lock().output;
-        output.settle();
-        output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &[number.into()]);
-        write_bands(time_ns, number, bands, output);
+        let log = &mut *self.lock();
+        log.begin_sample(time_ns, number);
+        write_bands(time_ns, bands, &mut log.output);
     }
 
-    /// A sample of bytes by stack of cost centres, the innermost first. The world is stopped.
+    /// The same by stack of cost centres, the innermost first.
     pub fn sample_of_stacks(&self, time_ns: u64, number: u64, stacks: &[(Vec<CostCentre>, u64)]) {
         let log = &mut *self.lock();
         let (centres, output) = (&mut log.centres, &mut log.output);
         let ids = |(stack, bytes): &(Vec<CostCentre>, u64)| (centres.ids(time_ns, stack, output), *bytes);
         let stacks: Vec<_> = stacks.iter().map(ids).collect();
-        output.settle();
-        output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &[number.into()]);
+        log.begin_sample(time_ns, number);
+        let output = &mut log.output;
         for (ids, bytes) in &stacks {
             let values = [PROFILE.into(), (*bytes).into(), Value::Ids(ids)];
             output.put_global(&kinds::HEAP_PROF_SAMPLE_COST_CENTRE, time_ns, &values);
         }
-        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
     }
 
     /// A sample of a biography, which was taken at `taken_ns` and is known only now.
@@ -92,16 +91,34 @@ impl EventLog {
         let output = &mut self.lock().output;
         let begin = [number.into(), taken_ns.into()];
         output.put_global(&kinds::HEAP_BIO_PROF_SAMPLE_BEGIN, time_ns, &begin);
-        write_bands(time_ns, number, bands, output);
+        write_bands(time_ns, bands, output);
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
     }
 }
 
-/// Writes the bands of a sample, and its end.
-fn write_bands<'a>(time_ns: u64, number: u64, bands: impl IntoIterator<Item = (&'a str, u64)>, output: &mut Output) {
+impl Log {
+    /// A sample begins.
+    fn begin_sample(&mut self, time_ns: u64, number: u64) {
+        self.end_sample(time_ns);
+        let values = [number.into()];
+        self.output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &values);
+        self.open_sample = Some(number);
+    }
+
+    /// The sample ends, if there is one.
+    pub(crate) fn end_sample(&mut self, time_ns: u64) {
+        if let Some(number) = self.open_sample.take() {
+            let values = [number.into()];
+            self.output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &values);
+        }
+    }
+}
+
+/// Writes the bands of a sample.
+fn write_bands<'a>(time_ns: u64, bands: impl IntoIterator<Item = (&'a str, u64)>, output: &mut Output) {
     for (label, bytes) in bands {
         let label = fitting(label, MOST);
         let values = [PROFILE.into(), bytes.into(), label.as_str().into()];
         output.put_global(&kinds::HEAP_PROF_SAMPLE_STRING, time_ns, &values);
     }
-    output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
 }

@@ -104,8 +104,12 @@ impl<'r> Input<'r> {
         }
     }
 
-    /// Whether the text begins with `magic`. May be called only before anything is taken.
+    /// Whether the text begins with `magic`.
+    ///
+    /// # Panics
+    /// If anything was taken.
     pub(crate) fn starts_with(&mut self, magic: &[u8]) -> Result<bool, Error> {
+        assert_eq!((self.before, self.at), (0, 0), "the beginning was taken");
         // The first reads may return few bytes.
         while self.end < magic.len() {
             let more = self.read()?;

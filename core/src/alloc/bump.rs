@@ -1,6 +1,6 @@
 //! Bump allocation.
 
-use super::Alloc;
+use super::{Alloc, is_range_of_words};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -22,9 +22,14 @@ pub struct Bump {
 }
 
 impl Bump {
-    /// Allocates from `start` to `end` from now on. The memory must be the mutator's alone: see
-    /// [`Alloc`].
+    /// Allocates from `start` to `end` from now on. A mutator's allocator is shown to its collector
+    /// alone, and that this memory belongs to the mutator is part of the collector's promise (the
+    /// safety of [`Collector`](crate::collector::Collector)).
+    ///
+    /// # Panics
+    /// If the addresses are no ends of a range of whole words.
     pub fn set_region(&self, start: Addr, end: Addr) {
+        assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
         self.leave_region();
         self.cursor.set(start.0);
         self.counted.set(start.0);
@@ -91,6 +96,18 @@ unsafe impl Alloc for Bump {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "no range of words")]
+    fn a_region_that_ends_before_it_starts_is_refused() {
+        Bump::default().set_region(Addr(0x1008), Addr(0x1000));
+    }
+
+    #[test]
+    #[should_panic(expected = "no range of words")]
+    fn a_region_within_a_word_is_refused() {
+        Bump::default().set_region(Addr(0x1004), Addr(0x1100));
+    }
 
     #[test]
     fn interrupted_it_gives_nothing_until_the_limit_is_back() {

@@ -5,8 +5,8 @@
 //! without reading the cells; there is no list of free cells to follow. The fast path is that of
 //! [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
 
-use super::Alloc;
 use super::size_class::SizeClass;
+use super::{Alloc, is_range_of_words};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -46,9 +46,17 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Allocates closures of `class` from `start` to `end` from now on, a whole number of cells.
-    /// The memory must be the mutator's alone: see [`Alloc`].
+    /// Allocates closures of `class` from `start` to `end` from now on. A mutator's allocator is
+    /// shown to its collector alone, and that this memory belongs to the mutator is part of the
+    /// collector's promise (the safety of [`Collector`](crate::collector::Collector)).
+    ///
+    /// # Panics
+    /// If the addresses are no ends of a range of whole cells.
     pub fn set_hole(&self, class: SizeClass, start: Addr, end: Addr) {
+        assert!(
+            is_range_of_words(start, end) && (end - start).0.is_multiple_of(class.cell().to_bytes().0),
+            "no range of cells: {start:?} to {end:?}"
+        );
         self.leave_hole(class);
         let hole = &self.holes[class.index()];
         hole.cursor.set(start.0);
@@ -137,6 +145,13 @@ unsafe impl Alloc for Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "no range of cells")]
+    fn a_hole_with_a_part_of_a_cell_is_refused() {
+        let class = SizeClass::of(Words(3));
+        Cells::default().set_hole(class, Addr(0x1000), Addr(0x1000) + class.cell() + Words(1));
+    }
 
     #[test]
     fn counts_closures_not_cells() {

@@ -12,8 +12,13 @@ pub use bump::Bump;
 pub use cells::Cells;
 pub use size_class::SizeClass;
 
-use crate::words::{Addr, Bytes, Words};
+use crate::words::{Addr, Bytes, WORD, Words};
 use std::any::Any;
+
+/// Whether `end` lies whole words behind `start`, or none.
+fn is_range_of_words(start: Addr, end: Addr) -> bool {
+    start <= end && start.0.is_multiple_of(WORD) && end.0.is_multiple_of(WORD)
+}
 
 /// A mutator's own allocator. `reserve` and `commit` are the fast path and are inlined into the
 /// mutator's code.

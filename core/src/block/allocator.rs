@@ -7,8 +7,6 @@
 //! 2. megablocks (see [`super::megablocks`]). Blocks left over in the last one become a free group,
 //!    so a run of 300 blocks leaves 212 for others (GHC wastes them).
 
-use crate::sync::Arc;
-
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;
 use super::free_list::FreeLists;
@@ -26,7 +24,7 @@ use crate::words::{Addr, Bytes};
 #[derive(Debug)]
 pub struct BlockAllocator {
     pub(super) space: Reservation,
-    pub(super) states: Arc<StateTable>,
+    pub(super) states: StateTable,
     pub(super) descriptors: Table<Descriptor>,
     pub(super) groups: FreeLists,
     /// Committed and wholly free megablocks.
@@ -85,7 +83,7 @@ impl BlockAllocator {
         };
         Ok(BlockAllocator {
             space,
-            states: Arc::new(states),
+            states,
             descriptors,
             groups: FreeLists::new(),
             free: Extents::default(),
@@ -207,8 +205,13 @@ impl BlockAllocator {
 
     /// The table of the states of all blocks.
     #[inline(always)]
-    pub fn states(&self) -> &Arc<StateTable> {
+    pub(crate) fn states(&self) -> &StateTable {
         &self.states
+    }
+
+    /// The state of the block that contains `address`; [`BlockState::OUTSIDE`] for other addresses.
+    pub fn state_of(&self, address: Addr) -> BlockState {
+        self.states.of(address)
     }
 
     /// Sets the state of every block of a run. It needs the allocator exclusively: code that only

@@ -66,5 +66,5 @@ pub use region::Region;
 pub use run::{BlockId, BlockRun};
 pub(crate) use sizes::BLOCK_SHIFT;
 pub use sizes::{BLOCK, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for};
-pub use state::{BlockState, FIRST_OLD_STEP, StateTable};
-pub(crate) use state::{HeapStates, StateView};
+pub use state::{BlockState, FIRST_OLD_STEP};
+pub(crate) use state::{HeapStates, StateTable, StateView};

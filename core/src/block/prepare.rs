@@ -193,7 +193,7 @@ impl BlockAllocator {
     }
 
     fn promise(&mut self, megablocks: u32) -> Result<(), Shortage> {
-        debug_assert!(!self.has_promise, "one promise at a time");
+        assert!(!self.has_promise, "one promise at a time");
         let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
         if fresh > 0 {
             let above = fresh.saturating_sub(self.returned.total());
@@ -303,6 +303,14 @@ mod tests {
         assert_eq!(copy_bound(Words(0), 4), Bytes(0));
         // One closure needs one chunk.
         assert_eq!(copy_bound(Words(1), 100), Bytes::kib(16));
+    }
+
+    #[test]
+    #[should_panic(expected = "one promise at a time")]
+    fn a_collection_has_one_promise() {
+        let mut allocator = allocator(8);
+        allocator.prepare(Bytes::mib(1)).unwrap();
+        let _ = allocator.prepare(Bytes::mib(1));
     }
 
     #[test]

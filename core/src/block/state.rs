@@ -159,10 +159,9 @@ impl fmt::Debug for BlockState {
     }
 }
 
-/// The states of all blocks of a reservation. Shared (`Arc`), so that a lookup is safe even after
-/// the allocator is dropped.
+/// The states of all blocks of a reservation.
 #[derive(Debug)]
-pub struct StateTable {
+pub(crate) struct StateTable {
     /// The start of the reservation, which may be gone.
     base: Addr,
     /// Number of blocks in the reservation.
@@ -182,7 +181,7 @@ impl StateTable {
 
     /// The state of the block that contains `address`; [`BlockState::OUTSIDE`] for other addresses.
     #[inline(always)]
-    pub fn of(&self, address: Addr) -> BlockState {
+    pub(crate) fn of(&self, address: Addr) -> BlockState {
         // SAFETY: the view does not outlive `self`.
         unsafe { self.view() }.of(address)
     }
@@ -216,8 +215,7 @@ impl StateTable {
     /// The table as three words that fit in registers.
     ///
     /// # Safety
-    /// The view is not used after this table has been dropped (with the allocator and every other
-    /// `Arc` of it).
+    /// The view is not used after this table has been dropped, which the allocator owns.
     #[inline(always)]
     pub(crate) unsafe fn view(&self) -> StateView {
         StateView {

@@ -64,7 +64,8 @@ pub enum EventKind<'a> {
         blocks: Bytes,
     },
     /// The collection is over and the heap whole; the mutators are still stopped. Only listeners
-    /// that look at the heap receive this ([`super::Listener::looks`]).
+    /// that look at the heap then receive this ([`super::Listener::look`]), each in a look of its
+    /// own.
     End {
         /// The record of the collection.
         collection: &'a Collection,
@@ -72,15 +73,16 @@ pub enum EventKind<'a> {
         stopped: &'a Stopped<'a>,
     },
     /// The program says that a part of it begins here. The mutators are stopped; this is no
-    /// collection. Only listeners that look at the heap receive this; the others find the marker
-    /// among the events of its capability.
+    /// collection. Only listeners that look at the heap then receive this; the others find the
+    /// marker among the events of its capability.
     Marker {
         /// The name of the part that begins.
         name: &'a str,
         /// The heap.
         stopped: &'a Stopped<'a>,
     },
-    /// A look at the stopped heap begins: a census, a check, a marker.
+    /// A look at the stopped heap begins: a census, a check, another look of a listener or a tool.
+    /// Its time and that of its end are the recorder's readings, as those of collections are.
     LookStart(Look),
     /// The look is over.
     LookEnd(Look),

@@ -25,7 +25,7 @@ pub use event::{Event, EventKind, RunInfo};
 pub use gclab_stats::{Look, Phase};
 
 use crate::clock::Clock;
-use gclab_stats::{Looks, PhaseTimes, Times};
+use gclab_stats::PhaseTimes;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -34,15 +34,12 @@ pub trait Listener: Send {
     /// Receives one event, in order, on the thread that collects.
     fn event(&mut self, event: &Event<'_>);
 
-    /// Why it looks at the stopped heap: its time is counted under this.
-    fn look(&self) -> Look {
-        Look::Inspect
-    }
-
-    /// Whether it looks at the stopped heap, and so receives [`EventKind::End`] and
-    /// [`EventKind::Marker`]. For markers the world stops only if a listener does.
-    fn looks(&self) -> bool {
-        true
+    /// Why it looks at the stopped heap on such an occasion: the time of the look is counted under
+    /// this. `None` if it does not look then: it does not receive the event, and if no listener
+    /// looks at markers, the world does not stop for them.
+    fn look(&self, occasion: Occasion) -> Option<Look> {
+        let _ = occasion;
+        Some(Look::Inspect)
     }
 
     /// The events that it asks for. It may receive others, too, for which another listener asks.
@@ -55,6 +52,15 @@ pub trait Listener: Send {
     fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
         let _ = (number, events);
     }
+}
+
+/// An event at which a listener may look at the stopped heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// The end of a collection: [`EventKind::End`].
+    Collection,
+    /// A marker of the program: [`EventKind::Marker`].
+    Marker,
 }
 
 /// The listeners of a run, and the time of the phases of the collection under way.
@@ -96,23 +102,16 @@ impl Events {
         self.call_each(|listener| listener.event(event));
     }
 
-    /// Announces an event that shows the stopped heap, to the listeners that look at it. Returns
-    /// the time that they took.
-    pub(crate) fn announce_stopped(&mut self, event: &Event<'_>) -> Looks {
-        let clock = Clock::start();
-        let now = || Times {
-            cpu_ns: Clock::process_cpu_ns(),
-            elapsed_ns: clock.elapsed_ns(),
-        };
-        let mut looks = Looks::default();
-        self.call_each(|listener| {
-            if listener.looks() {
-                let before = now();
-                listener.event(event);
-                looks.add(listener.look(), now().since(before));
-            }
+    /// The number of listeners.
+    pub(crate) fn count(&self) -> usize {
+        self.listeners.len()
+    }
+
+    /// Announces an event to the listener at a place.
+    pub(crate) fn announce_to(&mut self, place: usize, event: &Event<'_>) {
+        Events::call(&mut self.listeners[place], &mut self.panic, |listener| {
+            listener.event(event);
         });
-        looks
     }
 
     /// Passes events of capability `number` on to the listeners that ask for them.
@@ -126,35 +125,35 @@ impl Events {
 
     /// Announces to the listener that came last.
     pub(crate) fn announce_to_last(&mut self, event: &Event<'_>) {
-        let (mut number, last) = (0, self.listeners.len());
-        self.call_each(|listener| {
-            number += 1;
-            if number == last {
-                listener.event(event);
-            }
-        });
+        if let Some(last) = self.listeners.len().checked_sub(1) {
+            self.announce_to(last, event);
+        }
     }
 
     /// Calls `call` with each listener. The first panic is kept.
     fn call_each(&mut self, mut call: impl FnMut(&mut dyn Listener)) {
         for listener in &mut self.listeners {
-            // Unwind safe: a listener that panicked is the program's own, and still receives the
-            // next events.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| call(&mut **listener))) {
-                self.panic.get_or_insert(panic);
-            }
+            Events::call(listener, &mut self.panic, &mut call);
         }
     }
 
-    /// Why the first listener that looks at the stopped heap does so.
-    pub(crate) fn first_look(&self) -> Look {
-        let first = self.listeners.iter().find(|listener| listener.looks());
-        first.map_or(Look::Inspect, |listener| listener.look())
+    /// Calls `call` with a listener. Its panic is kept, unless another one came before.
+    fn call(
+        listener: &mut Box<dyn Listener>,
+        kept: &mut Option<Box<dyn Any + Send>>,
+        call: impl FnOnce(&mut dyn Listener),
+    ) {
+        // Unwind safe: a listener that panicked is the program's own, and still receives the next
+        // events.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| call(&mut **listener))) {
+            kept.get_or_insert(panic);
+        }
     }
 
-    /// Whether a listener looks at the stopped heap.
-    pub(crate) fn look(&self) -> bool {
-        self.listeners.iter().any(|listener| listener.looks())
+    /// Why the listener at a place looks at the stopped heap on such an occasion; `None` if it does
+    /// not.
+    pub(crate) fn look(&self, place: usize, occasion: Occasion) -> Option<Look> {
+        self.listeners[place].look(occasion)
     }
 
     /// Whether a listener asks for the events of capabilities.

@@ -159,7 +159,7 @@ impl Heap {
 
     /// Whether the next collection can copy `words` words into `lanes` lanes by one thread, if
     /// nothing is allocated until then. If so, `Heap::allocate_words` keeps that true from now on.
-    pub fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
+    pub(crate) fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
         let to_space = ToSpace { words, lanes };
         let could = self.blocks.could_copy(to_space);
         self.next_copy = could.then_some(to_space);
@@ -175,12 +175,14 @@ impl Heap {
 
     /// Guarantees that the collection that begins can allocate `bytes` of blocks without asking the
     /// system and without exceeding the limit: whole megablocks, free or promised. For allocation
-    /// in runs whose lengths divide a megablock; for to-space see `Heap::prepare_to_copy`. To be
-    /// called before anything is condemned, and once in a collection.
+    /// in runs whose lengths divide a megablock; for to-space see `Heap::prepare_to_copy`.
     ///
     /// # Errors
     /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error as
-    /// [`crate::collector::NotBegun`].
+    /// [`crate::collector::NotBegun`], as long as it has condemned nothing.
+    ///
+    /// # Panics
+    /// If this collection has such a guarantee already.
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
         self.blocks.prepare(bytes)
     }
@@ -189,9 +191,12 @@ impl Heap {
     /// of the threads that may copy, for closures of any sizes: the bound is
     /// `copy_bound`. Where there is no room for so many lanes, it guarantees that for as many
     /// threads as there is room for, or for one if the system refuses memory. Returns the number of
-    /// threads. To be called before anything is condemned, and once in a collection.
+    /// threads.
     ///
     /// # Errors
+    /// As for [`Heap::prepare`].
+    ///
+    /// # Panics
     /// As for [`Heap::prepare`].
     pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<usize, OutOfMemory> {
         let to_space = |copiers: usize| ToSpace {
@@ -247,13 +252,12 @@ impl Heap {
     }
 
     /// Charges for a side table that takes `bytes_per_megablock` for each megablock that is in use
-    /// or ever was, as long as the heap lives. To be called when the table is mapped, which counts
-    /// as a request for memory.
+    /// or ever was, as long as the heap lives. Mapping the table counts as a request for memory.
     ///
     /// # Errors
     /// If the limit would be exceeded by the megablocks that are in use already, or the request is
     /// refused on purpose.
-    pub fn register_side(&self, bytes_per_megablock: Bytes) -> Result<(), OutOfMemory> {
+    pub(crate) fn register_side(&self, bytes_per_megablock: Bytes) -> Result<(), OutOfMemory> {
         self.blocks
             .register_side(bytes_per_megablock)
             .map_err(|cause| OutOfMemory {

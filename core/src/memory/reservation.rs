@@ -101,7 +101,7 @@ impl Reservation {
     /// # Errors
     /// [`MemoryError::Commit`] when the kernel refuses (strict overcommit, `RLIMIT_DATA`) or the
     /// range ends outside the reservation. Nothing has changed then. Never, if the range lies
-    /// within the part that was made [accessible](Reservation::make_accessible).
+    /// within the part that was made accessible (`Reservation::make_accessible`).
     pub fn commit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
         let end = offset + size;
         self.make_accessible(end)?;
@@ -118,7 +118,7 @@ impl Reservation {
     ///
     /// # Errors
     /// As for [`Reservation::commit`].
-    pub fn make_accessible(&mut self, end: Bytes) -> Result<(), MemoryError> {
+    pub(crate) fn make_accessible(&mut self, end: Bytes) -> Result<(), MemoryError> {
         if end <= self.accessible {
             return Ok(());
         }
@@ -156,7 +156,7 @@ impl Reservation {
     ///
     /// # Errors
     /// [`MemoryError::Decommit`] when the kernel refuses (locked pages).
-    pub unsafe fn decommit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
+    pub(crate) unsafe fn decommit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
         assert!(
             offset + size <= self.accessible,
             "decommit of memory that was never committed"

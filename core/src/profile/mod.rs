@@ -36,4 +36,5 @@ pub(crate) use costs::Charges;
 pub use eras::Eras;
 pub(crate) use moves::{MoveSideWords, NoSideWords};
 pub use side_word::{LAST_ERA, SideWord};
+pub(crate) use side_words::ProofOfStop;
 pub use side_words::SideWords;

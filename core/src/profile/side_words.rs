@@ -10,13 +10,16 @@ use crate::memory::{MemoryError, Table};
 use crate::sync::{AtomicBool, AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
 use crate::words::{Addr, WORD};
 
+/// A value that proves that no mutator runs: it exists only while the world is stopped.
+pub(crate) trait ProofOfStop {}
+
 /// The side words of a heap, with the stacks and biographies that they refer to.
 #[derive(Debug)]
 pub struct SideWords {
     /// Accessed with relaxed order: all facts about one closure are in one word.
     words: Table<MappedU64>,
     base: Addr,
-    /// The current era. Changed only while the world is stopped.
+    /// The current era. Changed only while the world is stopped ([`ProofOfStop`]).
     era: AtomicU64,
     /// Whether an [`Eras`](super::Eras) exists. Relaxed: it guards no other memory.
     eras_taken: AtomicBool,
@@ -94,8 +97,7 @@ impl SideWords {
     }
 
     /// Ends an era with a census and begins another, unless this era was the last ([`LAST_ERA`]).
-    /// The world must be stopped: [`crate::world::Stopped::end_era`] proves that.
-    pub(crate) fn next_era(&self) {
+    pub(crate) fn next_era(&self, _proof: &impl ProofOfStop) {
         self.era.store((self.era() + 1).min(LAST_ERA), Relaxed);
     }
 

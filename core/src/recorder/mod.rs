@@ -4,7 +4,7 @@
 //! for each collection `Recorder::gc_start` (mutators stopped) and `Recorder::gc_end` (about to
 //! resume them), `Recorder::exit_start`, [`Recorder::finish`]. Collections may also come before
 //! `init_done` and after `exit_start`. In between the program may say where its measured phase
-//! begins and ends ([`Recorder::measure_start`], [`Recorder::measure_end`]). Cost: about one
+//! begins and ends (`Recorder::measure_start`, `Recorder::measure_end`). Cost: about one
 //! microsecond a collection; some 400 bytes for each of the first ten thousand
 //! ([`Statistics::keep`]), and 16 bytes for each of the first million
 //! ([`Pauses`](gclab_stats::Pauses)).
@@ -20,7 +20,7 @@ use crate::clock::{Clock, ProcessUsage};
 use crate::words::Bytes;
 use gclab_stats::render::Printer;
 use gclab_stats::{
-    Before, Collection, GenerationStats, Look, Looks, RtsStats, SinglePause, Statistics, Times, Timing, Totals,
+    Before, Collection, GenerationStats, Look, RtsStats, SinglePause, Statistics, Times, Timing, Totals,
 };
 use phases::{Marks, Reading};
 use resident::Resident;
@@ -109,7 +109,7 @@ impl Recorder {
 
     /// The measured phase begins, unless it began before. `allocated_total` is the number of bytes
     /// that all capabilities have allocated since the start of the world.
-    pub fn measure_start(&mut self, allocated_total: u64) {
+    pub(crate) fn measure_start(&mut self, allocated_total: u64) {
         self.measure_started(Stamp::now(&self.clock), allocated_total);
     }
 
@@ -122,7 +122,7 @@ impl Recorder {
 
     /// A call of [`Recorder::measure_start`] has its end. The measured phase ends with the last of
     /// those that overlap.
-    pub fn measure_end(&mut self, allocated_total: u64) {
+    pub(crate) fn measure_end(&mut self, allocated_total: u64) {
         self.marks.end(self.reading(Stamp::now(&self.clock), allocated_total));
     }
 
@@ -215,12 +215,11 @@ impl Recorder {
         }
     }
 
-    /// The look is over; `started` is what [`Recorder::look_start`] returned. Of its time, `parts`
-    /// are known; the rest is of the kind `look`.
-    pub(crate) fn look_end(&mut self, started: Times, parts: Looks, look: Look) {
-        let rest = self.look_start().since(started).since(parts.total());
-        self.stats.looks += parts;
-        self.stats.looks.add(look, rest);
+    /// The look is over; `started` is what [`Recorder::look_start`] returned. Returns the clocks.
+    pub(crate) fn look_end(&mut self, started: Times, look: Look) -> Times {
+        let ended = self.look_start();
+        self.stats.looks.add(look, ended.since(started));
+        ended
     }
 
     /// CPU time of the program itself until now, in nanoseconds: MUT.

@@ -177,9 +177,12 @@ impl Nursery {
     }
 
     /// After a collection, makes all runs empty again. Returns the large objects, which are young
-    /// no more: the collector decides which of them live on. The mutators must have left.
+    /// no more: the collector decides which of them live on.
+    ///
+    /// # Panics
+    /// If a mutator has a run: [`Nursery::leave`] takes the runs back.
     pub fn reset(&mut self) -> Vec<LargeObject> {
-        debug_assert!(
+        assert!(
             self.held.iter().all(Option::is_none),
             "mutators leave before a collection"
         );
@@ -191,13 +194,20 @@ impl Nursery {
         std::mem::take(&mut self.large)
     }
 
-    /// Makes the allocation areas `size` large together, at least a block for each capability. They
-    /// must be empty (just reset). If that is less than `-A`, the limit on large objects falls in
-    /// proportion: it is the same part of `-AL`.
+    /// Makes the allocation areas `size` large together, at least a block for each capability. If
+    /// that is less than `-A`, the limit on large objects falls in proportion: it is the same part
+    /// of `-AL`.
     ///
     /// # Errors
     /// If the heap has not enough memory. The nursery is then as large as it could become.
+    ///
+    /// # Panics
+    /// If a mutator has had a run since [`Nursery::reset`]: its closures may lie there.
     pub fn resize(&mut self, heap: &mut Heap, size: Bytes) -> Result<(), OutOfMemory> {
+        assert!(
+            self.areas.iter().all(|area| area.next == 0),
+            "a nursery is reset before its size changes"
+        );
         let (areas, capabilities) = (self.areas.len() as u32, self.held.len() as u32);
         let share = (blocks_for(size) / capabilities).max(1);
         // Each capability must find a chunk, even in the smallest nursery.
@@ -258,9 +268,40 @@ impl Area {
             self.runs.push(NurseryRun { run, end: run.start() });
         }
         for NurseryRun { run, .. } in &self.runs {
-            // SAFETY: the nursery is empty, and no mutator holds a run of it.
+            // SAFETY: the nursery is empty, and no mutator holds a run: `resize` asserts that.
             unsafe { poison::retire(run.start(), run.bytes()) };
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nursery() -> (Heap, Nursery) {
+        let config = Config {
+            allocation_area: Bytes::kib(64),
+            ..Config::default()
+        };
+        let mut heap = Heap::new(&config).expect("address space");
+        let nursery = Nursery::new(&mut heap, Bytes::kib(64), &config).expect("room");
+        (heap, nursery)
+    }
+
+    #[test]
+    #[should_panic(expected = "mutators leave before a collection")]
+    fn a_nursery_with_a_mutator_is_not_reset() {
+        let (_heap, mut nursery) = nursery();
+        nursery.held[0] = Some(0);
+        nursery.reset();
+    }
+
+    #[test]
+    #[should_panic(expected = "a nursery is reset before its size changes")]
+    fn a_nursery_with_closures_keeps_its_size() {
+        let (mut heap, mut nursery) = nursery();
+        nursery.areas[0].next = 1;
+        let _ = nursery.resize(&mut heap, Bytes::kib(128));
     }
 }

@@ -102,8 +102,22 @@ impl<'h> Evacuator<'h> {
         })
     }
 
-    /// From now on `workers` may help, as many as there is room for the lanes of. Comes before
-    /// anything is traced.
+    /// Condemns the nursery and all steps but the oldest. All that survives goes to the oldest, as
+    /// if everything were held from there.
+    ///
+    /// # Errors
+    /// As for [`Evacuator::condemn`].
+    pub fn promote_everything(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps) -> Result<Self, NotBegun> {
+        let last = steps.oldest() - 1;
+        let mut evacuator = Evacuator::condemn(heap, nursery, steps, last)?;
+        if !mutant!("compact/not-promoted") {
+            evacuator.copier.promote_everything();
+        }
+        Ok(evacuator)
+    }
+
+    /// From now on `workers` may help, as many as there is room for the lanes of. Closures that
+    /// were traced before stay the work of the thread that collects.
     pub fn share_with(&mut self, mut workers: Workers<'h>) {
         if workers.has_helpers() {
             workers = workers.at_most(self.copiers);
@@ -111,15 +125,6 @@ impl<'h> Evacuator<'h> {
         self.shared.sharing = workers.sharing_so_far();
         self.copier.set_pending(Pending::shared_with(&workers));
         self.workers = Some(workers).filter(Workers::has_helpers);
-    }
-
-    /// From now on all that survives goes to the oldest step, as if everything were held from
-    /// there. That step must not be condemned, and nothing has been traced yet.
-    pub fn promote_everything(&mut self) {
-        debug_assert!(self.last_condemned < self.copier.oldest(), "nothing is older");
-        if !mutant!("compact/not-promoted") {
-            self.copier.promote_everything();
-        }
     }
 
     /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
@@ -145,7 +150,7 @@ impl<'h> Evacuator<'h> {
             .filter(|_| !mutant!("shared/lanes-of-others-lost"));
         for (number, copier) in std::iter::once(self.copier).chain(others).enumerate() {
             let end = copier.finish();
-            work.remembered += end.remembered_seen;
+            work.counted += end.counted;
             let mut copied_by_all = 0;
             for (index, filled) in end.filled.into_iter().enumerate() {
                 let step_number = index as u8 / 2 + 1;

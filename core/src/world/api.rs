@@ -12,7 +12,7 @@ use crate::cause::Cause;
 use crate::clock::Clock;
 use crate::collector::{Chosen, Collector, Description, Observed};
 use crate::config::Config;
-use crate::events::{Event, EventKind, Listener};
+use crate::events::{Event, EventKind, Listener, Occasion};
 use crate::inspect::Stopped;
 use crate::kind::{Direct, MutatorKind};
 use crate::mutator::{Mutator, SlowPath};
@@ -85,7 +85,7 @@ impl<M: MutatorKind> World<M> {
         for capability in &state.idle {
             let events = &capability.common.events;
             events.record_with(clock, listener.follows());
-            if listener.looks() {
+            if listener.look(Occasion::Marker).is_some() {
                 events.look_at_markers();
             }
         }

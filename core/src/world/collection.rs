@@ -4,13 +4,12 @@ use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
 use super::state::{World, WorldState};
 use crate::abort::abort_on_unwind;
-use crate::block::{BLOCK, Region};
+use crate::block::BLOCK;
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
-use crate::events::{Event, EventKind, StopReason};
+use crate::events::{Event, EventKind, Occasion, StopReason};
 use crate::heap::{AfterMajor, Kept};
-use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
 use crate::recorder::Ended;
 use crate::roots::Roots;
@@ -19,7 +18,7 @@ use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
 use crate::workers::turns;
-use gclab_stats::{Look, Looks, Memory};
+use gclab_stats::Memory;
 use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
@@ -84,10 +83,10 @@ impl<M: MutatorKind> Stop<'_, '_, M> {
 
 /// A world in which no mutator runs.
 pub(super) struct WorldAtRest<'a, M: MutatorKind> {
-    state: &'a mut WorldState<M>,
+    pub(super) state: &'a mut WorldState<M>,
     /// All threads that are inside.
-    participants: &'a [Arc<Participant<M::Alloc>>],
-    handles: &'a HandleTable,
+    pub(super) participants: &'a [Arc<Participant<M::Alloc>>],
+    pub(super) handles: &'a HandleTable,
 }
 
 impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
@@ -293,7 +292,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             });
         }
         self.state.events.announce(&event);
-        self.announce_stopped(leader, |stopped, announce| {
+        self.announce_stopped(leader, Occasion::Collection, |stopped, announce| {
             announce(EventKind::End { collection, stopped })
         });
     }
@@ -320,83 +319,6 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             });
         }
     }
-
-    /// Announces that a part of the program called `name` begins.
-    pub(super) fn announce_marker(&mut self, capability: usize, name: &str) {
-        self.announce_stopped(capability, |stopped, announce| {
-            announce(EventKind::Marker { name, stopped })
-        });
-    }
-
-    /// Announces an event that shows the stopped heap, if a listener looks at it. `event` calls its
-    /// second argument with the kind of event.
-    fn announce_stopped(&mut self, capability: usize, event: impl FnOnce(&Stopped<'_>, &mut dyn FnMut(EventKind<'_>))) {
-        if !self.state.events.look() {
-            return;
-        }
-        let look = self.state.events.first_look();
-        let clock = self.state.recorder.clock();
-        self.announce_look(EventKind::LookStart(look));
-        let mut events = std::mem::take(&mut self.state.events);
-        self.show(look, |stopped| {
-            let mut looks = Looks::default();
-            event(stopped, &mut |kind| {
-                looks += events.announce_stopped(&Event {
-                    time_ns: clock.elapsed_ns(),
-                    capability: Some(capability),
-                    kind,
-                });
-            });
-            (looks, ())
-        });
-        self.state.events = events;
-        self.announce_look(EventKind::LookEnd(look));
-    }
-
-    /// Calls `look` with the stopped heap. The time that it takes is counted as `purpose`.
-    pub(super) fn inspect<R>(&mut self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
-        self.announce_look(EventKind::LookStart(purpose));
-        let result = self.show(purpose, |stopped| (Looks::default(), look(stopped)));
-        self.announce_look(EventKind::LookEnd(purpose));
-        result
-    }
-
-    /// Announces that a look begins or ends.
-    fn announce_look(&mut self, kind: EventKind<'_>) {
-        let state = &mut *self.state;
-        if !state.events.is_empty() {
-            state.events.announce(&Event {
-                time_ns: state.recorder.clock().elapsed_ns(),
-                capability: None,
-                kind,
-            });
-        }
-    }
-
-    /// Calls `look` with the stopped heap. It returns the times that it knows the purpose of; the
-    /// rest is counted as `purpose`.
-    fn show<R>(&mut self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> (Looks, R)) -> R {
-        let state = &mut *self.state;
-        // SAFETY: `new`'s caller promises that they are inside and stopped.
-        let all = unsafe { capabilities(self.participants, &state.idle) };
-        let frames: Vec<_> = all.iter().map(|capability| capability.frames()).collect();
-        // SAFETY: the mutators are stopped.
-        let roots = unsafe { Roots::new(&frames, self.handles) };
-        let collector = &state.collector;
-        let regions = |visit: &mut dyn FnMut(Region)| collector.for_each_region(Capabilities::new(&all), visit);
-        let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
-        let started = state.recorder.look_start();
-        let mutator_cpu_ns = state.recorder.mutator_cpu_ns();
-        let (parts, result) = look(&Stopped::new(
-            &state.heap,
-            roots,
-            &regions,
-            &remembered,
-            (mutator_cpu_ns, started.elapsed_ns),
-        ));
-        state.recorder.look_end(started, parts, purpose);
-        result
-    }
 }
 
 /// Bytes allocated by each capability, as they were last counted.
@@ -420,7 +342,7 @@ pub(super) fn allocated_by_capability<A>(participants: &[Arc<Participant<A>>], i
 ///
 /// # Safety
 /// `participants` are inside, and stopped for `'a`.
-unsafe fn capabilities<'a, A>(
+pub(super) unsafe fn capabilities<'a, A>(
     participants: &'a [Arc<Participant<A>>],
     idle: &'a [CapabilityData<A>],
 ) -> Vec<Capability<'a, A>> {

@@ -1,9 +1,10 @@
 //! The record of one collection, from a table of its figures.
 //!
 //! [`collection_figures!`](crate::collection_figures) is the table. A row has the documentation of
-//! a figure, its field and type here, and its key and type in the records of runs. From the table
-//! follow the structs of this module, the records in `runs.jsonl` and `docs/results.md`. To add a
-//! figure, add a row and the line that measures it.
+//! a figure, its field and type here, its key and type in the records of runs, and, if reports are
+//! to show it, its name and unit there. From the table follow the structs of this module, the
+//! records in `runs.jsonl`, the columns of CSV files and reports, `docs/results.md` and
+//! `docs/measures.md`. To add a figure, add a row and the line that measures it.
 
 use super::{Cause, GcThread, PhaseTimes, Shared};
 use gclab_words::Bytes;
@@ -12,9 +13,14 @@ use gclab_words::Bytes;
 ///
 /// Each part of the table is filled in by one party: the collector, the mutators' world, the
 /// recorder, the heap. Its rows have the form `field: Type => key: RecordType`. The rows of
-/// `unrecorded` have no key. The rows of `derived` are methods of [`Collection`]. A figure that was
-/// not measured is absent from a record, which is why most record types are options. The field of a
-/// figure that not every collector measures is an option, too.
+/// `counted` are numbers that each worker of a collection counts by itself ([`Counted`]). The rows
+/// of `unrecorded` have no key. The rows of `derived` are methods of [`Collection`]. A figure that
+/// was not measured is absent from a record, which is why most record types are options. The field
+/// of a figure that not every collector measures is an option, too.
+///
+/// A row with `#[shown(Total, "title", Unit)]` is a column of CSV files and of reports. `Total`
+/// says how one figure is made of those of all collections of the measured phase: `Sum` or `Most`.
+/// The unit is one of `gclab_results::Unit`.
 #[macro_export]
 macro_rules! collection_figures {
     ($make:ident) => {
@@ -30,8 +36,9 @@ macro_rules! collection_figures {
                 /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which
                 /// it rebuilds at every collection.)
                 copied: Bytes => copied_bytes: Option<u64>,
-                /// The part of these bytes in a generation that was not itself collected; 0 in a
+                /// Of the copied bytes, those in a generation that was not itself collected; 0 in a
                 /// major collection.
+                #[shown(Sum, "promoted", Mebibytes)]
                 promoted: Bytes => promoted_bytes: Option<u64>,
                 /// Bytes live afterwards; generations that were not collected count as a whole.
                 live: Bytes => live_bytes: Option<u64>,
@@ -40,8 +47,14 @@ macro_rules! collection_figures {
                 /// Bytes in live blocks that hold no live data, afterwards: lost at block ends and
                 /// by rounding up large objects.
                 slop: Bytes => slop_bytes: Option<u64>,
+            } counted Counted {
                 /// Entries of the remembered set that were visited as roots.
+                #[shown(Sum, "remembered", Count)]
                 remembered: u64 => remembered: Option<u64>,
+                /// Passes over marked closures whose slots found no room on a mark stack; 0 if
+                /// nothing was marked.
+                #[shown(Most, "most mark passes", Count)]
+                mark_passes: u64 => mark_passes: Option<u64>,
             } unrecorded {
                 /// How the GC threads shared the work, and the work of each.
                 shared: Shared,
@@ -125,8 +138,12 @@ macro_rules! collection_figures {
 macro_rules! define {
     (
         $( $(#[doc = $part_doc:literal])+ $part:ident : $Part:ident { $(
-            $(#[doc = $doc:literal])+ $field:ident : $type:ty => $key:ident : $record_type:ty,
-        )* } $(unrecorded { $(
+            $(#[doc = $doc:literal])+ $(#[shown($($shown:tt)*)])?
+            $field:ident : $type:ty => $key:ident : $record_type:ty,
+        )* } $(counted $Counted:ident { $(
+            $(#[doc = $counted_doc:literal])+ $(#[shown($($counted_shown:tt)*)])?
+            $counted:ident : u64 => $counted_key:ident : $counted_type:ty,
+        )* })? $(unrecorded { $(
             $(#[doc = $unrecorded_doc:literal])+ $unrecorded:ident : $unrecorded_type:ty,
         )* })? )*
         derived { $($derived:tt)* }
@@ -136,8 +153,26 @@ macro_rules! define {
             #[derive(Clone, Debug, Default, PartialEq, Eq)]
             pub struct $Part {
                 $( $(#[doc = $doc])+ pub $field: $type, )*
+                $(
+                    /// The numbers that each worker counted, added up.
+                    pub counted: $Counted,
+                )?
                 $($( $(#[doc = $unrecorded_doc])+ pub $unrecorded: $unrecorded_type, )*)?
             }
+
+            $(
+                /// The numbers that each worker of a collection counts by itself.
+                #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+                pub struct $Counted {
+                    $( $(#[doc = $counted_doc])+ pub $counted: u64, )*
+                }
+
+                impl std::ops::AddAssign for $Counted {
+                    fn add_assign(&mut self, other: $Counted) {
+                        $( self.$counted += other.$counted; )*
+                    }
+                }
+            )?
         )*
 
         /// The record of one collection: GHC's `GCDetails`, with its place in time.

@@ -37,7 +37,7 @@ mod times;
 mod utilisation;
 
 pub use cause::Cause;
-pub use collection::{Before, Collection, Memory, Timing, Work};
+pub use collection::{Before, Collection, Counted, Memory, Timing, Work};
 pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};
 pub use pauses::{Pauses, SinglePause};

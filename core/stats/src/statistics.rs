@@ -218,12 +218,12 @@ impl Statistics {
     }
 
     /// Mean residency: `live` after major collections, rounded down; 0 without any.
-    pub fn average_live(&self) -> u64 {
+    pub(crate) fn average_live(&self) -> u64 {
         self.cumulative_live.checked_div(self.major_gcs).unwrap_or(0)
     }
 
     /// Bytes allocated per second of mutator CPU time, rounded down; 0 if no time was measured.
-    pub fn alloc_rate(&self) -> u64 {
+    pub(crate) fn alloc_rate(&self) -> u64 {
         // In 128 bits, since bytes x 10^9 pass 2^64 at 18 GB.
         (u128::from(self.allocated) * 1_000_000_000)
             .checked_div(u128::from(self.mutator.cpu_ns))
@@ -252,7 +252,7 @@ impl Statistics {
     }
 
     /// As [`Statistics::gc_cpu`], of the elapsed time.
-    pub fn gc_elapsed(&self) -> f64 {
+    pub(crate) fn gc_elapsed(&self) -> f64 {
         ratio(self.gc.elapsed_ns, self.total.elapsed_ns)
     }
 

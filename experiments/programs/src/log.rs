@@ -128,10 +128,12 @@ impl Logging {
         self.finish()
     }
 
-    /// Ends the log after the run. Returns the problem if it could not be written.
+    /// Ends the log after the run. Returns the problem if it could not be written. It is none if
+    /// the reader of the text has gone (`| head`).
     pub(crate) fn finish(self) -> Option<String> {
-        let ended = self.log.finish();
-        ended.err().map(|error| format!("{}: {error}", self.name))
+        let error = self.log.finish().err()?;
+        let is_closed = self.name == TEXT && error.kind() == io::ErrorKind::BrokenPipe;
+        (!is_closed).then(|| format!("{}: {error}", self.name))
     }
 }
 

@@ -107,12 +107,13 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Opens a file and changes nothing in it.
+    /// Opens a file and changes nothing in it. If the path is a link to a file that is not there,
+    /// the new file is that one, not the link.
     fn open_file(&mut self, path: &Path) -> io::Result<File> {
-        let is_new = fs::symlink_metadata(path).is_err();
+        let is_new = fs::metadata(path).is_err();
         let file = File::options().write(true).create(true).truncate(false).open(path)?;
         if is_new {
-            self.made.push(path.to_owned());
+            self.made.extend(fs::canonicalize(path).ok());
         }
         Ok(file)
     }
@@ -141,12 +142,18 @@ impl Outputs {
         for (purpose, what, path, output) in &self.files {
             if let Err(error) = output.begin()
                 && *purpose != Purpose::Statistics
+                && !is_closed_pipe(path, &error)
             {
                 problem.get_or_insert(format!("{}: {error}", format!("{what} {}", path.display()).trim_end()));
             }
         }
         problem.map_or(Ok(()), Err)
     }
+}
+
+/// Whether this is standard output, and its reader has gone: that is no error (`| head`).
+fn is_closed_pipe(path: &Path, error: &io::Error) -> bool {
+    path.as_os_str().is_empty() && error.kind() == io::ErrorKind::BrokenPipe
 }
 
 impl Drop for Outputs {
@@ -248,7 +255,7 @@ pub(crate) fn stem(request: &Request<'_>) -> String {
 /// A message if the flags name a file for a log that has none.
 pub(crate) fn log_path(request: &Request<'_>) -> Result<Option<PathBuf>, String> {
     let option = &request.flags.log;
-    if option.text || option.classes.is_none() {
+    if !option.is_file() {
         return option.file.as_ref().map_or(Ok(None), |file| {
             let file = file.display();
             let why = if option.text && option.classes.is_some() {

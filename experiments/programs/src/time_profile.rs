@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use gclab_core::config::TimeProfile;
-use gclab_core::events::{Event, EventKind, Listener};
+use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::profile::{CostCentre, StackCosts, StackId};
 use gclab_core::timer::Timer;
@@ -90,8 +90,8 @@ impl TimeProfiling {
 pub(crate) struct Bell;
 
 impl Listener for Bell {
-    fn looks(&self) -> bool {
-        false
+    fn look(&self, _: Occasion) -> Option<Look> {
+        None
     }
 
     fn event(&mut self, event: &Event<'_>) {

@@ -6,7 +6,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::run::Run;
-use crate::runner::progress::{Estimator, bar, describe};
+use crate::run::describe;
+use crate::runner::progress::{Estimator, bar};
 use crate::runner::{Scratch, Sweep, one};
 
 /// The end of a calibration.

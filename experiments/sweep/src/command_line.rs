@@ -109,7 +109,14 @@ fn shown_program(program: &Program, start: Start) -> Vec<String> {
 }
 
 fn shown_workload(run: &Run) -> Vec<String> {
-    let mut words = vec!["gclab".to_owned()];
+    let surroundings = &run.surroundings;
+    let mut words = Vec::new();
+    if !surroundings.env.is_empty() {
+        words.push("env".to_owned());
+        words.extend(surroundings.env.iter().map(|(name, value)| format!("{name}={value}")));
+    }
+    let build = surroundings.build.as_ref();
+    words.push(build.map_or_else(|| "gclab".to_owned(), |build| build.file.display().to_string()));
     words.extend(exec(run, None));
     // At the end of the line it is not needed.
     words.pop_if(|last| last == "-RTS");

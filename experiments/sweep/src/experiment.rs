@@ -2,22 +2,18 @@
 //! one from a file; `plan` turns it into runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gclab_flags::{FlagValue, Flags};
+use gclab_results as results;
 
+pub use crate::axes::{Axis, Exclude, Point};
+use crate::axes::{CHOICES, FlagText};
+use crate::build::Build;
 use crate::program::Program;
 use crate::runtime;
-
-/// A swept flag and its values: those of gclab's own flags, or of a runtime's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Axis<V = FlagValue> {
-    /// The flag's name in experiment files.
-    pub flag: &'static str,
-    /// The values, in the order of the file.
-    pub values: Vec<V>,
-}
 
 /// A program of the file, with the runs that it is to have.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +28,17 @@ pub struct Entry {
     pub collector: String,
     /// Flags of every run.
     pub flags: runtime::Setting,
-    /// Swept flags, as [`Experiment::sweeps`].
+    /// Its axes, as [`Experiment::sweeps`].
     pub sweeps: Vec<Vec<Axis<runtime::Value>>>,
+    /// Its runs that are left out.
+    pub excludes: Vec<Exclude>,
+}
+
+impl Entry {
+    /// The file of the program, as a shell would find it.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.program.file()
+    }
 }
 
 /// A value for each flag that has one, by the flag's name in experiment files.
@@ -66,6 +71,17 @@ pub struct Experiment {
     pub left_out: Vec<String>,
     /// Names of workloads with their arguments.
     pub workloads: Vec<(String, Vec<String>)>,
+    /// The values of arguments that are swept, for each of [`Experiment::workloads`] in their
+    /// order: only the points with the same arguments are for it. The list may be shorter than that
+    /// of workloads.
+    pub swept_args: Vec<BTreeMap<String, String>>,
+    /// The arguments of each of [`Experiment::workloads`] in full, without defaults. The list may
+    /// be shorter than that of workloads.
+    pub full_args: Vec<Vec<String>>,
+    /// Builds of gclab that do the runs of workloads; without any, this one does.
+    pub builds: Vec<Arc<Build>>,
+    /// The hash of this gclab, if it is known.
+    pub executable: Option<String>,
     /// Programs that are not gclab's own.
     pub programs: Vec<Entry>,
     /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile
@@ -88,35 +104,45 @@ pub struct Experiment {
     pub heap: Vec<f64>,
     /// Flags of every run.
     pub flags: Setting,
-    /// Swept flags, in the order of the file: one list for each sweep. The runs are the cross
-    /// product of each list; without a list, [`Experiment::flags`] alone.
+    /// The axes, in the order of the file: one list for each sweep. The runs are the product of
+    /// each list; without a list, [`Experiment::flags`] alone.
     pub sweeps: Vec<Vec<Axis>>,
+    /// The runs of workloads that are left out.
+    pub excludes: Vec<Exclude>,
 }
 
 impl Experiment {
-    /// Every swept flag once, with the text of all its values, in the order of the file.
-    pub fn axes(&self) -> Vec<Axis<String>> {
-        let own = self.sweeps.iter().flatten();
-        let own = own.flat_map(|axis| axis.values.iter().map(|value| (axis.flag, value.text())));
-        let programs = self.programs.iter().flat_map(|entry| entry.sweeps.iter().flatten());
-        let programs = programs.flat_map(|axis| axis.values.iter().map(|value| (axis.flag, value.text())));
-        let mut axes: Vec<Axis<String>> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for (flag, text) in own.chain(programs) {
-            if !seen.insert((flag, text)) {
-                continue;
-            }
-            let place = axes.iter().position(|known| known.flag == flag);
-            let place = place.unwrap_or_else(|| {
-                axes.push(Axis {
-                    flag,
-                    values: Vec::new(),
-                });
-                axes.len() - 1
-            });
-            axes[place].values.push(text.to_owned());
+    /// Every axis that is a setting of runs, with the text of all its values, in the order of the
+    /// file: builds, flags, variables of the environment, and arguments of programs.
+    pub fn axes(&self) -> Vec<results::Axis> {
+        let mut axes = Axes::default();
+        for build in &self.builds {
+            axes.add("build", &build.name);
         }
-        axes
+        for point in self.sweeps.iter().flatten().flat_map(|axis| &axis.points) {
+            let words = point.words().filter(|(name, _)| !name.starts_with(crate::axes::ARGS));
+            words.for_each(|(name, value)| axes.add(&name, value));
+        }
+        let of_programs = self.programs.iter().flat_map(|entry| entry.sweeps.iter().flatten());
+        for point in of_programs.flat_map(|axis| &axis.points) {
+            point.words().for_each(|(name, value)| axes.add(&name, value));
+        }
+        axes.all
+    }
+
+    /// The values of every axis, of settings and of works, by name.
+    pub(crate) fn values(&self) -> BTreeMap<String, BTreeSet<String>> {
+        fn add<V: Clone + FlagText>(to: &mut BTreeMap<String, BTreeSet<String>>, sweeps: &[Vec<Axis<V>>]) {
+            for point in sweeps.iter().flatten().flat_map(|axis| &axis.points) {
+                for (name, value) in point.words().filter(|(name, _)| !CHOICES.contains(&name.as_str())) {
+                    to.entry(name).or_default().insert(value.to_owned());
+                }
+            }
+        }
+        let mut values = BTreeMap::new();
+        add(&mut values, &self.sweeps);
+        self.programs.iter().for_each(|entry| add(&mut values, &entry.sweeps));
+        values
     }
 
     /// The works of the file, each once, in its order: workloads with their arguments, then
@@ -142,5 +168,29 @@ impl Experiment {
         let programs = self.programs.iter().map(|entry| entry.collector.as_str());
         let mut seen = BTreeSet::new();
         own.chain(programs).filter(|column| seen.insert(*column)).collect()
+    }
+}
+
+/// Axes and their values, each once.
+#[derive(Default)]
+struct Axes {
+    all: Vec<results::Axis>,
+    seen: BTreeSet<(String, String)>,
+}
+
+impl Axes {
+    fn add(&mut self, name: &str, value: &str) {
+        if (CHOICES.contains(&name) && name != "build") || !self.seen.insert((name.to_owned(), value.to_owned())) {
+            return;
+        }
+        let place = self.all.iter().position(|known| known.flag == name);
+        let place = place.unwrap_or_else(|| {
+            self.all.push(results::Axis {
+                flag: name.to_owned(),
+                values: Vec::new(),
+            });
+            self.all.len() - 1
+        });
+        self.all[place].values.push(value.to_owned());
     }
 }

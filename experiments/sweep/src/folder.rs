@@ -1,9 +1,10 @@
 //! Chooses the results folder of a sweep: the newest one that holds the same plan, or a new one.
 //!
-//! Two plans are the same if they have the same runs in the same order under the same time limit;
-//! the question and comments may change. Results of two builds, or of two kinds of processor, are
-//! never mixed in one folder: an unfinished folder of another build is refused, a finished one is
-//! only shown.
+//! Two plans are the same if they have the same runs, by their ids, with the same seed and the same
+//! time limit; the question, comments and the order of lists may change. A folder keeps its order
+//! and its ids, also those that an older gclab made. Results of two builds, or of two kinds of
+//! processor, are never mixed in one folder: an unfinished folder of another build is refused, a
+//! finished one is only shown.
 //!
 //! A new folder under `results/runs` has a hidden name until its plan is on disk. So every visible
 //! folder has a plan, even if its runner was killed. The next runner removes the hidden ones that
@@ -17,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use gclab_results::folder::PLAN_DRAFT;
-use gclab_results::{Axis, Manifest, Minimum, PlannedRun, ResultsDir, ResultsError, rfc3339};
+use gclab_results::{Manifest, Minimum, NamedBuild, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
 use crate::experiment::Experiment;
 use crate::machine;
-use crate::plan::{ORDER, Shard};
+use crate::plan::{ORDER, Shard, adopt, programs_of};
 use crate::run::Run;
+use crate::runner::counters::available;
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
 
 /// The folder of all results, below the current folder.
@@ -41,6 +43,8 @@ const MOST_OF_A_NAME: u32 = 1000;
 pub struct Folder {
     /// The plan and the runs.
     pub results: ResultsDir,
+    /// The runs of the plan, in the order and with the ids that the folder has.
+    pub runs: Vec<Run>,
     /// Facts that the user should know before the sweep continues.
     pub notes: Vec<String>,
     _lock: Lock,
@@ -106,20 +110,23 @@ pub fn manifest(
     manifest.timeout_seconds = Some(experiment.timeout.as_secs_f64());
     manifest.repeat = experiment.repeat;
     manifest.precision = experiment.precision;
-    manifest.sweep = experiment
-        .axes()
-        .into_iter()
-        .map(|axis| Axis {
-            flag: axis.flag.to_owned(),
-            values: axis.values,
+    manifest.sweep = experiment.axes();
+    let builds = experiment.builds.iter();
+    manifest.builds = builds
+        .map(|build| NamedBuild {
+            name: build.name.clone(),
+            file: build.file.display().to_string(),
+            executable: build.executable.clone(),
         })
         .collect();
     manifest.programs = experiment
         .programs
         .iter()
-        .map(|entry| entry.program.description.clone())
+        .flat_map(programs_of)
+        .map(|program| program.description.clone())
         .collect();
     manifest.machine = machine::machine();
+    (manifest.machine.counters, manifest.machine.counters_absent) = available();
     manifest.build = machine::build();
     manifest.started = rfc3339(SystemTime::now());
     manifest.command = command;
@@ -134,7 +141,13 @@ pub fn manifest(
 ///
 /// # Errors
 /// If the folder has other contents, is in use, is of another build, or cannot be read or written.
-pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool) -> Result<Folder, FolderError> {
+pub fn choose(
+    manifest: Manifest,
+    runs: &[Run],
+    shard: Shard,
+    out: Option<&Path>,
+    fresh: bool,
+) -> Result<Folder, FolderError> {
     let existing = match out {
         Some(out) if is_results(out) => {
             if fresh {
@@ -151,17 +164,19 @@ pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool)
                 .flatten()
                 .flatten()
                 .any(|entry| entry.file_name() != LOCK_FILE && entry.file_name() != PLAN_DRAFT);
-            if leftover {
+            // Another runner may have begun here a moment ago: then its lock decides.
+            let begun_meanwhile = leftover && is_results(out);
+            if leftover && !begun_meanwhile {
                 return Err(taken(out, "is not empty and holds no results: choose another folder"));
             }
-            None
+            begun_meanwhile.then(|| out.to_owned())
         }
         None if fresh => None,
-        None => newest(Path::new(RUNS), &manifest),
+        None => newest(Path::new(RUNS), &manifest, runs),
     };
     match existing {
-        Some(path) => resume(path, &manifest),
-        None => begin(out, manifest, shard),
+        Some(path) => resume(path, &manifest, runs),
+        None => begin(out, manifest, runs, shard),
     }
 }
 
@@ -177,8 +192,18 @@ pub(crate) fn is_results(path: &Path) -> bool {
     path.join("plan.json").exists()
 }
 
-fn same_plan(one: &Manifest, other: &Manifest) -> bool {
-    one.plan == other.plan && one.timeout_seconds == other.timeout_seconds && one.programs == other.programs
+/// The runs of a plan in the order of the folder that has it, and with the ids of that folder;
+/// `None` if it is the plan of other runs.
+fn same_plan(found: &Manifest, wanted: &Manifest, runs: &[Run]) -> Option<Vec<Run>> {
+    let key = |manifest: &Manifest| (manifest.seed, manifest.timeout_seconds);
+    let builds = |manifest: &Manifest| -> Vec<(String, String)> {
+        let builds = manifest.builds.iter();
+        builds
+            .map(|build| (build.name.clone(), build.executable.clone()))
+            .collect()
+    };
+    let is_same = key(found) == key(wanted) && found.programs == wanted.programs && builds(found) == builds(wanted);
+    is_same.then(|| adopt(runs, &found.plan)).flatten()
 }
 
 /// The plan of a folder; `None` if it cannot be read.
@@ -186,10 +211,10 @@ fn plan_of(path: &Path) -> Option<Manifest> {
     serde_json::from_str(&fs::read_to_string(path.join("plan.json")).ok()?).ok()
 }
 
-fn newest(root: &Path, wanted: &Manifest) -> Option<PathBuf> {
+fn newest(root: &Path, wanted: &Manifest, runs: &[Run]) -> Option<PathBuf> {
     folders(root)
         .filter_map(|path| Some((plan_of(&path)?, path)))
-        .filter(|(manifest, _)| manifest.name == wanted.name && same_plan(manifest, wanted))
+        .filter(|(manifest, _)| manifest.name == wanted.name && same_plan(manifest, wanted, runs).is_some())
         .max_by(|(one, one_path), (other, other_path)| (&one.started, one_path).cmp(&(&other.started, other_path)))
         .map(|(_, path)| path)
 }
@@ -223,11 +248,11 @@ fn take_lock(path: &Path) -> Result<Lock, FolderError> {
     }
 }
 
-fn resume(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
+fn resume(path: PathBuf, wanted: &Manifest, runs: &[Run]) -> Result<Folder, FolderError> {
     let _lock = take_lock(&path)?;
     let results = ResultsDir::open_totals(&path)?;
     let found = results.manifest();
-    if !same_plan(found, wanted) {
+    let Some(runs) = same_plan(found, wanted, runs) else {
         return Err(taken(
             &path,
             &format!(
@@ -236,7 +261,7 @@ fn resume(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
                 found.plan.len()
             ),
         ));
-    }
+    };
     let mut notes = Vec::new();
     let complete = found.plan.iter().all(|run| results.is_done(&run.id));
     if let Some((was, is)) = difference(found, wanted) {
@@ -254,21 +279,33 @@ fn resume(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
         ));
     }
     notes.extend(strays(&results));
-    Ok(Folder { results, notes, _lock })
+    Ok(Folder {
+        results,
+        runs,
+        notes,
+        _lock,
+    })
 }
 
 /// A note on the lines of `runs.jsonl` that are of no planned run, if there are any.
-pub fn strays(results: &ResultsDir) -> Option<String> {
-    let strays = results.strays();
-    let first = strays.first()?;
+fn strays(results: &ResultsDir) -> Option<String> {
+    note_on_strays(&results.runs_file(), results.strays())
+}
+
+/// A note on the lines of a `runs.jsonl` that are of no planned run, from the ids of these runs;
+/// `None` without any.
+pub fn note_on_strays<'i>(runs_file: &Path, ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
+    let mut ids = ids.into_iter();
+    let first = ids.next()?;
+    let all = ids.count() + 1;
     Some(format!(
         "{}: {} of no run of this plan (the first is {first}); figures include them, but they stand for no planned run. \
          `gclab report` takes several folders and joins the parts of one plan",
-        results.runs_file().display(),
-        if strays.len() == 1 {
+        runs_file.display(),
+        if all == 1 {
             "one line is".to_owned()
         } else {
-            format!("{} lines are", strays.len())
+            format!("{all} lines are")
         }
     ))
 }
@@ -290,7 +327,7 @@ fn difference(found: &Manifest, wanted: &Manifest) -> Option<(String, String)> {
 }
 
 /// A build in words: `the release build 0123456789abcdef (commit 01234567, changed)`.
-fn describe(manifest: &Manifest) -> String {
+pub(crate) fn describe(manifest: &Manifest) -> String {
     let build = &manifest.build;
     let commit = build.git_commit.as_deref().map_or_else(String::new, |commit| {
         let changed = if build.git_dirty == Some(true) { ", changed" } else { "" };
@@ -310,7 +347,7 @@ fn io_failed(path: &Path, source: io::Error) -> FolderError {
     }
 }
 
-fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder, FolderError> {
+fn begin(out: Option<&Path>, manifest: Manifest, runs: &[Run], shard: Shard) -> Result<Folder, FolderError> {
     let (results, _lock) = match out {
         Some(out) => {
             if out.exists() && !out.is_dir() {
@@ -331,6 +368,7 @@ fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder,
     };
     Ok(Folder {
         results,
+        runs: runs.to_vec(),
         notes: Vec::new(),
         _lock,
     })
@@ -348,11 +386,7 @@ fn stamp(started: &str) -> String {
 /// Makes the new folder `root/name`, or `root/name-2` and so on. It is whole and locked before it
 /// gets that name.
 fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir, Lock), FolderError> {
-    fs::create_dir_all(root).map_err(|source| io_failed(root, source))?;
-    remove_begun(root);
-    let draft = root.join(format!("{BEGUN}{}", std::process::id()));
-    fs::create_dir(&draft).map_err(|source| io_failed(&draft, source))?;
-    let lock = take_lock(&draft)?;
+    let (draft, lock) = begun(root)?;
     ResultsDir::create(&draft, manifest)?;
     let mut path = root.join(name);
     for number in 2.. {
@@ -369,6 +403,22 @@ fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir
         }
     }
     Ok((ResultsDir::open_totals(path)?, lock))
+}
+
+/// Makes a locked folder with a hidden name under `root`, after those that killed processes left
+/// there were removed.
+pub(crate) fn begun(root: &Path) -> Result<(PathBuf, Lock), FolderError> {
+    fs::create_dir_all(root).map_err(|source| io_failed(root, source))?;
+    remove_begun(root);
+    let draft = root.join(format!("{BEGUN}{}", std::process::id()));
+    fs::create_dir(&draft).map_err(|source| io_failed(&draft, source))?;
+    let lock = take_lock(&draft)?;
+    Ok((draft, lock))
+}
+
+/// Gives a folder of [`begun`] its name: that of an empty folder, or of none.
+pub(crate) fn name_folder(draft: &Path, path: &Path) -> Result<(), FolderError> {
+    fs::rename(draft, path).map_err(|source| io_failed(path, source))
 }
 
 /// Removes the folders of runners that were killed before their plan was on disk. A folder whose
@@ -388,12 +438,11 @@ fn remove_begun(root: &Path) {
 
 /// Earlier runs under `results/runs` of the plan's workloads, for estimates: all that can be read,
 /// of any build.
-pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
-    let works: HashSet<_> = plan.iter().map(|run| (&run.workload, &run.args)).collect();
+pub fn earlier_runs(works: &HashSet<(String, Vec<String>)>) -> Vec<gclab_results::RunRecord> {
     let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))
         .filter_map(|path| ResultsDir::open_totals(path).ok());
     runs.flat_map(|dir| dir.all_runs().cloned().collect::<Vec<_>>())
-        .filter(|run| works.contains(&(&run.workload, &run.args)))
+        .filter(|run| works.contains(&(run.workload.clone(), run.args.clone())))
         .collect()
 }

@@ -1,13 +1,15 @@
 //! Sweeps: from an experiment file to a plan, one process for each run, and their records.
 //!
-//! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
-//! experiment), `run` (a run with typed flags), `plan` (the order of runs), `spec` (reads and
+//! Where things are: `registry` (descriptions of collectors and workloads), `axes` (what a sweep
+//! varies), `build` (another build of gclab), `experiment` (a checked experiment), `run` (a run
+//! with typed flags), `plan` (which runs there are, their ids and their order), `spec` (reads and
 //! checks an experiment file), `program` (a program that is not gclab's own), `runtime` (the
 //! adapters of other runtimes), `command_line` (the words that start a run), `runner` (processes,
-//! resuming), `calibrate` (the time of a sweep), `folder` (chooses the results folder), `find`
-//! (finds one by its name), `minheap` (the least heap of a program), `record` and `machine` (parts
-//! of the records), `suggest` and `text` (parts of messages). This crate knows collectors and
-//! workloads by their descriptions only.
+//! resuming), `calibrate` (the time of a sweep), `grid` (its grid as text), `folder` (chooses the
+//! results folder), `find` (finds one by its name), `minheap` (the least heap of a program),
+//! `record` and `machine` (parts of the records), `cluster` (scripts for several machines, and
+//! joining their folders), `suggest` and `text` (parts of messages). This crate knows collectors
+//! and workloads by their descriptions only.
 
 #![deny(unsafe_code)]
 
@@ -26,11 +28,16 @@ macro_rules! tell {
     }};
 }
 
+pub mod axes;
+pub mod build;
 pub mod calibrate;
+pub mod cluster;
 pub mod command_line;
+pub mod environment;
 pub mod experiment;
 pub mod find;
 pub mod folder;
+pub mod grid;
 pub mod machine;
 pub mod minheap;
 pub mod plan;
@@ -43,3 +50,4 @@ pub mod runtime;
 pub mod spec;
 pub mod suggest;
 pub mod text;
+pub mod tune;

@@ -72,6 +72,38 @@ impl Program {
         Ok(program)
     }
 
+    /// The same program with these arguments and variables: `{name}` in its command and in the path
+    /// of its standard input becomes the value of the argument.
+    pub(crate) fn with(&self, args: &BTreeMap<String, String>, env: &BTreeMap<String, String>) -> Program {
+        let mut program = self.clone();
+        let description = &mut program.description;
+        for (name, value) in args {
+            let place = place_of(name);
+            for text in description.command.iter_mut().chain(&mut description.stdin) {
+                *text = text.replace(&place, value);
+            }
+        }
+        description
+            .env
+            .extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
+        description.id = description.identity();
+        program.env = description.env.clone().into_iter().collect();
+        let is_elsewhere =
+            env.contains_key("PATH") || program.description.command[..1] != self.description.command[..1];
+        if is_elsewhere {
+            program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
+        }
+        program
+    }
+
+    /// Whether the command, or the path of the standard input, has a place for this argument.
+    pub(crate) fn has_place(&self, argument: &str) -> bool {
+        let place = place_of(argument);
+        let description = &self.description;
+        let mut texts = description.command.iter().chain(&description.stdin);
+        texts.any(|text| text.contains(&place))
+    }
+
     /// The number of groups of the pattern for the figure `name`, or of the expected pattern.
     pub fn groups(&self, name: Option<&str>) -> usize {
         let regex = match name {
@@ -145,7 +177,7 @@ impl Program {
     /// The checksum of a run that ended with the expected status; `None` if `expect` asks for none.
     ///
     /// # Errors
-    /// The difference from what `expect` says.
+    /// The difference from the answer that `expect` names.
     pub(crate) fn answer(&self, output: &Output<'_>) -> Result<Option<String>, String> {
         let expect = &self.description.expect;
         let mut checksum = None;
@@ -191,6 +223,11 @@ impl Program {
         }
         (stats, (!others.is_empty()).then_some(others))
     }
+}
+
+/// The place of an argument in a command.
+pub(crate) fn place_of(argument: &str) -> String {
+    format!("{{{argument}}}")
 }
 
 /// A number as programs print it: groups of digits may be separated by commas or underscores.

@@ -4,13 +4,16 @@
 //! the file is checked, and stays one up to the command line of the run's process. Plans and
 //! records have its text.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use gclab_core::config::{LEAST_MAX_HEAP, SizingPolicy};
 use gclab_flags::{FlagValue, Flags};
 use gclab_results::{Configuration, PlannedRun};
 
+use crate::axes::ENV;
+use crate::build::Build;
 use crate::experiment::{self, Entry, Setting};
 use crate::program::Program;
 use crate::runtime;
@@ -39,42 +42,82 @@ impl Subject {
     }
 }
 
+/// The surroundings of a workload: everything around its run apart from flags.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Surroundings {
+    /// The build of gclab that does the run, if it is not this one.
+    pub(crate) build: Option<Arc<Build>>,
+    /// Variables of the environment.
+    pub(crate) env: BTreeMap<String, String>,
+    /// The arguments in full, without defaults, if they are known.
+    pub(crate) full_args: Option<Vec<String>>,
+}
+
 /// A configuration with flags of their types.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Combination {
     /// The configuration as plans and records have it: its flags are the text of the subject's.
     configuration: Configuration,
     subject: Subject,
+    surroundings: Arc<Surroundings>,
 }
 
 impl Combination {
     /// The workload with its arguments, under this collector with these flags.
     pub fn new(workload: &str, args: &[String], collector: &str, setting: Setting) -> Combination {
-        Combination {
-            configuration: Configuration {
-                workload: workload.to_owned(),
-                args: args.to_owned(),
-                collector: collector.to_owned(),
-                ..Configuration::default()
-            },
-            subject: Subject::default(),
-        }
-        .under(Subject::Workload(Arc::new(setting)))
+        let configuration = Configuration {
+            workload: workload.to_owned(),
+            args: args.to_owned(),
+            collector: collector.to_owned(),
+            ..Configuration::default()
+        };
+        Combination::made(configuration, Subject::Workload(Arc::new(setting)), Arc::default())
     }
 
-    /// The program of `entry` with these flags.
-    pub(crate) fn of_program(entry: &Entry, setting: runtime::Setting) -> Combination {
-        Combination {
-            configuration: Configuration {
-                workload: entry.workload.clone(),
-                args: entry.args.clone(),
-                collector: entry.collector.clone(),
-                program: Some(entry.program.description.id.clone()),
-                ..Configuration::default()
-            },
-            subject: Subject::default(),
-        }
-        .under(Subject::Program(Arc::clone(&entry.program), Arc::new(setting)))
+    /// The same workload in these surroundings.
+    #[must_use]
+    pub(crate) fn within(mut self, surroundings: &Arc<Surroundings>) -> Combination {
+        let settings = &mut self.configuration.settings;
+        settings.extend(
+            surroundings
+                .build
+                .iter()
+                .map(|build| ("build".to_owned(), build.name.clone())),
+        );
+        let env = surroundings.env.iter();
+        settings.extend(env.map(|(name, value)| (format!("{ENV}{name}"), value.clone())));
+        self.surroundings = Arc::clone(surroundings);
+        self
+    }
+
+    /// The work of `entry` by `program`, which is the one of the entry with the values of
+    /// `settings`, with these flags.
+    pub(crate) fn of_program(
+        entry: &Entry,
+        program: &Arc<Program>,
+        settings: BTreeMap<String, String>,
+        setting: runtime::Setting,
+    ) -> Combination {
+        let configuration = Configuration {
+            workload: entry.workload.clone(),
+            args: entry.args.clone(),
+            collector: entry.collector.clone(),
+            program: Some(program.description.id.clone()),
+            settings,
+            ..Configuration::default()
+        };
+        let subject = Subject::Program(Arc::clone(program), Arc::new(setting));
+        Combination::made(configuration, subject, Arc::default())
+    }
+
+    /// The command, with its flags.
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// The surroundings of a workload.
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// The configuration as plans and records have it.
@@ -145,16 +188,37 @@ impl Combination {
 
     /// The same work with other flags.
     fn under(&self, subject: Subject) -> Combination {
+        let Configuration {
+            workload,
+            args,
+            collector,
+            flags: _,
+            program,
+            settings,
+        } = &self.configuration;
+        let configuration = Configuration {
+            workload: workload.clone(),
+            args: args.clone(),
+            collector: collector.clone(),
+            flags: BTreeMap::new(),
+            program: program.clone(),
+            settings: settings.clone(),
+        };
+        Combination::made(configuration, subject, Arc::clone(&self.surroundings))
+    }
+
+    /// The work of a configuration without flags, with these.
+    fn made(configuration: Configuration, subject: Subject, surroundings: Arc<Surroundings>) -> Combination {
         let pair = |key: &'static str, text: &str| (key.to_owned(), text.to_owned());
         let flags = match &subject {
             Subject::Workload(setting) => setting.iter().map(|(key, value)| pair(key, value.text())).collect(),
             Subject::Program(_, setting) => setting.iter().map(|(key, value)| pair(key, value.text())).collect(),
         };
-        let configuration = Configuration {
-            flags,
-            ..self.configuration.clone()
-        };
-        Combination { configuration, subject }
+        Combination {
+            configuration: Configuration { flags, ..configuration },
+            subject,
+            surroundings,
+        }
     }
 }
 
@@ -170,6 +234,7 @@ pub struct Run {
     /// The run as `plan.json` has it.
     pub planned: PlannedRun,
     pub(crate) subject: Subject,
+    pub(crate) surroundings: Arc<Surroundings>,
 }
 
 impl Run {
@@ -202,6 +267,7 @@ impl Run {
         Run {
             planned: PlannedRun { runtime, ..planned },
             subject: combination.subject.clone(),
+            surroundings: Arc::clone(&combination.surroundings),
         }
     }
 
@@ -209,4 +275,30 @@ impl Run {
     pub(crate) fn own_flags(&self) -> Flags {
         self.subject.own_flags()
     }
+}
+
+/// A run in one line: `two-space binary_trees 12 A=1m`.
+pub fn describe(run: &PlannedRun) -> String {
+    let mut text = describe_configuration(&run.configuration(), run.heap_multiple);
+    if !run.purpose().is_timed() {
+        text.push(' ');
+        text.push_str(&run.purpose().to_string());
+    }
+    text
+}
+
+/// A configuration in one line.
+pub(crate) fn describe_configuration(configuration: &Configuration, heap: Option<f64>) -> String {
+    let mut text = configuration.collector.clone();
+    for word in std::iter::once(&configuration.workload).chain(&configuration.args) {
+        text.push(' ');
+        text.push_str(word);
+    }
+    for (name, value) in configuration.flags.iter().chain(&configuration.settings) {
+        let _ = write!(text, " {name}={value}");
+    }
+    if let Some(multiple) = heap {
+        let _ = write!(text, " ({multiple}×)");
+    }
+    text
 }

@@ -45,6 +45,14 @@ fn debug_messages_go_to_the_log_or_else_to_standard_error() {
     for (_, text) in parts {
         assert!(shown.contains(text), "{text}: {shown}");
     }
+    // Between the censuses of a timer are many collections, and none of them is a look.
+    with(&["-Dp", "-l", "-olrun.eventlog", "-i0.02"]);
+    let told = bench.gclab(&show).exits(0).stdout;
+    let events = counts(&bench, "run.eventlog");
+    let of = |kind: &str| events.get(kind).copied().unwrap_or(0);
+    let censuses = told.matches("census begins").count() as u64;
+    assert_eq!((censuses, of("LOG_MSG")), (of("HEAP_PROF_SAMPLE_BEGIN"), 2 * censuses));
+    assert!(of("GC_START") > censuses && of("LOOK_BEGIN") == censuses, "{events:?}");
     // Without the class of threads there are messages about them all the same.
     with(&["-Ds", "-l-s", "-olrun.eventlog"]);
     let counts = counts(&bench, "run.eventlog");

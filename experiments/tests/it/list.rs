@@ -69,7 +69,9 @@ fn every_listed_collector_runs_every_listed_workload_at_its_test_size() {
             .concat();
             printed.push(bench.gclab(&words).exits(0).stdout);
         }
-        assert!(printed[0].starts_with(&format!("{name} checksum=")));
+        let checksum = workload["test_checksum"].as_u64();
+        let line = checksum.map_or(format!("{name} checksum="), |sum| format!("{name} checksum={sum}\n"));
+        assert!(printed[0].starts_with(&line), "{} is not {line}", printed[0]);
         assert!(printed.iter().all(|line| *line == printed[0]), "{printed:?}");
     }
 }

@@ -1,5 +1,7 @@
 //! The built `gclab` from the outside: the command line, sweeps, resuming, reports.
 
+mod axes;
+mod cluster;
 mod debug;
 mod docs;
 mod events;
@@ -12,6 +14,7 @@ mod interop;
 mod list;
 mod log;
 mod logged;
+mod many_runs;
 mod memory;
 mod minheap;
 mod own;
@@ -22,9 +25,11 @@ mod programs;
 mod refused;
 mod report;
 mod resume;
+mod robust;
 mod run;
 mod second_run;
 mod shipped;
 mod support;
 mod time_samples;
 mod timeline;
+mod tune;

@@ -35,6 +35,45 @@ fn every_format() {
 }
 
 #[test]
+fn charts_for_other_programs() {
+    let bench = measured();
+    let vega = bench.gclab(&["report", "base", "--format", "vega"]).exits(0).stdout;
+    let vega: serde_json::Value = serde_json::from_str(&vega).unwrap();
+    assert!(!vega["concat"].as_array().unwrap().is_empty());
+    let done = bench.gclab(&["report", "base", "--svg", "charts/all"]).exits(0);
+    let charts = fs::read_dir(bench.path().join("charts/all")).unwrap().count();
+    assert_eq!(charts, vega["concat"].as_array().unwrap().len());
+    assert!(
+        done.stderr.contains(&format!("charts/all: {charts} charts")),
+        "{}",
+        done.all()
+    );
+    fs::write(bench.path().join("file"), "").unwrap();
+    let refused = bench.gclab(&["report", "base", "--svg", "file"]).exits(2);
+    assert!(
+        refused
+            .stderr
+            .starts_with("gclab: --svg file: cannot make the folder: "),
+        "{}",
+        refused.all()
+    );
+}
+
+/// The crates of Parquet are a feature. A build without it says how to get it.
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn parquet_is_a_feature() {
+    let bench = measured();
+    let refused = bench.gclab(&["report", "base", "--format", "parquet"]).exits(2);
+    assert_eq!(refused.stdout, "");
+    assert!(
+        refused.stderr.contains("--features parquet") && refused.stderr.contains("--format csv"),
+        "{}",
+        refused.all()
+    );
+}
+
+#[test]
 fn a_page_that_cannot_be_written_costs_no_table() {
     let bench = measured();
     // A folder in the place of the page stops even root.
@@ -159,7 +198,79 @@ fn compare_tells_worse_from_same() {
         .gclab(&["compare", "base", "slow", "--format", "markdown"])
         .exits(1)
         .stdout;
-    assert!(markdown.starts_with("figures: "), "{markdown}");
+    assert!(
+        markdown.starts_with("**") && markdown.contains("worse in 8 of 8 configurations, most in "),
+        "{markdown}"
+    );
+    assert!(markdown.contains("\n<details><summary>All "), "{markdown}");
+    let github = bench.gclab(&["compare", "base", "slow", "--format", "github"]).exits(1);
+    assert_eq!(github.stdout, markdown);
+}
+
+/// Copies the results `base` to another folder, with another start; each time is multiplied.
+fn copied(bench: &Bench, name: &str, started: &str, factor: f64) {
+    let (base, folder) = (bench.path().join("base"), bench.path().join(name));
+    fs::create_dir(&folder).unwrap();
+    let plan = fs::read_to_string(base.join("plan.json")).unwrap();
+    let mut plan: gclab_results::Manifest = serde_json::from_str(&plan).unwrap();
+    plan.started = started.to_owned();
+    fs::write(folder.join("plan.json"), serde_json::to_string(&plan).unwrap()).unwrap();
+    let runs = fs::read_to_string(base.join("runs.jsonl")).unwrap();
+    let slower = |line: &str| {
+        let mut run: gclab_results::RunRecord = serde_json::from_str(line).unwrap();
+        let measured = &mut run.stats.as_mut().unwrap().phases.as_mut().unwrap().measured;
+        for time in [
+            &mut measured.total_elapsed_seconds,
+            &mut measured.gc_cpu_seconds,
+            &mut measured.mut_cpu_seconds,
+        ] {
+            *time = Some(factor * (1.0 + 0.001 * f64::from(run.round)));
+        }
+        serde_json::to_string(&run).unwrap() + "\n"
+    };
+    fs::write(folder.join("runs.jsonl"), runs.lines().map(slower).collect::<String>()).unwrap();
+}
+
+#[test]
+fn a_history_fails_if_its_last_folder_is_worse() {
+    let bench = measured();
+    for (day, factor) in [(5, 1.02), (1, 1.0), (2, 1.01), (3, 0.99), (4, 1.0), (6, 1.5)] {
+        let started = format!("2026-01-0{day}T00:00:00Z");
+        copied(&bench, &format!("day{day}"), &started, factor);
+    }
+    let history = |days: &[&str], options: &[&str]| {
+        let names: Vec<String> = days.iter().map(|day| format!("day{day}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        bench.gclab(&[&["compare", "--history"], &names[..], options].concat())
+    };
+    let worse = history(&["6", "1", "2", "3", "4", "5"], &[]).exits(1).stdout;
+    assert!(worse.starts_with("6 folders in the order of their start\n"), "{worse}");
+    assert!(worse.contains("is worse than those before it in 24 figures"), "{worse}");
+    let same = history(&["1", "2", "3", "4", "5"], &[]).exits(0).stdout;
+    assert!(same.contains("is not worse than those before it: 0 better, "), "{same}");
+    history(&["6", "5", "4", "3", "2", "1"], &["--order", "given"]).exits(0);
+    let markdown = history(&["6", "1", "2", "3", "4", "5"], &["--format", "github"])
+        .exits(1)
+        .stdout;
+    assert!(markdown.starts_with("**The last folder, 6"), "{markdown}");
+    let json = history(&["1", "6"], &["--format", "json", "--threshold", "60%"])
+        .exits(0)
+        .stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["regressed"], &json["better"]), (&false.into(), &0.into()));
+    for (words, message) in [
+        (&["--history", "day1"][..], "2"),
+        (
+            &["--history", "day1", "./day1"],
+            "--history: ./day1 is given twice; each folder is one point",
+        ),
+        (&["--history", "day1", "nowhere"], "nowhere"),
+        (&["day1", "day2", "--history", "day3", "day4"], "cannot be used with"),
+        (&["day1", "day2", "--order", "given"], "--history"),
+    ] {
+        let done = bench.gclab(&[&["compare"], words].concat()).exits(2);
+        assert!(done.stderr.contains(message), "{}", done.all());
+    }
 }
 
 #[test]

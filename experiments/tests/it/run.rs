@@ -334,3 +334,104 @@ fn a_reader_who_has_gone_away_does_not_stop_a_sweep() {
     assert_eq!(runner.wait().unwrap().code(), Some(0));
     assert_eq!(bench.results().runs().len(), 8);
 }
+
+/// The machine that runs the tests may be busy, so the fault is one of the file: more threads than
+/// any machine of ours has.
+#[test]
+fn a_strict_sweep_refuses_a_machine_that_is_too_small() {
+    let bench = Bench::new();
+    let file = r#"
+        collectors = ["parallel"]
+        workloads  = [{ name = "binary_trees", args = [6] }]
+        repeat     = 1
+        [flags]
+        N = 250
+    "#;
+    bench.write("threads.toml", file);
+    let refused = bench
+        .gclab(&["run", "threads.toml", "--strict", "--out", "out"])
+        .exits(2);
+    assert!(
+        refused
+            .stderr
+            .contains("--strict: this machine is not fit to measure on now:\n")
+            && refused
+                .stderr
+                .contains("the file asks for 250 threads, and the process may use "),
+        "{}",
+        refused.all()
+    );
+    assert!(!bench.path().join("out").exists(), "nothing ran");
+    let warned = bench.gclab(&["run", "threads.toml", "--out", "out"]).exits(0);
+    assert!(
+        warned.stderr.contains("gclab: note: ") && warned.stderr.contains("the file asks for 250 threads"),
+        "{}",
+        warned.all()
+    );
+    let results = ResultsDir::open(bench.path().join("out")).unwrap();
+    let warnings = &results.manifest().machine.warnings;
+    assert!(warnings.iter().any(|text| text.contains("250 threads")), "{warnings:?}");
+}
+
+/// Each run has its conditions, and the counters that the folder names.
+#[test]
+fn runs_have_conditions_and_counters() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml", "--out", "out"]).exits(0);
+    let results = ResultsDir::open(bench.path().join("out")).unwrap();
+    let machine = &results.manifest().machine;
+    assert!(
+        machine.counters_absent.is_some() || machine.counters.len() == 7,
+        "{machine:?}"
+    );
+    for run in results.runs() {
+        let conditions = run.conditions.as_ref().unwrap();
+        assert!(
+            conditions.others_cpu_seconds.is_some(),
+            "every kernel counts: {conditions:?}"
+        );
+        assert_eq!(conditions.machine_changes, None);
+        let counters = serde_json::to_value(run.counters.clone().unwrap_or_default()).unwrap();
+        let there: BTreeSet<&str> = counters.as_object().unwrap().keys().map(String::as_str).collect();
+        let named: BTreeSet<&str> = machine.counters.iter().map(String::as_str).collect();
+        assert!(named.is_subset(&there) || named.is_empty(), "{there:?} {named:?}");
+    }
+    let page = fs::read_to_string(bench.path().join("out/report.html")).unwrap();
+    assert!(
+        page.contains("<h2>Environment") || page.contains("Environment</"),
+        "the section"
+    );
+}
+
+/// A folder that began under another kernel is continued with a note, and its later runs say so.
+#[test]
+fn a_folder_of_another_kernel_is_told_apart_or_refused() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml", "--out", "out"]).exits(0);
+    let plan = bench.path().join("out/plan.json");
+    let mut manifest: gclab_results::Manifest = serde_json::from_str(&fs::read_to_string(&plan).unwrap()).unwrap();
+    let kernel = manifest.machine.kernel.replace("Linux 2.6".to_owned()).unwrap();
+    fs::write(&plan, serde_json::to_string(&manifest).unwrap()).unwrap();
+    let lines = bench.path().join("out/runs.jsonl");
+    let text = fs::read_to_string(&lines).unwrap();
+    let first: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
+    fs::write(&lines, &first).unwrap();
+    let strict = bench.gclab(&["run", "tiny.toml", "--out", "out", "--strict"]).exits(2);
+    assert!(strict.stderr.contains("--strict: "), "{}", strict.all());
+    assert_eq!(fs::read_to_string(&lines).unwrap(), first, "nothing ran");
+    let done = bench.gclab(&["run", "tiny.toml", "--out", "out"]).exits(0);
+    let note = format!("out: it was begun on another machine, or this one has changed: kernel is now {kernel};");
+    assert!(done.stderr.contains(&note), "{}", done.all());
+    let results = ResultsDir::open(bench.path().join("out")).unwrap();
+    let changed = |run: &gclab_results::RunRecord| run.conditions.as_ref().unwrap().machine_changes.clone();
+    assert!(results.runs()[..3].iter().all(|run| changed(run).is_none()));
+    let later: Vec<_> = results.runs()[3..].iter().map(changed).collect();
+    assert!(!later.is_empty());
+    for changes in later {
+        assert_eq!(changes, Some(BTreeMap::from([("kernel".to_owned(), kernel.clone())])));
+    }
+    let report = bench.gclab(&["report", "out", "--format", "markdown"]).exits(0).stdout;
+    assert!(report.contains("from number 3 on, ran on another machine"), "{report}");
+}

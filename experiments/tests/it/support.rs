@@ -1,6 +1,7 @@
 //! A working folder for each test, and `gclab` in it.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -61,6 +62,17 @@ impl Bench {
     /// Writes a file.
     pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.path().join(name), text).unwrap();
+    }
+
+    /// Makes `NAME/gclab`: a copy of gclab that does the same, and is another file.
+    pub(crate) fn build(&self, name: &str) {
+        let folder = self.path().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("gclab");
+        fs::copy(env!("CARGO_BIN_EXE_gclab"), &file).unwrap();
+        // The loader ignores what follows the last section.
+        let mut copy = fs::File::options().append(true).open(file).unwrap();
+        copy.write_all(name.as_bytes()).unwrap();
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {

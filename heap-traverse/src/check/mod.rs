@@ -21,7 +21,7 @@ use crate::traverse::Traversal;
 use crate::walk;
 use gclab_core::block::Region;
 use gclab_core::collector::Description;
-use gclab_core::events::{Event, EventKind, Listener, Look};
+use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
@@ -100,8 +100,8 @@ impl Checker {
 }
 
 impl Listener for Checker {
-    fn look(&self) -> Look {
-        Look::Check
+    fn look(&self, occasion: Occasion) -> Option<Look> {
+        (occasion == Occasion::Collection).then_some(Look::Check)
     }
 
     fn event(&mut self, event: &Event<'_>) {

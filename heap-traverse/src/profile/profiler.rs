@@ -9,7 +9,7 @@ use super::roots::roots;
 use crate::traverse::Traversal;
 use gclab_core::clock::Clock;
 use gclab_core::config::{Breakdown, HeapProfile};
-use gclab_core::events::{Event, EventKind, Listener, Look};
+use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::profile::{CostCentre, LAST_ERA};
 use gclab_core::world::Stopped;
 use gclab_hp::HpWriter;
@@ -263,8 +263,8 @@ impl HeapProfiler {
         self.lock().census(stopped, None);
     }
 
-    /// Returns the profile, and the error if writing the file failed. Must be called after the run.
-    /// `seconds` is the CPU time of the run's mutators.
+    /// Returns the profile, and the error if writing the file failed. A census that is taken later
+    /// is in no profile. `seconds` is the CPU time of the run's mutators.
     pub fn finish(&self, seconds: f64) -> (Profile, io::Result<()>) {
         let mut inner = self.lock();
         let mut censuses = std::mem::take(&mut inner.censuses);
@@ -322,14 +322,16 @@ impl Inner {
 }
 
 impl Listener for HeapProfiler {
-    fn look(&self) -> Look {
-        HeapProfiler::look(self)
+    /// A census at each marker, and at each collection if no timer takes them.
+    fn look(&self, occasion: Occasion) -> Option<Look> {
+        let takes = occasion == Occasion::Marker || self.lock().each_collection;
+        takes.then(|| HeapProfiler::look(self))
     }
 
     fn event(&mut self, event: &Event<'_>) {
         let mut inner = self.lock();
         match event.kind {
-            EventKind::End { stopped, .. } if inner.each_collection => inner.census(stopped, None),
+            EventKind::End { stopped, .. } => inner.census(stopped, None),
             EventKind::Marker { name, stopped } => inner.census(stopped, Some(name)),
             _ => {}
         }

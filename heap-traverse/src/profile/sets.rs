@@ -93,8 +93,12 @@ impl Sets {
         union
     }
 
-    /// The set with the same labels as `set` of `others`. Both must have the same limit.
+    /// The set with the same labels as `set` of `others`.
+    ///
+    /// # Panics
+    /// If `others` has another limit.
     pub(super) fn same(&mut self, set: Set, others: &Sets) -> Set {
+        assert_eq!(self.limit, others.limit, "sets with two limits");
         match set {
             MANY => MANY,
             set => self.intern(others.labels(set).to_vec()),
@@ -136,6 +140,14 @@ fn merge(mut one: &[Label], mut other: &[Label]) -> Vec<Label> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "sets with two limits")]
+    fn sets_of_another_limit_are_not_mixed() {
+        let mut others = Sets::new(4);
+        let one = others.single(1);
+        Sets::new(3).same(one, &others);
+    }
 
     #[test]
     fn one_set_one_number() {

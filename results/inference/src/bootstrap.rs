@@ -22,7 +22,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
 /// The number of resamples.
-pub const RESAMPLES: usize = 10_000;
+pub(crate) const RESAMPLES: usize = 10_000;
 
 /// With fewer runs, less than 90 of 100 intervals of a median would contain it.
 pub const RUNS_FOR_MEDIAN: usize = 5;
@@ -139,17 +139,23 @@ pub(crate) fn percentiles(runs: &[Vec<u64>], percents: &[f64], resamples: usize)
     let pool = Pool::of(runs);
     let n = runs.len();
     let mut resampler = Resampler::new();
-    let (mut drawn, mut weights) = (vec![0; n], vec![0usize; n]);
+    let (mut drawn, mut weights) = (vec![0; n], vec![0u32; n]);
+    // The step at which the last resample had its percentile: the next one has it near there.
+    let mut near = vec![0; percents.len()];
     let mut all = vec![Vec::with_capacity(resamples); percents.len()];
     for _ in 0..resamples {
         resampler.draw(n, &mut drawn);
         weights.fill(0);
         drawn.iter().for_each(|&run| weights[run] += 1);
-        let events: usize = weights.iter().zip(runs).map(|(weight, run)| weight * run.len()).sum();
+        let events = weights
+            .iter()
+            .zip(runs)
+            .map(|(weight, run)| *weight as usize * run.len());
+        let events: usize = events.sum();
         // A resample of runs without an event has no percentile.
         if events > 0 {
-            for (figures, percent) in all.iter_mut().zip(percents) {
-                figures.push(pool.at(&weights, rank(events, *percent)));
+            for ((figures, percent), near) in all.iter_mut().zip(percents).zip(&mut near) {
+                figures.push(pool.at(&weights, rank(events, *percent), near));
             }
         }
     }
@@ -186,29 +192,43 @@ impl Pool {
         }
     }
 
-    /// The event with this rank, from 1, where each run counts as often as its weight says.
-    fn at(&self, weights: &[usize], rank: usize) -> f64 {
+    /// The event with this rank, from 1, where each run counts as often as its weight says. The
+    /// search begins at the step `near`, and leaves the step of the event there.
+    fn at(&self, weights: &[u32], rank: usize, near: &mut usize) -> f64 {
         let before = |step: usize| -> usize {
             let counts = &self.counts[step * self.runs..(step + 1) * self.runs];
-            counts
-                .iter()
-                .zip(weights)
-                .map(|(count, weight)| *count as usize * weight)
-                .sum()
+            let weighted = counts.iter().zip(weights);
+            let sum: u64 = weighted
+                .map(|(count, weight)| u64::from(*count) * u64::from(*weight))
+                .sum();
+            sum as usize
         };
+        // Before `low` are fewer events than the rank says, and before `high` are not.
         let (mut low, mut high) = (0, self.counts.len() / self.runs);
+        let mut seen = 0;
+        let (mut at, mut reach) = ((*near).clamp(low, high - 1), 1);
         while low + 1 < high {
-            let middle = low.midpoint(high);
-            if before(middle) < rank {
-                low = middle;
+            let events = before(at);
+            if events < rank {
+                (low, seen) = (at, events);
             } else {
-                high = middle;
+                high = at;
             }
+            // Twice as far in the same direction, until the event lies between.
+            let (up, down) = (low + reach, high.saturating_sub(reach));
+            at = if events < rank && up < high {
+                up
+            } else if events >= rank && down > low {
+                down
+            } else {
+                low.midpoint(high)
+            };
+            reach *= 2;
         }
-        let mut seen = before(low);
+        *near = low;
         let mut last = 0;
         for (event, run) in &self.events[low * self.step..] {
-            seen += weights[*run as usize];
+            seen += weights[*run as usize] as usize;
             last = *event;
             if seen >= rank {
                 break;
@@ -261,6 +281,7 @@ mod tests {
             })
             .to_vec();
         let pool = Pool::of(&runs);
+        let mut near = 0;
         for weights in [[1, 1, 1, 1], [0, 4, 0, 0], [2, 0, 1, 1], [0, 1, 3, 0]] {
             let mut all: Vec<u64> = Vec::new();
             for (run, weight) in runs.iter().zip(weights) {
@@ -270,7 +291,7 @@ mod tests {
             for percent in [0.0, 1.0, 50.0, 90.0, 100.0] {
                 let wanted = nearest_rank(&all, percent).or(all.last().copied()).expect("events");
                 assert_eq!(
-                    pool.at(&weights, rank(all.len(), percent)),
+                    pool.at(&weights, rank(all.len(), percent), &mut near),
                     wanted as f64,
                     "{weights:?} {percent}"
                 );

@@ -56,6 +56,12 @@ impl Change {
         })
     }
 
+    /// A change whose standard error is known from elsewhere, with its degrees of freedom; `runs`
+    /// is the number of runs of the smaller side.
+    pub(crate) fn with_error(base: f64, new: f64, runs: usize, error: Option<(f64, f64)>) -> Change {
+        Change { base, new, runs, error }
+    }
+
     /// New over base.
     pub fn ratio(&self) -> f64 {
         self.new / self.base
@@ -129,7 +135,7 @@ fn differences(base: &Rounds, new: &Rounds) -> Option<Vec<f64>> {
 }
 
 /// The mean and the variance with n - 1.
-fn moments(values: &[f64]) -> (f64, f64) {
+pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

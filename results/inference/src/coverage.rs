@@ -9,6 +9,7 @@ use crate::bootstrap::{
 };
 use crate::noise::Noise;
 use crate::overhead::{Cost, RUNS_FOR_OVERHEAD, intervals};
+use crate::pages::assert_in_docs;
 use crate::ratio::{geometric_mean_by, ratio_of_means};
 use crate::sample::{Interval, Sample, Spread};
 use std::fmt::Write;
@@ -250,7 +251,7 @@ fn intervals_cover_as_often_as_promised() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}\n{}", table(&rows));
-    in_the_docs(&table(&rows));
+    assert_in_docs("coverage", table(&rows).trim_end());
 }
 
 /// With one run less than reports ask for, fewer than nine of ten intervals would cover: the limits
@@ -266,23 +267,5 @@ fn figures_are_refused_where_they_would_not_cover() {
         let share = percentile(percent, expanded, few);
         assert!(share < 0.9, "{percent} % with {few} runs: {share}");
         assert_eq!(interval_of_percentile(&vec![vec![1]; few], &[percent]), [None]);
-    }
-}
-
-/// The table stands in the page as it is measured here.
-fn in_the_docs(table: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statistics.md");
-    let page = std::fs::read_to_string(path).expect("docs/statistics.md");
-    let (begin, end) = ("<!-- coverage -->\n", "\n<!-- end -->");
-    let from = page.find(begin).expect("the mark before the table") + begin.len();
-    let to = from + page[from..].find(end).expect("the mark after the table");
-    let wanted = format!("{}{table}{}", &page[..from], &page[to..]);
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path, &wanted).expect("the page can be written");
-    } else {
-        assert!(
-            page == wanted,
-            "docs/statistics.md is out of date; UPDATE_DOCS=1 renews it:\n{table}"
-        );
     }
 }

@@ -18,9 +18,11 @@
 //! - `ratio`: ratios of means (Fieller), and their geometric mean over several workloads;
 //! - `change`: the change of a figure between two samples, in pairs where both have the same
 //!   rounds;
+//! - `pooled`: ratios of configurations with few runs each, by a spread that all share;
 //! - `several`: which of several findings remain when they are judged together;
 //! - `runs`: how many runs it takes;
 //! - `outliers` and `drift`: runs that stand apart, and figures that depend on the time of the run;
+//! - `history`: where a figure changes in a series of folders, and by how much;
 //! - `overhead`: the lower bound of the cost of garbage collection.
 //!
 //! `coverage.rs` measures how often each interval contains the true value;
@@ -36,22 +38,27 @@ mod distributions;
 mod drift;
 #[cfg(test)]
 mod formulas;
-#[cfg(test)]
+mod history;
 mod noise;
 mod order;
 mod outliers;
 mod overhead;
+#[cfg(test)]
+mod pages;
+mod pooled;
 mod ratio;
 mod runs;
 mod sample;
 mod several;
 
-pub use bootstrap::{RESAMPLES, RUNS_FOR_MEDIAN, interval_of_median, interval_of_percentile, runs_for_percentile};
+pub use bootstrap::{RUNS_FOR_MEDIAN, interval_of_median, interval_of_percentile, runs_for_percentile};
 pub use change::{Change, Rounds};
 pub use drift::{Drift, Placed, drift};
+pub use history::{Levels, POINTS_FOR_CHANGES, Point, changes, large, last_change, levels};
 pub use order::{nearest_rank, quantile};
 pub use outliers::{RUNS_FOR_OUTLIERS, outliers};
 pub use overhead::{Cost, Overheads, RUNS_FOR_OVERHEAD, lower_bound_overheads};
+pub use pooled::Pooled;
 pub use ratio::{RUNS_FOR_BOOTSTRAP, Ratio, geometric_mean_of_ratios, ratio_of_means};
 pub use runs::{LEAST_DIFFERENCE, MOST_RUNS, difference_of, log_variance, runs_for, runs_needed};
 pub use sample::{Interval, RUNS_FOR_INTERVAL, Sample, Spread};

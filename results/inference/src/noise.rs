@@ -1,4 +1,4 @@
-//! Random numbers for the tests of this crate.
+//! Random numbers from a seed: normal noise for chances that have no formula, and for tests.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;

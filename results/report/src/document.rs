@@ -55,9 +55,10 @@ impl Report {
 }
 
 /// The subject of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Topic {
     /// The fastest collectors at each multiple of the least heap.
+    #[default]
     Budgets,
     /// The least heaps that the budgets are multiples of.
     LeastHeaps,
@@ -127,7 +128,7 @@ impl Topic {
             Topic::Workloads => "Workloads",
             Topic::Configurations => "All configurations",
             Topic::Steadiness => "Did the machine hold still?",
-            Topic::Machine => "Machine",
+            Topic::Machine => "Environment",
             Topic::Repeat => "Repeat it",
         }
     }
@@ -181,6 +182,8 @@ pub(crate) enum Part {
     Forest(Forest),
     /// A table of any size.
     Table(Table),
+    /// The table of all runs.
+    Runs(Runs),
     /// Names and values.
     Facts(Vec<(&'static str, String)>),
     /// Parts that a reader has to open.
@@ -204,6 +207,17 @@ pub(crate) struct Profile {
     pub(crate) notes: String,
     /// The file with the whole profile; absent if the run wrote none.
     pub(crate) file: Option<String>,
+}
+
+/// The table of all runs.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    /// A row for each run; the first column is its place in the order of runs.
+    pub(crate) table: Table,
+    /// The id of the configuration of each run.
+    pub(crate) cells: Vec<String>,
+    /// The command of each run.
+    pub(crate) commands: Vec<String>,
 }
 
 /// A table, which each format writes in its own way.
@@ -290,7 +304,7 @@ pub(crate) enum Cell {
 }
 
 /// The text of a cell.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Text {
     /// The main part.
     pub(crate) text: String,

@@ -3,8 +3,10 @@
 //! Everything follows from the records of [`gclab_results`] and the event logs beside them; nothing
 //! here runs a program. From the ground up:
 //!
-//! - `measures`, `metric`, `summary` and `power`: the figures of a run, runs by configuration, and
-//!   advice on their number (the formulas are those of `gclab_inference`);
+//! - `run`, `measures`, `metric` and `folder`: the figures of a run, and a folder in memory with
+//!   some hundred bytes for each run;
+//! - `summary` and `power`: runs by configuration, and advice on their number (the formulas are
+//!   those of `gclab_inference`);
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
 //!   size, whether parallel collection pays, whether a change made anything slower);
@@ -27,8 +29,9 @@
 //! let mut run = RunRecord::planned(&dir.manifest().plan[0], dir.manifest().seed);
 //! run.outcome = Status::Timeout;
 //! dir.append_run(&run)?;
-//! assert!(gclab_report::terminal(&dir).contains("0/1: timeout"));
-//! assert!(gclab_report::html(&[dir]).contains("Failed runs"));
+//! let results = gclab_report::Results::open(dir.path())?;
+//! assert!(gclab_report::terminal(&results).contains("0/1: timeout"));
+//! assert!(gclab_report::html(&[results]).contains("Failed runs"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -37,19 +40,26 @@
 mod analysis;
 mod chart;
 mod document;
+mod folder;
 mod format;
 mod measures;
 mod metric;
 mod power;
 mod render;
+mod run;
 mod sections;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use analysis::checksums::{disagreements, untimed_disagreements};
-pub use analysis::compare::{Comparison, Rivals, compare};
+pub use analysis::compare::{Comparison, Rivals, compare, compare_builds};
+pub use analysis::history::{History, Order, history as history_of};
+pub use folder::{Failures, Results, put_together};
+#[cfg(feature = "parquet")]
+pub use render::parquet;
 pub use render::{
-    TimelineFacts, comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, profile_line,
-    profile_page, terminal, timeline_page,
+    TimelineFacts, comparison, comparison_json, comparison_markdown, csv, history, history_json, history_markdown,
+    html, html_and_tables, markdown, profile_csv, profile_line, profile_page, svg_files, terminal, timeline_page, vega,
+    write_csv,
 };

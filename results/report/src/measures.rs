@@ -5,6 +5,7 @@
 //! records without a list of them. A measure of a phase is that of the measured one; in a record
 //! without phases, of an older gclab, it is that of the whole run.
 
+use gclab_results::schema::Total;
 use gclab_results::{CollectionRecord, RunPhase, RunRecord, RunStats};
 use gclab_stats::Utilisation;
 
@@ -30,6 +31,15 @@ pub(crate) fn measured<T>(
 fn collections(run: &RunRecord) -> Option<&[CollectionRecord]> {
     let stats = stats(run).filter(|stats| stats.collections_absent.is_none())?;
     Some(stats.measured_collections()).filter(|collections| !collections.is_empty())
+}
+
+/// The total of a figure of all collections; `None` if one of them lacks it.
+pub(crate) fn total(run: &RunRecord, total: Total, of: fn(&CollectionRecord) -> Option<f64>) -> Option<f64> {
+    let mut figures = collections(run)?.iter().map(of);
+    match total {
+        Total::Sum => figures.sum(),
+        Total::Most => figures.try_fold(f64::NEG_INFINITY, |most, figure| Some(most.max(figure?))),
+    }
 }
 
 fn allocated(run: &RunRecord) -> Option<f64> {
@@ -67,11 +77,10 @@ pub(crate) fn survival_rate(run: &RunRecord) -> Option<f64> {
 
 /// Bytes promoted into an older generation in a second of the mutator's CPU time.
 pub(crate) fn promotion_rate(run: &RunRecord) -> Option<f64> {
-    let promoted = collections(run)?
-        .iter()
-        .map(|collection| collection.promoted_bytes)
-        .sum::<Option<u64>>()?;
-    Some(promoted as f64 / mutator_cpu(run)?)
+    let promoted = total(run, Total::Sum, |collection| {
+        collection.promoted_bytes.map(|bytes| bytes as f64)
+    });
+    Some(promoted? / mutator_cpu(run)?)
 }
 
 /// The mean of the live bytes after each major collection of the run.
@@ -224,6 +233,29 @@ mod tests {
         is(bounded_utilisation(&run, 105_000_000), 1.0 - 20.0 / 110.0);
         is(bounded_utilisation(&run, 800_000_000), 1.0 - 30.0 / 800.0);
         assert_eq!(bounded_utilisation(&run, 801_000_000), None);
+    }
+
+    /// The value of the column with this name.
+    fn column(run: &RunRecord, key: &str) -> Option<f64> {
+        let metric = crate::metric::all().find(|metric| metric.key == key);
+        metric.expect("a column").read(run)
+    }
+
+    #[test]
+    fn a_figure_of_collections_is_a_column_with_its_total_of_the_measured_phase() {
+        let mut run = run();
+        let stats = run.stats.as_mut().expect("statistics");
+        for (collection, remembered) in stats.collections.iter_mut().zip([100, 3, 5, 4]) {
+            collection.remembered = Some(remembered);
+            collection.mark_passes = Some(remembered);
+        }
+        is(column(&run, "remembered"), 12.0);
+        is(column(&run, "mark_passes"), 5.0);
+        let stats = run.stats.as_mut().expect("statistics");
+        stats.collections[2].remembered = None;
+        stats.collections[2].mark_passes = None;
+        assert_eq!(column(&run, "remembered"), None);
+        assert_eq!(column(&run, "mark_passes"), None);
     }
 
     #[test]

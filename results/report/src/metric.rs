@@ -1,5 +1,10 @@
-//! The figures of a run that tables, charts and comparisons show. Each has one line, which says how
-//! to get it from a record and how to write it.
+//! The figures of a run that tables, charts and comparisons show.
+//!
+//! A figure that is a field of a record is described there: `#[shown(...)]` has its title and unit
+//! ([`gclab_results::schema`]). It is a column of CSV files, and of the table of measures in
+//! reports, without a line here. A figure that follows from several fields has a line in
+//! `metrics!`, which says how to get it from a record and how to write it; so has a field that a
+//! list of this module names.
 //!
 //! Times of the program and of collections, pauses, allocation and copying are those of the
 //! measured phase of a run. In a record without phases, of an older gclab, they are those of the
@@ -7,77 +12,11 @@
 //! Of a program that is not gclab's own, all figures are those of the whole run.
 
 use crate::measures::{self, measured, stats};
-use gclab_results::{RunRecord, RunStats};
-
-/// The unit in which a figure is measured, and the one in which it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// Seconds, written as seconds.
-    Seconds,
-    /// Seconds, written as milliseconds.
-    Milliseconds,
-    /// Bytes, written as MiB.
-    Mebibytes,
-    /// Bytes in a second, written as MiB in a second.
-    MebibytesPerSecond,
-    /// Byte seconds, written as MiB seconds.
-    MebibyteSeconds,
-    /// A number without a unit.
-    Count,
-    /// A share from 0 to 1, written in percent.
-    Percent,
-}
-
-impl Unit {
-    /// The unit's name in columns and on axes; empty for counts.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Unit::Seconds => "s",
-            Unit::Milliseconds => "ms",
-            Unit::Mebibytes => "MiB",
-            Unit::MebibytesPerSecond => "MiB/s",
-            Unit::MebibyteSeconds => "MiB·s",
-            Unit::Count => "",
-            Unit::Percent => "%",
-        }
-    }
-
-    /// The figure in the unit in which it is written.
-    pub(crate) fn shown(self, value: f64) -> f64 {
-        match self {
-            Unit::Milliseconds => value * 1e3,
-            Unit::Mebibytes | Unit::MebibytesPerSecond | Unit::MebibyteSeconds => value / f64::from(1 << 20),
-            Unit::Percent => value * 100.0,
-            Unit::Seconds | Unit::Count => value,
-        }
-    }
-
-    /// The figure as text without its unit. Times have three decimals, or as many more (up to six)
-    /// as it takes to show three significant digits.
-    pub(crate) fn text(self, value: f64) -> String {
-        let shown = self.shown(value);
-        match self {
-            Unit::Seconds | Unit::Milliseconds => {
-                let decimals = if shown == 0.0 {
-                    3.0
-                } else {
-                    2.0 - shown.abs().log10().floor()
-                };
-                format!("{shown:.*}", decimals.clamp(3.0, 6.0) as usize)
-            }
-            Unit::Mebibytes | Unit::MebibytesPerSecond | Unit::MebibyteSeconds | Unit::Percent => {
-                format!("{shown:.1}")
-            }
-            Unit::Count if shown.fract() == 0.0 => format!("{shown:.0}"),
-            Unit::Count => format!("{shown:.1}"),
-        }
-    }
-
-    /// The figure as text with its unit.
-    pub(crate) fn text_with_unit(self, value: f64) -> String {
-        format!("{} {}", self.text(value), self.name()).trim_end().to_owned()
-    }
-}
+use crate::run::Run;
+pub(crate) use gclab_results::Unit;
+use gclab_results::schema::{Shown, Total};
+use gclab_results::{CollectionRecord, RunRecord, RunStats};
+use std::sync::LazyLock;
 
 /// A figure of a run. For all figures that are compared, less is better.
 #[derive(Debug, Clone, Copy)]
@@ -88,8 +27,20 @@ pub(crate) struct Metric {
     pub(crate) title: &'static str,
     /// The unit in which it is written.
     pub(crate) unit: Unit,
-    /// Reads it from a record; `None` where the record does not have it.
-    pub(crate) of: fn(&RunRecord) -> Option<f64>,
+    /// Its number among [`all`] figures.
+    pub(crate) column: u16,
+    source: Source,
+}
+
+/// Where a figure is read from.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// The record of the run.
+    Run(fn(&RunRecord) -> Option<f64>),
+    /// The totals of the whole run.
+    Stats(fn(&RunStats) -> Option<f64>),
+    /// The collections of the measured phase.
+    Collections(Total, fn(&CollectionRecord) -> Option<f64>),
 }
 
 impl PartialEq for Metric {
@@ -99,21 +50,132 @@ impl PartialEq for Metric {
 }
 
 impl Metric {
+    /// The figure of a run; `None` where the run does not have it.
+    pub(crate) fn of(&self, run: &Run) -> Option<f64> {
+        run.value(self.column)
+    }
+
+    /// Reads it from a record; `None` where the record does not have it.
+    pub(crate) fn read(&self, run: &RunRecord) -> Option<f64> {
+        match self.source {
+            Source::Run(of) => of(run),
+            Source::Stats(of) => of(stats(run)?),
+            Source::Collections(total, of) => measures::total(run, total, of),
+        }
+    }
+
+    /// How it is made of the figures of collections, if it is.
+    #[cfg(test)]
+    pub(crate) fn total(&self) -> Option<Total> {
+        match self.source {
+            Source::Collections(total, _) => Some(total),
+            _ => None,
+        }
+    }
+
     /// The title with the unit, for a column or an axis.
     pub(crate) fn heading(&self) -> String {
         format!("{} {}", self.title, self.unit.name()).trim_end().to_owned()
     }
+
+    const fn shown<R>(shown: &Shown<R>, source: Source) -> Metric {
+        Metric {
+            key: shown.key,
+            title: shown.title,
+            unit: shown.unit,
+            column: u16::MAX,
+            source,
+        }
+    }
+}
+
+/// The figures that are fields of records, in the order of the records.
+fn fields() -> impl Iterator<Item = Metric> {
+    let run = RunRecord::SHOWN
+        .iter()
+        .map(|shown| Metric::shown(shown, Source::Run(shown.of)));
+    let stats = RunStats::SHOWN
+        .iter()
+        .map(|shown| Metric::shown(shown, Source::Stats(shown.of)));
+    let collections = CollectionRecord::SHOWN
+        .iter()
+        .zip(CollectionRecord::TOTALS)
+        .map(|(shown, total)| Metric::shown(shown, Source::Collections(*total, shown.of)));
+    run.chain(stats).chain(collections)
+}
+
+/// The figure of a run's record, or of its totals, that has this key. A key that is not there fails
+/// the build.
+const fn field(key: &str) -> Metric {
+    if let Some(shown) = find(RunRecord::SHOWN, key) {
+        return Metric::shown(shown, Source::Run(shown.of));
+    }
+    match find(RunStats::SHOWN, key) {
+        Some(shown) => Metric::shown(shown, Source::Stats(shown.of)),
+        None => panic!("no field with this key is shown"),
+    }
+}
+
+const fn find<R>(table: &'static [Shown<R>], key: &str) -> Option<&'static Shown<R>> {
+    let mut at = 0;
+    while at < table.len() {
+        if is_same(table[at].key, key) {
+            return Some(&table[at]);
+        }
+        at += 1;
+    }
+    None
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }
 
 macro_rules! metrics {
-    ($($name:ident $key:literal $title:literal $unit:ident $of:expr;)*) => {
+    ($($name:ident $key:literal $($title:literal $unit:ident $of:expr)?;)*) => {
         $(
-            #[doc = concat!("`", $key, "`: ", $title, ".")]
-            pub(crate) const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, of: $of };
+            #[doc = concat!("The figure `", $key, "`.")]
+            pub(crate) const $name: Metric = Metric {
+                column: Column::$name as u16,
+                ..metrics!(@one $key $($title $unit $of)?)
+            };
         )*
-        /// All figures, in the order of CSV files.
-        pub(crate) const ALL: &[Metric] = &[$($name),*];
+        /// The numbers of the figures that have a name here.
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they are the names of constants")]
+        enum Column {
+            $($name),*
+        }
+        /// The figures that have a name here, in the order of CSV files.
+        const NAMED: &[Metric] = &[$($name),*];
     };
+    (@one $key:literal) => { field($key) };
+    (@one $key:literal $title:literal $unit:ident $of:expr) => {
+        Metric { key: $key, title: $title, unit: Unit::$unit, column: u16::MAX, source: Source::Run($of) }
+    };
+}
+
+/// All figures, in the order of CSV files and of their columns.
+pub(crate) fn all() -> impl Iterator<Item = Metric> {
+    NAMED.iter().copied().chain(unnamed())
+}
+
+/// The number of figures.
+pub(crate) fn columns() -> usize {
+    static COUNT: LazyLock<usize> = LazyLock::new(|| all().count());
+    *COUNT
+}
+
+/// The figures that are fields of records and have no name here.
+pub(crate) fn unnamed() -> impl Iterator<Item = Metric> {
+    let fields = fields().filter(|field| !NAMED.contains(field));
+    fields
+        .zip(NAMED.len() as u16..)
+        .map(|(field, column)| Metric { column, ..field })
 }
 
 fn count(value: Option<u64>) -> Option<f64> {
@@ -206,31 +268,31 @@ metrics! {
     GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds measured!(gc_elapsed_seconds);
     MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds measured!(mut_elapsed_seconds);
     TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds total_elapsed;
-    PEAK_IN_USE "peak_in_use_bytes" "peak" Mebibytes |r| count(stats(r)?.peak_in_use_bytes);
-    MAX_RSS "max_rss_bytes" "RSS" Mebibytes |r| count(r.max_rss_bytes);
+    PEAK_IN_USE "peak_in_use_bytes";
+    MAX_RSS "max_rss_bytes";
     MAX_PAUSE "max_pause_seconds" "max pause" Milliseconds longest_pause;
     GCS "gcs" "GCs" Count measured_count!(gcs);
     MAJOR_GCS "major_gcs" "major GCs" Count measured_count!(major_gcs);
     COPIED "copied_bytes" "copied" Mebibytes measured_count!(copied_bytes);
     ALLOCATED "allocated_bytes" "allocated" Mebibytes measured_count!(allocated_bytes);
-    MAX_LIVE "max_live_bytes" "max live" Mebibytes |r| count(stats(r)?.max_live_bytes);
-    MAX_SLOP "max_slop_bytes" "max slop" Mebibytes |r| count(stats(r)?.max_slop_bytes);
-    FRAGMENTATION "fragmentation_bytes" "fragmentation" Mebibytes |r| count(stats(r)?.fragmentation_bytes);
+    MAX_LIVE "max_live_bytes";
+    MAX_SLOP "max_slop_bytes";
+    FRAGMENTATION "fragmentation_bytes";
     GC_CPU "gc_cpu_seconds" "GC CPU" Seconds measured!(gc_cpu_seconds);
     MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds measured!(mut_cpu_seconds);
     TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds total_cpu;
     PROCESS_CPU "process_cpu_seconds" "CPU" Seconds process_cpu;
     PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
-    PAR_COPIED "par_copied_bytes" "copied in parallel" Mebibytes |r| count(stats(r)?.par_copied_bytes);
-    WORK_BALANCE "work_balance" "balance" Percent |r| stats(r)?.work_balance;
-    OLD_WORK_BALANCE "old_work_balance" "old balance" Percent |r| stats(r)?.old_work_balance;
+    PAR_COPIED "par_copied_bytes";
+    WORK_BALANCE "work_balance";
+    OLD_WORK_BALANCE "old_work_balance";
     SEQUENTIAL "sequential_share" "sequential" Percent sequential_share;
     SYNC "sync_elapsed_seconds" "stopping" Milliseconds measured!(sync_elapsed_seconds);
-    MAX_SYNC "max_sync_seconds" "longest stopping" Milliseconds |r| stats(r)?.max_sync_seconds;
+    MAX_SYNC "max_sync_seconds";
     SETUP_ELAPSED "setup_elapsed_seconds" "set-up" Seconds |r| stats(r)?.phases.as_ref()?.setup.total_elapsed_seconds;
     WHOLE_ELAPSED "whole_elapsed_seconds" "whole run" Seconds |r| stats(r)?.total_elapsed_seconds;
-    INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
-    EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
+    INIT_ELAPSED "init_elapsed_seconds";
+    EXIT_ELAPSED "exit_elapsed_seconds";
     LATENCY_MEAN "latency_mean_seconds" "mean latency" Milliseconds |r| r.latency.as_ref()?.mean_ns.map(|ns| ns * 1e-9);
     LATENCY_P50 "latency_p50_seconds" "latency 50 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p50_ns);
     LATENCY_P90 "latency_p90_seconds" "latency 90 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p90_ns);
@@ -238,14 +300,26 @@ metrics! {
     LATENCY_P99_9 "latency_p99_9_seconds" "latency 99.9 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_9_ns);
     LATENCY_P99_99 "latency_p99_99_seconds" "latency 99.99 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_99_ns);
     LATENCY_MAX "latency_max_seconds" "max latency" Milliseconds |r| nanoseconds(r.latency.as_ref()?.max_ns);
-    WALL "wall_seconds" "wall" Seconds |r| r.wall_seconds;
-    USER "user_seconds" "user" Seconds |r| r.user_seconds;
-    SYSTEM "system_seconds" "system" Seconds |r| r.system_seconds;
-    LOAD "load_average" "load" Count |r| r.load_average;
-    INVOLUNTARY "involuntary_context_switches" "preempted" Count |r| count(r.involuntary_context_switches);
-    VOLUNTARY "voluntary_context_switches" "waited" Count |r| count(r.voluntary_context_switches);
-    MINOR_FAULTS "minor_page_faults" "minor faults" Count |r| count(r.minor_page_faults);
-    MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
+    WALL "wall_seconds";
+    USER "user_seconds";
+    SYSTEM "system_seconds";
+    LOAD "load_average";
+    INVOLUNTARY "involuntary_context_switches";
+    VOLUNTARY "voluntary_context_switches";
+    MINOR_FAULTS "minor_page_faults";
+    MAJOR_FAULTS "major_page_faults";
+    STEAL "steal_seconds" "steal" Seconds |r| r.conditions.as_ref()?.steal_seconds;
+    OTHERS "others_cpu_seconds" "other programs" Seconds |r| r.conditions.as_ref()?.others_cpu_seconds;
+    MEMORY_STALL "memory_stall_seconds" "waiting for memory" Seconds |r| r.conditions.as_ref()?.memory_stall_seconds;
+    QUOTA_STALL "quota_stall_seconds" "stopped by quota" Seconds |r| r.conditions.as_ref()?.quota_stall_seconds;
+    FREQUENCY "frequency_mhz" "clock in MHz" Count |r| r.conditions.as_ref()?.frequency_mhz;
+    INSTRUCTIONS "instructions" "instructions" Count |r| count(r.counters.as_ref()?.instructions);
+    CYCLES "cycles" "cycles" Count |r| count(r.counters.as_ref()?.cycles);
+    LLC_MISSES "llc_misses" "LLC misses" Count |r| count(r.counters.as_ref()?.llc_misses);
+    DTLB_MISSES "dtlb_misses" "dTLB misses" Count |r| count(r.counters.as_ref()?.dtlb_misses);
+    TASK_CLOCK "task_clock_seconds" "task clock" Seconds |r| nanoseconds(r.counters.as_ref()?.task_clock_ns);
+    COUNTED_FAULTS "page_faults" "page faults" Count |r| count(r.counters.as_ref()?.page_faults);
+    COUNTED_SWITCHES "context_switches" "context switches" Count |r| count(r.counters.as_ref()?.context_switches);
     MMU_1 "least_utilisation_1_ms" "utilisation in 1 ms" Percent |r| least_utilisation(r, "1 ms");
     MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| least_utilisation(r, "10 ms");
     MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| least_utilisation(r, "100 ms");
@@ -282,8 +356,8 @@ pub(crate) const TABLE: &[Metric] = &[
     WORK_BALANCE,
 ];
 
-/// The columns of the table of measures of collection.
-pub(crate) const MEASURES: &[Metric] = &[
+/// The columns of the table of measures of collection, before the figures that have no name here.
+const MEASURES: &[Metric] = &[
     GC_SHARE,
     ALLOCATION_RATE,
     SURVIVAL_RATE,
@@ -295,6 +369,11 @@ pub(crate) const MEASURES: &[Metric] = &[
     MAX_SLOP,
     FRAGMENTATION,
 ];
+
+/// The columns of the table of measures of collection.
+pub(crate) fn measures() -> impl Iterator<Item = Metric> {
+    MEASURES.iter().copied().chain(unnamed())
+}
 
 /// The minimum mutator utilisation, each with the length of its window in milliseconds.
 pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10), (100.0, MMU_100), (1000.0, MMU_1000)];

@@ -2,14 +2,18 @@
 //! are made of these groups.
 //!
 //! Only runs that ended well enter statistics; the others are counted by outcome. An *axis* is a
-//! flag that differs between configurations. Groups stand in the order in which a reader looks for
+//! flag that differs between configurations, or another setting that does: the build, a variable of
+//! the environment, an argument of a program. Groups stand in the order in which a reader looks for
 //! them: workload, axes (numbers by size, other values in the experiment file's order), collector.
 
+use crate::folder::Results;
 use crate::metric::{self, Metric};
+use crate::run::{Run, Shared};
 use gclab_inference::{Sample, Spread};
-use gclab_results::{Axis, Configuration, ResultsDir, RunRecord, RunStats};
+use gclab_results::{Axis, Configuration};
 use gclab_words::size::read_number;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// All configurations of one results folder.
 #[derive(Debug)]
@@ -43,32 +47,52 @@ pub(crate) struct Group<'a> {
     /// The same as text, which is the value of the axis [`HEAP`].
     heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
-    pub(crate) runs: Vec<&'a RunRecord>,
+    pub(crate) runs: Vec<&'a Run>,
 }
 
 /// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from
 /// workload to workload.
 pub(crate) const HEAP: &str = "heap";
 
+/// The prefix of axes that are arguments of programs.
+pub(crate) const ARGS: &str = "args.";
+
+/// An axis as sentences and labels name it: a flag has its dash.
+pub(crate) fn axis_name(axis: &str) -> String {
+    if axis == "build" || axis.contains('.') {
+        axis.to_owned()
+    } else {
+        format!("-{axis}")
+    }
+}
+
 /// The value of an axis that a configuration does not set.
 pub(crate) const UNSET: &str = "default";
 
 impl<'a> Summary<'a> {
     /// Groups the runs of a folder. A planned configuration without a run does not appear.
-    pub(crate) fn of(dir: &'a ResultsDir) -> Summary<'a> {
+    pub(crate) fn of(dir: &'a Results) -> Summary<'a> {
         Self::of_runs(dir.runs(), &dir.manifest().sweep)
     }
 
     /// Groups runs; `sweep` has the order of axes, and of values that are not numbers.
-    pub(crate) fn of_runs(runs: &'a [RunRecord], sweep: &[Axis]) -> Summary<'a> {
+    pub(crate) fn of_runs(runs: &'a [Run], sweep: &[Axis]) -> Summary<'a> {
         let axes = axes(runs, sweep);
-        let mut groups: BTreeMap<Configuration, Group<'a>> = BTreeMap::new();
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut by_configuration: BTreeMap<&Configuration, usize> = BTreeMap::new();
+        let mut by_facts: HashMap<*const Shared, usize> = HashMap::new();
         for run in runs {
-            let group = groups.entry(run.configuration()).or_insert_with(|| Group::empty(run));
-            group.runs.push(run);
+            let at = *by_facts.entry(Arc::as_ptr(&run.shared)).or_insert_with(|| {
+                *by_configuration.entry(&run.configuration).or_insert_with(|| {
+                    groups.push(Group::empty(run));
+                    groups.len() - 1
+                })
+            });
+            groups[at].runs.push(run);
         }
+        groups.sort_by(|one, other| one.configuration.cmp(&other.configuration));
         let mut works: Vec<WorkloadRuns<'a>> = Vec::new();
-        for group in groups.into_values() {
+        for group in groups {
             let title = group.configuration.work();
             match works.iter_mut().find(|work| work.title == title) {
                 Some(work) => work.groups.push(group),
@@ -84,12 +108,12 @@ impl<'a> Summary<'a> {
                 (places, group.configuration.collector.clone())
             });
         }
-        let fixed = runs.first().map(settings).unwrap_or_default();
+        let fixed = runs.first().map(|run| settings(run)).unwrap_or_default();
         let fixed = fixed
             .into_iter()
             .filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name))
             .collect();
-        let collectors: BTreeSet<&str> = runs.iter().map(|run| run.collector.as_str()).collect();
+        let collectors: BTreeSet<&str> = runs.iter().map(|run| run.configuration.collector.as_str()).collect();
         Summary {
             axes,
             fixed,
@@ -151,35 +175,37 @@ impl<'a> Summary<'a> {
     }
 }
 
+/// The collectors that computed each checksum.
+type Checksums<'r> = BTreeMap<&'r str, BTreeSet<&'r str>>;
+
 impl<'a> WorkloadRuns<'a> {
     /// Whether requests start at given times, so that the length of a run says nothing.
     pub(crate) fn is_open_loop(&self) -> bool {
-        let latencies = self
-            .groups
-            .iter()
-            .flat_map(|group| &group.runs)
-            .filter_map(|run| run.latency.as_ref());
-        latencies.into_iter().any(|latency| latency.rate_per_second.is_some())
+        let mut runs = self.groups.iter().flat_map(|group| &group.runs);
+        runs.any(|run| run.more().rate_per_second.is_some())
     }
 
     /// The checksums and the collectors that computed them, when there is more than one checksum: a
-    /// collector, or the workload, is wrong.
-    pub(crate) fn disagreement(&self) -> Option<BTreeMap<&str, BTreeSet<&str>>> {
-        let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for run in self.groups.iter().flat_map(Group::ok) {
-            if let Some(checksum) = &run.checksum {
-                found.entry(checksum).or_default().insert(&run.collector);
+    /// collector, or the workload, is wrong. Runs with different arguments of a program may differ.
+    pub(crate) fn disagreement(&self) -> Option<Checksums<'_>> {
+        let mut all: BTreeMap<_, Checksums<'_>> = BTreeMap::new();
+        for group in &self.groups {
+            let found = all.entry(group.arguments()).or_default();
+            for run in group.ok() {
+                if let Some(checksum) = &run.checksum {
+                    found.entry(checksum).or_default().insert(&run.configuration.collector);
+                }
             }
         }
-        (found.len() > 1).then_some(found)
+        all.into_values().find(|found| found.len() > 1)
     }
 }
 
 impl<'a> Group<'a> {
     /// The configuration of a run, with no runs in it.
-    pub(crate) fn empty(run: &RunRecord) -> Group<'a> {
+    pub(crate) fn empty(run: &Shared) -> Group<'a> {
         Group {
-            configuration: run.configuration(),
+            configuration: run.configuration.clone(),
             heap: run.heap_multiple,
             heap_text: run.heap_multiple.map(|multiple| multiple.to_string()),
             runs: Vec::new(),
@@ -187,7 +213,7 @@ impl<'a> Group<'a> {
     }
 
     /// The runs that ended well.
-    pub(crate) fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
+    pub(crate) fn ok(&self) -> impl Iterator<Item = &'a Run> {
         self.runs.iter().copied().filter(|run| run.outcome.is_ok())
     }
 
@@ -208,12 +234,12 @@ impl<'a> Group<'a> {
 
     /// A figure over the runs that ended well; `None` when none of them has it.
     pub(crate) fn spread(&self, metric: &Metric) -> Option<Spread> {
-        Spread::of(self.ok().filter_map(metric.of))
+        Spread::of(self.ok().filter_map(|run| metric.of(run)))
     }
 
     /// The same with the values of the runs.
     pub(crate) fn sample(&self, metric: &Metric) -> Option<Sample> {
-        Sample::of(self.ok().filter_map(metric.of))
+        Sample::of(self.ok().filter_map(|run| metric.of(run)))
     }
 
     /// The value of a flag in this configuration, or [`UNSET`].
@@ -221,7 +247,18 @@ impl<'a> Group<'a> {
         if name == HEAP {
             return self.heap_text.as_deref().unwrap_or(UNSET);
         }
-        self.configuration.flags.get(name).map_or(UNSET, String::as_str)
+        let Configuration { flags, settings, .. } = &self.configuration;
+        flags
+            .get(name)
+            .or_else(|| settings.get(name))
+            .map_or(UNSET, String::as_str)
+    }
+
+    /// The arguments of a program that were swept, with their values.
+    fn arguments(&self) -> Vec<(&str, &str)> {
+        let settings = self.configuration.settings.iter();
+        let settings = settings.filter(|(name, _)| name.starts_with(ARGS));
+        settings.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
     /// The collector and the axes' values, e.g. `copying A=1m n=0`.
@@ -237,14 +274,8 @@ impl<'a> Group<'a> {
     /// The pauses in the measured phase of each run that ended well, sorted, in nanoseconds. A
     /// pause is the time to stop the threads and to collect.
     pub(crate) fn pauses_of_runs(&self) -> Vec<Vec<u64>> {
-        let stats = self.ok().filter_map(|run| run.stats.as_ref());
-        let of_run = |stats: &RunStats| {
-            let pauses = stats.measured_collections().iter();
-            let mut pauses: Vec<u64> = pauses.map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns).collect();
-            pauses.sort_unstable();
-            pauses
-        };
-        stats.map(of_run).collect()
+        let with_statistics = self.ok().filter(|run| run.has_phases.is_some());
+        with_statistics.map(|run| run.pauses.single().to_vec()).collect()
     }
 
     fn place(&self, axis: &Axis) -> usize {
@@ -259,9 +290,11 @@ impl<'a> Group<'a> {
 /// their place.
 const LIMITS: [&str; 3] = ["M", "Xmx", "address-space"];
 
-/// The flags of a run, with the multiple of the least heap in the place of its limit.
-fn settings(run: &RunRecord) -> BTreeMap<String, String> {
-    let mut settings = run.flags.clone();
+/// The flags and other settings of a run, with the multiple of the least heap in the place of its
+/// limit.
+fn settings(run: &Shared) -> BTreeMap<String, String> {
+    let mut settings = run.configuration.flags.clone();
+    settings.extend(run.configuration.settings.clone());
     if let Some(multiple) = run.heap_multiple {
         LIMITS.iter().for_each(|limit| {
             settings.remove(*limit);
@@ -272,8 +305,10 @@ fn settings(run: &RunRecord) -> BTreeMap<String, String> {
 }
 
 /// The flags with more than one value: in the order of the sweep, then by name.
-pub(crate) fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
-    let all: Vec<BTreeMap<String, String>> = runs.iter().map(settings).collect();
+pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r Run>, sweep: &[Axis]) -> Vec<Axis> {
+    let mut seen: HashSet<*const Shared> = HashSet::new();
+    let different = runs.into_iter().filter(|run| seen.insert(Arc::as_ptr(&run.shared)));
+    let all: Vec<BTreeMap<String, String>> = different.map(|run| settings(run)).collect();
     let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<Axis> = Vec::new();
     for name in names {

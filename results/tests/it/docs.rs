@@ -3,8 +3,9 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, Census, CollectionRecord, Expectation, GcThread, Generation, HeapProfile, Latency, Machine, Manifest,
-    Minimum, Pauses, PlannedRun, Probe, Program, RunPhase, RunPhases, RunRecord, RunStats, Status,
+    Axis, Build, Census, CollectionRecord, Conditions, Counters, Expectation, GcThread, Generation, HeapProfile,
+    Latency, Machine, Manifest, Minimum, NamedBuild, Pauses, PlannedRun, Probe, Program, RunPhase, RunPhases,
+    RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -49,6 +50,8 @@ fn filled_in(page: &str) -> String {
 fn content(name: &str) -> String {
     match name {
         "fields: RunRecord" => table(RunRecord::FIELDS),
+        "fields: Conditions" => table(Conditions::FIELDS),
+        "fields: Counters" => table(Counters::FIELDS),
         "fields: HeapProfile" => table(HeapProfile::FIELDS),
         "fields: Census" => table(Census::FIELDS),
         "fields: Latency" => table(Latency::FIELDS),
@@ -66,6 +69,7 @@ fn content(name: &str) -> String {
         "fields: Minimum" => table(Minimum::FIELDS),
         "fields: Probe" => table(Probe::FIELDS),
         "fields: Axis" => table(Axis::FIELDS),
+        "fields: NamedBuild" => table(NamedBuild::FIELDS),
         "fields: Machine" => table(Machine::FIELDS),
         "fields: Build" => table(Build::FIELDS),
         "outcomes" => outcomes(),

@@ -92,11 +92,10 @@ pub(crate) fn configurations(experiment: &Experiment) -> Vec<Configuration> {
     for (workload, args, ..) in &experiment.workloads {
         for collector in &experiment.collectors {
             whole.extend(all.iter().map(|c| Configuration {
-                program: None,
                 workload: (*workload).to_owned(),
                 args: strings(args),
                 collector: (*collector).to_owned(),
-                flags: c.flags.clone(),
+                ..c.clone()
             }));
         }
     }

@@ -1,7 +1,8 @@
 //! One word for one thing.
 
 use gclab_house::book::{Page, pages};
-use gclab_house::glossary::{entries, faults, words_to_avoid};
+use gclab_house::glossary::{entries, faults, public_types, words_in_code, words_to_avoid};
+use gclab_house::{files_below, root};
 
 #[test]
 fn each_term_has_one_entry_in_its_place() {
@@ -9,6 +10,19 @@ fn each_term_has_one_entry_in_its_place() {
     assert!(entries.len() > 100, "only {} entries were found", entries.len());
     let faults = faults(&entries);
     assert!(faults.is_empty(), "docs/glossary.md: {}", faults.join("; "));
+}
+
+#[test]
+fn every_public_type_of_core_is_in_the_glossary() {
+    let known = words_in_code(&Page::named("docs/glossary.md"));
+    let files = files_below(&root().join("core/src"), ".rs");
+    let sources = files
+        .iter()
+        .map(|file| std::fs::read_to_string(file).expect("a source of core"));
+    let types: Vec<String> = sources.flat_map(|source| public_types(&source)).collect();
+    assert!(types.len() > 100, "only {} types were found", types.len());
+    let missing: Vec<&String> = types.iter().filter(|name| !known.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/glossary.md has no entry for {missing:?}");
 }
 
 #[test]

@@ -63,6 +63,8 @@ fuzz_target!(|log: &[u8]| {
             assert_eq!(piece.from, end, "a lane has a gap");
             piece.to
         });
-        assert_eq!(end, timeline.length, "a lane ends early");
+        // A lane whose later events are lost ends before the log.
+        assert!(end <= timeline.length, "a lane ends late");
+        assert!(!is_whole || end == timeline.length, "a lane ends early");
     }
 });

@@ -39,8 +39,11 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
                 .to_owned(),
         );
     }
+    // Logs without type 58 are of GHC 7.6 and older, which declared 6 or 10 bytes.
+    let is_old = header.numbered(number::USER_MARKER).is_none();
     if let Some(stop) = header.numbered(number::STOP_THREAD)
         && stop.size != Some(10)
+        && !(is_old && stop.size == Some(6))
         && stop.kind.is_some()
     {
         complain(
@@ -68,10 +71,9 @@ pub(super) fn status(event: &Event<'_>, old: bool) -> Option<(&'static str, Stri
 /// The fault of an event's payload, if it has one.
 pub(super) fn payload(event: &Event<'_>) -> Option<(&'static str, String)> {
     let kind = event.kind()?;
-    let is_variable = kind.size == Size::Variable;
-    if !is_variable {
+    let Size::Variable { required } = kind.size else {
         return None;
-    }
+    };
     let mut fields = event.fields();
     for (field, value) in fields.by_ref() {
         let is_utf8 = match value {
@@ -87,8 +89,9 @@ pub(super) fn payload(event: &Event<'_>) -> Option<(&'static str, String)> {
             return Some(("texts are UTF-8", text));
         }
     }
+    let taken = kind.fields.len() - fields.left().len();
     let fault = match (fields.left(), fields.rest().len()) {
-        ([], 0) => return None,
+        (_, 0) if taken >= required => return None,
         ([], more) => format!("{}: {more} bytes follow the last field", kind.name),
         ([field, ..], _) => format!("{}: the payload ends within `{}`", kind.name, field.name),
     };

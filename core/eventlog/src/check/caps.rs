@@ -48,8 +48,9 @@ impl Cap {
         })
     }
 
-    /// Goes past an event of a capability: the rules about collections.
-    pub(super) fn collection(&mut self, event: &Event<'_>) -> Broken {
+    /// Goes past an event of a capability: the rules about collections. `begins` says that every
+    /// collection has a begin in the log.
+    pub(super) fn collection(&mut self, event: &Event<'_>, begins: bool) -> Broken {
         let time = event.time();
         let broken = |rule, text: &str| Some((rule, text.to_owned()));
         match event.known() {
@@ -91,7 +92,7 @@ impl Cap {
                     );
                 }
             }
-            GC_WORK | GC_IDLE | GC_DONE if self.started.is_none() => {
+            GC_WORK | GC_IDLE | GC_DONE if begins && self.started.is_none() => {
                 return broken(
                     "GC threads work within a collection",
                     "a GC thread works, idles or ends outside of a collection",

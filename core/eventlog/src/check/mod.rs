@@ -28,6 +28,9 @@ struct Checker {
     events: u64,
     /// Whether stop statuses are those of GHC 7.8.2.
     old_statuses: bool,
+    /// Whether the log declares the statistics of collections. GHC 7.4 and older do not, and their
+    /// logs have only the work of the GC threads of the last collection.
+    has_statistics: bool,
     /// The block that ends last: its marker, and its end.
     last_block: (u64, u64),
     complaints: Complaints,
@@ -59,7 +62,7 @@ impl Checker {
         }
         self.events += 1;
         if event.cap().is_some() {
-            complain(cap.collection(event));
+            complain(cap.collection(event, self.has_statistics));
         } else if caps::needs_cap(known) {
             let name = event.kind().map_or("", |kind| kind.name);
             let text = format!("{name} outside of a capability's block: ThreadScope stops here");
@@ -84,6 +87,8 @@ impl Checker {
 pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), Error> {
     let mut checker = Checker {
         old_statuses: log.header().has_statuses_of_7_8_2(),
+        has_statistics: log.header().numbered(number::GC_STATS_GHC).is_some(),
+        profile: profile::Profile::before(log.header()),
         ..Checker::default()
     };
     bytes::header(log.header(), &mut checker.complaints);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::event::Event;
+use crate::header::Header;
 use crate::kinds::number::*;
 use crate::value::Value;
 
@@ -14,6 +15,8 @@ const MOST: usize = 1 << 20;
 pub(super) struct Profile {
     begun: bool,
     in_sample: bool,
+    /// Whether samples have an end of their own. Those of GHC 8.4 and older do not.
+    samples_end: bool,
     /// The last tick of a time profile; `None` before it begins.
     tick: Option<u64>,
     cost_centres: HashSet<u32>,
@@ -23,6 +26,14 @@ pub(super) struct Profile {
 type Broken = Option<(&'static str, String)>;
 
 impl Profile {
+    /// The state before a log with this header.
+    pub(super) fn before(header: &Header) -> Self {
+        Profile {
+            samples_end: header.numbered(HEAP_PROF_SAMPLE_END).is_some(),
+            ..Profile::default()
+        }
+    }
+
     /// Goes past an event.
     pub(super) fn event(&mut self, event: &Event<'_>) -> Broken {
         let broken = |rule, text: &str| Some((rule, text.to_owned()));
@@ -39,7 +50,7 @@ impl Profile {
                 if !self.begun {
                     return broken("samples follow HEAP_PROF_BEGIN", "a sample without HEAP_PROF_BEGIN");
                 }
-                if open {
+                if open && self.samples_end {
                     return broken(
                         "every sample ends before the next one",
                         "a sample begins, and the one before has not ended",

@@ -6,7 +6,7 @@ use gclab_stats::Pauses;
 
 use super::side::Side;
 use crate::kinds::number::*;
-use crate::summary::{CapTimes, Generation, PERCENTILES, Sparks, Stops, Summary, WINDOWS};
+use crate::summary::{CapTimes, Generation, LookTimes, PERCENTILES, Sparks, Stops, Summary, WINDOWS};
 
 /// A figure with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -205,6 +205,16 @@ fn times(list: &mut List, summary: &Summary) {
         ("mutator (MUT)", summary.mutator_ns),
         ("collections (GC)", summary.gc_ns),
         ("end (EXIT)", summary.exit_ns),
+    ] {
+        put(list, "time", name, ns.map(Amount::Ns));
+    }
+    // A log of GHC's does not tell them.
+    let of = |part: fn(LookTimes) -> u64| summary.looks.map(part);
+    for (name, ns) in [
+        ("censuses by retainers (RP)", of(|looks| looks.retainers_ns)),
+        ("censuses (PROF)", of(|looks| looks.census_ns)),
+        ("checks (CHECK)", of(|looks| looks.check_ns)),
+        ("other looks at the heap (INSPECT)", of(|looks| looks.inspect_ns)),
     ] {
         put(list, "time", name, ns.map(Amount::Ns));
     }

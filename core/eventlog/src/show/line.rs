@@ -64,9 +64,14 @@ impl Sentences {
     fn sentence(&self, line: &mut Vec<u8>, parts: &[Part], event: &Event<'_>) {
         // Nearly all sentences have the fields in their order, so each is decoded once.
         let (mut fields, mut taken) = (event.fields(), 0);
+        let required = event.kind().map_or(0, Kind::required);
+        let mut before_words = line.len();
         for part in parts {
             match *part {
-                Part::Words(words) => line.extend_from_slice(words.as_bytes()),
+                Part::Words(words) => {
+                    before_words = line.len();
+                    line.extend_from_slice(words.as_bytes());
+                }
                 Part::Field(place) => {
                     if place < taken {
                         (fields, taken) = (event.fields(), 0);
@@ -76,6 +81,13 @@ impl Sentences {
                             self.status(line, status, event);
                         }
                         Some((field, value)) => push::value(line, field, &value),
+                        // An older version of GHC, which has no such field.
+                        None if place >= required && fields.rest().is_empty() => {
+                            let words = &line[before_words..];
+                            let clause = words.windows(2).rposition(|two| two == b", ");
+                            line.truncate(before_words + clause.unwrap_or(0));
+                            return;
+                        }
                         None => line.push(b'?'),
                     }
                     taken = place + 1;

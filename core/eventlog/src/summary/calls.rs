@@ -7,7 +7,7 @@
 //!
 //! In gclab's own logs each thread of the program makes its calls, and none of them spans the run:
 //! there the mutator's time begins when the log names its runtime, which has started then, and ends
-//! when the last thread stops.
+//! with the request for the last collection, which comes when the program has ended.
 
 /// The most calls that are open at a time; a correct log has one.
 const MOST: usize = 64;
@@ -35,6 +35,8 @@ pub(super) struct Calls {
     running: i64,
     /// When the runtime had started, in a log of gclab's.
     started: Option<u64>,
+    /// The last request for a collection.
+    requested: Option<u64>,
 }
 
 impl Calls {
@@ -82,12 +84,21 @@ impl Calls {
         self.running -= 1;
     }
 
+    /// A collection is requested.
+    #[inline]
+    pub(super) fn request(&mut self, time: u64) {
+        self.requested = self.requested.max(Some(time));
+    }
+
     /// Begin and end of the mutator's time in a log whose last event is at `last`; `None` if the
     /// log has neither calls nor threads.
     pub(super) fn mutator(&self, threaded: bool, last: u64) -> Option<Span> {
         if let Some(started) = self.started {
             // A program that was killed has threads that still run.
-            let end = if self.running > 0 { Some(last) } else { self.last_stop };
+            let ended = self.last_stop.max(self.requested);
+            let end = if self.running > 0 { Some(last) } else { ended };
+            // Without threads and requests the log tells nothing.
+            let end = end.filter(|_| self.last_stop.is_some());
             return end.map(|end| (started, end.max(started)));
         }
         // The main thread of a program that was killed is still in its longest call.
@@ -125,7 +136,10 @@ mod tests {
         two_threads(&mut own);
         assert_eq!(own.mutator(true, 200), Some((5, 200)), "one still runs");
         own.stop(95);
-        assert_eq!(own.mutator(true, 200), Some((5, 95)));
+        own.request(50);
+        assert_eq!(own.mutator(true, 200), Some((5, 95)), "the last request is lost");
+        own.request(120);
+        assert_eq!(own.mutator(true, 200), Some((5, 120)));
         let mut ghc = Calls::default();
         ghc.runtime("GHC-9.0.2 rts_thr", 5);
         two_threads(&mut ghc);

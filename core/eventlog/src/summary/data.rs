@@ -45,9 +45,10 @@ pub struct Summary {
     pub last_ns: u64,
     /// Whether the log has lost its end, so that sums and maxima are lower bounds.
     pub damaged: bool,
-    /// Whether the log comes from the threaded runtime.
+    /// Whether `-s` has the lines of the threaded runtime. gclab's has them always.
     pub threaded: bool,
-    /// Whether collections took the time of a heap census, which `-s` leaves out.
+    /// Whether collections took the time of a heap census, which `-s` leaves out, and the log does
+    /// not tell that time: so in a log of GHC's profiling runtime.
     pub census: bool,
     /// Bytes allocated by all capabilities.
     pub allocated: Option<u64>,
@@ -79,13 +80,16 @@ pub struct Summary {
     /// tasks (class s).
     pub init_ns: Option<u64>,
     /// Mutator time, within some microseconds: from the end of the start to the end of `main`, less
-    /// the collections in it; `None` in a log without threads and tasks.
+    /// the collections and the looks at the heap in it; `None` in a log without threads and tasks.
     pub mutator_ns: Option<u64>,
     /// Begin and end of the mutator in the whole run, collections included; `None` in a log without
     /// threads and tasks.
     pub mutator_span: Option<(u64, u64)>,
     /// The time after `main`, without collections, within some microseconds.
     pub exit_ns: Option<u64>,
+    /// Looks at the stopped heap, which are neither mutator time nor collections. Only a log of
+    /// gclab's own has them.
+    pub looks: Option<LookTimes>,
     /// The stops at the end of a concurrent mark; `None` unless the nonmoving collector ran.
     pub nonmoving_sync: Option<Stops>,
     /// The time from the request for a collection until all capabilities had stopped; `None`
@@ -136,6 +140,42 @@ pub struct TimeSamples {
     /// The samples by the innermost cost centre of the stack, the most frequent first; `MAIN` is
     /// the empty stack.
     pub centres: Vec<(String, u64)>,
+}
+
+/// The time of looks at the stopped heap, by their purposes, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LookTimes {
+    /// Censuses by retainers: RP.
+    pub retainers_ns: u64,
+    /// Other censuses: PROF.
+    pub census_ns: u64,
+    /// The checker: CHECK.
+    pub check_ns: u64,
+    /// All other looks: INSPECT.
+    pub inspect_ns: u64,
+}
+
+impl LookTimes {
+    /// The lines of `-s` for them, with their names. As there, the first two are there if one of
+    /// them took time, each other one if it did.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let censuses = self.retainers_ns > 0 || self.census_ns > 0;
+        let lines = [
+            ("RP", self.retainers_ns, censuses),
+            ("PROF", self.census_ns, censuses),
+            ("CHECK", self.check_ns, self.check_ns > 0),
+            ("INSPECT", self.inspect_ns, self.inspect_ns > 0),
+        ];
+        lines
+            .into_iter()
+            .filter_map(|(name, ns, is_there)| is_there.then_some((name, ns)))
+    }
+
+    /// The time of all of them.
+    pub fn total_ns(&self) -> u64 {
+        let times = [self.retainers_ns, self.census_ns, self.check_ns, self.inspect_ns];
+        times.into_iter().fold(0, u64::saturating_add)
+    }
 }
 
 /// Live data after the major collections.

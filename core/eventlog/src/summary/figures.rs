@@ -3,7 +3,7 @@
 
 use gclab_stats::Pauses;
 
-use super::data::{Stops, Summary};
+use super::data::{LookTimes, Stops, Summary};
 
 /// A figure, in the form in which it is printed.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,6 +170,16 @@ fn times(list: &mut List, summary: &Summary) {
         list.integer(&format!("{name}_ns"), ns);
         list.seconds(long_name, 6, ns);
     }
+    for (name, ns) in summary.looks.iter().flat_map(LookTimes::lines) {
+        let key = match name {
+            "PROF" => "hc".to_owned(),
+            other => other.to_lowercase(),
+        };
+        list.seconds(&format!("{name}_elapsed_s"), 3, ns);
+        list.integer(&format!("{name}_elapsed_ns"), ns);
+        list.seconds(&format!("{key}_wall_seconds"), 6, ns);
+    }
+    list.integer("looks_elapsed_ns", summary.looks.map(|looks| looks.total_ns()));
     list.decimal(
         "productivity_elapsed",
         1,

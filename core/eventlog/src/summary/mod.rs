@@ -9,7 +9,9 @@ mod calls;
 mod cap;
 mod data;
 mod figures;
+mod finish;
 mod gather;
+mod looks;
 mod samples;
 mod spans;
 mod text;
@@ -18,10 +20,10 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-pub use data::{CapTimes, Generation, Interval, Live, Parallel, Sparks, Stops, Summary, TimeSamples};
+pub use data::{CapTimes, Generation, Interval, Live, LookTimes, Parallel, Sparks, Stops, Summary, TimeSamples};
 pub use figures::Figure;
 pub(crate) use figures::PERCENTILES;
-pub(crate) use gather::WINDOWS;
+pub(crate) use finish::WINDOWS;
 
 use crate::error::Error;
 use crate::event::Event;

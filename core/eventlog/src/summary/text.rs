@@ -13,7 +13,7 @@ use std::fmt::{Result, Write};
 use gclab_stats::Pauses;
 use gclab_stats::render::commas;
 
-use super::data::{Interval, Stops, Summary};
+use super::data::{Interval, LookTimes, Stops, Summary};
 use super::figures::PERCENTILES;
 use crate::error::escaped;
 
@@ -175,6 +175,13 @@ fn write_times(out: &mut String, summary: &Summary) -> Result {
     line("INIT", summary.init_ns, "~")?;
     line("MUT", summary.mutator_ns, "~")?;
     line("GC", summary.gc_ns, if summary.census { "~" } else { sum })?;
+    for (name, ns) in summary.looks.iter().flat_map(LookTimes::lines) {
+        line(name, Some(ns), sum)?;
+    }
+    if summary.census {
+        line("RP", None, "")?;
+        line("PROF", None, "")?;
+    }
     line("EXIT", summary.exit_ns, "~")?;
     let total = if summary.is_whole() { summary.near() } else { sum };
     line("Total", summary.total_ns, total)?;

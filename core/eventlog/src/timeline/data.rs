@@ -102,6 +102,17 @@ impl Pause {
     }
 }
 
+/// A look at the stopped heap, or some neighbouring ones in one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looked {
+    /// The begin of the first.
+    pub from: u64,
+    /// The end of the last.
+    pub to: u64,
+    /// The sum of their lengths in nanoseconds.
+    pub total_ns: u64,
+}
+
 /// A marker or a message of the program, or some neighbouring ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
@@ -165,6 +176,8 @@ pub struct Timeline {
     pub lanes: Vec<Lane>,
     /// The pauses of the program, as `-s` counts them.
     pub pauses: Vec<Pause>,
+    /// The looks at the stopped heap, which only gclab's own logs tell: censuses and checks.
+    pub looks: Vec<Looked>,
     /// The sizes of the heap after collections.
     pub heap_size: Vec<Sample>,
     /// The live data after major collections.

@@ -1,6 +1,6 @@
 //! How pieces, pauses, samples and marks are put together.
 
-use super::data::{Collections, Mark, Pause, Piece, STATES, Sample, State};
+use super::data::{Collections, Looked, Mark, Pause, Piece, STATES, Sample, State};
 use super::series::Entry;
 
 impl Piece {
@@ -66,6 +66,17 @@ impl Entry for Pause {
                 copied: sum.copied.saturating_add(more.copied),
             };
         }
+    }
+}
+
+impl Entry for Looked {
+    fn span(&self) -> (u64, u64) {
+        (self.from, self.to.max(self.from + 1))
+    }
+
+    fn take(&mut self, next: Self) {
+        self.to = self.to.max(next.to);
+        self.total_ns = self.total_ns.saturating_add(next.total_ns);
     }
 }
 

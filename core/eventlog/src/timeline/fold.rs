@@ -1,12 +1,13 @@
 //! Takes the events of a log, and puts each where it belongs.
 
 use super::cap::{Cap, Stats, Stop};
-use super::data::{Collections, GENERATIONS, Lane, Pause, Sample, Timeline};
+use super::data::{Collections, GENERATIONS, Lane, Looked, Pause, Sample, Timeline};
 use super::marks::Marks;
 use super::pauses::Pauses;
 use super::profile::Bands;
 use super::series::Series;
 use crate::event::Event;
+use crate::header::Header;
 use crate::kinds::number::*;
 
 /// The latest time that is told from others: 104 days. Above that, JavaScript has no whole numbers.
@@ -21,7 +22,10 @@ pub(super) struct Fold {
     step: u64,
     last: Option<u64>,
     caps: Vec<Option<Box<Cap>>>,
-    pauses: Pauses,
+    pauses: Pauses<Pause>,
+    looks: Pauses<Looked>,
+    /// When the look under way began.
+    look_began: Option<u64>,
     heap_size: Series<Sample>,
     live: Series<Sample>,
     marks: Marks,
@@ -31,7 +35,8 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    pub(super) fn new(most: usize) -> Self {
+    /// The timeline before a log with this header.
+    pub(super) fn new(most: usize, header: &Header) -> Self {
         Fold {
             most,
             entries: 0,
@@ -39,10 +44,12 @@ impl Fold {
             last: None,
             caps: Vec::new(),
             pauses: Pauses::default(),
+            looks: Pauses::default(),
+            look_began: None,
             heap_size: Series::default(),
             live: Series::default(),
             marks: Marks::default(),
-            bands: Bands::default(),
+            bands: Bands::before(header),
             has_threads: false,
             generations: None,
         }
@@ -60,6 +67,8 @@ impl Fold {
             GC_STATS_GHC | HEAP_ALLOCATED..=HEAP_LIVE => self.figure(event, number, time),
             HEAP_INFO_GHC => [_, self.generations] = event.numbers(),
             USER_MARKER | USER_MSG => self.marks.mark(number == USER_MARKER, event.payload(), time),
+            LOOK_BEGIN => self.look_began = Some(time),
+            LOOK_END => self.look(time),
             HEAP_PROF_BEGIN..=HEAP_BIO_PROF_SAMPLE_BEGIN => self.bands.event(event, number, time),
             _ => {}
         }
@@ -118,6 +127,17 @@ impl Fold {
         }
     }
 
+    /// A look at the heap ends.
+    fn look(&mut self, to: u64) {
+        let Some(from) = self.look_began.take() else { return };
+        let look = Looked {
+            from,
+            to: to.max(from),
+            total_ns: to.saturating_sub(from),
+        };
+        self.entries += usize::from(self.looks.push(look, self.step));
+    }
+
     /// A figure that a collection writes.
     fn figure(&mut self, event: &Event<'_>, number: u16, time: u64) {
         let step = self.step;
@@ -151,7 +171,8 @@ impl Fold {
         while self.entries > self.most / 2 && self.step < LATEST {
             self.step *= 2;
             let step = self.step;
-            self.entries = self.pauses.coarsen(step) + self.heap_size.coarsen(step) + self.live.coarsen(step);
+            self.entries = self.pauses.coarsen(step) + self.looks.coarsen(step);
+            self.entries += self.heap_size.coarsen(step) + self.live.coarsen(step);
             for cap in self.caps.iter_mut().flatten() {
                 self.entries += cap.pieces.coarsen(step) + cap.allocated.coarsen(step);
             }
@@ -159,8 +180,9 @@ impl Fold {
     }
 
     /// The timeline. `lost_ends` has the capabilities whose later events are lost, with the times
-    /// of their last ones: what such a capability did afterwards is unknown.
-    pub(super) fn finish(mut self, lost_ends: impl Iterator<Item = (Option<u16>, u64)>) -> Timeline {
+    /// of their last ones: what such a capability did afterwards is unknown. `damaged` says that
+    /// the log has lost its end.
+    pub(super) fn finish(mut self, lost_ends: impl Iterator<Item = (Option<u16>, u64)>, damaged: bool) -> Timeline {
         let length = self.last.map_or(0, |last| last + 1);
         for (cap, last) in lost_ends {
             let place = cap.map_or(usize::MAX, usize::from);
@@ -186,9 +208,10 @@ impl Fold {
             step: self.step,
             lanes: lanes.collect(),
             pauses: self.pauses.into_entries(),
+            looks: self.looks.into_entries(),
             heap_size: self.heap_size.into_entries(),
             live: self.live.into_entries(),
-            profile: self.bands.finish(),
+            profile: self.bands.finish(damaged),
             marks: self.marks.finish(),
             has_threads: self.has_threads,
             generations: self.generations,

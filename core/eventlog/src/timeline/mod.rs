@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 pub use data::{
-    Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, State, Timeline,
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Looked, Mark, Pause, Piece, STATES, Sample, State, Timeline,
 };
 
 use crate::error::Error;
@@ -52,11 +52,11 @@ impl Timeline {
 
     /// Reads the rest of a log, and keeps about `most` entries.
     fn keeping<R: Read + Seek>(log: &mut Merged<R>, most: usize) -> Result<Timeline, Error> {
-        let mut fold = fold::Fold::new(most);
+        let mut fold = fold::Fold::new(most, log.header());
         while let Some(event) = log.next_event()? {
             fold.event(&event);
         }
-        Ok(fold.finish(log.lost_ends()))
+        Ok(fold.finish(log.lost_ends(), log.damage().is_some()))
     }
 
     /// Whether there is nothing to draw.

@@ -1,27 +1,36 @@
-//! The pauses of the program, the first and the last of them singly.
+//! The pauses of the program, or its looks at the heap: the first and the last of them singly.
 //!
 //! The mutator's time begins and ends at moments that are no borders of cells. Both lie between the
 //! first pauses or between the last ones, so those are never put together.
 
 use std::collections::VecDeque;
 
-use super::data::Pause;
-use super::series::Series;
+use super::series::{Entry, Series};
 
 /// The pauses at either end that stay single.
 const EDGE: usize = 64;
 
 /// The pauses so far.
-#[derive(Debug, Default)]
-pub(super) struct Pauses {
-    first: Vec<Pause>,
-    middle: Series<Pause>,
-    last: VecDeque<Pause>,
+#[derive(Debug)]
+pub(super) struct Pauses<T> {
+    first: Vec<T>,
+    middle: Series<T>,
+    last: VecDeque<T>,
 }
 
-impl Pauses {
+impl<T> Default for Pauses<T> {
+    fn default() -> Self {
+        Pauses {
+            first: Vec::new(),
+            middle: Series::default(),
+            last: VecDeque::new(),
+        }
+    }
+}
+
+impl<T: Entry> Pauses<T> {
     /// Appends a pause. Returns whether there are more entries than before.
-    pub(super) fn push(&mut self, pause: Pause, step: u64) -> bool {
+    pub(super) fn push(&mut self, pause: T, step: u64) -> bool {
         if self.first.len() < EDGE {
             self.first.push(pause);
             return true;
@@ -39,7 +48,7 @@ impl Pauses {
         self.first.len() + self.middle.coarsen(step) + self.last.len()
     }
 
-    pub(super) fn into_entries(self) -> Vec<Pause> {
+    pub(super) fn into_entries(self) -> Vec<T> {
         let mut all = self.first;
         all.extend(self.middle.into_entries());
         all.extend(self.last);
@@ -49,7 +58,7 @@ impl Pauses {
 
 #[cfg(test)]
 mod tests {
-    use super::super::data::{Collections, GENERATIONS};
+    use super::super::data::{Collections, GENERATIONS, Pause};
     use super::*;
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::data::{Census, HeapProfile};
 use super::marks::cut;
 use crate::event::Event;
+use crate::header::Header;
 use crate::kind::breakdown_text;
 use crate::kinds::number::*;
 use crate::value::Value;
@@ -33,6 +34,9 @@ pub(super) struct Bands {
     names: HashMap<String, u32>,
     censuses: Vec<Counted>,
     open: Option<Counted>,
+    /// Whether censuses have an end of their own. In GHC 8.4 and older a census ends where the next
+    /// one begins.
+    censuses_end: bool,
     seen: u64,
     figures: usize,
     /// One in two to the power of this is kept.
@@ -40,6 +44,14 @@ pub(super) struct Bands {
 }
 
 impl Bands {
+    /// The bands before a log with this header.
+    pub(super) fn before(header: &Header) -> Self {
+        Bands {
+            censuses_end: header.numbered(HEAP_PROF_SAMPLE_END).is_some(),
+            ..Bands::default()
+        }
+    }
+
     #[cold]
     pub(super) fn event(&mut self, event: &Event<'_>, number: u16, time: u64) {
         match number {
@@ -89,6 +101,9 @@ impl Bands {
     }
 
     fn begin(&mut self, at: u64) {
+        if !self.censuses_end {
+            self.end();
+        }
         let is_kept = self.seen.is_multiple_of(1 << self.thinned);
         self.open = is_kept.then(|| (at, Vec::new()));
         self.seen += 1;
@@ -129,8 +144,12 @@ impl Bands {
         }
     }
 
-    /// The profile, if there was a census. One that the log cuts off is left out.
-    pub(super) fn finish(mut self) -> Option<HeapProfile> {
+    /// The profile, if there was a census. One that the log cuts off is left out. `damaged` says
+    /// that the log has lost its end.
+    pub(super) fn finish(mut self, damaged: bool) -> Option<HeapProfile> {
+        if !self.censuses_end && !damaged {
+            self.end();
+        }
         if self.censuses.is_empty() {
             return None;
         }

@@ -184,6 +184,19 @@ fn blocks_that_are_wrong_are_refused() {
             at + 35
         )
     );
+    // The mark of the end has two bytes, and the second one is behind the block.
+    let torn = (at + 10, 45_u32.to_be_bytes());
+    assert_eq!(
+        patched(log(), torn.0, &torn.1),
+        format!(
+            "made.eventlog: byte {}: the mark of the log's end passes the end of its block, at byte {}",
+            at + 44,
+            at + 45
+        )
+    );
+    let mut log_of_torn = log();
+    log_of_torn[torn.0..torn.0 + 4].copy_from_slice(&torn.1);
+    assert!(!is_whole(&log_of_torn), "a reader by time finds the same damage");
     assert_eq!(
         patched(log(), at + 24, &[0, 7]),
         format!(

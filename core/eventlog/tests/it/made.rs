@@ -137,7 +137,7 @@ static NEW_VARIABLE: Kind = Kind {
     number: 250,
     name: "NEW_VARIABLE",
     description: "new, variable",
-    size: Size::Variable,
+    size: Size::Variable { required: 0 },
     fields: &[Field {
         name: "x",
         form: Form::Bytes,

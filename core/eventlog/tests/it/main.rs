@@ -9,6 +9,7 @@ mod ghc_events;
 mod history;
 mod made;
 mod merged;
+mod older;
 mod random;
 mod real;
 mod shown;

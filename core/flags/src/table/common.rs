@@ -6,7 +6,8 @@ use gclab_core::words::Bytes;
 use gclab_stats::StatsLevel;
 
 use crate::Flags;
-use crate::value::{Kind, Value};
+use crate::kind::Kind;
+use crate::value::Value;
 
 /// A block: 4 KiB.
 pub(super) const BLOCK: Bytes = Bytes(4 << 10);

@@ -1,8 +1,9 @@
 //! Flags of the event log.
 
 use crate::Flags;
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 
 fn set_classes(flags: &mut Flags, value: Value, text: bool) {
     flags.log.classes = if let Value::Classes(classes) = value {
@@ -47,7 +48,7 @@ pub(super) const LOG: &[FlagSpec] = &[
         kind: Kind::File,
         default: "the workload's name and `.eventlog`",
         meaning: "the file of the event log",
-        ghc: Some("refused without -l"),
+        ghc: Some("refused on a command line without -l, or with -v; in GCLABRTS it is for runs with a log"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| f.log.file = if let Value::File(path) = v { Some(path) } else { None },

@@ -1,8 +1,9 @@
 //! Flags for checks and tests, for the address space, and for the program around the heap.
 
 use super::common::{MIB, bytes, switch};
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 use gclab_core::block::MAX_RESERVATION;
 use gclab_core::words::Addr;
 use gclab_eventlog::DebugMessages;

@@ -1,8 +1,9 @@
 //! Flags of heap profiles.
 
 use super::common::{count, number};
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 use gclab_core::config::Breakdown;
 
 /// The flags of this part, in the order of help.

@@ -3,8 +3,9 @@
 use gclab_core::config::Parameter;
 
 use super::common::{MOST_THREADS, OLDEST, count, generation, generation_value};
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{AUTO, Kind, Value};
+use crate::value::{AUTO, Value};
 
 /// The flags of this part, in the order of help.
 pub(super) const SHARING: &[FlagSpec] = &[

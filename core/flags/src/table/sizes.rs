@@ -1,8 +1,9 @@
 //! Flags of sizes: of areas, generations, the heap and its limits, and of how they are chosen.
 
 use super::common::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 use gclab_core::config::{Compact, HeapHint, LEAST_MAX_HEAP, Parameter, SizingPolicy};
 use gclab_core::words::Bytes;
 

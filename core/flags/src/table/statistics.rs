@@ -1,8 +1,9 @@
 //! Flags of the statistics that a run prints.
 
 use super::common::{get_stats, set_stats, switch};
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 use gclab_stats::StatsLevel;
 
 /// The flags of this part, in the order of help.

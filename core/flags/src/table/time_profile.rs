@@ -2,8 +2,9 @@
 
 use super::common::switch;
 use crate::Flags;
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 use gclab_core::config::TimeProfile;
 
 fn set(flags: &mut Flags, profile: TimeProfile, value: &Value) {

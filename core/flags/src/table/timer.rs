@@ -1,8 +1,9 @@
 //! Flags of the timer and of the actions that go by it.
 
 use super::common::number;
+use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 
 /// A day, in seconds.
 pub(super) const SECONDS: Kind = Kind::Number { min: 0.0, max: 86400.0 };

@@ -42,7 +42,7 @@ impl Copier<'_> {
     /// The slots are remembered ones, of closures that have not been freed. No other worker is at
     /// one of them, except (in parallel) a worker that calls this function, too.
     pub unsafe fn remembered_slots<const PARALLEL: bool>(&mut self, slots: &[Slot], side_words: impl MoveSideWords) {
-        self.remembered_seen += slots.len() as u64;
+        self.counted.remembered += slots.len() as u64;
         for (i, &slot) in slots.iter().enumerate() {
             if let Some(&ahead) = slots.get(i + SLOTS_AHEAD) {
                 prefetch_line(ahead.addr());

@@ -36,6 +36,7 @@ use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
 use crate::sync::Arc;
 use crate::words::Words;
+use gclab_stats::Counted;
 use workspace::{CopyBuffer, Filled, MAX_WORKSPACES, SharedHeap};
 
 /// One worker's copying: see the module's text.
@@ -52,8 +53,7 @@ pub(super) struct Copier<'h> {
     remembered: RememberedSet,
     /// Large objects that were reached and wait to be scavenged, with their steps.
     large: Vec<(ClosureRef, u8)>,
-    /// Remembered slots that were visited.
-    remembered_seen: u64,
+    counted: Counted,
     pending: Pending,
     /// The step that roots count as: 0, unless everything is to be promoted to the oldest.
     roots: u8,
@@ -65,8 +65,8 @@ pub(super) struct CopierEnd {
     pub filled: Vec<Filled>,
     /// Slots in old closures that point to young ones.
     pub remembered: RememberedSet,
-    /// Remembered slots that were visited.
-    pub remembered_seen: u64,
+    /// The numbers that this worker counted.
+    pub counted: Counted,
 }
 
 impl<'h> Copier<'h> {
@@ -92,7 +92,7 @@ impl<'h> Copier<'h> {
             buffers,
             remembered: RememberedSet::of_heap(base, charges),
             large: Vec::new(),
-            remembered_seen: 0,
+            counted: Counted::default(),
             pending: Pending::ALONE,
             roots: 0,
         }
@@ -124,7 +124,7 @@ impl<'h> Copier<'h> {
             buffers: [CopyBuffer::NONE; MAX_WORKSPACES],
             remembered: self.remembered.another(),
             large: Vec::new(),
-            remembered_seen: 0,
+            counted: Counted::default(),
             pending: Pending::ALONE,
             roots: self.roots,
         }
@@ -172,7 +172,7 @@ impl<'h> Copier<'h> {
         CopierEnd {
             filled: self.workspaces.into_iter().zip(self.buffers).map(finish).collect(),
             remembered: self.remembered,
-            remembered_seen: self.remembered_seen,
+            counted: self.counted,
         }
     }
 }

@@ -59,9 +59,9 @@ mod tests {
         let mut ring = SlotRing::new();
         let mut out: Vec<QueuedSlot> = (0..100).filter_map(|i| ring.push(queued(i))).collect();
         assert!(out.iter().enumerate().all(|(i, q)| q.slot() == slot(i)));
-        out.extend(std::iter::from_fn(|| ring.pop_newest()));
+        out.extend(std::iter::from_fn(|| ring.hand().pop_newest()));
         out.extend((100..200).filter_map(|i| ring.push(queued(i))));
-        out.extend(std::iter::from_fn(|| ring.pop_newest()));
+        out.extend(std::iter::from_fn(|| ring.hand().pop_newest()));
         out.sort_by_key(|q| q.slot());
         for (i, q) in out.iter().enumerate() {
             assert_eq!((q.slot(), q.leaves_lane()), (slot(i), i % 3 == 0));

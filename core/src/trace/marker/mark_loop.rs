@@ -22,6 +22,7 @@ use crate::space::Marks;
 use crate::trace::drained::Drained;
 use crate::words::{Addr, Words};
 use crate::workers::{Tracer, WorkQueue};
+use gclab_stats::Counted;
 use std::convert::Infallible;
 use std::ptr::NonNull;
 
@@ -64,6 +65,8 @@ pub(super) struct MarkLoop<'m, M> {
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
+    /// The numbers that this thread counted for the collection's record.
+    pub counted: Counted,
 }
 
 /// The closures that have to be scanned again: the first and the last of them.
@@ -139,6 +142,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             closures: 0,
             words: Words(0),
             large: Words(0),
+            counted: Counted::default(),
         }
     }
 
@@ -286,6 +290,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     #[cold]
     #[inline(never)]
     pub(super) fn rescan(&mut self) {
+        self.counted.mark_passes += 1;
         let (first, last) = (self.dropped.first, self.dropped.last);
         self.dropped = Dropped {
             pass: first,

@@ -23,7 +23,7 @@ use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
-use gclab_stats::{Shared, Sharing, Work};
+use gclab_stats::{Counted, Shared, Sharing, Work};
 use mark_loop::MarkLoop;
 use span_stack::{SpanStack, StackPool};
 
@@ -62,6 +62,8 @@ pub struct Marked {
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
+    /// The numbers that workers counted for the collection's record.
+    pub counted: Counted,
     /// The most memory that mark stacks took at a time, in addition to a KiB that each begins with.
     pub stack: Bytes,
     /// How workers shared the work. The bytes that each *copied* are those that it marked.
@@ -69,8 +71,9 @@ pub struct Marked {
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Begins to mark in `marks`. Every space that holds closures of `heap` has been condemned: its
-    /// marks are clear.
+    /// Begins to mark in `marks`. That every space with closures of `heap` was condemned before,
+    /// and so has no marks, is part of the collector's promise (the safety of
+    /// [`Collector`](crate::collector::Collector)).
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
         let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
@@ -92,8 +95,8 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// From now on `workers` may help. Comes before anything is found. Marking is shared with load
-    /// balancing or not at all: no part of it belongs to a worker.
+    /// From now on `workers` may help. Marking is shared with load balancing or not at all: no part
+    /// of it belongs to a worker.
     pub fn share_with(&mut self, workers: Workers<'m>) {
         self.marked.shared.sharing = match workers.sharing_so_far() {
             so_far @ (Sharing::Younger | Sharing::TooLittle) if workers.is_balanced() || !workers.has_helpers() => {
@@ -142,6 +145,7 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.marked.closures += marker.closures;
             self.marked.words += marker.words;
             self.marked.large += marker.large;
+            self.marked.counted += marker.counted;
             if !mutant!("shared/dropped-by-others") {
                 first.dropped.join(marker.dropped);
             }
@@ -152,6 +156,7 @@ impl<'m, M: Marks> Marker<'m, M> {
 
     /// Ends the marking, and returns its results.
     pub fn finish(mut self) -> Marked {
+        self.marked.counted += self.first.counted;
         debug_assert!(
             self.first.stack.len() == 0 && self.first.dropped.is_none(),
             "marking is not over"
@@ -163,6 +168,7 @@ impl<'m, M: Marks> Marker<'m, M> {
             closures: self.marked.closures + self.first.closures,
             words: self.marked.words + self.first.words,
             large: self.marked.large + self.first.large,
+            counted: self.marked.counted,
             stack: self.pool.taken(),
             shared: self.marked.shared,
         }
@@ -207,6 +213,7 @@ impl Marked {
                 live,
                 large: self.large.to_bytes(),
                 slop: Bytes(held.0 - live.0),
+                counted: self.counted,
                 shared: self.shared.clone(),
                 ..Work::default()
             })

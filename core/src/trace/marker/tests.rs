@@ -273,21 +273,24 @@ fn stacks_that_may_not_grow() {
         graph.point(leaf, 0, array);
     }
     let mut helpers = GcThreads::default();
+    let mut passes = 0;
     // When the system lets it, the second thread drops closures too: in one of many markings it
-    // does.
+    // does. Two threads that share well may need no larger stacks.
     for threads in std::iter::once(1).chain([2; if cfg!(miri) { 1 } else { 200 }]) {
         let charges = graph.heap.charges();
         let requests = charges.requests();
         let before = requests.made();
         graph.mark(&mut helpers, threads, Bytes::kib(64), array);
         let made = requests.made() - before;
-        assert!(made > 1, "no stack grew");
+        assert!(threads > 1 || made > 1, "no stack grew");
         for granted in 0..made {
             requests.refuse_after(granted);
             let marked = graph.mark(&mut helpers, threads, Bytes::kib(64), array);
             assert_eq!(marked.closures, graph.all.len() as u64, "{granted} granted");
+            passes += marked.counted.mark_passes;
         }
     }
+    assert!(passes > 0, "stacks without room dropped nothing");
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl Naive {
             let address = allocator.base() + Bytes(block * BLOCK.0 + 8);
             assert_eq!(allocator.run_of(address).is_some_and(|run| run.contains(address)), used);
             if used {
-                assert_eq!(allocator.states().of(address), BlockState::of_generation(1));
+                assert_eq!(allocator.state_of(address), BlockState::of_generation(1));
             }
         }
     }
@@ -221,8 +221,8 @@ proptest! {
                 step(allocator, naive, next);
             }
             let [(a, in_a), (b, in_b)] = &heaps;
-            prop_assert!(in_a.runs.keys().all(|&at| b.run_of(at).is_none() && b.states().of(at).is_outside()));
-            prop_assert!(in_b.runs.keys().all(|&at| a.run_of(at).is_none() && a.states().of(at).is_outside()));
+            prop_assert!(in_a.runs.keys().all(|&at| b.run_of(at).is_none() && b.state_of(at).is_outside()));
+            prop_assert!(in_b.runs.keys().all(|&at| a.run_of(at).is_none() && a.state_of(at).is_outside()));
         }
         for (allocator, naive) in &heaps {
             naive.agrees(allocator);

@@ -4,7 +4,7 @@ use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::world::Stopped;
 
 fn misuse(stopped: &Stopped<'_>, run: BlockRun) {
-    stopped.blocks().states().set_run(run, BlockState::NURSERY);
+    stopped.blocks().set_state(run, BlockState::NURSERY);
 }
 
 fn main() {}

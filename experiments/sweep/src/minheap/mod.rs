@@ -3,7 +3,7 @@
 //!
 //! Terms: a *question* is a configuration without `-M`. A *probe* is one run of it under one `-M`.
 //! The first probe is *generous*: it has the memory of the machine, and shows how long the program
-//! takes and where the search should begin. A probe that takes [`PATIENCE`] times as long is
+//! takes and where the search should begin. A probe that takes `PATIENCE` times as long is
 //! *thrashing*: it might end, but too late to be useful, so that heap is too small, as is one that
 //! is exhausted (status 251). A crash is neither: it ends the search and is reported. The unit is a
 //! megablock, since heaps take memory in megablocks.
@@ -24,4 +24,4 @@ pub mod store;
 mod tests;
 
 pub use error::SearchError;
-pub use prober::{Found, LEAST_PATIENCE, PATIENCE, RUNS, TOLERANCE, Tools, find};
+pub use prober::{Found, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find};

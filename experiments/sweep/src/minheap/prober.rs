@@ -14,11 +14,11 @@ use super::search::{Least, Search, least};
 use super::store::{self, Store};
 use crate::run::{Combination, Run};
 use crate::runner::stop::Stop;
-use crate::runner::{Scratch, Sweep, one, outcome};
+use crate::runner::{Environment, Scratch, Sweep, one, outcome};
 use crate::text::mebibytes;
 
 /// A run that takes this many times as long as the generous one counts as thrashing.
-pub const PATIENCE: f64 = 20.0;
+const PATIENCE: f64 = 20.0;
 
 /// The least time after which a run counts as thrashing. Short programs take most of their time to
 /// start, and machines are busy at times.
@@ -135,7 +135,10 @@ fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
 /// The hash of the file that a question runs.
 fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t str {
     match question.program() {
-        None => &tools.executable,
+        None => match &question.surroundings().build {
+            Some(build) => &build.executable,
+            None => &tools.executable,
+        },
         Some(program) => program.description.executable.as_deref().unwrap_or("unknown"),
     }
 }
@@ -227,6 +230,7 @@ impl Prober<'_> {
             program: self.tools.program,
             timeout: self.limit,
             stop: self.tools.stop,
+            environment: Environment::default(),
         };
         let record =
             one(&run, 0, &sweep, &self.scratch.path).map_err(|source| SearchError::io(self.tools.program, source))?;
@@ -323,6 +327,7 @@ fn minimum(question: &Combination, found: &Least, probes: usize) -> Minimum {
         workload: question.workload,
         args: question.args,
         flags: question.flags,
+        settings: Some(question.settings).filter(|settings| !settings.is_empty()),
         minimum_bytes: found.size.map(bytes),
         too_small_bytes: Some(bytes(found.too_small)).filter(|bytes| *bytes > 0),
         probes: u32::try_from(probes).unwrap_or(u32::MAX),

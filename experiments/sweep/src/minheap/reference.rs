@@ -38,6 +38,7 @@ pub fn find_all(
                     workload: question.workload,
                     args: question.args,
                     flags: question.flags,
+                    settings: Some(question.settings).filter(|settings| !settings.is_empty()),
                     note: Some(error.note()),
                     ..Minimum::default()
                 }
@@ -59,9 +60,11 @@ pub fn all_known(questions: &[Combination], tools: &Tools<'_>) -> Option<Vec<Min
 /// # Errors
 /// A message, if a workload has no minimum, or a multiple of it is smaller than any heap.
 pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> {
+    if experiment.heap.is_empty() {
+        return Ok(());
+    }
     let questions = questions(experiment);
-    let works = experiment.works().into_iter();
-    for (workload, args) in works.filter(|_| !experiment.heap.is_empty()) {
+    for (workload, args) in experiment.works() {
         let is_mine = |of_workload: &str, of_args: &[String]| (of_workload, of_args) == (workload, args);
         let mine = || minima.iter().filter(|m| is_mine(&m.workload, &m.args));
         let work = Configuration {

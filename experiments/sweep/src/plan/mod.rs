@@ -7,7 +7,8 @@
 //! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
 //! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the round as stream, and a
 //! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
-//! goes into `plan.json`; a unit test pins an order.
+//! goes into `plan.json`; a unit test pins an order. The first round takes ends and middles of
+//! ranges first (`order`). Which runs there are is said by `cells`, their ids by `fingerprint`.
 //!
 //! Heap profiles (`profiles`) are runs of their own, one for each configuration and profile, in the
 //! order of the file. So are event logs (`eventlog`), one for each configuration. They follow the
@@ -17,20 +18,29 @@
 //! runs that are compared (collectors, flags). The profiles and event logs of a workload are a
 //! group too.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+#[cfg(test)]
+mod axes_tests;
+mod cells;
+mod fingerprint;
+mod lines;
+mod order;
+
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-use gclab_results::probe::reference;
-use gclab_results::{Configuration, Minimum};
-use rand_pcg::Pcg64;
-use rand_pcg::rand_core::Rng;
+use gclab_results::{Configuration, Minimum, PlannedRun};
 
-use crate::experiment::{Axis, Entry, Experiment, Setting};
+use crate::experiment::Experiment;
 use crate::run::{Combination, Run};
-use crate::runtime;
+use order::order;
+pub(crate) use order::{below, shuffle};
+
+pub use cells::Cell;
+pub(crate) use cells::{Variants, heap_bytes, heap_name, points, points_of, programs_of, used_excludes};
 
 /// The method that makes the order, for `plan.json`.
-pub const ORDER: &str = "rounds shuffled by pcg64(seed, round) and fisher-yates";
+pub const ORDER: &str =
+    "rounds shuffled by pcg64(seed, round) and fisher-yates; ends and middles of ranges first in the first round";
 
 /// A part of a plan: part `index` of `count`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +82,21 @@ impl Shard {
         self.count == 1
     }
 
+    /// All parts of a plan that is divided into `count`.
+    pub fn all(count: u32) -> impl Iterator<Item = Shard> {
+        (1..=count).map(move |index| Shard { index, count })
+    }
+
+    /// The number of the part, from 1.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// The number of parts.
+    pub fn count(self) -> u32 {
+        self.count
+    }
+
     /// A suffix for file names; empty for the whole plan.
     pub(crate) fn suffix(self) -> String {
         if self.is_all() {
@@ -86,192 +111,267 @@ impl Shard {
     }
 }
 
-/// All settings of the flags: the fixed flags with the cross product of the swept ones, the last
-/// axis varying fastest; several sweeps one after the other. A setting of two sweeps occurs once.
-pub(crate) fn settings(experiment: &Experiment) -> Vec<Setting> {
-    all_settings(&experiment.flags, &experiment.sweeps)
-}
-
-/// The same of a program.
-pub(crate) fn settings_of(entry: &Entry) -> Vec<runtime::Setting> {
-    all_settings(&entry.flags, &entry.sweeps)
-}
-
-/// A value for each flag that has one, of any type of flags.
-type Values<V> = BTreeMap<&'static str, V>;
-
-fn all_settings<V: Clone + Ord>(fixed: &Values<V>, sweeps: &[Vec<Axis<V>>]) -> Vec<Values<V>> {
-    if sweeps.is_empty() {
-        return vec![fixed.clone()];
-    }
-    let mut seen = BTreeSet::new();
-    let all = sweeps.iter().flat_map(|axes| cross_product(fixed, axes));
-    all.filter(|setting| seen.insert(setting.clone())).collect()
-}
-
-fn cross_product<V: Clone>(fixed: &Values<V>, axes: &[Axis<V>]) -> Vec<Values<V>> {
-    let with = |setting: &Values<V>, flag: &'static str, value: &V| {
-        let mut setting = setting.clone();
-        setting.insert(flag, value.clone());
-        setting
-    };
-    axes.iter().fold(vec![fixed.clone()], |settings, axis| {
-        settings
-            .iter()
-            .flat_map(|setting| axis.values.iter().map(|value| with(setting, axis.flag, value)))
-            .collect()
-    })
-}
-
-/// All combinations of an experiment, without the size of the heap: workloads × collectors ×
-/// settings, then programs × their settings.
+/// All combinations of an experiment, without the size of the heap: works × collectors × builds ×
+/// points, then programs × their points.
 pub(crate) fn combinations(experiment: &Experiment) -> Vec<Combination> {
-    let settings = settings(experiment);
-    let mut combinations = Vec::new();
-    for (workload, args) in &experiment.workloads {
-        for collector in &experiment.collectors {
-            let under = |setting: &Setting| Combination::new(workload, args, collector, setting.clone());
-            combinations.extend(settings.iter().map(under));
-        }
-    }
-    for entry in &experiment.programs {
-        let settings = settings_of(entry).into_iter();
-        combinations.extend(settings.map(|setting| Combination::of_program(entry, setting)));
-    }
-    combinations
-}
-
-/// A combination, and its `-M` as a multiple of the reference minimum if the experiment has `heap`.
-#[derive(Clone, Debug, PartialEq)]
-struct Cell {
-    /// Everything that may change the result.
-    combination: Combination,
-    /// The multiple of the reference minimum.
-    heap: Option<f64>,
-}
-
-impl Cell {
-    fn configuration(&self) -> &Configuration {
-        self.combination.configuration()
-    }
-}
-
-/// All cells of an experiment: its combinations; with `heap`, each at every multiple of the
-/// workload's reference minimum. All collectors get the same bytes. (A workload without a minimum,
-/// or with a multiple that is no legal `-M`, gets none: a plan shows it, but it cannot run.)
-fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
-    let combinations = combinations(experiment).into_iter();
-    if experiment.heap.is_empty() {
-        return combinations
-            .map(|combination| Cell {
-                combination,
-                heap: None,
-            })
-            .collect();
-    }
-    let mut of_work: HashMap<_, Vec<&Minimum>> = HashMap::new();
-    for minimum in minima {
-        of_work
-            .entry((&minimum.workload, &minimum.args))
-            .or_default()
-            .push(minimum);
-    }
-    let at = |combination: &Combination, multiple: f64| {
-        let configuration = combination.configuration();
-        let works = of_work.get(&(&configuration.workload, &configuration.args));
-        let limit = reference(works.into_iter().flatten().copied())
-            .and_then(|least| combination.with_heap(heap_bytes(multiple, least)).ok());
-        Cell {
-            combination: limit.unwrap_or_else(|| combination.clone()),
-            heap: Some(multiple),
-        }
-    };
-    combinations
-        .flat_map(|combination| {
-            experiment
-                .heap
-                .iter()
-                .map(|multiple| at(&combination, *multiple))
-                .collect::<Vec<_>>()
-        })
+    let mut seen = HashSet::new();
+    let all = cells::rows(experiment).into_iter().map(|row| row.combination);
+    all.filter(|combination| seen.insert(combination.configuration().clone()))
         .collect()
 }
 
-/// `multiple` times the reference minimum, in bytes.
-pub(crate) fn heap_bytes(multiple: f64, reference: u64) -> u64 {
-    (multiple * reference as f64).round() as u64
+/// The purpose of a run of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Times,
+    /// The heap profile of this number.
+    Profile(u32),
+    EventLog,
 }
 
-/// The runs of `shard`, in order. Their positions are those in the whole plan, so that the runs of
-/// all shards can be put together again.
+/// A run of a schedule: few bytes, since there may be a million of them.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    cell: u32,
+    round: u32,
+    position: u32,
+    kind: Kind,
+}
+
+/// The runs of one cell and purpose in a schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct RunKind<'s> {
+    schedule: &'s Schedule,
+    first: &'s Slot,
+    /// The number of these runs.
+    pub count: usize,
+}
+
+impl<'s> RunKind<'s> {
+    /// The configuration of these runs.
+    pub fn configuration(&self) -> &'s Configuration {
+        self.cell().configuration()
+    }
+
+    /// The `-M` of these runs as a multiple of the reference minimum, if the experiment has `heap`.
+    pub fn heap(&self) -> Option<f64> {
+        self.cell().heap
+    }
+
+    /// Whether these runs are timed.
+    pub fn is_timed(&self) -> bool {
+        self.first.kind == Kind::Times
+    }
+
+    /// Makes the first of these runs. It has a copy of the configuration: for a hundred thousand
+    /// kinds this takes most of a second.
+    pub fn run(&self) -> Run {
+        self.schedule.run(self.first)
+    }
+
+    fn cell(&self) -> &'s Cell {
+        &self.schedule.cells[self.first.cell as usize]
+    }
+}
+
+/// The runs of an experiment, or of a shard, in their order. A cell is held once, however often it
+/// runs.
+#[derive(Debug)]
+pub struct Schedule {
+    cells: Vec<Cell>,
+    slots: Vec<Slot>,
+    /// The flags of the heap profiles of each cell's work, by the number of the work.
+    profiles: Vec<Vec<String>>,
+    /// The number of each cell's work.
+    works: Vec<u32>,
+}
+
+impl Schedule {
+    /// The schedule of `shard`. The positions of its runs are those in the whole plan, so that the
+    /// runs of all shards can be put together again.
+    pub fn new(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Schedule {
+        let cells = cells::cells(experiment, minima);
+        // Works in the order of the file. The number of a group decides which shard takes it.
+        let works = experiment.works();
+        let numbers: HashMap<_, usize> = works.iter().copied().zip(0..).collect();
+        let work_of = |of: &Configuration| {
+            let work = (of.workload.as_str(), of.args.as_slice());
+            numbers.get(&work).copied().unwrap_or(0)
+        };
+        let work_of: Vec<usize> = cells.iter().map(|cell| work_of(cell.configuration())).collect();
+        let mut slots = Vec::new();
+        let mut position = 0;
+        let mut add = |cell: usize, round, group, kind| {
+            if shard.takes(group) {
+                slots.push(Slot {
+                    cell: u32::try_from(cell).expect("at most a million runs"),
+                    round,
+                    position,
+                    kind,
+                });
+            }
+            position += 1;
+        };
+        for round in 0..experiment.repeat {
+            let mut order = order(cells.len(), experiment.seed, round);
+            if round == 0 {
+                order.sort_by_key(|index| cells[*index as usize].rank);
+            }
+            for cell in order.into_iter().map(|index| index as usize) {
+                let group = round as usize * works.len() + work_of[cell];
+                add(cell, round, group, Kind::Times);
+            }
+        }
+        for (index, cell) in cells.iter().enumerate() {
+            let work = work_of[index];
+            // A program may do the work of a workload, but has no profile, and its own wish for a
+            // log.
+            let program = cell.combination.program();
+            let profiles = experiment.profiles.get(work).filter(|_| program.is_none());
+            let group = experiment.repeat as usize * works.len() + work;
+            for number in 0..profiles.map_or(0, Vec::len) {
+                add(index, 0, group, Kind::Profile(number as u32));
+            }
+            let of_workload = || experiment.eventlogs.get(work) == Some(&true);
+            if program.map_or_else(of_workload, |program| program.description.eventlog) {
+                add(index, 0, group, Kind::EventLog);
+            }
+        }
+        Schedule {
+            works: work_of.into_iter().map(|work| work as u32).collect(),
+            profiles: experiment.profiles.clone(),
+            cells,
+            slots,
+        }
+    }
+
+    /// The number of runs.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is no run.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The number of runs that are timed, of heap profiles, and of event logs.
+    pub fn counts(&self) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for slot in &self.slots {
+            let of = match slot.kind {
+                Kind::Times => 0,
+                Kind::Profile(_) => 1,
+                Kind::EventLog => 2,
+            };
+            counts[of] += 1;
+        }
+        counts
+    }
+
+    fn run(&self, slot: &Slot) -> Run {
+        let cell = &self.cells[slot.cell as usize];
+        let combination = &cell.combination;
+        let mut run = match slot.kind {
+            Kind::Times => Run::new(combination, slot.round, slot.position),
+            Kind::Profile(number) => {
+                let flags = self.profiles[self.works[slot.cell as usize] as usize][number as usize].as_str();
+                Run::profiled(combination, flags, number as usize, slot.position)
+            }
+            Kind::EventLog => Run::logged(combination, slot.position),
+        };
+        run.planned = run.planned.with_fingerprint(&cell.fingerprint);
+        run.planned.heap_multiple = cell.heap;
+        run
+    }
+
+    /// The runs, in order.
+    pub fn runs(&self) -> impl Iterator<Item = Run> {
+        self.slots.iter().map(|slot| self.run(slot))
+    }
+
+    /// Each cell and purpose, in the order of their first runs.
+    pub fn kinds(&self) -> Vec<RunKind<'_>> {
+        let mut timed: Vec<Option<usize>> = vec![None; self.cells.len()];
+        let mut untimed: HashMap<(u32, &str), usize> = HashMap::new();
+        let mut kinds: Vec<RunKind<'_>> = Vec::new();
+        for slot in &self.slots {
+            let add = || {
+                kinds.push(RunKind {
+                    schedule: self,
+                    first: slot,
+                    count: 0,
+                });
+                kinds.len() - 1
+            };
+            let place = match slot.kind {
+                Kind::Times => *timed[slot.cell as usize].get_or_insert_with(add),
+                Kind::Profile(number) => {
+                    let flags = &self.profiles[self.works[slot.cell as usize] as usize][number as usize];
+                    *untimed.entry((slot.cell, flags.as_str())).or_insert_with(add)
+                }
+                Kind::EventLog => *untimed.entry((slot.cell, "event log")).or_insert_with(add),
+            };
+            kinds[place].count += 1;
+        }
+        kinds
+    }
+
+    /// The works of the runs, each once.
+    pub fn works(&self) -> HashSet<(String, Vec<String>)> {
+        let mut seen = HashSet::new();
+        let mut works = HashSet::new();
+        for slot in &self.slots {
+            if seen.insert(self.works[slot.cell as usize]) {
+                let configuration = self.cells[slot.cell as usize].configuration();
+                works.insert((configuration.workload.clone(), configuration.args.clone()));
+            }
+        }
+        works
+    }
+}
+
+/// The runs of `shard`, in order.
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Run> {
-    let cells = cells(experiment, minima);
-    // Works in the order of the file. The number of a group decides which shard takes it.
-    let works = experiment.works();
-    let numbers: HashMap<_, usize> = works.iter().copied().zip(0..).collect();
-    let work_of = |of: &Configuration| {
-        let work = (of.workload.as_str(), of.args.as_slice());
-        numbers.get(&work).copied().unwrap_or(0)
+    Schedule::new(experiment, minima, shard).runs().collect()
+}
+
+/// The same runs by the plan of a folder, which may have another order, and other ids if another
+/// gclab made it. `None` if it is not a plan of these runs.
+pub fn adopt(runs: &[Run], found: &[PlannedRun]) -> Option<Vec<Run>> {
+    if runs.len() != found.len() {
+        return None;
+    }
+    let by = |identity: fn(&PlannedRun) -> String| {
+        let mut mine: HashMap<String, &Run> = runs.iter().map(|run| (identity(&run.planned), run)).collect();
+        let adopted = found.iter().map(|planned| {
+            let run = mine.remove(&identity(planned))?;
+            Some(Run {
+                planned: planned.clone(),
+                ..run.clone()
+            })
+        });
+        adopted.collect::<Option<Vec<Run>>>()
     };
-    let mut runs = Vec::new();
-    let mut position = 0;
-    for round in 0..experiment.repeat {
-        let mut order: Vec<usize> = (0..cells.len()).collect();
-        shuffle(
-            &mut order,
-            &mut Pcg64::new(u128::from(experiment.seed), u128::from(round)),
-        );
-        for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = round as usize * works.len() + work_of(cell.configuration());
-            if shard.takes(group) {
-                let mut run = Run::new(&cell.combination, round, position);
-                run.planned.heap_multiple = cell.heap;
-                runs.push(run);
-            }
-            position += 1;
-        }
-    }
-    for cell in &cells {
-        let work = work_of(cell.configuration());
-        // A program may do the work of a workload, but has no profile, and its own wish for a log.
-        let program = cell.combination.program();
-        let profiles = experiment.profiles.get(work).filter(|_| program.is_none());
-        let profiles = profiles.map_or(&[][..], Vec::as_slice);
-        let group = experiment.repeat as usize * works.len() + work;
-        let profiled = profiles.iter().enumerate();
-        let profiled = profiled.map(|(number, flags)| Run::profiled(&cell.combination, flags, number, 0));
-        let of_workload = || experiment.eventlogs.get(work) == Some(&true);
-        let is_logged = program.map_or_else(of_workload, |program| program.description.eventlog);
-        let logged = is_logged.then(|| Run::logged(&cell.combination, 0));
-        for mut run in profiled.chain(logged) {
-            if shard.takes(group) {
-                run.planned.position = position;
-                run.planned.heap_multiple = cell.heap;
-                runs.push(run);
-            }
-            position += 1;
-        }
-    }
-    runs
+    // Another build has other fingerprints; plans before fingerprints have none.
+    by(by_id).or_else(|| by(by_cell))
 }
 
-/// Shuffles by Fisher-Yates, from the last place down.
-fn shuffle(items: &mut [usize], random: &mut Pcg64) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, below(last as u64 + 1, random) as usize);
-    }
+/// The identity of a planned run among those of one build.
+fn by_id(run: &PlannedRun) -> String {
+    labelled(&run.id, run)
 }
 
-/// A number below `bound`, each equally likely. Draws from the incomplete last span of the 64-bit
-/// range are rejected.
-fn below(bound: u64, random: &mut Pcg64) -> u64 {
-    let whole = u64::MAX - u64::MAX % bound;
-    loop {
-        let draw = random.next_u64();
-        if draw < whole {
-            return draw % bound;
-        }
-    }
+/// The identity of a planned run among those of all builds.
+fn by_cell(run: &PlannedRun) -> String {
+    let number = run.id.rsplit_once('-').map_or("", |(_, number)| number);
+    labelled(&format!("{}-{number}", run.cell), run)
+}
+
+fn labelled(id: &str, run: &PlannedRun) -> String {
+    let heap = run.heap_multiple.map(|multiple| multiple.to_string());
+    let heap = heap.unwrap_or_default();
+    format!("{id} {heap} {}", run.profile_flags.as_deref().unwrap_or_default())
 }
 
 #[cfg(test)]

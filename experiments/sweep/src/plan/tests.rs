@@ -1,12 +1,17 @@
 //! Plans of experiments whose runs are known.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use gclab_flags::FlagValue;
+use gclab_results::Axis as Swept;
+use rand_pcg::Pcg64;
 
+use super::cells::cells;
+use super::order::shuffle;
 use super::*;
+use crate::experiment::Axis;
 
-fn experiment(repeat: u32, seed: u64) -> Experiment {
+pub(super) fn experiment(repeat: u32, seed: u64) -> Experiment {
     let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
     Experiment {
         collectors: values(&["two-space", "copying"]),
@@ -23,20 +28,17 @@ fn experiment(repeat: u32, seed: u64) -> Experiment {
     }
 }
 
-fn value(flag: &str, text: &str) -> FlagValue {
+pub(super) fn value(flag: &str, text: &str) -> FlagValue {
     FlagValue::read(flag, text).expect("a legal value")
 }
 
-fn axis(flag: &'static str, values: &[&str]) -> Axis {
-    Axis {
-        flag,
-        values: values.iter().map(|text| value(flag, text)).collect(),
-    }
+pub(super) fn axis(flag: &'static str, values: &[&str]) -> Axis {
+    Axis::of_flag(flag, values.iter().map(|text| value(flag, text)))
 }
 
-fn texts(flag: &'static str, values: &[&str]) -> Axis<String> {
-    Axis {
-        flag,
+fn texts(flag: &'static str, values: &[&str]) -> Swept {
+    Swept {
+        flag: flag.to_owned(),
         values: values.iter().map(|text| text.to_string()).collect(),
     }
 }
@@ -78,14 +80,9 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
         sweeps,
         ..experiment(1, 1)
     };
-    let settings: Vec<String> = settings(&experiment)
+    let settings: Vec<String> = points(&experiment)
         .iter()
-        .map(|setting| {
-            setting
-                .iter()
-                .map(|(flag, value)| format!("{flag}={} ", value.text()))
-                .collect()
-        })
+        .map(|point| point.words().map(|(flag, text)| format!("{flag}={text} ")).collect())
         .collect();
     assert_eq!(
         settings,
@@ -111,7 +108,7 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
 }
 
 /// Two profiles of the first work, none of the second, one of the third.
-fn profiled(experiment: Experiment) -> Experiment {
+pub(super) fn profiled(experiment: Experiment) -> Experiment {
     let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
     Experiment {
         profiles: profiles.map(|own| own.iter().map(|p| p.to_string()).collect()).to_vec(),
@@ -120,7 +117,7 @@ fn profiled(experiment: Experiment) -> Experiment {
 }
 
 /// Event logs of the first work and the second.
-fn logged(experiment: Experiment) -> Experiment {
+pub(super) fn logged(experiment: Experiment) -> Experiment {
     Experiment {
         eventlogs: vec![true, true],
         ..experiment
@@ -289,7 +286,7 @@ fn the_order_is_a_function_of_the_seed() {
         ids(&plan(&experiment(3, 7), &[], Shard::default())),
         ids(&plan(&experiment(3, 8), &[], Shard::default()))
     );
-    // Blocks draw from streams of their own: more rounds do not change the earlier ones.
+    // Rounds draw from streams of their own: more rounds do not change the earlier ones.
     assert_eq!(
         plan(&experiment(5, 7), &[], Shard::default())[..36 * 3],
         plan(&experiment(3, 7), &[], Shard::default())[..]
@@ -298,11 +295,7 @@ fn the_order_is_a_function_of_the_seed() {
 
 #[test]
 fn a_seed_gives_this_order_for_ever() {
-    let order = |seed, round| {
-        let mut order: Vec<usize> = (0..10).collect();
-        shuffle(&mut order, &mut Pcg64::new(seed, round));
-        order
-    };
+    let order = |seed, round| order(10, seed, round);
     // Computed independently, in Python, from the definition of PCG XSL RR 128/64.
     assert_eq!(order(1, 0), [4, 2, 5, 8, 3, 0, 6, 1, 7, 9]);
     assert_eq!(order(1, 1), [0, 2, 9, 5, 4, 6, 7, 1, 3, 8]);

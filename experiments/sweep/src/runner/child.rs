@@ -20,6 +20,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use gclab_results::Counters;
+
+use super::counters::Open;
 use super::pipe::{MOST_STDOUT, Pipe};
 use super::stop::Stop;
 use super::system::{self, Reaped};
@@ -55,6 +58,8 @@ pub(crate) struct Finished {
     pub stdout_hash: Option<[u8; 32]>,
     /// The end of standard error, at most 64 KiB.
     pub stderr: String,
+    /// The counts of the performance counters.
+    pub counters: Option<Counters>,
 }
 
 impl Finished {
@@ -95,6 +100,7 @@ pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, sto
         system::limit_address_space(&mut command, bytes);
     }
 
+    let counters = Open::all();
     let started = Instant::now();
     let mut child = spawn(&mut command)?;
     let number = child.id();
@@ -131,6 +137,7 @@ pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, sto
         stdout_bytes: output.stdout.count,
         stdout_hash: output.stdout.hash.map(|hash| hash.finalize()),
         stderr: output.stderr.text(),
+        counters: counters.read(),
     })
 }
 
@@ -229,6 +236,44 @@ mod tests {
             "a shell needs more than {} bytes",
             finished.used.max_rss
         );
+    }
+
+    /// A loop in a process that the child starts: the counters of the kernel count it, and they
+    /// count neither this process nor the time before the child became a shell.
+    #[test]
+    fn counters_count_the_child_and_its_processes() {
+        let (there, _) = super::super::counters::available();
+        let finished = sh("sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done' & wait", LONG);
+        let Some(counters) = finished.counters.clone() else {
+            assert!(there.is_empty(), "{there:?} are there, and none was read");
+            return;
+        };
+        let has = |key: &str| there.iter().any(|name| name == key);
+        assert_eq!(counters.task_clock_ns.is_some(), has("task_clock_ns"), "{counters:?}");
+        assert_eq!(counters.instructions.is_some(), has("instructions"), "{counters:?}");
+        let cpu = (finished.used.user + finished.used.system).as_secs_f64();
+        if let Some(clock) = counters.task_clock_ns {
+            let clock = clock as f64 / 1e9;
+            assert!(clock > 0.5 * cpu && clock < 1.5 * cpu + 0.02, "{clock} s of {cpu} s");
+        }
+        if let Some(faults) = counters.page_faults {
+            let all = finished.used.faults.0 + finished.used.faults.1;
+            assert!(faults > 20 && faults <= all, "{faults} of {all} page faults");
+        }
+        if let Some(switches) = counters.context_switches {
+            assert!(switches >= 1, "the shell waits");
+        }
+        if let Some(instructions) = counters.instructions {
+            assert!(instructions > 100_000, "{instructions}");
+        }
+    }
+
+    /// A descriptor of a counter in the child would keep the counter alive, and shift the numbers
+    /// of its files.
+    #[test]
+    fn the_child_has_no_descriptor_of_a_counter() {
+        let finished = sh("ls -l /proc/self/fd", LONG);
+        assert!(!finished.stdout.contains("perf_event"), "{}", finished.stdout);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::Duration;
 
 /// The name of the lock's file in a results folder.
 pub(crate) const LOCK_FILE: &str = ".lock";
@@ -25,6 +26,43 @@ impl Drop for Lock {
     }
 }
 
+/// A reader of the state holds a lock for an instant ([`owner`]), which must not keep a runner out:
+/// so a lock is tried this often, at these intervals.
+const TRIES: u32 = 5;
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// The process that holds the lock of `folder`, in words for people; `None` if there is none.
+///
+/// # Errors
+/// If the file cannot be read or looked at.
+pub(crate) fn owner(folder: &Path) -> io::Result<Option<String>> {
+    let mut file = match File::open(folder.join(LOCK_FILE)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => {
+            file.unlock()?;
+            Ok(None)
+        }
+        Err(TryLockError::WouldBlock) => Ok(Some(named(&mut file))),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The text of a lock's file, or else words that fit.
+fn named(file: &mut File) -> String {
+    let mut owner = String::new();
+    // The text only serves the message; the lock holds without it.
+    let _ = file.read_to_string(&mut owner);
+    if owner.is_empty() {
+        "another process".into()
+    } else {
+        owner
+    }
+}
+
 /// Takes the lock of `folder`. If another process has it, returns `Ok(Err(owner))`, which names
 /// that process for people.
 ///
@@ -37,22 +75,21 @@ pub(crate) fn lock(folder: &Path) -> io::Result<Result<Lock, String>> {
         .read(true)
         .write(true)
         .open(folder.join(LOCK_FILE))?;
-    match file.try_lock() {
+    let mut tries = 1;
+    let taken = loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if tries < TRIES => std::thread::sleep(INTERVAL),
+            other => break other,
+        }
+        tries += 1;
+    };
+    match taken {
         Ok(()) => {
             file.set_len(0)?;
             write!(file, "process {}", std::process::id())?;
             Ok(Ok(Lock { file }))
         }
-        Err(TryLockError::WouldBlock) => {
-            let mut owner = String::new();
-            // The text only serves the message; the lock holds without it.
-            let _ = file.read_to_string(&mut owner);
-            Ok(Err(if owner.is_empty() {
-                "another process".into()
-            } else {
-                owner
-            }))
-        }
+        Err(TryLockError::WouldBlock) => Ok(Err(named(&mut file))),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
@@ -68,6 +105,18 @@ mod tests {
         let owner = lock(folder.path()).unwrap().unwrap_err();
         assert_eq!(owner, format!("process {}", std::process::id()));
         drop(first);
+        lock(folder.path()).unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_look_at_the_owner_takes_no_lock_and_keeps_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(owner(folder.path()).unwrap(), None, "no file");
+        let held = lock(folder.path()).unwrap().unwrap();
+        let process = format!("process {}", std::process::id());
+        assert_eq!(owner(folder.path()).unwrap(), Some(process));
+        drop(held);
+        assert_eq!(owner(folder.path()).unwrap(), None);
         lock(folder.path()).unwrap().unwrap();
     }
 

@@ -7,31 +7,37 @@
 //! the missing runs, however this one ends. The folder's lock keeps a second runner out.
 //! `experiments/tests/it/resume.rs` kills runners at random moments to check this.
 
+pub mod builds;
 mod child;
+pub(crate) mod counters;
 pub(crate) mod lock;
 pub(crate) mod outcome;
 mod pipe;
 pub mod precision;
 pub mod preflight;
 pub mod progress;
+pub mod status;
 pub mod stop;
 mod system;
+mod until;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
-use gclab_results::{PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord};
+use gclab_results::{Conditions, PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord, Status};
 use thiserror::Error;
 
 use crate::command_line::{self, Files};
+use crate::environment::{Root, Sample, Used};
 use crate::machine;
 use crate::program::Program;
 use crate::run::{Run, Subject};
@@ -40,6 +46,7 @@ use child::{End, Finished, Limits};
 use outcome::{Judged, Launch};
 use progress::{Estimator, Left, Progress};
 use stop::Stop;
+use until::Rounds;
 
 /// Why a sweep cannot continue. All runs that ended are on disk.
 #[derive(Debug, Error)]
@@ -64,6 +71,8 @@ pub enum SweepEnd {
     Complete,
     /// The times have the precision that the plan asks for, so the other timed runs are left out.
     Precise,
+    /// The next round would not end within the given time.
+    OutOfTime,
     /// This signal stopped it.
     Stopped(i32),
 }
@@ -77,16 +86,46 @@ pub struct Sweep<'s> {
     pub timeout: Duration,
     /// Ends the sweep when a signal comes.
     pub stop: &'s Stop,
+    /// The machine that does the runs.
+    pub environment: Environment,
+}
+
+/// The machine of a sweep.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// The root of the kernel's files.
+    pub root: Root,
+    /// The number of processors that the runs may use.
+    pub cpus: u32,
+    /// The facts of the machine that are not as `plan.json` says.
+    pub changes: BTreeMap<String, String>,
+}
+
+impl Default for Environment {
+    fn default() -> Environment {
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        Environment {
+            root: Root::system(),
+            cpus,
+            changes: BTreeMap::new(),
+        }
+    }
 }
 
 /// Does every missing run of the folder's plan, in the plan's order. `plan` has the same runs as
 /// that plan, with typed flags. If the plan asks for a precision, each round begins with a look
-/// whether it is reached; then the other timed runs are left out.
+/// whether it is reached; then the other timed runs are left out. With `until`, no round begins
+/// that would not end by then.
 ///
 /// # Errors
 /// If a process cannot be started or a line cannot be written. A run that fails is no error but an
 /// outcome.
-pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<SweepEnd, RunnerError> {
+pub fn sweep(
+    dir: &mut ResultsDir,
+    plan: &[Run],
+    sweep: &Sweep<'_>,
+    until: Option<Instant>,
+) -> Result<SweepEnd, RunnerError> {
     let todo: Vec<&Run> = plan.iter().filter(|run| !dir.is_done(&run.planned.id)).collect();
     let mut left = Left::of(todo.iter().map(|run| &run.planned));
     let total = plan.len();
@@ -99,6 +138,8 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
     })?;
     let mut looked_at = None;
     let mut is_precise = false;
+    let mut is_out_of_time = false;
+    let mut rounds = Rounds::new(&todo, until);
     for run in todo.iter().copied() {
         let planned = &run.planned;
         let is_timed = planned.purpose() == Purpose::Times;
@@ -110,20 +151,26 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
         if is_timed && is_precise {
             continue;
         }
+        if !rounds.may_begin(planned, &estimator) {
+            is_out_of_time = true;
+            break;
+        }
+        // Without this file the status of the sweep lacks one line.
+        let _ = status::begins(&scratch.path, planned);
         progress.start(planned, estimator.estimate(&left));
         let record = match one(run, dir.manifest().seed, sweep, &scratch.path) {
             Ok(Some(record)) => record,
             Ok(None) => break,
             Err(source) => {
                 return Err(RunnerError::Child {
-                    run: progress::describe(planned),
+                    run: crate::run::describe(planned),
                     source,
                 });
             }
         };
         let kept = keep_files(dir, planned, &scratch.path);
         kept.map_err(|source| RunnerError::Child {
-            run: format!("{}: its file cannot be kept", progress::describe(planned)),
+            run: format!("{}: its file cannot be kept", crate::run::describe(planned)),
             source,
         })?;
         dir.append_run(&record)?;
@@ -135,6 +182,7 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
     let complete = dir.done() == total;
     match sweep.stop.signal() {
         Some(signal) if !complete => Ok(SweepEnd::Stopped(signal)),
+        None if is_out_of_time => Ok(SweepEnd::OutOfTime),
         None if is_precise => Ok(SweepEnd::Precise),
         _ => Ok(SweepEnd::Complete),
     }
@@ -166,6 +214,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         return Ok(record(run, launch, prepared, judged));
     }
     let launch = Launch::now(run, seed);
+    let before = Sample::now(&sweep.environment.root);
     let (finished, judged) = match &run.subject {
         Subject::Workload(_) => {
             let finished = workload(run, sweep, &files)?;
@@ -182,7 +231,43 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
             (finished, judged)
         }
     };
-    Ok(record(run, launch, finished, judged))
+    if matches!(judged.outcome(), Status::Crash { .. } | Status::Usage) {
+        has_room(scratch)?;
+    }
+    let conditions = conditions(&before, &finished, &sweep.environment);
+    let record = record(run, launch, finished, judged);
+    Ok(record.map(|record| RunRecord {
+        conditions: Some(conditions),
+        ..record
+    }))
+}
+
+/// The conditions since `before`, while a child ran.
+fn conditions(before: &Sample, finished: &Finished, environment: &Environment) -> Conditions {
+    let used = Used {
+        wall: finished.wall,
+        cpu: finished.used.user + finished.used.system,
+        preempted: finished.used.switches.1,
+        cpus: environment.cpus,
+    };
+    let after = Sample::now(&environment.root);
+    Conditions {
+        machine_changes: Some(environment.changes.clone()).filter(|changes| !changes.is_empty()),
+        ..before.until(&after, &used, &environment.root)
+    }
+}
+
+/// The bytes that a failed run is not blamed for: more than most records have.
+const ROOM: usize = 64 << 10;
+
+/// Checks that the disk takes a file of [`ROOM`] bytes. On a full disk a run cannot write its
+/// record. That is no crash of the program, and the run must be done again.
+fn has_room(scratch: &Path) -> io::Result<()> {
+    let probe = scratch.join("room");
+    let written = fs::write(&probe, vec![0; ROOM]);
+    // If it stays, it is removed with the scratch folder.
+    let _ = fs::remove_file(&probe);
+    written
 }
 
 /// The record of a run that has ended; `None` if it was interrupted.
@@ -193,7 +278,13 @@ fn record(run: &Run, launch: Launch, finished: Finished, judged: Judged) -> Opti
 
 /// Runs a workload of this program.
 fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finished> {
-    let mut command = Command::new(sweep.program);
+    let mut command = match &run.surroundings.build {
+        Some(build) => {
+            build.check()?;
+            Command::new(&build.file)
+        }
+        None => Command::new(sweep.program),
+    };
     command.args(command_line::exec(run, Some(files)));
     command.arg0(machine::name());
     // Flags come from the plan alone.
@@ -201,6 +292,7 @@ fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finis
     // A backtrace would push the panic's message out of the recorded tail. The run's command,
     // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
+    command.envs(&run.surroundings.env);
     let limits = Limits {
         timeout: sweep.timeout,
         ..Limits::default()
@@ -295,7 +387,7 @@ impl Scratch {
     /// Makes the folder.
     pub(crate) fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child gets the path.
-        let path = std::path::absolute(results)?.join(".scratch");
+        let path = std::path::absolute(results)?.join(status::SCRATCH);
         fs::create_dir_all(&path)?;
         Ok(Scratch { path })
     }

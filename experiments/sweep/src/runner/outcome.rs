@@ -68,6 +68,11 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
+    /// The outcome of the run.
+    pub(super) fn outcome(&self) -> &Status {
+        &self.outcome
+    }
+
     /// A run of a workload. `line` is the text that the child wrote to its record file, if any.
     pub(crate) fn workload(run: &PlannedRun, finished: &Finished, line: Option<&str>, launch: &Launch) -> Judged {
         let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
@@ -202,6 +207,7 @@ pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judge
         eventlog: plan.eventlog,
         runtime: plan.runtime,
         program: plan.program,
+        settings: plan.settings,
         round: plan.round,
         position: plan.position,
         seed: plan.seed,
@@ -213,6 +219,7 @@ pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judge
         involuntary_context_switches: Some(involuntary).filter(|_| ran),
         minor_page_faults: Some(minor).filter(|_| ran),
         major_page_faults: Some(major).filter(|_| ran),
+        counters: finished.counters.filter(|_| ran),
         stderr_tail: (!outcome.is_ok() && !stderr.is_empty()).then_some(stderr),
         outcome,
         wall_seconds: seconds(finished.wall),
@@ -312,6 +319,7 @@ mod tests {
             stdout_bytes: stdout.len() as u64,
             stdout_hash: None,
             stderr: "last words\n".into(),
+            counters: None,
         };
         let launch = Launch {
             started: String::new(),

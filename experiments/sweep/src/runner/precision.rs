@@ -18,7 +18,7 @@ pub const PILOT: usize = 5;
 const CONFIDENCE: f64 = 0.95;
 
 /// Whether the timed runs of a folder have the precision that its plan asks for.
-pub fn is_reached(dir: &ResultsDir) -> bool {
+pub(crate) fn is_reached(dir: &ResultsDir) -> bool {
     dir.manifest()
         .precision
         .is_some_and(|precision| is_precise(dir.runs(), precision))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gclab_results::shell_line;
 
-use super::{Scratch, Sweep, command};
+use super::{Environment, Scratch, Sweep, command};
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
 use crate::program::Program;
@@ -50,6 +50,21 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     result.map(|()| notes)
 }
 
+/// The refusals of the runtime of `program`: a reason for each of `settings` that it does not take.
+///
+/// # Errors
+/// If a process cannot be started, or the folder for its files cannot be made.
+pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> Result<Vec<Option<String>>, String> {
+    let folder = std::env::temp_dir().join(format!("gclab-probes-{}", std::process::id()));
+    let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(Result::err);
+    let refusals = settings.iter().map(refusal).collect();
+    drop(scratch);
+    // The folder is empty now; one that stays does no harm.
+    let _ = std::fs::remove_dir(&folder);
+    refusals
+}
+
 fn look(
     entry: &mut Entry,
     with_heap: bool,
@@ -57,16 +72,15 @@ fn look(
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
-    is_there(&entry.program)?;
-    let mut settings = plan::settings_of(entry);
-    if with_heap && let Some(limit) = entry.program.limit(SOME_HEAP) {
-        for setting in &mut settings {
-            setting.insert(limit.flag().key, limit.clone());
+    let mut points = plan::points_of(entry);
+    points.truncate(MOST_SETTINGS);
+    for point in points {
+        let program = &plan::Variants::new(entry).of(&point);
+        is_there(program)?;
+        let mut setting = point.flags;
+        if with_heap && let Some(limit) = program.limit(SOME_HEAP) {
+            setting.insert(limit.flag().key, limit);
         }
-    }
-    settings.truncate(MOST_SETTINGS);
-    for setting in settings {
-        let program = &entry.program;
         let Err(reason) = takes(program, &setting, scratch, stop)? else {
             continue;
         };
@@ -81,6 +95,8 @@ fn look(
             program.description.name,
             program.runtime.name()
         ));
+        without.clone_from(&entry.program);
+        without.has_statistics = false;
         entry.program = without.into();
     }
     Ok(())
@@ -161,6 +177,7 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         program: std::path::Path::new(""),
         timeout: TIMEOUT,
         stop,
+        environment: Environment::default(),
     };
     let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
     let finished = command(program, &start, &sweep, false).map_err(failed)?;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use gclab_results::{PlannedRun, Purpose, RunRecord};
 use indicatif::{ProgressBar, ProgressStyle};
 
+pub use crate::run::describe;
 use crate::text::duration;
 
 /// Mean wall times, by configuration, by workload and over all.
@@ -31,6 +32,11 @@ impl Estimator {
             *sum += seconds;
             *count += 1;
         }
+    }
+
+    /// Whether no run has told its time.
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty()
     }
 
     /// The mean time of a run of this configuration, in seconds, if any was done.
@@ -69,6 +75,12 @@ impl Left {
             *count += 1;
         }
         left
+    }
+
+    /// Counts `count` runs of one configuration and purpose.
+    pub fn add(&mut self, run: PlannedRun, count: usize) {
+        let (_, all) = self.0.entry(group(&run)).or_insert((run, 0));
+        *all += count;
     }
 
     /// Takes out a run that is done.
@@ -169,18 +181,6 @@ pub(crate) fn bar(done: usize, total: usize) -> Option<ProgressBar> {
 fn about(left: Option<Duration>) -> String {
     left.filter(|left| !left.is_zero())
         .map_or_else(|| ": ".into(), |left| format!(", about {} left: ", duration(left)))
-}
-
-/// A run in one line: `two-space binary_trees 12 A=1m`.
-pub(crate) fn describe(run: &PlannedRun) -> String {
-    let mut words = vec![run.collector.clone(), run.workload.clone()];
-    words.extend(run.args.iter().cloned());
-    words.extend(run.flags.iter().map(|(name, value)| format!("{name}={value}")));
-    words.extend(run.heap_multiple.map(|multiple| format!("({multiple}×)")));
-    if !run.purpose().is_timed() {
-        words.push(run.purpose().to_string());
-    }
-    words.join(" ")
 }
 
 #[cfg(test)]

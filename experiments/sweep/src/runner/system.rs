@@ -11,6 +11,19 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::Duration;
 
+/// Makes the kernel close a descriptor in children that become other programs.
+///
+/// # Errors
+/// If the system refuses.
+pub(super) fn close_on_exec(file: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: a system call without pointers, on a descriptor that `file` holds open.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// How a child process ended, and the resources that it used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaped {

@@ -77,7 +77,9 @@ impl Bench {
                 program: &self.program,
                 timeout,
                 stop: &stop,
+                environment: Environment::default(),
             },
+            None,
         )
         .unwrap();
         // The runs on disk, not those in memory.

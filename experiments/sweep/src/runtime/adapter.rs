@@ -6,6 +6,7 @@ use std::path::Path;
 use gclab_results::RunStats;
 
 use super::flag::{Flag, Setting};
+use super::space::Tried;
 
 /// The files that a run writes, apart from its output.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,20 @@ pub struct Start {
     pub env: Vec<(String, String)>,
     /// The most address space that it may take, in bytes.
     pub address_space: Option<u64>,
+}
+
+impl Start {
+    /// Adds words to a variable, behind those that it has already: so the words replace values of
+    /// the experiment file.
+    pub(super) fn add_to_variable(&mut self, name: &str, words: &[String], separator: &str) {
+        if words.is_empty() {
+            return;
+        }
+        let own = self.env.iter().position(|(own, _)| own == name);
+        let own = own.map(|at| self.env.remove(at).1);
+        let all: Vec<&str> = own.iter().chain(words).map(String::as_str).collect();
+        self.env.push((name.to_owned(), all.join(separator)));
+    }
 }
 
 /// The command that an adapter adds its flags to.
@@ -81,6 +96,11 @@ pub trait Runtime: fmt::Debug + Send + Sync {
 
     /// The key of the flag that limits the memory of a program.
     fn limit(&self) -> &'static str;
+
+    /// The flags that are worth trying, for `gclab tune`; none if there are none.
+    fn tried(&self) -> &'static [Tried] {
+        &[]
+    }
 
     /// Keys of other flags that fix the size of the heap, and so contradict a limit.
     fn sizes(&self) -> &'static [&'static str] {

@@ -39,6 +39,16 @@ pub enum Kind {
 }
 
 impl Flag {
+    /// A flag with this key, which becomes this word.
+    pub(super) const fn new(key: &'static str, kind: Kind, word: &'static str, meaning: &'static str) -> Flag {
+        Flag {
+            key,
+            kind,
+            word,
+            meaning,
+        }
+    }
+
     /// The form of a legal value, in words.
     pub fn expected(&self) -> String {
         match &self.kind {
@@ -174,9 +184,9 @@ pub(super) fn address_space(setting: &Setting) -> Option<u64> {
 pub(super) const ADDRESS_SPACE_KEY: &str = "address-space";
 
 /// The limit of a runtime that has none of its own.
-pub(super) const ADDRESS_SPACE: Flag = Flag {
-    key: ADDRESS_SPACE_KEY,
-    kind: BYTES,
-    word: "",
-    meaning: "the most address space of the process, as `ulimit -v` sets it",
-};
+pub(super) const ADDRESS_SPACE: Flag = Flag::new(
+    ADDRESS_SPACE_KEY,
+    BYTES,
+    "",
+    "the most address space of the process, as `ulimit -v` sets it",
+);

@@ -9,6 +9,7 @@ use gclab_results::{Generation, RunStats};
 
 use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
 use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, words};
+use super::space::{Tried, tried};
 
 /// The adapter.
 #[derive(Debug)]
@@ -30,105 +31,108 @@ const MOST_GENERATIONS: i64 = 32;
 const MOST_CAPABILITIES: i64 = 256;
 
 const FLAGS: &[Flag] = &[
-    flag("A", BYTES, "-A{}", "size of the allocation area"),
-    flag("AL", BYTES, "-AL{}", "bytes of large objects between collections"),
-    flag("n", BYTES, "-n{}", "size of the chunks of allocation areas"),
-    flag("O", BYTES, "-O{}", "least size of the old generation"),
-    flag(
+    Flag::new("A", BYTES, "-A{}", "size of the allocation area"),
+    Flag::new("AL", BYTES, "-AL{}", "bytes of large objects between collections"),
+    Flag::new("n", BYTES, "-n{}", "size of the chunks of allocation areas"),
+    Flag::new("O", BYTES, "-O{}", "least size of the old generation"),
+    Flag::new(
         "F",
         Kind::Number(0),
         "-F{}",
         "growth of old generations between collections",
     ),
-    flag("Fd", Kind::Number(0), "-Fd{}", "how slowly free memory is returned"),
-    flag("G", Kind::Integer(1, MOST_GENERATIONS), "-G{}", "number of generations"),
-    flag(
+    Flag::new("Fd", Kind::Number(0), "-Fd{}", "how slowly free memory is returned"),
+    Flag::new("G", Kind::Integer(1, MOST_GENERATIONS), "-G{}", "number of generations"),
+    Flag::new(
         "c",
         Kind::IntegerOr(0, 100, "-c", ""),
         "-c{}",
         "compact the oldest generation: always, or from this percentage of -M on",
     ),
-    flag(
+    Flag::new(
         "w",
         Kind::Switch(""),
         "-w",
         "mark and sweep the oldest generation by regions",
     ),
-    flag(
+    Flag::new(
         "xn",
         Kind::Switch(""),
         "--nonmoving-gc",
         "the non-moving collector for the oldest generation",
     ),
-    flag(
+    Flag::new(
         "nonmoving-gc",
         Kind::Switch(""),
         "--nonmoving-gc",
         "the same as xn, by its long name",
     ),
-    flag("H", BYTES, "-H{}", "suggested size of the heap"),
-    flag("M", BYTES, "-M{}", "the most memory of the heap"),
-    flag(
+    Flag::new("H", BYTES, "-H{}", "suggested size of the heap"),
+    Flag::new("M", BYTES, "-M{}", "the most memory of the heap"),
+    Flag::new(
         "m",
         Kind::Number(0),
         "-m{}",
         "least percentage of the heap that is free",
     ),
-    flag(
+    Flag::new(
         "N",
         Kind::IntegerOr(1, MOST_CAPABILITIES, "-N", NO_SUCH),
         "-N{}",
         "number of capabilities; true: as many as processors",
     ),
-    flag(
+    Flag::new(
         "qg",
         Kind::IntegerOr(0, MOST_GENERATIONS, NO_SUCH, "-qg"),
         "-qg{}",
         "collect in parallel from this generation on; false: never",
     ),
-    flag(
+    Flag::new(
         "qb",
         Kind::IntegerOr(0, MOST_GENERATIONS, NO_SUCH, "-qb"),
         "-qb{}",
         "balance the load from this generation on; false: never",
     ),
-    flag(
+    Flag::new(
         "qn",
         Kind::Integer(1, MOST_CAPABILITIES),
         "-qn{}",
         "number of threads that collect",
     ),
-    flag(
+    Flag::new(
         "qi",
         Kind::Integer(0, 1000),
         "-qi{}",
         "leave processors asleep that were idle for this many collections",
     ),
-    flag("qa", Kind::Switch(""), "-qa", "bind threads to processors"),
-    flag("qm", Kind::Switch(""), "-qm", "threads stay on their capability"),
-    flag("I", Kind::Number(0), "-I{}", "seconds of idleness before a collection"),
-    flag(
+    Flag::new("qa", Kind::Switch(""), "-qa", "bind threads to processors"),
+    Flag::new("qm", Kind::Switch(""), "-qm", "threads stay on their capability"),
+    Flag::new("I", Kind::Number(0), "-I{}", "seconds of idleness before a collection"),
+    Flag::new(
         "Iw",
         Kind::Number(0),
         "-Iw{}",
         "least seconds between collections when idle",
     ),
-    flag("K", BYTES, "-K{}", "the most memory of a stack"),
-    flag("ki", BYTES, "-ki{}", "first size of a stack"),
-    flag("kc", BYTES, "-kc{}", "size of a chunk of a stack"),
-    flag("kb", BYTES, "-kb{}", "size of the buffer of a stack's chunk"),
-    flag("C", Kind::Number(0), "-C{}", "seconds between switches of threads"),
-    flag("V", Kind::Number(0), "-V{}", "seconds between ticks"),
+    Flag::new("K", BYTES, "-K{}", "the most memory of a stack"),
+    Flag::new("ki", BYTES, "-ki{}", "first size of a stack"),
+    Flag::new("kc", BYTES, "-kc{}", "size of a chunk of a stack"),
+    Flag::new("kb", BYTES, "-kb{}", "size of the buffer of a stack's chunk"),
+    Flag::new("C", Kind::Number(0), "-C{}", "seconds between switches of threads"),
+    Flag::new("V", Kind::Number(0), "-V{}", "seconds between ticks"),
 ];
 
-const fn flag(key: &'static str, kind: Kind, word: &'static str, meaning: &'static str) -> Flag {
-    Flag {
-        key,
-        kind,
-        word,
-        meaning,
-    }
-}
+/// The default of `-A` is 1 MiB before GHC 9.2, and 4 MiB from then on.
+const TRIED: &[Tried] = &[
+    tried("A", &["512k", "", "16m", "64m", "256m"]),
+    tried("n", &["", "4m"]).only_with("A", &["16m", "64m", "256m"]),
+    tried("F", &["1.5", "", "4"]),
+    tried("G", &["", "3"]),
+    tried("c", &["", "true"]).only_with("xn", &[""]),
+    tried("xn", &["", "true"]),
+    tried("N", &["", "2", "4", "8"]).counting_processors(),
+    tried("qg", &["", "false"]).only_with("N", &["2", "4", "8"]),
+];
 
 /// The start of a command with these words between `+RTS` and `-RTS`.
 fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
@@ -169,6 +173,10 @@ impl Runtime for Ghc {
 
     fn limit(&self) -> &'static str {
         "M"
+    }
+
+    fn tried(&self) -> &'static [Tried] {
+        TRIED
     }
 
     fn sizes(&self) -> &'static [&'static str] {

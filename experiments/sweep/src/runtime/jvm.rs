@@ -11,6 +11,7 @@ use gclab_results::{Pauses, RunStats};
 
 use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
 use super::flag::{BYTES, Flag, Kind, Setting, words};
+use super::space::{Tried, tried};
 
 /// The adapter.
 #[derive(Debug)]
@@ -23,90 +24,90 @@ const VARIABLE: &str = "JDK_JAVA_OPTIONS";
 const MOST: i64 = 1_000_000;
 
 const FLAGS: &[Flag] = &[
-    flag("Xmx", BYTES, "-Xmx{}", "the largest heap"),
-    flag("Xms", BYTES, "-Xms{}", "the first size of the heap"),
-    flag("Xmn", BYTES, "-Xmn{}", "size of the young generation"),
-    flag("Xss", BYTES, "-Xss{}", "size of a thread's stack"),
-    flag(
+    Flag::new("Xmx", BYTES, "-Xmx{}", "the largest heap"),
+    Flag::new("Xms", BYTES, "-Xms{}", "the first size of the heap"),
+    Flag::new("Xmn", BYTES, "-Xmn{}", "size of the young generation"),
+    Flag::new("Xss", BYTES, "-Xss{}", "size of a thread's stack"),
+    Flag::new(
         "gc",
         Kind::Name(&["Serial", "Parallel", "G1", "Z", "Shenandoah"]),
         "-XX:+Use{}GC",
         "the collector",
     ),
-    flag(
+    Flag::new(
         "ParallelGCThreads",
         Kind::Integer(1, MOST),
         "-XX:ParallelGCThreads={}",
         "threads that collect while the program stands",
     ),
-    flag(
+    Flag::new(
         "ConcGCThreads",
         Kind::Integer(1, MOST),
         "-XX:ConcGCThreads={}",
         "threads that collect while the program runs",
     ),
-    flag(
+    Flag::new(
         "MaxGCPauseMillis",
         Kind::Integer(1, MOST),
         "-XX:MaxGCPauseMillis={}",
         "wished length of pauses",
     ),
-    flag(
+    Flag::new(
         "GCTimeRatio",
         Kind::Integer(0, MOST),
         "-XX:GCTimeRatio={}",
         "wished share of the program's time",
     ),
-    flag(
+    Flag::new(
         "NewRatio",
         Kind::Integer(1, MOST),
         "-XX:NewRatio={}",
         "old generation over young one",
     ),
-    flag(
+    Flag::new(
         "SurvivorRatio",
         Kind::Integer(1, MOST),
         "-XX:SurvivorRatio={}",
         "eden over a survivor space",
     ),
-    flag(
+    Flag::new(
         "MaxTenuringThreshold",
         Kind::Integer(0, 15),
         "-XX:MaxTenuringThreshold={}",
         "collections before promotion",
     ),
-    flag(
+    Flag::new(
         "InitiatingHeapOccupancyPercent",
         Kind::Integer(0, 100),
         "-XX:InitiatingHeapOccupancyPercent={}",
         "occupancy that starts marking",
     ),
-    flag("G1HeapRegionSize", BYTES, "-XX:G1HeapRegionSize={}", "size of a region"),
-    flag(
+    Flag::new("G1HeapRegionSize", BYTES, "-XX:G1HeapRegionSize={}", "size of a region"),
+    Flag::new(
         "SoftMaxHeapSize",
         BYTES,
         "-XX:SoftMaxHeapSize={}",
         "size below which the heap should stay",
     ),
-    flag(
+    Flag::new(
         "AlwaysPreTouch",
         Kind::Switch("-XX:-AlwaysPreTouch"),
         "-XX:+AlwaysPreTouch",
         "touch the whole heap at the start",
     ),
-    flag(
+    Flag::new(
         "UseCompressedOops",
         Kind::Switch("-XX:-UseCompressedOops"),
         "-XX:+UseCompressedOops",
         "references of four bytes",
     ),
-    flag(
+    Flag::new(
         "UseStringDeduplication",
         Kind::Switch("-XX:-UseStringDeduplication"),
         "-XX:+UseStringDeduplication",
         "share the contents of equal strings",
     ),
-    flag(
+    Flag::new(
         "TieredCompilation",
         Kind::Switch("-XX:-TieredCompilation"),
         "-XX:+TieredCompilation",
@@ -114,14 +115,13 @@ const FLAGS: &[Flag] = &[
     ),
 ];
 
-const fn flag(key: &'static str, kind: Kind, word: &'static str, meaning: &'static str) -> Flag {
-    Flag {
-        key,
-        kind,
-        word,
-        meaning,
-    }
-}
+/// The collectors with generations of fixed sizes, and those that have a goal for pauses.
+const TRIED: &[Tried] = &[
+    tried("gc", &["", "Serial", "Parallel", "G1", "Z", "Shenandoah"]),
+    tried("Xmn", &["", "16m", "64m", "256m"]).only_with("gc", &["", "Serial", "Parallel", "G1"]),
+    tried("Xms", &["", "256m", "1g"]),
+    tried("MaxGCPauseMillis", &["10", "50", ""]).only_with("gc", &["G1"]),
+];
 
 /// Whether the command is `java` itself.
 fn is_java(command: &Command<'_>) -> bool {
@@ -154,6 +154,10 @@ impl Runtime for Jvm {
         FLAGS
     }
 
+    fn tried(&self) -> &'static [Tried] {
+        TRIED
+    }
+
     fn limit(&self) -> &'static str {
         "Xmx"
     }
@@ -171,11 +175,9 @@ impl Runtime for Jvm {
         let flags = flags(setting, files);
         if is_java(&command) {
             start.words.splice(1..1, flags);
-        } else if !flags.is_empty() {
-            let own = start.env.iter().position(|(name, _)| name == VARIABLE);
-            let own = own.map(|at| start.env.remove(at).1);
-            let all: Vec<String> = own.into_iter().chain(flags.iter().map(|flag| quoted(flag))).collect();
-            start.env.push((VARIABLE.to_owned(), all.join(" ")));
+        } else {
+            let words: Vec<String> = flags.iter().map(|flag| quoted(flag)).collect();
+            start.add_to_variable(VARIABLE, &words, " ");
         }
         start
     }

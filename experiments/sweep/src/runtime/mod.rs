@@ -12,11 +12,14 @@ mod ghc;
 mod jvm;
 mod none;
 mod ocaml;
+mod space;
 #[cfg(test)]
 mod tests;
 
 pub use adapter::{Command, Ended, Failure, Files, Runtime, Start};
 pub use flag::{Flag, Setting, Value};
+pub use space::Tried;
+pub(crate) use space::tried;
 
 /// All runtimes, in the order of messages.
 pub fn all() -> [&'static dyn Runtime; 4] {

@@ -8,6 +8,7 @@ use gclab_results::RunStats;
 
 use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, says_no_memory};
 use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Kind, Setting, address_space, words};
+use super::space::{Tried, tried};
 
 /// The adapter.
 #[derive(Debug)]
@@ -25,64 +26,61 @@ const WORDS: Kind = Kind::Size {
 };
 
 const FLAGS: &[Flag] = &[
-    flag("s", WORDS, "s={}", "words of the minor heap"),
-    flag(
+    Flag::new("s", WORDS, "s={}", "words of the minor heap"),
+    Flag::new(
         "o",
         Kind::Integer(1, 1_000_000),
         "o={}",
         "space overhead: percent of the live data that may be waste",
     ),
-    flag(
+    Flag::new(
         "O",
         Kind::Integer(0, 1_000_000),
         "O={}",
         "overhead that makes the collector compact",
     ),
-    flag(
+    Flag::new(
         "i",
         WORDS,
         "i={}",
         "growth of the major heap: words, or percent up to 1000",
     ),
-    flag("h", WORDS, "h={}", "words of the first major heap"),
-    flag(
+    Flag::new("h", WORDS, "h={}", "words of the first major heap"),
+    Flag::new(
         "a",
         Kind::Integer(0, 2),
         "a={}",
         "policy of allocation in the major heap",
     ),
-    flag("w", Kind::Integer(1, 50), "w={}", "window of major slices"),
-    flag("l", WORDS, "l={}", "words of the stack, at most"),
-    flag(
+    Flag::new("w", Kind::Integer(1, 50), "w={}", "window of major slices"),
+    Flag::new("l", WORDS, "l={}", "words of the stack, at most"),
+    Flag::new(
         "M",
         Kind::Integer(1, 1_000_000),
         "M={}",
         "weight of memory outside of the heap for major collections",
     ),
-    flag(
+    Flag::new(
         "m",
         Kind::Integer(1, 1_000_000),
         "m={}",
         "the same for minor collections",
     ),
-    flag(
+    Flag::new(
         "n",
         WORDS,
         "n={}",
         "bytes of one custom block that count for minor collections, at most",
     ),
-    flag("d", Kind::Integer(1, 128), "d={}", "the most domains (OCaml 5)"),
+    Flag::new("d", Kind::Integer(1, 128), "d={}", "the most domains (OCaml 5)"),
     ADDRESS_SPACE,
 ];
 
-const fn flag(key: &'static str, kind: Kind, word: &'static str, meaning: &'static str) -> Flag {
-    Flag {
-        key,
-        kind,
-        word,
-        meaning,
-    }
-}
+/// The default of `o` is 80 before OCaml 4.14, and 120 from then on.
+const TRIED: &[Tried] = &[
+    tried("s", &["32k", "64k", "128k", "", "512k", "1m", "4m", "8m"]),
+    tried("o", &["40", "60", "", "200", "400"]),
+];
 
 impl Runtime for Ocaml {
     fn name(&self) -> &'static str {
@@ -91,6 +89,10 @@ impl Runtime for Ocaml {
 
     fn flags(&self) -> &'static [Flag] {
         FLAGS
+    }
+
+    fn tried(&self) -> &'static [Tried] {
+        TRIED
     }
 
     fn limit(&self) -> &'static str {
@@ -103,18 +105,9 @@ impl Runtime for Ocaml {
 
     fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start {
         let mut start = command.start();
-        // A variable of the experiment file comes first, so that flags replace its values.
-        let own = start.env.iter().position(|(name, _)| name == VARIABLE);
-        let own = own.map(|at| start.env.remove(at).1);
         let exit_statistics = files.map(|_| "v=0x400".to_owned());
-        let parts: Vec<String> = own
-            .into_iter()
-            .chain(words(setting).map(str::to_owned))
-            .chain(exit_statistics)
-            .collect();
-        if !parts.is_empty() {
-            start.env.push((VARIABLE.to_owned(), parts.join(",")));
-        }
+        let parts: Vec<String> = words(setting).map(str::to_owned).chain(exit_statistics).collect();
+        start.add_to_variable(VARIABLE, &parts, ",");
         start.address_space = address_space(setting);
         start
     }

@@ -1,20 +1,26 @@
 //! An experiment file, from text to an [`Experiment`] in which every name exists and every value is
 //! legal.
 //!
-//! Three steps: `read` (bytes to text), `parse` (TOML, keys, types), `validate` (names, flags,
-//! arguments), each with errors that point into the file (`errors`). No run starts before the whole
-//! file is checked.
+//! Four steps: `read` (bytes to text), `include` (with the files that it builds on), `parse` (TOML,
+//! keys, types), `validate` (names, flags, arguments), each with errors that point into the file
+//! (`errors`). No run starts before the whole file is checked.
 
+#[cfg(test)]
+mod axes_tests;
 mod duration;
 mod errors;
+mod excludes;
+mod include;
 mod own_flags;
 mod parse;
 mod profiles;
 mod programs;
 mod read;
+mod sweeps;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod works;
 
 use std::path::Path;
 
@@ -43,7 +49,7 @@ pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Exp
         )
         .help("give the file another name"));
     }
-    from_source(name, source, repeat, registry)
+    from_source(name, include::join(source, path)?, repeat, registry)
 }
 
 /// The experiment that runs one command, `repeat` times. Its text is that of a file which does the
@@ -80,6 +86,7 @@ pub fn of_command(
     let source = Source {
         name: "the command as an experiment".to_owned(),
         text,
+        ..Source::default()
     };
     from_source(name.to_owned(), source, None, registry)
 }

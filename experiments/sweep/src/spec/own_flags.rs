@@ -1,5 +1,6 @@
 //! The flags of the file for gclab's own workloads: each value becomes a [`FlagValue`].
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use gclab_flags::{FLAGS, FlagError, FlagValue, Scope};
@@ -7,9 +8,8 @@ use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::parse::Raw;
-
-/// The key of a swept flag, and its values.
-pub(super) type OwnAxis = (Spanned<String>, Vec<Spanned<FlagValue>>);
+use super::sweeps::{self, Entity, Reader, near_key};
+use crate::experiment::Axis;
 
 /// `[flags]` and `[sweep]` with values of their types.
 #[derive(Debug, Default)]
@@ -17,36 +17,67 @@ pub(super) struct OwnFlags {
     /// `[flags]`, in the order of the file.
     pub(super) flags: Vec<(Spanned<String>, Spanned<FlagValue>)>,
     /// Each table of `[sweep]`, in the order of the file.
-    pub(super) sweeps: Vec<Vec<OwnAxis>>,
+    pub(super) sweeps: Vec<Vec<Axis>>,
 }
 
 impl OwnFlags {
     /// Reads the flags of `raw`. A file without workloads has none that are gclab's own.
-    pub(super) fn read(source: &Source, raw: &Raw) -> Parsed<OwnFlags> {
+    pub(super) fn read(source: &Source, raw: &Raw, collectors: &[String]) -> Parsed<OwnFlags> {
         if raw.workloads.is_empty() {
             return Ok(OwnFlags::default());
         }
-        let value = |key: &Spanned<String>, value: &Spanned<String>| {
-            FlagValue::read(key.get_ref(), value.get_ref())
-                .map(|flag| Spanned::new(value.span(), flag))
-                .map_err(|error| illegal(source, key.span(), value.span(), &error))
+        let flags = raw.flags.iter().map(|(key, text)| {
+            let value = read(source, key, text)?;
+            Ok((key.clone(), Spanned::new(text.span(), value)))
+        });
+        let flags: Vec<_> = flags.collect::<Parsed<_>>()?;
+        let workloads = raw.workloads.iter().map(|own| own.name.get_ref().as_str());
+        let entity = Entity {
+            title: "the workloads".to_owned(),
+            names: vec![
+                ("collector", collectors.iter().map(String::as_str).collect()),
+                ("workload", workloads.collect()),
+                ("program", BTreeSet::new()),
+            ],
         };
-        let axis = |(key, values): &(Spanned<String>, Vec<Spanned<String>>)| {
-            let values = values.iter().map(|text| value(key, text)).collect::<Parsed<_>>()?;
-            Ok((key.clone(), values))
-        };
-        let flags = raw.flags.iter();
-        Ok(OwnFlags {
-            flags: flags
-                .map(|(key, text)| Ok((key.clone(), value(key, text)?)))
-                .collect::<Parsed<_>>()?,
-            sweeps: raw
-                .sweeps
-                .iter()
-                .map(|axes| axes.iter().map(axis).collect())
-                .collect::<Parsed<_>>()?,
+        let reader = OwnReader { source, flags: &flags };
+        let sweeps = sweeps::sweeps(source, &raw.sweeps, &entity, &reader)?;
+        Ok(OwnFlags { flags, sweeps })
+    }
+}
+
+struct OwnReader<'r> {
+    source: &'r Source,
+    flags: &'r [(Spanned<String>, Spanned<FlagValue>)],
+}
+
+impl Reader<FlagValue> for OwnReader<'_> {
+    fn read(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<(&'static str, FlagValue)> {
+        let value = read(self.source, key, text)?;
+        Ok((value.key(), value))
+    }
+
+    fn meaning(&self, value: &FlagValue) -> String {
+        value.meaning().join(" ")
+    }
+
+    fn fixed(&self, key: &Spanned<String>) -> Option<Box<SpecError>> {
+        let name = key.get_ref();
+        let is_fixed = self.flags.iter().any(|(fixed, _)| fixed.get_ref() == name);
+        is_fixed.then(|| {
+            SpecError::at(
+                self.source,
+                key.span(),
+                format!("`{name}` is both in [flags] and in [sweep]"),
+                "fixed in [flags]",
+            )
+            .help("a flag is either the same in every run or swept: leave one out")
         })
     }
+}
+
+fn read(source: &Source, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<FlagValue> {
+    FlagValue::read(key.get_ref(), text.get_ref()).map_err(|error| illegal(source, key.span(), text.span(), &error))
 }
 
 fn illegal(source: &Source, key: Range<usize>, value: Range<usize>, error: &FlagError) -> Box<SpecError> {
@@ -56,7 +87,12 @@ fn illegal(source: &Source, key: Range<usize>, value: Range<usize>, error: &Flag
             // Flags of heap profiles stand in `profiles` only.
             let names = FLAGS.iter().filter(|flag| flag.scope != Scope::Profile);
             let names: Vec<&str> = names.filter_map(|flag| flag.toml).collect();
-            at(key, "not a flag of experiment files").help(format!("flags: {}", names.join(", ")))
+            let near = near_key(source.text.get(key.clone()).unwrap_or_default());
+            at(key, "not a flag of experiment files").help(format!(
+                "{}flags: {}",
+                near.unwrap_or_default(),
+                names.join(", ")
+            ))
         }
         FlagError::NotYet { flag, .. } | FlagError::CommandLineOnly { flag, .. } => {
             let error = at(key, "not a flag of experiment files");

@@ -1,6 +1,6 @@
 //! Checks `[[program]]`: runtimes exist, and each has the flags that its programs get.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use gclab_results::{Expectation, Program as Description};
@@ -8,8 +8,10 @@ use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::parse::{Raw, RawAxis, RawFlag, RawProgram};
+use super::sweeps::{self, Entity, Reader};
+use crate::axes::ARGS;
 use crate::experiment::{Axis, Entry};
-use crate::program::Program;
+use crate::program::{Program, place_of};
 use crate::runtime::{self, Flag, Runtime, Setting, Value};
 use crate::suggest::suggest;
 
@@ -42,6 +44,19 @@ pub(super) fn programs(source: &Source, raw: &Raw) -> Parsed<Vec<Entry>> {
     Ok(entries)
 }
 
+/// The names of a program: its column in tables, its work, and its own.
+pub(super) fn names(own: &RawProgram) -> [String; 3] {
+    let name = own.name.get_ref().clone();
+    match &own.workload {
+        // It stands beside the collectors, under its own name.
+        Some((work, _)) => [name.clone(), work.get_ref().clone(), name],
+        None => {
+            let runtime = own.runtime.as_ref().map_or("none", |runtime| runtime.get_ref());
+            [runtime.to_owned(), name.clone(), name]
+        }
+    }
+}
+
 fn runtime_of(source: &Source, own: &RawProgram) -> Parsed<&'static dyn Runtime> {
     let Some(name) = &own.runtime else {
         return Ok(runtime::named("none").expect("a runtime of this name is in the list"));
@@ -66,15 +81,12 @@ struct Check<'c> {
 impl Check<'_> {
     fn entry(&self) -> Parsed<Entry> {
         let program = self.program()?;
-        let (flags, sweeps) = self.settings()?;
-        let text = |word: &Spanned<String>| word.get_ref().clone();
-        let name = text(&self.own.name);
-        let (workload, args, collector) = match &self.own.workload {
-            // It stands beside the collectors, under its own name.
-            Some((work, args)) => (text(work), args.iter().map(text).collect(), name),
-            None => (name, Vec::new(), self.runtime.name().to_owned()),
-        };
+        let [collector, workload, _] = names(self.own);
+        let (flags, sweeps) = self.settings(&program, &collector, &workload)?;
+        let args = self.own.workload.iter().flat_map(|(_, args)| args);
+        let args = args.map(|word| word.get_ref().clone()).collect();
         Ok(Entry {
+            excludes: Vec::new(),
             program: Arc::new(program),
             workload,
             args,
@@ -181,56 +193,60 @@ impl Check<'_> {
         Ok(Some(text))
     }
 
-    /// The flags of the program, or else of the file, read by its runtime.
-    fn settings(&self) -> Parsed<(Setting, Vec<Vec<Axis<Value>>>)> {
+    /// The flags of the program, or else of the file, read by its runtime; and its axes.
+    fn settings(&self, program: &Program, collector: &str, workload: &str) -> Parsed<(Setting, Vec<Vec<Axis<Value>>>)> {
         let flags = self.own.flags.as_ref().unwrap_or(&self.raw.flags);
-        let sweeps = self.own.sweeps.as_ref().unwrap_or(&self.raw.sweeps);
+        let tables = self.own.sweeps.as_ref().unwrap_or(&self.raw.sweeps);
         let mut setting = BTreeMap::new();
         for (key, value) in flags {
             let value = self.value(key, value)?;
             setting.insert(value.flag().key, value);
         }
-        let axis = |(key, values): &RawAxis| self.axis(&setting, key, values);
-        let sweeps = sweeps
-            .iter()
-            .map(|axes| axes.iter().map(axis).collect::<Parsed<Vec<_>>>())
-            .collect::<Parsed<_>>()?;
+        let name = self.own.name.get_ref();
+        let entity = Entity {
+            title: format!("program {name}"),
+            names: vec![
+                ("collector", [collector].into()),
+                ("workload", [workload].into()),
+                ("program", [name.as_str()].into()),
+                ("build", BTreeSet::new()),
+            ],
+        };
+        let reader = ProgramReader {
+            check: self,
+            fixed: &setting,
+        };
+        let sweeps = sweeps::sweeps(self.source, tables, &entity, &reader)?;
+        self.places(program, tables, &sweeps)?;
         Ok((setting, sweeps))
     }
 
-    fn axis(&self, fixed: &Setting, key: &Spanned<String>, values: &[Spanned<String>]) -> Parsed<Axis<Value>> {
-        let flag = self.flag(key)?;
-        if fixed.contains_key(flag.key) {
+    /// Each swept argument has a place in the command.
+    fn places(&self, program: &Program, tables: &[Vec<RawAxis>], sweeps: &[Vec<Axis<Value>>]) -> Parsed<()> {
+        let points = sweeps.iter().flatten().flat_map(|axis| &axis.points);
+        for name in points.flat_map(|point| point.args.keys()) {
+            if program.has_place(name) {
+                continue;
+            }
+            let wanted = format!("{ARGS}{name}");
+            let mut keys = tables.iter().flatten().flat_map(RawAxis::values).map(|(key, _)| key);
+            let key = keys.find(|key| *key.get_ref() == wanted);
             return Err(SpecError::at(
                 self.source,
-                key.span(),
+                key.map_or(0..0, Spanned::span),
                 format!(
-                    "`{}` is both in `flags` and in `sweep` of program {}",
-                    flag.key,
-                    self.own.name.get_ref()
+                    "`{wanted}`: the command of program {} has no {}",
+                    self.own.name.get_ref(),
+                    place_of(name)
                 ),
-                "also fixed",
+                "an argument without a place",
             )
-            .help("a flag is either the same in every run or swept: leave one out"));
+            .help(format!(
+                "write the place into the command: command = [\"./prog\", \"{}\"]",
+                place_of(name)
+            )));
         }
-        let mut read: Vec<Value> = Vec::new();
-        for text in values {
-            let value = self.value(key, text)?;
-            if read.iter().any(|earlier| earlier.meaning() == value.meaning()) {
-                return Err(SpecError::at(
-                    self.source,
-                    text.span(),
-                    format!("`{}` has {} twice", flag.key, value.text()),
-                    "given before",
-                )
-                .help("each value once: `repeat` says how often a configuration is run"));
-            }
-            read.push(value);
-        }
-        Ok(Axis {
-            flag: flag.key,
-            values: read,
-        })
+        Ok(())
     }
 
     fn value(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<Value> {
@@ -276,5 +292,37 @@ impl Check<'_> {
             )));
         }
         Ok(flag)
+    }
+}
+
+struct ProgramReader<'r, 'c> {
+    check: &'r Check<'c>,
+    fixed: &'r Setting,
+}
+
+impl Reader<Value> for ProgramReader<'_, '_> {
+    fn read(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<(&'static str, Value)> {
+        let value = self.check.value(key, text)?;
+        Ok((value.flag().key, value))
+    }
+
+    fn meaning(&self, value: &Value) -> String {
+        value.meaning().to_owned()
+    }
+
+    fn fixed(&self, key: &Spanned<String>) -> Option<Box<SpecError>> {
+        let name = key.get_ref().as_str();
+        self.fixed.contains_key(name).then(|| {
+            SpecError::at(
+                self.check.source,
+                key.span(),
+                format!(
+                    "`{name}` is both in `flags` and in `sweep` of program {}",
+                    self.check.own.name.get_ref()
+                ),
+                "also fixed",
+            )
+            .help("a flag is either the same in every run or swept: leave one out")
+        })
     }
 }

@@ -8,7 +8,6 @@ use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
 use crate::experiment::Axis;
-use gclab_flags::FlagValue;
 
 static TWO_SPACE: Description = Description {
     name: "two-space",
@@ -63,19 +62,20 @@ const fn workload(name: &'static str, args: &'static [ArgSpec]) -> WorkloadDescr
     }
 }
 
-fn registry() -> Registry {
+pub(super) fn registry() -> Registry {
     Registry {
         collectors: vec![&TWO_SPACE, &COPYING],
         workloads: vec![&TREES, &CHURN],
     }
 }
 
-fn spec(text: &str) -> Result<Experiment, Box<SpecError>> {
+pub(super) fn spec(text: &str) -> Result<Experiment, Box<SpecError>> {
     from_source(
         "x".into(),
         Source {
             name: "x.toml".into(),
             text: text.into(),
+            ..Source::default()
         },
         None,
         &registry(),
@@ -83,14 +83,20 @@ fn spec(text: &str) -> Result<Experiment, Box<SpecError>> {
 }
 
 /// The message that a user would see. Lists of all flags, which grow, are cut short.
-fn message(text: &str) -> String {
+pub(super) fn message(text: &str) -> String {
     let error = spec(text).expect_err(text);
     let text = error.render(false);
     let end = text.find(" flags: ").map_or(text.len(), |at| at + " flags:".len());
     text[..end].trim_end().to_owned()
 }
 
-const HEAD: &str = "collectors = [\"two-space\", \"copying\"]\nworkloads = [\"binary_trees\"]\n";
+pub(super) const HEAD: &str = "collectors = [\"two-space\", \"copying\"]\nworkloads = [\"binary_trees\"]\n";
+
+/// The axes of each sweep, in words.
+pub(super) fn described(spec: &Experiment) -> Vec<Vec<String>> {
+    let axes = |axes: &Vec<Axis>| axes.iter().map(Axis::describe).collect();
+    spec.sweeps.iter().map(axes).collect()
+}
 
 #[test]
 fn everything_that_a_file_can_say() {
@@ -124,13 +130,9 @@ fn everything_that_a_file_can_say() {
     assert_eq!(spec.precision, Some(0.025));
     assert_eq!(spec.flags["F"].text(), "2.5");
     assert_eq!(spec.flags.len(), 1);
-    let axes: Vec<(_, Vec<_>)> = spec.sweeps[0]
-        .iter()
-        .map(|axis| (axis.flag, axis.values.iter().map(FlagValue::text).collect()))
-        .collect();
     assert_eq!(
-        axes,
-        [("n", vec!["0", "65536"]), ("A", vec!["256k", "1m"])],
+        described(&spec),
+        [["n = 0 65536", "A = 256k 1m"]],
         "in the order of the file"
     );
 }
@@ -154,7 +156,10 @@ fn what_a_file_need_not_say() {
 #[test]
 fn flags_in_one_line_and_quoted_keys() {
     let spec = spec(&format!("{HEAD}flags = {{ \"F\" = 3 }}\nsweep.A = [\"1m\"]\n")).unwrap();
-    assert_eq!((spec.flags["F"].text(), spec.sweeps[0][0].flag), ("3", "A"));
+    assert_eq!(
+        (spec.flags["F"].text(), described(&spec)),
+        ("3", vec![vec!["A = 1m".to_owned()]])
+    );
 }
 
 #[test]
@@ -163,11 +168,7 @@ fn several_sweeps() {
         "{HEAD}[[sweep]]\nF = [2, 3]\n[[sweep]]\nF = [4]\nA = [\"1m\", \"2m\"]\n"
     ))
     .unwrap();
-    let flags = |axes: &Vec<Axis>| axes.iter().map(|axis| axis.flag).collect::<Vec<_>>();
-    assert_eq!(
-        spec.sweeps.iter().map(flags).collect::<Vec<_>>(),
-        [vec!["F"], vec!["F", "A"]]
-    );
+    assert_eq!(described(&spec), [vec!["F = 2 3"], vec!["F = 4", "A = 1m 2m"]]);
 }
 
 #[test]
@@ -175,7 +176,7 @@ fn profiles_of_the_file_and_of_a_workload() {
     let spec = spec(
         r#"
         collectors = ["copying"]
-        workloads  = ["binary_trees", { name = "hash_churn", profiles = ["-hT"] }, { name = "hash_churn", args = [64], profiles = [] }]
+        workloads  = ["binary_trees", { name = "hash_churn", profiles = ["-hT"] }, { name = "hash_churn", args = [32], profiles = [] }]
         profiles   = ["-hy", "  -hr   -R0 -i0 ", "-hT -hyTree,Node -i0.01"]
         "#,
     )
@@ -231,7 +232,7 @@ fn wrong_profiles() {
 fn event_logs_of_the_file_and_of_a_workload() {
     let logs = |eventlog: &str| {
         let text = format!(
-            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"hash_churn\", args = [64], eventlog = false }}]\n{eventlog}"
+            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"hash_churn\", args = [32], eventlog = false }}]\n{eventlog}"
         );
         spec(&text).unwrap().eventlogs
     };

@@ -4,47 +4,58 @@
 //! Flags are checked by setting them in [`Flags`], so a file can hold the same values as a command
 //! line. Every collector of the file must honour all of its flags.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use gclab_core::config::HeapHint;
 use gclab_core::words::Bytes;
 use gclab_flags::{FLAGS, FlagError, FlagValue, Flags};
-use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::own_flags::{OwnAxis, OwnFlags};
+use super::own_flags::OwnFlags;
 use super::parse::{Raw, RawAxis, RawCollectors, RawProgram, RawWorkload};
-use super::{profiles, programs};
+use super::sweeps::{Names, is_flag, twice};
+use super::{excludes, profiles, programs, works};
 use crate::command_line::LOG_FLAG;
-use crate::experiment::{self, Axis, Experiment, Setting};
+use crate::experiment::{self, Experiment, Point, Setting};
 use crate::plan;
-use crate::registry::{Registry, usage};
+use crate::registry::Registry;
 use crate::suggest::suggest;
 
 /// More runs than this are a mistake: at a second each they would take twelve days.
 const MOST_RUNS: usize = 1_000_000;
 
 /// Looks up all names in `raw` and checks its values.
-pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
+pub(super) fn validate(name: String, source: &Source, mut raw: Raw, registry: &Registry) -> Parsed<Experiment> {
     profiles::not_in_timed_runs(source, &raw)?;
+    let collectors = collectors(source, &raw.collectors, registry)?;
+    let of_programs: Vec<[String; 3]> = raw.programs.iter().map(programs::names).collect();
+    let of_file = if raw.workloads.is_empty() {
+        Vec::new()
+    } else {
+        collectors.clone()
+    };
+    let names = Names::new(&raw, of_file, &of_programs);
+    let own = raw.sweeps.iter_mut().flatten();
+    let sweeps = raw.programs.iter_mut().filter_map(|own| own.sweeps.as_mut());
+    let axes = own.chain(sweeps.flatten().flatten());
+    let points = axes.flat_map(|axis| &mut axis.points);
+    names.check(source, points.chain(&mut raw.excludes))?;
     let check = Check {
         source,
         registry,
-        own: OwnFlags::read(source, &raw)?,
+        own: OwnFlags::read(source, &raw, &collectors)?,
     };
     // The size first: each later check takes time for each value.
     check.size(&raw)?;
     let mut experiment = Experiment {
         name,
         text: source.text.clone(),
-        collectors: check.collectors(&raw.collectors)?,
-        workloads: check.workloads(&raw.workloads)?,
+        collectors,
         profiles: profiles::of_workloads(source, &raw)?,
         eventlogs: raw.workloads.iter().map(|own| is_logged(&raw, own)).collect(),
         flags: experiment::setting(check.own.flags.iter().map(|(_, flag)| flag.get_ref())),
-        sweeps: check.sweeps()?,
+        sweeps: check.own.sweeps.clone(),
         programs: programs::programs(source, &raw)?,
         question: raw.question.clone(),
         repeat: raw.repeat,
@@ -52,15 +63,40 @@ pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Regis
         seed: raw.seed,
         timeout: raw.timeout,
         heap: check.heap(&raw)?,
-        left_out: Vec::new(),
+        builds: works::builds(source, &raw)?,
+        ..Experiment::default()
     };
+    works::enter(source, &raw, registry, &mut experiment)?;
     if let RawCollectors::All(place) = &raw.collectors {
         check.leave_out(&mut experiment, place)?;
     }
+    excludes::enter(source, &raw, &mut experiment)?;
     if !raw.workloads.is_empty() {
         check.every_setting(&experiment, &raw)?;
     }
     Ok(experiment)
+}
+
+/// The collectors of the file.
+fn collectors(source: &Source, collectors: &RawCollectors, registry: &Registry) -> Parsed<Vec<String>> {
+    let RawCollectors::Named(names) = collectors else {
+        return Ok(registry.collector_names().into_iter().map(str::to_owned).collect());
+    };
+    for (index, name) in names.iter().enumerate() {
+        let wanted = name.get_ref();
+        if registry.collector(wanted).is_none() {
+            let help = format!(
+                "{}; collectors = \"all\" takes all",
+                suggest(wanted, "collectors", &registry.collector_names())
+            );
+            let message = format!("`collectors`: unknown collector \"{wanted}\"");
+            return Err(SpecError::at(source, name.span(), message, "no such collector").help(help));
+        }
+        if names[..index].iter().any(|earlier| earlier.get_ref() == wanted) {
+            return Err(twice(source, name.span(), "collectors", wanted));
+        }
+    }
+    Ok(names.iter().map(|name| name.get_ref().clone()).collect())
 }
 
 /// An -M for checks before the right one is known. No machine has so much memory, so it contradicts
@@ -92,129 +128,18 @@ impl Check<'_> {
         SpecError::at(self.source, span, message, label)
     }
 
-    fn collectors(&self, collectors: &RawCollectors) -> Parsed<Vec<String>> {
-        let RawCollectors::Named(names) = collectors else {
-            return Ok(self.registry.collector_names().into_iter().map(str::to_owned).collect());
-        };
-        for (index, name) in names.iter().enumerate() {
-            let wanted = name.get_ref();
-            if self.registry.collector(wanted).is_none() {
-                let help = format!(
-                    "{}; collectors = \"all\" takes all",
-                    suggest(wanted, "collectors", &self.registry.collector_names())
-                );
-                return Err(self
-                    .at(
-                        name.span(),
-                        format!("`collectors`: unknown collector \"{wanted}\""),
-                        "no such collector",
-                    )
-                    .help(help));
-            }
-            if names[..index].iter().any(|earlier| earlier.get_ref() == wanted) {
-                return Err(self.twice(name.span(), "collectors", wanted));
-            }
-        }
-        Ok(names.iter().map(|name| name.get_ref().clone()).collect())
-    }
-
-    fn twice(&self, span: Range<usize>, key: &str, value: &str) -> Box<SpecError> {
-        self.at(span, format!("`{key}` has {value} twice"), "given before")
-            .help("each value once: `repeat` says how often a configuration is run")
-    }
-
-    fn workloads(&self, items: &[RawWorkload]) -> Parsed<Vec<(String, Vec<String>)>> {
-        let mut workloads: Vec<(String, Vec<String>)> = Vec::new();
-        let mut seen = HashSet::new();
-        for RawWorkload { name, args, .. } in items {
-            let wanted = name.get_ref();
-            let Some(workload) = self.registry.workload(wanted) else {
-                let help = suggest(wanted, "workloads", &self.registry.workload_names());
-                return Err(self
-                    .at(
-                        name.span(),
-                        format!("`workloads`: unknown workload \"{wanted}\""),
-                        "no such workload",
-                    )
-                    .help(help));
-            };
-            let texts: Vec<String> = args.iter().map(|arg| arg.get_ref().clone()).collect();
-            Args::parse(workload, &texts).map_err(|error| {
-                let index = match &error {
-                    ArgError::Invalid { arg, .. } => workload.args.iter().position(|spec| spec.name == *arg),
-                    ArgError::TooMany { expected, .. } => Some(*expected),
-                    ArgError::Missing { .. } => None,
-                };
-                let span = index
-                    .and_then(|index| args.get(index))
-                    .map_or_else(|| name.span(), Spanned::span);
-                self.at(span, format!("`args`: {error}"), "here").help(usage(workload))
-            })?;
-            let work = (wanted.clone(), texts);
-            if !seen.insert(work.clone()) {
-                return Err(self.twice(name.span(), "workloads", wanted));
-            }
-            workloads.push(work);
-        }
-        Ok(workloads)
-    }
-
-    fn sweeps(&self) -> Parsed<Vec<Vec<Axis>>> {
-        let axes = |sweep: &Vec<OwnAxis>| {
-            sweep
-                .iter()
-                .map(|(key, values)| self.axis(key, values))
-                .collect::<Parsed<_>>()
-        };
-        self.own.sweeps.iter().map(axes).collect()
-    }
-
-    fn axis(&self, key: &Spanned<String>, values: &[Spanned<FlagValue>]) -> Parsed<Axis> {
-        let name = key.get_ref();
-        if self.own.flags.iter().any(|(fixed, _)| fixed.get_ref() == name) {
-            return Err(self
-                .at(
-                    key.span(),
-                    format!("`{name}` is both in [flags] and in [sweep]"),
-                    "fixed in [flags]",
-                )
-                .help("a flag is either the same in every run or swept: leave one out"));
-        }
-        let mut read: Vec<FlagValue> = Vec::new();
-        let mut seen = HashSet::new();
-        for value in values {
-            let flag = value.get_ref();
-            // Compared by meaning, not by text: 1m and 1024k are one value.
-            if !seen.insert(flag.meaning()) {
-                return Err(self.twice(value.span(), name, flag.text()));
-            }
-            read.push(flag.clone());
-        }
-        Ok(Axis {
-            flag: read.first().map_or("", FlagValue::key),
-            values: read,
-        })
-    }
-
     /// `heap` sets `-M`, so no flag may set it, or ask for another size.
     fn heap(&self, raw: &Raw) -> Parsed<Vec<f64>> {
         let Some(heap) = &raw.heap else {
             return Ok(Vec::new());
         };
-        let swept = self
-            .own
-            .sweeps
-            .iter()
-            .flatten()
-            .map(|(key, values)| (key, "[sweep]", values.as_slice()));
-        let fixed = self
-            .own
-            .flags
-            .iter()
-            .map(|(key, value)| (key, "[flags]", std::slice::from_ref(value)));
-        for (key, place, values) in fixed.chain(swept) {
+        let fixed = raw.flags.iter().map(|(key, text)| (key, text, "[flags]"));
+        let swept = raw.swept().map(|(key, text)| (key, text, "[sweep]"));
+        let own = fixed.chain(swept).filter(|_| !raw.workloads.is_empty());
+        for (key, text, place) in own.filter(|(key, ..)| is_flag(key.get_ref())) {
+            let value = FlagValue::read(key.get_ref(), text.get_ref()).ok();
             let name = key.get_ref().as_str();
-            if name == "M" || values.iter().any(|value| asks_for_a_size(value.get_ref())) {
+            if name == "M" || value.as_ref().is_some_and(asks_for_a_size) {
                 return Err(self
                     .at(
                         key.span(),
@@ -233,7 +158,7 @@ impl Check<'_> {
         let settings = |sweeps: &[Vec<RawAxis>]| {
             let of_each = sweeps
                 .iter()
-                .map(|axes| product(&mut axes.iter().map(|(_, values)| values.len())));
+                .map(|axes| product(&mut axes.iter().map(|axis| axis.points.len())));
             of_each.fold(0, usize::saturating_add).max(1)
         };
         // Each workload has `repeat` timed runs, and a run for each of its profiles and event logs.
@@ -247,6 +172,7 @@ impl Check<'_> {
         let factors = [
             settings(&raw.sweeps),
             raw.collectors.count(self.registry),
+            raw.builds.len().max(1),
             heaps,
             of_each.fold(0, usize::saturating_add),
         ];
@@ -263,7 +189,7 @@ impl Check<'_> {
         if runs <= MOST_RUNS {
             return Ok(());
         }
-        let span = raw.sweeps.iter().flatten().next().map_or(0..0, |(key, _)| key.span());
+        let span = raw.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
         Err(self
             .at(
                 span,
@@ -276,18 +202,20 @@ impl Check<'_> {
     /// Leaves out the collectors that do not honour all flags of the file, if the file has
     /// `collectors = "all"`.
     fn leave_out(&self, experiment: &mut Experiment, place: &Range<usize>) -> Parsed<()> {
-        let settings: Vec<Flags> = plan::settings(experiment)
+        let points = plan::points(experiment);
+        let settings: Vec<(&Point, Flags)> = points
             .iter()
-            .map(|setting| self.flags_of(experiment, setting))
+            .map(|point| (point, self.flags_of(experiment, &point.flags)))
             .collect();
         let mut left_out = Vec::new();
         experiment.collectors.retain(|name| {
             let Some(collector) = self.registry.collector(name) else {
                 return false;
             };
-            match settings
-                .iter()
-                .find_map(|flags| self.registry.fit(collector, flags).err())
+            let mine = settings.iter().filter(|(point, _)| point.is_for("collector", name));
+            match mine
+                .into_iter()
+                .find_map(|(_, flags)| self.registry.fit(collector, flags).err())
             {
                 None => true,
                 Some(error) => {
@@ -318,13 +246,23 @@ impl Check<'_> {
         flags
     }
 
-    /// Checks that every collector honours every flag of every setting, and that no two flags of a
-    /// setting contradict each other.
+    /// Checks that every collector has a point, and honours every flag of each of its points; and
+    /// that no two flags of a point contradict each other.
     fn every_setting(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
-        for setting in plan::settings(experiment) {
-            let flags = self.flags_of(experiment, &setting);
-            Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
-            for name in &experiment.collectors {
+        let points = plan::points(experiment);
+        self.no_idle_name(experiment, raw, &points)?;
+        for point in &points {
+            let mut flags = self.flags_of(experiment, &point.flags);
+            // The words are for the message; most points need none.
+            if flags.settle().is_err() {
+                Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
+            }
+            let runs = |name: &&String| {
+                let names = [("collector", name.as_str())];
+                point.is_for("collector", name)
+                    && !experiment.excludes.iter().any(|exclude| exclude.takes(point, &names))
+            };
+            for name in experiment.collectors.iter().filter(runs) {
                 let Some(collector) = self.registry.collector(name) else {
                     continue;
                 };
@@ -334,6 +272,24 @@ impl Check<'_> {
                 self.every_profile(raw, name, &flags)?;
                 self.event_log(raw, name, &flags)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Checks that each collector, workload and build of the file has a point of a sweep.
+    fn no_idle_name(&self, experiment: &Experiment, raw: &Raw, points: &[Point]) -> Parsed<()> {
+        let collectors = experiment.collectors.iter().map(|name| ("collector", name));
+        let workloads = experiment.workloads.iter().map(|(name, _)| ("workload", name));
+        let builds = experiment.builds.iter().map(|build| ("build", &build.name));
+        for (choice, name) in collectors.chain(workloads).chain(builds) {
+            if points.iter().any(|point| point.is_for(choice, name)) {
+                continue;
+            }
+            let span = raw.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
+            let message = format!("no point of `sweep` is for the {choice} {name}, so it would never run");
+            return Err(self
+                .at(span, message, "all of these are for others")
+                .help("take it out of the file, or add a [[sweep]] table for it"));
         }
         Ok(())
     }
@@ -387,12 +343,7 @@ impl Check<'_> {
                 spec.toml == Some(key) && !spec.name.is_empty() && word.starts_with(spec.name.trim_start_matches('-'))
             })
         };
-        let keys = raw
-            .sweeps
-            .iter()
-            .flatten()
-            .map(|(key, _)| key)
-            .chain(raw.flags.iter().map(|(key, _)| key));
+        let keys = raw.swept().chain(&raw.flags).map(|(key, _)| key);
         let key = keys
             .filter(|key| named(key.get_ref()))
             .max_by_key(|key| key.get_ref().len());

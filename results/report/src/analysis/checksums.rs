@@ -1,11 +1,13 @@
 //! Checksums that differ: a collector, a profile or a workload is wrong.
 
+use crate::folder::Results;
+use crate::run::Run;
 use crate::summary::{Summary, WorkloadRuns};
-use gclab_results::{Purpose, ResultsDir, RunRecord};
+use gclab_results::Purpose;
 
 /// The workloads on which collectors computed different checksums: one text for each, with the
 /// checksums and their collectors.
-pub fn disagreements(dir: &ResultsDir) -> Vec<String> {
+pub fn disagreements(dir: &Results) -> Vec<String> {
     let works = Summary::of(dir).works;
     let text = |work: &WorkloadRuns<'_>| Some(format!("{}: {}", work.title, disagreement(work)?));
     works.iter().filter_map(text).collect()
@@ -26,13 +28,19 @@ pub(crate) fn disagreement(work: &WorkloadRuns<'_>) -> Option<String> {
 
 /// The runs for heap profiles and event logs whose checksum differs from that of a timed run of the
 /// same workload: one text for each. Neither may change the program.
-pub fn untimed_disagreements(dir: &ResultsDir) -> Vec<String> {
-    let ok = |run: &&RunRecord| run.outcome.is_ok();
-    let differs = |run: &&RunRecord| {
+pub fn untimed_disagreements(dir: &Results) -> Vec<String> {
+    let ok = |run: &&Run| run.outcome.is_ok();
+    let differs = |run: &&Run| {
         let mut timed = dir.runs().iter().filter(ok);
-        timed.any(|timed| timed.workload == run.workload && timed.args == run.args && timed.checksum != run.checksum)
+        let own = &run.configuration;
+        let is_same_work = |timed: &&Run| {
+            let of = &timed.configuration;
+            (&of.workload, &of.args, &of.settings) == (&own.workload, &own.args, &own.settings)
+        };
+        timed.any(|timed| timed.checksum != run.checksum && is_same_work(&timed))
     };
-    let wrong = dir.untimed().filter(ok).filter(differs);
+    let untimed = dir.untimed().map(|untimed| &untimed.run);
+    let wrong = untimed.filter(ok).filter(differs);
     wrong
         .map(|run| {
             let (with, without) = match run.purpose() {
@@ -41,8 +49,8 @@ pub fn untimed_disagreements(dir: &ResultsDir) -> Vec<String> {
             };
             format!(
                 "{} under {} with {with}: checksum {}, but another one without {without}",
-                run.configuration().work(),
-                run.collector,
+                run.configuration.work(),
+                run.configuration.collector,
                 run.checksum.as_deref().unwrap_or("none")
             )
         })

@@ -14,66 +14,16 @@
 //!
 //! Records of an older gclab have no phases, so their times are those of whole runs. If only one
 //! side of a configuration has phases, the figures of both sides are those of whole runs.
-//!
-//! Memory in use is counted in megablocks. So a change of the peak must also exceed one of them.
 
-use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS, PEAK_IN_USE};
+use super::comparable::{OkRuns, compared, is_mixed, ok_runs, outcome_change, values};
+use super::verdict::{Verdict, judge_figure};
+use crate::folder::Results;
+use crate::metric::Metric;
+use crate::run::Run;
 use crate::summary::{Group, Summary};
 use gclab_inference::{Change, findings};
-use gclab_results::{Configuration, ResultsDir, RunRecord};
-use std::borrow::Cow;
+use gclab_results::Configuration;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
-/// A change of the peak up to this many bytes does not count: one megablock, and a byte for
-/// rounding.
-const PEAK_SLACK: f64 = 1_048_577.0;
-
-/// The judgement on a figure or a configuration, in the order of interest to a reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verdict {
-    /// Larger by the threshold or more, and the interval excludes 1; or more runs fail than before,
-    /// or the checksum changed.
-    Worse,
-    /// Smaller by the threshold or more, and the interval excludes 1.
-    Better,
-    /// None of the other verdicts: too few runs or too much noise.
-    Unclear,
-    /// The interval of 90 % lies within the threshold on both sides of 1.
-    Same,
-    /// Both folders hold the same runs.
-    Identical,
-}
-
-impl Verdict {
-    /// The word for the verdict.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Verdict::Worse => "worse",
-            Verdict::Better => "better",
-            Verdict::Unclear => "unclear",
-            Verdict::Same => "same",
-            Verdict::Identical => "identical runs",
-        }
-    }
-
-    /// Whether it is a change for certain.
-    pub(crate) fn is_change(self) -> bool {
-        matches!(self, Verdict::Worse | Verdict::Better)
-    }
-
-    /// The verdict on several figures together: worse if one is, better if one is and none is
-    /// worse, the same if all are.
-    pub(crate) fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-        verdicts.into_iter().min().unwrap_or(Verdict::Unclear)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
 
 /// The comparison of two folders.
 #[derive(Debug)]
@@ -91,12 +41,14 @@ pub struct Comparison {
     /// The collector of the base, if collectors are compared; the rows then have that of the new
     /// one.
     pub(crate) against: Option<String>,
+    /// Whether that is a build, and not a collector.
+    pub(crate) of_builds: bool,
     /// The number of figures that were judged together.
     pub(crate) judged: usize,
     /// Of these, the figures that would be called changed by themselves, but not among the others.
     pub(crate) taken_back: usize,
     /// Whether figures that are the same or unclear are left out of tables.
-    only_changed: bool,
+    pub(crate) only_changed: bool,
 }
 
 /// The comparison of one configuration.
@@ -232,10 +184,37 @@ pub struct Rivals<'a> {
 /// Compares two folders; `threshold` is a share (0.03 for 3 %), not below 0. With `rivals` it
 /// compares the runs of one collector in `new` with those of another one in `base` at the same
 /// settings; the two folders may then be one.
-pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64, rivals: Option<Rivals<'_>>) -> Comparison {
+pub fn compare(base: &Results, new: &Results, threshold: f64, rivals: Option<Rivals<'_>>) -> Comparison {
+    let sides = rivals.map(|rivals| (Side::Collector(rivals.against), Side::Collector(rivals.collector)));
+    compare_sides(base, new, threshold, sides, rivals.map(|rivals| rivals.against))
+}
+
+/// Compares two builds that an experiment names: the runs of `build` in `new` with those of
+/// `against` in `base` at the same settings. The two folders may be one.
+pub fn compare_builds(base: &Results, new: &Results, threshold: f64, build: &str, against: &str) -> Comparison {
+    let sides = (Side::Build(against), Side::Build(build));
+    compare_sides(base, new, threshold, Some(sides), Some(against))
+}
+
+/// The runs of a folder that are compared.
+#[derive(Debug, Clone, Copy)]
+enum Side<'s> {
+    /// Those of this collector.
+    Collector(&'s str),
+    /// Those of this build.
+    Build(&'s str),
+}
+
+fn compare_sides(
+    base: &Results,
+    new: &Results,
+    threshold: f64,
+    sides: Option<(Side<'_>, Side<'_>)>,
+    against: Option<&str>,
+) -> Comparison {
     let (base_summary, new_summary) = (Summary::of(base), Summary::of(new));
-    let of_base = candidates(&base_summary, rivals.map(|rivals| rivals.against));
-    let of_new = candidates(&new_summary, rivals.map(|rivals| rivals.collector));
+    let of_base = candidates(&base_summary, sides.map(|sides| sides.0));
+    let of_new = candidates(&new_summary, sides.map(|sides| sides.1));
     let new_groups: BTreeMap<&Configuration, &Group<'_>> = of_new.iter().map(|(key, group)| (key, *group)).collect();
     let mut rows: Vec<Row> = of_base
         .iter()
@@ -250,7 +229,8 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64, rivals: Opti
         only_base: only_in(&of_base, &of_new),
         only_new: only_in(&of_new, &of_base),
         cautions,
-        against: rivals.map(|rivals| rivals.against.to_owned()),
+        against: against.map(str::to_owned),
+        of_builds: matches!(sides, Some((Side::Build(_), _))),
         judged,
         taken_back,
         only_changed: false,
@@ -287,18 +267,17 @@ fn judge_together(rows: &mut [Row]) -> (usize, usize) {
 /// A group with the configuration by which it finds its partner.
 type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
 
-/// The groups that are compared. Of one `collector` only, if there is one; then the collector is no
-/// part of the configuration.
-fn candidates<'s, 'a>(summary: &'s Summary<'a>, collector: Option<&str>) -> Vec<Candidate<'s, 'a>> {
+/// The groups that are compared. Of one `side` only, if there is one; then its collector or build
+/// is no part of the configuration.
+fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<Candidate<'s, 'a>> {
     let candidate = |group: &'s Group<'a>| {
         let mut key = group.configuration.clone();
-        if let Some(collector) = collector {
-            if key.collector != collector {
-                return None;
-            }
-            key.collector.clear();
-        }
-        Some((key, group))
+        let is_of_side = match side {
+            Some(Side::Collector(collector)) => std::mem::take(&mut key.collector) == collector,
+            Some(Side::Build(build)) => key.settings.remove("build")? == build,
+            None => true,
+        };
+        is_of_side.then_some((key, group))
     };
     summary.groups().filter_map(candidate).collect()
 }
@@ -313,15 +292,9 @@ fn only_in(these: &[Candidate<'_, '_>], others: &[Candidate<'_, '_>]) -> Vec<Con
 }
 
 fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
-    let parallel = [base, new]
-        .iter()
-        .any(|group| group.spread(&PAR_GCS).is_some_and(|spread| spread.max > 0.0));
-    let more = if parallel { COMPARED_PARALLEL } else { &[] };
-    let whole_runs = some(base, new, false) && some(base, new, true);
+    let whole_runs = is_mixed(&[base, new]);
     let (base_runs, new_runs) = (ok_runs(base, whole_runs), ok_runs(new, whole_runs));
-    let mut figures: Vec<Figure> = COMPARED
-        .iter()
-        .chain(more)
+    let mut figures: Vec<Figure> = compared(&[base, new])
         .filter_map(|metric| figure(metric, &base_runs, &new_runs, threshold))
         .collect();
     let (note, outcome) = outcome_change(base, new);
@@ -341,62 +314,26 @@ fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
     }
 }
 
-/// Whether a run of the two has statistics with phases, or without.
-fn some(base: &Group<'_>, new: &Group<'_>, with_phases: bool) -> bool {
-    let stats = base.ok().chain(new.ok()).filter_map(|run| run.stats.as_ref());
-    stats.map(|stats| stats.phases.is_some()).any(|has| has == with_phases)
-}
-
-/// The runs that ended well. For figures of `whole_runs` they are copies without phases.
-fn ok_runs<'a>(group: &Group<'a>, whole_runs: bool) -> Vec<Cow<'a, RunRecord>> {
-    let without_phases = |run: &RunRecord| {
-        let mut run = run.clone();
-        if let Some(stats) = &mut run.stats {
-            stats.phases = None;
-        }
-        run
-    };
-    let runs = group.ok();
-    runs.map(|run| {
-        if whole_runs {
-            Cow::Owned(without_phases(run))
-        } else {
-            Cow::Borrowed(run)
-        }
-    })
-    .collect()
-}
-
 /// Whether both have the same runs: a copy of a folder, or the folder itself.
 fn is_identical(base: &Group<'_>, new: &Group<'_>) -> bool {
-    by_round(base) == by_round(new)
+    let (base, new) = (by_round(base), by_round(new));
+    base.len() == new.len() && base.iter().zip(new).all(|(one, other)| one.is_same(other))
 }
 
-fn by_round<'a>(group: &Group<'a>) -> Vec<&'a RunRecord> {
+fn by_round<'a>(group: &Group<'a>) -> Vec<&'a Run> {
     let mut runs = group.runs.clone();
     runs.sort_by_key(|run| (run.round, run.position));
     runs
 }
 
-fn figure(metric: &Metric, base: &[Cow<'_, RunRecord>], new: &[Cow<'_, RunRecord>], threshold: f64) -> Option<Figure> {
-    let values = |runs: &[Cow<'_, RunRecord>]| -> Vec<(u32, f64)> {
-        let of = |run: &Cow<'_, RunRecord>| Some((run.round, (metric.of)(run).filter(|value| value.is_finite())?));
-        runs.iter().filter_map(of).collect()
-    };
-    let (base, new) = (values(base), values(new));
+fn figure(metric: &Metric, base: &OkRuns<'_>, new: &OkRuns<'_>, threshold: f64) -> Option<Figure> {
+    let (base, new) = (values(metric, base), values(metric, new));
     if base.is_empty() || new.is_empty() {
         return None;
     }
     let change = Change::of(&base, &new);
     let (verdict, remark) = match &change {
-        Some(change) => match judge(change, threshold) {
-            verdict
-                if verdict.is_change() && *metric == PEAK_IN_USE && (change.new - change.base).abs() <= PEAK_SLACK =>
-            {
-                (Verdict::Same, Some("one megablock".to_owned()))
-            }
-            verdict => (verdict, None),
-        },
+        Some(change) => judge_figure(metric, change, threshold),
         None if base.iter().chain(&new).all(|(_, value)| *value == 0.0) => (Verdict::Same, None),
         None => (Verdict::Unclear, None),
     };
@@ -411,53 +348,6 @@ fn figure(metric: &Metric, base: &[Cow<'_, RunRecord>], new: &[Cow<'_, RunRecord
     })
 }
 
-/// The verdict on a change where less is better.
-pub(crate) fn judge(change: &Change, threshold: f64) -> Verdict {
-    let (ratio, within) = (change.ratio(), 1.0 - threshold..=1.0 + threshold);
-    match (change.interval(0.95), change.interval(0.9)) {
-        (Some(ci), _) if ci.low > 1.0 && ratio >= 1.0 + threshold => Verdict::Worse,
-        (Some(ci), _) if ci.high < 1.0 && ratio <= 1.0 - threshold => Verdict::Better,
-        (_, Some(ci)) if within.contains(&ci.low) && within.contains(&ci.high) => Verdict::Same,
-        _ => Verdict::Unclear,
-    }
-}
-
-/// A change of outcomes or checksums, which overrules every figure.
-fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<Verdict>) {
-    let (failed_base, failed_new) = (base.failures_text(), new.failures_text());
-    let checksums = |group: &Group<'_>| -> BTreeSet<String> { group.ok().filter_map(|r| r.checksum.clone()).collect() };
-    let (sum_base, sum_new) = (checksums(base), checksums(new));
-    if !sum_base.is_empty() && !sum_new.is_empty() && sum_base != sum_new {
-        let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
-        let note = format!("checksum was {}, is {}", list(&sum_base), list(&sum_new));
-        return (Some(note), Some(Verdict::Worse));
-    }
-    let failing_share = |group: &Group<'_>| {
-        let failed: usize = group.failures().values().sum();
-        failed as f64 / group.runs.len() as f64
-    };
-    let (share_base, share_new) = (failing_share(base), failing_share(new));
-    let of = |text: &str, group: &Group<'_>| {
-        if text.is_empty() {
-            "no failures".to_owned()
-        } else {
-            format!("{text} of {}", group.runs.len())
-        }
-    };
-    let note = (share_base > 0.0 || share_new > 0.0)
-        .then(|| format!("was {}, is {}", of(&failed_base, base), of(&failed_new, new)));
-    let verdict = if share_new > share_base {
-        Some(Verdict::Worse)
-    } else if share_new < share_base && share_new == 0.0 {
-        Some(Verdict::Better)
-    } else if share_new == 1.0 {
-        Some(Verdict::Same)
-    } else {
-        None
-    };
-    (note, verdict)
-}
-
 /// A caution if figures are those of whole runs because some runs have no phases.
 fn caution_of_whole_runs(rows: &[Row]) -> Option<String> {
     let count = rows.iter().filter(|row| row.whole_runs).count();
@@ -470,7 +360,7 @@ fn caution_of_whole_runs(rows: &[Row]) -> Option<String> {
     })
 }
 
-fn cautions(base: &ResultsDir, new: &ResultsDir) -> Vec<String> {
+fn cautions(base: &Results, new: &Results) -> Vec<String> {
     let (a, b) = (base.manifest(), new.manifest());
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let pairs = [

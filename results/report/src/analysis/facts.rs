@@ -1,21 +1,24 @@
 //! Facts about an experiment: the machine, and the cautions for a reader.
 
 use crate::analysis::checksums::{disagreements, untimed_disagreements};
+use crate::analysis::conditions;
 use crate::analysis::steadiness::steadiness;
-use crate::format::{counted, number};
+use crate::folder::Results;
+use crate::format::{bytes, counted, number};
+use crate::run::Run;
 use crate::summary::Summary;
 use gclab_inference::RUNS_FOR_INTERVAL;
-use gclab_results::{ResultsDir, RunRecord, Status};
+use gclab_results::Status;
 
 /// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a
 /// timeout are results.
-pub(crate) fn is_failure(run: &RunRecord) -> bool {
+pub(crate) fn is_failure(run: &Run) -> bool {
     let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
     !run.outcome.is_ok() && !by_heap
 }
 
 /// The things that a reader must know before believing the figures.
-pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
+pub(crate) fn cautions(dir: &Results, summary: &Summary<'_>) -> Vec<String> {
     let manifest = dir.manifest();
     let mut cautions = Vec::new();
     for note in disagreements(dir) {
@@ -35,11 +38,11 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             dir.done()
         ));
     }
-    if dir.done() < manifest.plan.len() {
+    if dir.done() < dir.planned() {
         cautions.push(format!(
             "{} of {} planned runs are done{}.",
             dir.done(),
-            manifest.plan.len(),
+            dir.planned(),
             manifest
                 .precision
                 .map_or("; to go on, run the experiment again".to_owned(), until)
@@ -68,6 +71,8 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     if manifest.build.profile.as_deref() == Some("debug") && !is_warned {
         cautions.push("This gclab was a debug build: its times say nothing about a release build.".to_owned());
     }
+    cautions.extend(conditions::caution(dir.runs()));
+    cautions.extend(conditions::changed(dir.runs()));
     cautions.extend(manifest.machine.warnings.iter().cloned());
     cautions
 }
@@ -83,7 +88,7 @@ fn until(precision: f64) -> String {
 
 /// The machine, build and time of an experiment as pairs of name and value. Unknown facts are left
 /// out.
-pub(crate) fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
+pub(crate) fn environment(dir: &Results) -> Vec<(&'static str, String)> {
     let (manifest, machine, build) = (dir.manifest(), &dir.manifest().machine, &dir.manifest().build);
     let mut pairs: Vec<(&'static str, String)> = Vec::new();
     let mut put = |name, value: Option<String>| pairs.extend(value.filter(|v| !v.is_empty()).map(|v| (name, v)));
@@ -104,7 +109,26 @@ pub(crate) fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
     );
     put("Kernel", machine.kernel.clone());
     put("Transparent huge pages", machine.transparent_huge_pages.clone());
+    put("Huge pages by compaction", machine.huge_page_defrag.clone());
     put("Governor", machine.governor.clone());
+    put(
+        "Boost",
+        machine.boost.map(|on| if on { "on" } else { "off" }.to_owned()),
+    );
+    put("Threads of one core", machine.smt.clone());
+    put("Randomised addresses", machine.address_randomisation.clone());
+    put("Swap", machine.swap_bytes.map(bytes));
+    put(
+        "Limits of the control group",
+        Some([
+            machine.cpu_limit.map(|cpus| format!("{cpus} processors")),
+            machine.memory_limit_bytes.map(bytes),
+        ])
+        .map(|limits| limits.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+    );
+    put("Power", machine.power.clone());
+    put("Performance counters", Some(machine.counters.join(", ")));
+    put("Missing counters", machine.counters_absent.clone());
     put("Virtualisation", machine.virtualisation.clone());
     put("Mitigations", Some(machine.mitigations.join("; ")));
     put("gclab", Some(manifest.gclab.clone()));

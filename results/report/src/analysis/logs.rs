@@ -6,11 +6,12 @@
 //! that was cut short is read up to its damage.
 
 use crate::chart::{Chart, Point, Series, linear_ticks, log_ticks};
+use crate::folder::{Results, Untimed};
 use crate::format;
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, axes};
 use gclab_eventlog::{Error, History, Interval, Summary as LogSummary};
-use gclab_results::{EVENT_LOGS, ResultsDir, RunRecord};
+use gclab_results::{EVENT_LOGS, RunRecord};
 use gclab_stats::{Pauses, Utilisation};
 use std::path::PathBuf;
 
@@ -57,18 +58,18 @@ pub(crate) struct Log {
 }
 
 /// The logged runs of a folder by workload, in the order of the plan.
-pub(crate) fn logged<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(String, Vec<Logged<'a>>)> {
+pub(crate) fn logged<'a>(dir: &'a Results, summary: &Summary<'_>) -> Vec<(String, Vec<Logged<'a>>)> {
     // A part of a sweep may have logged runs alone.
-    let own = axes(dir.logged(), &dir.manifest().sweep);
+    let own = axes(dir.logged().iter().map(|one| &one.run), &dir.manifest().sweep);
     let axes = if dir.runs().is_empty() { &own } else { &summary.axes };
-    let mut runs: Vec<&RunRecord> = dir.logged().iter().collect();
-    runs.sort_by_key(|run| run.position);
+    let mut runs: Vec<&Untimed> = dir.logged().iter().collect();
+    runs.sort_by_key(|one| one.run.position);
     let mut works: Vec<(String, Vec<Logged<'a>>)> = Vec::new();
-    for run in runs {
+    for Untimed { run, record } in runs {
         let group = Group::empty(run);
-        let stem = run.file_stem();
+        let stem = record.file_stem();
         let of_run = Logged {
-            run,
+            run: record,
             label: group.label(axes),
             file: format!("{EVENT_LOGS}/{stem}.eventlog"),
             path: dir.event_log(&stem),

@@ -2,8 +2,11 @@
 
 pub(crate) mod answers;
 pub(crate) mod checksums;
+pub(crate) mod comparable;
 pub(crate) mod compare;
+pub(crate) mod conditions;
 pub(crate) mod facts;
+pub(crate) mod history;
 pub(crate) mod logs;
 pub(crate) mod memory;
 pub(crate) mod overhead;
@@ -13,4 +16,6 @@ pub(crate) mod pauses;
 pub(crate) mod places;
 pub(crate) mod profiles;
 pub(crate) mod steadiness;
+pub(crate) mod subject;
 pub(crate) mod timeline;
+pub(crate) mod verdict;

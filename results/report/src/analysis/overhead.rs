@@ -6,9 +6,11 @@
 //! source are in `gclab_inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
 
 use crate::analysis::places::Places;
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
 use crate::format;
 use crate::metric::{self, Metric};
+use crate::run::Run;
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::{Cost, Overheads, Ratio, lower_bound_overheads};
 
@@ -52,10 +54,10 @@ fn of_work<'a>(work: &'a WorkloadRuns<'a>) -> Option<WorkOverheads<'a>> {
     let mut costs: [Vec<Vec<Cost>>; 2] = Default::default();
     for group in work.groups.iter().filter(|group| group.failures().is_empty()) {
         let of_cost = |(_, total, collections): &(&str, Metric, Metric)| -> Option<Vec<Cost>> {
-            let of_run = |run| {
+            let of_run = |run: &Run| {
                 Some(Cost {
-                    total: (total.of)(run)?,
-                    collections: (collections.of)(run)?,
+                    total: total.of(run)?,
+                    collections: collections.of(run)?,
                 })
             };
             group
@@ -97,6 +99,7 @@ pub(crate) fn charts(summary: &Summary<'_>, of: &WorkOverheads<'_>) -> Vec<Chart
                     x: places.of(group),
                     y: Some((ratio.estimate, low, high)),
                     tip: format!("{}: {}", group.label(&summary.axes), format::ratio(ratio)),
+                    subject: runs_of([*group]),
                     ..Point::default()
                 }
             };

@@ -7,6 +7,7 @@
 //! chart with a single dot says no more than the table, so it is not drawn.
 
 use crate::analysis::places::Places;
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
 use crate::format::{self, SHORT, capital};
 use crate::metric::{self, Metric, Unit};
@@ -152,6 +153,7 @@ fn point(summary: &Summary<'_>, metric: &Metric, unit: f64, group: &Group<'_>, x
                 x,
                 y: Some((shown(spread.median), shown(spread.min), shown(spread.max))),
                 tip: format!("{label}: {range} {}, {} runs", metric.unit.name(), spread.n),
+                subject: runs_of([group]),
                 ..Point::default()
             }
         }
@@ -162,6 +164,7 @@ fn point(summary: &Summary<'_>, metric: &Metric, unit: f64, group: &Group<'_>, x
                 x,
                 y: None,
                 tip: format!("{label}: {reason}"),
+                subject: runs_of([group]),
                 ..Point::default()
             }
         }

@@ -9,14 +9,14 @@
 //! the least share of any window of a length in which the mutator could run. Records have it for a
 //! few windows.
 
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
+use crate::format;
 use crate::metric;
+pub(crate) use crate::run::PERCENTILES;
+use crate::run::{Pauses, ToldPauses};
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::{Interval, Sample, Spread, interval_of_median, interval_of_percentile, nearest_rank};
-use gclab_results::{Pauses, RunStats};
-
-/// The percentiles of the table.
-pub(crate) const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 /// The most points of a distribution that are drawn; those left out lie within the line's breadth.
 const POINTS: usize = 120;
@@ -61,9 +61,9 @@ pub(crate) fn pause_rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<PauseRow<'a>> {
 /// The pauses of a configuration of which a run has no single pauses: each percentile is the median
 /// of those of the runs. `None` if all runs have single pauses.
 fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
-    let stats: Vec<&RunStats> = group.ok().filter_map(|run| run.stats.as_ref()).collect();
-    stats.iter().find(|stats| stats.collections_absent.is_some())?;
-    let pauses: Vec<&Pauses> = stats.iter().map(|stats| stats.pauses.as_ref()).collect::<Option<_>>()?;
+    let with_statistics = || group.ok().filter(|run| run.has_phases.is_some());
+    with_statistics().find(|run| matches!(run.pauses, Pauses::Told(_)))?;
+    let pauses: Vec<ToldPauses> = with_statistics().map(|run| run.pauses.told()).collect::<Option<_>>()?;
     let samples = of_histograms(&pauses);
     Some(PauseRow {
         group,
@@ -79,13 +79,12 @@ fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
 }
 
 /// Each percentile over the runs, in the order of [`PERCENTILES`].
-fn of_histograms(pauses: &[&Pauses]) -> Vec<Option<Sample>> {
-    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
-    let sample = |of: fn(&Pauses) -> Option<u64>| {
-        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
-        Sample::of(of_runs?)
+fn of_histograms(pauses: &[ToldPauses]) -> Vec<Option<Sample>> {
+    let sample = |place: usize| {
+        let of_runs = pauses.iter().map(|pauses| Some(pauses.percentiles[place]? as f64));
+        Sample::of(of_runs.collect::<Option<Vec<f64>>>()?)
     };
-    of.into_iter().map(sample).collect()
+    (0..PERCENTILES.len()).map(sample).collect()
 }
 
 impl PauseRow<'_> {
@@ -94,8 +93,7 @@ impl PauseRow<'_> {
     /// It takes some milliseconds.
     pub(crate) fn intervals(&self) -> Vec<Option<Interval>> {
         if self.sorted.is_empty() {
-            let stats = self.group.ok().filter_map(|run| run.stats.as_ref());
-            let pauses: Vec<&Pauses> = stats.filter_map(|stats| stats.pauses.as_ref()).collect();
+            let pauses: Vec<ToldPauses> = self.group.ok().filter_map(|run| run.pauses.told()).collect();
             let samples = of_histograms(&pauses);
             return samples
                 .iter()
@@ -127,6 +125,7 @@ pub(crate) fn distribution(about: &str, title: &str, summary: &Summary<'_>, rows
             points: tail(&row.sorted),
             marks: false,
             joined: true,
+            subject: runs_of([row.group]),
             ..Series::default()
         })
         .collect();
@@ -162,6 +161,7 @@ pub(crate) fn utilisation(about: &str, title: &str, summary: &Summary<'_>, rows:
             x: window,
             y: Some((shown[0], shown[1], shown[2])),
             tip: format!("{}: {:.1} % in {window} ms", group.configuration.collector, shown[0]),
+            subject: runs_of([group]),
             ..Point::default()
         })
     };
@@ -190,6 +190,11 @@ pub(crate) fn utilisation(about: &str, title: &str, summary: &Summary<'_>, rows:
     }
 }
 
+/// A pause, and the share of pauses that are no longer.
+fn tip(pause: u64, share: f64) -> String {
+    format!("{:.2} %: {} ms", share * 100.0, format::milliseconds(pause))
+}
+
 /// The distribution as points (1 / share of longer pauses, milliseconds). On a logarithmic axis
 /// each tenth of the tail gets the same room. Pause i of n stands at i/(n+1), so that the longest
 /// pause has a place as well.
@@ -206,6 +211,7 @@ fn tail(sorted: &[u64]) -> Vec<Point> {
             points.push(Point {
                 x,
                 y: Some((y, y, y)),
+                tip: tip(pause, 1.0 - 1.0 / x),
                 ..Point::default()
             });
         }

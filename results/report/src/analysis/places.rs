@@ -1,7 +1,7 @@
 //! The places of configurations on a horizontal axis: the values of a swept flag, or the
 //! collectors.
 
-use crate::summary::{Group, HEAP, Summary};
+use crate::summary::{Group, HEAP, Summary, axis_name};
 use gclab_results::Axis;
 use gclab_words::size::read_number;
 
@@ -95,7 +95,7 @@ fn label(axis: &Axis, log: bool) -> String {
     let name = if axis.flag == HEAP {
         "heap, in multiples of the least heap".to_owned()
     } else {
-        format!("-{}", axis.flag)
+        axis_name(&axis.flag)
     };
     if log { format!("{name}, logarithmic") } else { name }
 }

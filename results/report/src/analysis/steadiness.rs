@@ -4,19 +4,27 @@
 //! loop have none: a schedule fixes their time. Nothing is left out of any statistic for what is
 //! found here.
 
-use crate::chart::{Chart, Point, Series, linear_ticks};
+use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
+use crate::folder::MOST_LISTED;
 use crate::format;
 use crate::metric::Metric;
+use crate::run::Run;
 use crate::summary::{Group, Summary};
 use gclab_inference::{Drift, Placed, drift, outliers};
-use gclab_results::RunRecord;
+use std::rc::Rc;
 
 /// A change from the first run to the last that is worth a caution.
 const WORTH_A_WORD: f64 = 0.01;
 
-/// The most points of the chart. Of several runs that share one, it is the median, with the least
-/// and the greatest.
+/// The most points with a mark. Of several runs that share one, it is the median; then each run is
+/// a small dot, too.
 const POINTS: usize = 120;
+
+/// The most dots of single runs.
+const DOTS: usize = MOST_LISTED;
+
+/// The style of the dots of single runs: light blue.
+const EVERY_RUN: usize = 5;
 
 /// The style of the line at 0: grey.
 const NO_CHANGE: usize = 6;
@@ -25,7 +33,7 @@ const NO_CHANGE: usize = 6;
 #[derive(Debug)]
 pub(crate) struct Steadiness<'a> {
     /// The runs with the labels of their configurations, in the order of the plan.
-    runs: Vec<(&'a RunRecord, String)>,
+    runs: Vec<(&'a Run, Rc<str>)>,
     /// The drift, where there are enough runs.
     pub(crate) drift: Option<Drift>,
     /// The runs that stand apart.
@@ -40,7 +48,7 @@ pub(crate) struct Steadiness<'a> {
 #[derive(Debug)]
 pub(crate) struct Strange<'a> {
     /// The run.
-    pub(crate) run: &'a RunRecord,
+    pub(crate) run: &'a Run,
     /// The workload and its setting.
     pub(crate) label: String,
     /// Its time over the median of its configuration.
@@ -50,16 +58,16 @@ pub(crate) struct Strange<'a> {
 /// The steadiness of the timed runs; `None` without a run that has a time.
 pub(crate) fn steadiness<'a>(summary: &Summary<'a>) -> Option<Steadiness<'a>> {
     let time = summary.time_metric();
-    let mut found: Vec<(Placed, &RunRecord, String)> = Vec::new();
+    let mut found: Vec<(Placed, &Run, Rc<str>)> = Vec::new();
     let mut strange = Vec::new();
     let groups = summary.timed_works().flat_map(|work| &work.groups);
     for (configuration, group) in groups.enumerate() {
-        let label = label(summary, group);
-        let times: Vec<(&RunRecord, f64)> = group.ok().filter_map(|run| Some((run, (time.of)(run)?))).collect();
+        let label: Rc<str> = label(summary, group).into();
+        let times: Vec<(&Run, f64)> = group.ok().filter_map(|run| Some((run, time.of(run)?))).collect();
         let values: Vec<f64> = times.iter().map(|(_, value)| *value).collect();
         strange.extend(outliers(&values).into_iter().map(|(index, ratio)| Strange {
             run: times[index].0,
-            label: label.clone(),
+            label: label.to_string(),
             ratio,
         }));
         found.extend(times.into_iter().map(|(run, value)| {
@@ -69,7 +77,7 @@ pub(crate) fn steadiness<'a>(summary: &Summary<'a>) -> Option<Steadiness<'a>> {
                 position,
                 value,
             };
-            (placed, run, label.clone())
+            (placed, run, Rc::clone(&label))
         }));
     }
     if found.is_empty() {
@@ -121,11 +129,14 @@ impl Steadiness<'_> {
     pub(crate) fn chart(&self) -> Option<Chart> {
         let drift = self.drift.as_ref()?;
         let known = self.runs.iter().zip(&drift.residuals);
-        let known: Vec<(&RunRecord, &str, f64)> = known
-            .filter_map(|((run, label), residual)| Some((*run, label.as_str(), ((*residual)? - 1.0) * 100.0)))
+        let known: Vec<(&Run, &str, f64)> = known
+            .filter_map(|((run, label), residual)| Some((*run, &**label, ((*residual)? - 1.0) * 100.0)))
             .collect();
         let bucket = known.len().div_ceil(POINTS).max(1);
-        let points = known.chunks(bucket).map(point).collect();
+        let points: Vec<Point> = known.chunks(bucket).map(point).collect();
+        let step = known.len().div_ceil(DOTS).max(1);
+        let every = known.chunks(1).step_by(step);
+        let every = every.map(point).filter(|_| bucket > 1).collect();
         let (first, last) = (known.first()?.0.position, known.last()?.0.position);
         let line = [first, last].map(|position| Point {
             x: f64::from(position),
@@ -152,7 +163,14 @@ impl Steadiness<'_> {
                     ..Series::default()
                 },
                 Series {
+                    style: EVERY_RUN,
+                    points: every,
+                    cloud: true,
+                    ..Series::default()
+                },
+                Series {
                     points,
+                    joined: bucket > 1,
                     marks: true,
                     ..Series::default()
                 },
@@ -163,7 +181,7 @@ impl Steadiness<'_> {
 }
 
 /// The point of some neighbouring runs.
-fn point(runs: &[(&RunRecord, &str, f64)]) -> Point {
+fn point(runs: &[(&Run, &str, f64)]) -> Point {
     let mut values: Vec<f64> = runs.iter().map(|(_, _, percent)| *percent).collect();
     values.sort_by(f64::total_cmp);
     let median = values[values.len() / 2];
@@ -174,8 +192,13 @@ fn point(runs: &[(&RunRecord, &str, f64)]) -> Point {
     };
     Point {
         x: f64::from(run.position),
-        y: Some((median, values[0], values[values.len() - 1])),
+        y: Some((median, median, median)),
         tip,
+        subject: if runs.len() == 1 {
+            Subject::Run(run.position)
+        } else {
+            Subject::None
+        },
         ..Point::default()
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::analysis::answers::answers;
 use crate::analysis::panels::by_other_axes;
-use crate::chart::{Chart, Point, Series, linear_ticks};
+use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
 use crate::format;
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, WorkloadRuns};
@@ -56,9 +56,9 @@ pub(crate) fn timelines(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> (Stri
 
 fn timeline(group: &Group<'_>) -> Option<Chart> {
     let run = group.ok().next()?;
-    let pauses: Vec<&CollectionRecord> = run
-        .stats
-        .as_ref()?
+    // No chart is better than none of the report, if the record cannot be read again.
+    let stats = run.record().ok()?.stats?;
+    let pauses: Vec<&CollectionRecord> = stats
         .collections
         .iter()
         .filter(|pause| pause.in_use_bytes.is_some() && pause.cause.as_deref() != Some("final"))
@@ -74,6 +74,7 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
             .collect(),
         joined: true,
         steps: true,
+        subject: Subject::Run(run.position),
         ..Series::default()
     };
     let majors: Vec<&CollectionRecord> = pauses.iter().copied().filter(|pause| pause.major).collect();
@@ -88,7 +89,11 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
                     format::bytes(pause.live_bytes?),
                     format::time(seconds(pause))
                 );
-                Some(Point { tip, ..point })
+                Some(Point {
+                    tip,
+                    subject: Subject::Run(run.position),
+                    ..point
+                })
             })
             .collect(),
         marks: true,

@@ -4,7 +4,8 @@
 
 use super::cross::Crosses;
 use super::scale::{Scale, linear_ticks, log_ticks};
-use super::style::{colour, dashes, escape, mark};
+use super::series::{Place, Series};
+use super::style::escape;
 use crate::format;
 use std::fmt::Write;
 
@@ -50,38 +51,6 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
 }
 
-/// A series of a chart: points of one style.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Series {
-    /// The colour and shape; a collector has the same one in all charts of a page.
-    pub(crate) style: usize,
-    /// The points, in ascending order of `x`.
-    pub(crate) points: Vec<Point>,
-    /// Whether points have marks.
-    pub(crate) marks: bool,
-    /// Whether points are joined by a line.
-    pub(crate) joined: bool,
-    /// Whether that line is made of steps: each value holds until the next point.
-    pub(crate) steps: bool,
-    /// Whether the spread is drawn as a band instead of a bar at each point.
-    pub(crate) band: bool,
-}
-
-/// A point of a series, or the place of one that is missing.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Point {
-    /// The place on the horizontal axis.
-    pub(crate) x: f64,
-    /// The value and the ends of its spread; `None` for a missing value, which is marked by a
-    /// cross.
-    pub(crate) y: Option<(f64, f64, f64)>,
-    /// The text that is shown when the mouse rests on the point.
-    pub(crate) tip: String,
-    /// The reason of a missing value in a word or two, which stands next to the cross; may be
-    /// empty.
-    pub(crate) why: String,
-}
-
 /// The charts of several workloads with their common legend.
 #[derive(Debug, Default)]
 pub(crate) struct ChartSet {
@@ -115,13 +84,25 @@ impl Chart {
         self.values().count()
     }
 
+    /// The same chart with the other scale of the vertical axis, for a reader who switches; `None`
+    /// if there is no other one: a logarithmic scale has no place for 0 and for negative figures.
+    pub(crate) fn other_scale(&self) -> Option<Chart> {
+        let mut values = self.values();
+        let known = self.dots() > 0 && !self.y_mirrored && values.all(|(value, ..)| value > 0.0);
+        known.then(|| Chart {
+            y_log: !self.y_log,
+            ..self.clone()
+        })
+    }
+
     /// The chart as one `<svg>` element.
     pub(crate) fn svg(&self) -> String {
         let lines = fit(&self.title, WIDTH - 8.0);
         let frame = Frame::of(self, lines.len());
         let about = if self.about.is_empty() { "" } else { ": " };
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{}{about}{}</title><desc>{}</desc>"#,
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" data-scale="{}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{}{about}{}</title><desc>{}</desc>"#,
+            if self.y_log { "log" } else { "linear" },
             escape(&self.about),
             escape(&self.title),
             escape(&self.description()),
@@ -144,7 +125,12 @@ impl Chart {
             } else {
                 0.0
             };
-            series.draw(&mut svg, &frame, offset, &mut crosses);
+            let at = Place {
+                x: &frame.x,
+                y: &frame.y,
+                offset,
+            };
+            series.draw(&mut svg, &at, &mut crosses);
             place += 1.0;
         }
         crosses.reasons(&mut svg);
@@ -288,87 +274,6 @@ impl Chart {
             label = escape(&self.x_label),
         );
     }
-}
-
-impl Series {
-    fn draw<'c>(&'c self, svg: &mut String, frame: &Frame, offset: f64, crosses: &mut Crosses<'c>) {
-        let (colour, y) = (colour(self.style), &frame.y);
-        let at = |p: &Point| frame.x.at(p.x) + offset;
-        if self.band {
-            for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
-                let edge = |p: &Point, value: f64| format!("{:.1},{:.1}", at(p), y.at(value));
-                let upper = stretch.iter().filter_map(|p| p.y.map(|(_, _, high)| edge(p, high)));
-                let lower = stretch.iter().rev().filter_map(|p| p.y.map(|(_, low, _)| edge(p, low)));
-                let corners: Vec<String> = upper.chain(lower).collect();
-                let _ = write!(
-                    svg,
-                    r#"<polygon points="{}" style="fill:{colour}" fill-opacity="0.16" stroke="none"/>"#,
-                    corners.join(" ")
-                );
-            }
-        }
-        if self.joined {
-            for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
-                let _ = write!(
-                    svg,
-                    r#"<polyline points="{}" fill="none" style="stroke:{colour}" stroke-width="1.8" stroke-linejoin="round"{}/>"#,
-                    self.corners(stretch, at, y).join(" "),
-                    dashes(self.style),
-                );
-            }
-        }
-        if !self.marks {
-            return;
-        }
-        for point in &self.points {
-            let left = at(point);
-            let _ = write!(svg, "<g><title>{}</title>", escape(&point.tip));
-            match point.y {
-                Some((value, low, high)) => {
-                    if !self.band {
-                        spread_bar(svg, left, y.at(low), y.at(high), &colour);
-                    }
-                    svg.push_str(&mark(self.style, left, y.at(value)));
-                }
-                None => {
-                    let middle = crosses.next(left, &point.why);
-                    let (l, r, t, b) = (left - 4.0, left + 4.0, middle - 4.0, middle + 4.0);
-                    let _ = write!(
-                        svg,
-                        r#"<path d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}" style="stroke:{colour}" stroke-width="2" fill="none"/>"#
-                    );
-                }
-            }
-            svg.push_str("</g>");
-        }
-    }
-
-    /// The corners of the line through some points.
-    fn corners(&self, stretch: &[Point], at: impl Fn(&Point) -> f64, y: &Scale) -> Vec<String> {
-        let mut corners = Vec::new();
-        let mut before = None;
-        for point in stretch {
-            let Some((value, ..)) = point.y else { continue };
-            let (across, up) = (at(point), y.at(value));
-            if let Some(before) = before.filter(|_| self.steps) {
-                corners.push(format!("{across:.1},{before:.1}"));
-            }
-            corners.push(format!("{across:.1},{up:.1}"));
-            before = Some(up);
-        }
-        corners
-    }
-}
-
-fn spread_bar(svg: &mut String, at: f64, low: f64, high: f64, colour: &str) {
-    if (low - high).abs() < 0.5 {
-        return;
-    }
-    let (l, r) = (at - 2.5, at + 2.5);
-    let _ = write!(
-        svg,
-        r#"<path d="M{at:.1} {low:.1}V{high:.1}M{l:.1} {low:.1}H{r:.1}M{l:.1} {high:.1}H{r:.1}" style="stroke:{colour}" stroke-width="1.2" fill="none"/>"#
-    );
 }
 
 /// A title in lines that fit into some pixels, broken at blanks.

@@ -1,8 +1,10 @@
 //! A comparison as text, as Markdown and as JSON: a row for each figure that is judged, and the
 //! configurations that cannot be compared.
 
+use super::github::{Comment, Rows, plain};
 use super::text_table::TextTable;
-use crate::analysis::compare::{Comparison, Figure, Row, Verdict};
+use crate::analysis::compare::{Comparison, Figure, Row};
+use crate::analysis::verdict::Verdict;
 use crate::format::{ABSENT, counted};
 use gclab_inference::{Change, FALSE_SHARE, MOST_RUNS};
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ pub fn comparison(comparison: &Comparison) -> String {
     for caution in &comparison.cautions {
         let _ = writeln!(text, "caution: {caution}");
     }
-    let rows = rows(comparison);
+    let rows = rows(comparison, comparison.only_changed);
     if comparison.rows.is_empty() {
         text.push_str("the two have no configuration in common\n");
     } else if !rows.is_empty() {
@@ -38,41 +40,84 @@ pub fn comparison(comparison: &Comparison) -> String {
     text
 }
 
-/// The comparison for an issue or a pull request: the counts, then the table.
+/// The comparison for a comment on GitHub: the answer in a sentence, the figures that changed, and
+/// all figures in a part to open.
 pub fn comparison_markdown(comparison: &Comparison) -> String {
-    let mut text = String::new();
-    let cautions = comparison.cautions.iter().map(|caution| format!("caution: {caution}"));
-    for line in summary(comparison).into_iter().chain(cautions) {
-        let _ = writeln!(text, "{}\n", plain(&line));
+    let mut comment = Comment::default();
+    comment.paragraph(&format!("**{}**", plain(&answer(comparison))));
+    comment.list(&comparison.cautions);
+    let table = |rows| Rows {
+        head: &HEADER,
+        right_from: 2,
+        left_from: HEADER.len() - 1,
+        rows,
+    };
+    comment.table(&table(rows(comparison, true)));
+    comment.list(&summary(comparison));
+    if !comparison.only_changed {
+        let all = rows(comparison, false);
+        comment.details(&format!("All {}", counted(all.len(), "row")), |inside| {
+            inside.table(&table(all))
+        });
     }
-    let rows = rows(comparison);
-    if !rows.is_empty() {
-        let _ = writeln!(text, "| {} |\n|:--|:--|--:|--:|--:|--:|:--|", HEADER.join(" | "));
-        for row in rows {
-            let cells: Vec<String> = row.iter().map(|cell| plain(cell)).collect();
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        }
-        text.push('\n');
-    }
-    for line in remarks(comparison) {
-        let _ = writeln!(text, "- {}", plain(&line));
-    }
-    text
+    comment.details("Remarks", |inside| inside.list(&remarks(comparison)));
+    comment.text()
 }
 
-/// Text that Markdown shows as it is, in a cell of a table.
-fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '\\' | '`' | '*' | '[' | ']' | '#' | '_' => plain.extend(['\\', c]),
-            '<' => plain.push_str("&lt;"),
-            '>' => plain.push_str("&gt;"),
-            '\n' | '\r' => plain.push(' '),
-            c => plain.push(c),
-        }
+/// The answer in a sentence.
+fn answer(comparison: &Comparison) -> String {
+    let count = |verdict| comparison.count(verdict);
+    let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
+    let all = counted(comparison.rows.len(), "configuration");
+    let within = plain_percent(comparison.threshold);
+    let of = |words: &str, verdict| {
+        format!(
+            "{words} in {} of {all}{}.",
+            comparison.configurations(verdict),
+            largest(comparison, verdict).map_or_else(String::new, |words| format!(", most in {words}"))
+        )
+    };
+    if worse > 0 {
+        of(&format!("{} worse", counted(worse, "figure")), Verdict::Worse)
+    } else if better > 0 {
+        of(
+            &format!("No figure is worse, and {better} {} better", plural_is(better)),
+            Verdict::Better,
+        )
+    } else if comparison.rows.is_empty() {
+        "The two have no configuration in common.".to_owned()
+    } else {
+        format!(
+            "No figure of {all} is worse: {} the same within ±{within}, {} unclear.",
+            count(Verdict::Same),
+            count(Verdict::Unclear)
+        )
     }
-    plain
+}
+
+fn plural_is(number: usize) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// The largest change with this verdict: `gcbench, copying: total 1.100× (1.080 to 1.120)`.
+fn largest(comparison: &Comparison, verdict: Verdict) -> Option<String> {
+    let figures = comparison
+        .rows
+        .iter()
+        .flat_map(|row| row.figures.iter().map(move |figure| (row, figure)));
+    let changed =
+        figures.filter_map(|(row, figure)| Some((row, figure, figure.change.filter(|_| figure.verdict == verdict)?)));
+    let (row, figure, change) =
+        changed.max_by(|(.., one), (.., other)| one.ratio().ln().abs().total_cmp(&other.ratio().ln().abs()))?;
+    let ci = change.interval(0.95)?;
+    Some(format!(
+        "{}: {} {:.3}× ({:.3} to {:.3})",
+        name(comparison, row),
+        figure.metric.title,
+        change.ratio(),
+        ci.low,
+        ci.high
+    ))
 }
 
 /// The comparison for other programs. Figures are in seconds, bytes and shares.
@@ -87,6 +132,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
                 "collector": row.configuration.collector,
                 "against": comparison.against,
                 "flags": row.configuration.flags,
+                "settings": row.configuration.settings,
                 "verdict": row.verdict.word(),
                 "note": row.note,
                 "figures": comparison.figures(row).map(figure_json).collect::<Vec<_>>(),
@@ -129,10 +175,13 @@ fn figure_json(figure: &Figure) -> Value {
     })
 }
 
-/// The rows of the table.
-fn rows(comparison: &Comparison) -> Vec<Vec<String>> {
+/// The rows of the table; those of figures that changed, or all that are shown.
+fn rows(comparison: &Comparison, only_changed: bool) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for row in comparison.shown() {
+        if only_changed && !row.verdict.is_change() {
+            continue;
+        }
         let mut name = name(comparison, row);
         if row.verdict == Verdict::Identical {
             rows.push(short_row(name, "all", row.verdict.word()));
@@ -142,19 +191,26 @@ fn rows(comparison: &Comparison) -> Vec<Vec<String>> {
             let verdict = row.outcome.map_or("", Verdict::word);
             rows.push(short_row(std::mem::take(&mut name), "outcome (below)", verdict));
         }
-        for figure in comparison.figures(row) {
+        let shown = |figure: &&Figure| !only_changed || figure.verdict.is_change();
+        for figure in comparison.figures(row).filter(shown) {
             rows.push(figure_cells(std::mem::take(&mut name), figure, comparison.threshold));
         }
     }
     rows
 }
 
-/// The configuration; of rivals, both collectors: `gcbench, copying over two-space A=1m`.
+/// The configuration; of rivals, both collectors: `gcbench, copying over two-space A=1m`; or both
+/// builds: `gcbench, copying build=new over old`.
 fn name(comparison: &Comparison, row: &Row) -> String {
     let mut configuration = row.configuration.clone();
     if let Some(against) = &comparison.against {
-        configuration.collector.push_str(" over ");
-        configuration.collector.push_str(against);
+        let judged = if comparison.of_builds {
+            configuration.settings.entry("build".to_owned()).or_default()
+        } else {
+            &mut configuration.collector
+        };
+        judged.push_str(" over ");
+        judged.push_str(against);
     }
     configuration.to_string()
 }

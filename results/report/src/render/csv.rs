@@ -1,10 +1,12 @@
 //! All runs as CSV for R, pandas and spreadsheets: a row for each run, a column for each variable,
 //! in base units.
 
-use super::csv_text::CsvText;
-use crate::metric::{self, Unit};
-use gclab_results::{ResultsDir, Status};
+use super::csv_text::{CsvText, text};
+use crate::folder::Results;
+use crate::metric::{self, Metric, Unit};
+use gclab_results::Status;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 
 /// A figure in its base unit. Times are measured in whole nanoseconds; digits beyond these are
 /// noise of the arithmetic.
@@ -22,17 +24,28 @@ fn number(unit: Unit, value: f64) -> String {
 }
 
 /// The timed runs of these folders as CSV. Columns: the folder's name, the configuration, a `flag_`
-/// column for each flag of any run, the outcome, each figure under its key, and a `figure_` column
-/// for each figure that `stats` of a program names. An empty cell is a figure that the run does not
-/// have.
-pub fn csv(dirs: &[ResultsDir]) -> String {
+/// column for each flag of any run, a `setting_` column for each other setting, the outcome, each
+/// figure under its key, and a `figure_` column for each figure that `stats` of a program names. An
+/// empty cell is a figure that the run does not have.
+pub fn csv(dirs: &[Results]) -> String {
+    text(|to| write_csv(dirs, to))
+}
+
+/// Writes [`csv()`] row by row.
+///
+/// # Errors
+/// If `to` cannot be written.
+pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
     let runs = || dirs.iter().flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)));
-    let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
-    let figures: BTreeSet<&String> = runs()
-        .filter_map(|(_, run)| run.figures.as_ref())
-        .flat_map(|own| own.keys())
+    let configurations = || runs().map(|(_, run)| &run.configuration);
+    let flags: BTreeSet<&String> = configurations().flat_map(|of| of.flags.keys()).collect();
+    let settings: BTreeSet<&String> = configurations().flat_map(|of| of.settings.keys()).collect();
+    let figures: BTreeSet<&str> = runs()
+        .flat_map(|(_, run)| &run.more().named)
+        .map(|(name, _)| &**name)
         .collect();
-    let mut text = CsvText::new();
+    let metrics: Vec<Metric> = metric::all().collect();
+    let mut text = CsvText::new(to);
     let head = [
         "experiment",
         "id",
@@ -46,10 +59,11 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
     ];
     let mut row: Vec<String> = head.map(str::to_owned).to_vec();
     row.extend(flags.iter().map(|flag| format!("flag_{flag}")));
+    row.extend(settings.iter().map(|name| format!("setting_{name}")));
     row.extend(["started", "outcome", "exit_code", "signal", "checksum"].map(str::to_owned));
-    row.extend(metric::ALL.iter().map(|metric| metric.key.to_owned()));
+    row.extend(metric::all().map(|metric| metric.key.to_owned()));
     row.extend(figures.iter().map(|figure| format!("figure_{figure}")));
-    text.row(&row);
+    text.row(&row)?;
     for (dir, run) in runs() {
         let (exit_code, signal) = match &run.outcome {
             Status::Crash { exit_code, signal } => (*exit_code, *signal),
@@ -57,31 +71,38 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
         };
         let or_empty = |number: Option<i32>| number.map_or(String::new(), |n| n.to_string());
         row.clear();
-        row.extend([dir.manifest().name.clone(), run.id.clone(), run.cell.clone()]);
+        let of = &run.configuration;
+        row.extend([dir.manifest().name.clone(), run.id.to_string(), run.cell.clone()]);
         row.extend([run.position.to_string(), run.round.to_string()]);
-        row.extend([run.workload.clone(), run.args.join(" "), run.collector.clone()]);
+        row.extend([of.workload.clone(), of.args.join(" "), of.collector.clone()]);
         row.push(run.heap_multiple.map_or(String::new(), |multiple| multiple.to_string()));
         row.extend(
             flags
                 .iter()
-                .map(|flag| run.flags.get(*flag).cloned().unwrap_or_default()),
+                .map(|flag| of.flags.get(*flag).cloned().unwrap_or_default()),
         );
-        row.extend([run.started.clone().unwrap_or_default(), run.outcome.kind().to_owned()]);
+        row.extend(
+            settings
+                .iter()
+                .map(|name| of.settings.get(*name).cloned().unwrap_or_default()),
+        );
+        let started = run.started.as_deref().unwrap_or_default();
+        row.extend([started.to_owned(), run.outcome.kind().to_owned()]);
         row.extend([
             or_empty(exit_code),
             or_empty(signal),
-            run.checksum.clone().unwrap_or_default(),
+            run.checksum.as_deref().unwrap_or_default().to_owned(),
         ]);
-        row.extend(metric::ALL.iter().map(|m| {
-            (m.of)(run)
+        row.extend(metrics.iter().map(|m| {
+            m.of(run)
                 .filter(|v| v.is_finite())
                 .map_or(String::new(), |v| number(m.unit, v))
         }));
         row.extend(figures.iter().map(|figure| {
-            let own = run.figures.as_ref().and_then(|own| own.get(*figure));
-            own.map_or(String::new(), f64::to_string)
+            let own = run.more().named.iter().find(|(name, _)| **name == **figure);
+            own.map_or(String::new(), |(_, value)| value.to_string())
         }));
-        text.row(&row);
+        text.row(&row)?;
     }
     text.finish()
 }

@@ -3,21 +3,51 @@
 //! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
 //! part of this program. The only other markup is that of charts, which escape their own text.
 
+use super::terminal::tables_of;
 use crate::chart::{Stack, View, escape, swatch};
-use crate::document::{Cell, Column, Look, Part, Profile, Report, Section, Table, Text, Topic};
-use crate::format::{ABSENT, median_then_range};
+use crate::document::{Part, Profile, Report, Section, Topic};
+use crate::folder::Results;
 use crate::sections::report;
-use gclab_results::ResultsDir;
 
-pub(super) const STYLE: &str = include_str!("assets/page.css");
+/// The rules of all pages. The dark colours hold where the system or the reader chose them.
+pub(super) const STYLE: &str = concat!(
+    include_str!("assets/page.css"),
+    "@media screen and (prefers-color-scheme: dark) { :root:not([data-theme=light]) { ",
+    include_str!("assets/dark.css"),
+    "} }\n@media screen { :root[data-theme=dark] { ",
+    include_str!("assets/dark.css"),
+    "} }\n"
+);
 pub(super) const SCRIPT: &str = include_str!("assets/page.js");
+
+/// Rules for reports alone.
+const OWN_STYLE: &str = include_str!("assets/report/report.css");
+
+/// The scripts of reports, each of which uses those before it.
+const OWN_SCRIPTS: [&str; 4] = [
+    include_str!("assets/report/tables.js"),
+    include_str!("assets/report/runs.js"),
+    include_str!("assets/report/charts.js"),
+    include_str!("assets/report/view.js"),
+];
 
 /// The most heap profiles that are drawn: each takes some twenty kilobytes.
 const MOST_PROFILES: usize = 60;
 
 /// The report of these folders as one HTML file.
-pub fn html(dirs: &[ResultsDir]) -> String {
+pub fn html(dirs: &[Results]) -> String {
     let reports: Vec<Report> = dirs.iter().map(report).collect();
+    page(&reports)
+}
+
+/// The report of these folders as one HTML file, and as tables for a terminal. The figures are made
+/// once for both, and intervals take most of the time.
+pub fn html_and_tables(dirs: &[Results]) -> (String, Vec<String>) {
+    let reports: Vec<Report> = dirs.iter().map(report).collect();
+    (page(&reports), reports.iter().map(tables_of).collect())
+}
+
+fn page(reports: &[Report]) -> String {
     let names: Vec<&str> = reports.iter().map(|report| report.name.as_str()).collect();
     let version = env!("CARGO_PKG_VERSION");
     let mut page = Page::default();
@@ -28,6 +58,7 @@ pub fn html(dirs: &[ResultsDir]) -> String {
     page.text(version).markup("\">\n<title>").text(&names.join(", "));
     page.markup(": gclab report</title>\n<style>\n")
         .markup(STYLE)
+        .markup(OWN_STYLE)
         .markup("</style>\n</head>\n<body>\n");
     for (number, report) in reports.iter().enumerate() {
         page.report(report, number);
@@ -36,7 +67,11 @@ pub fn html(dirs: &[ResultsDir]) -> String {
     page.markup(
         " from plan.json, runs.jsonl and the event logs; all figures follow from these files.</footer>\n<script>\n",
     );
-    page.markup(SCRIPT).markup("</script>\n</body>\n</html>\n");
+    page.markup(SCRIPT);
+    for script in OWN_SCRIPTS {
+        page.markup(script);
+    }
+    page.markup("</script>\n</body>\n</html>\n");
     page.0
 }
 
@@ -179,26 +214,28 @@ impl Page {
             Part::Legend(styles) => {
                 self.markup("<div class=\"legend\">");
                 for (style, name) in styles {
-                    self.markup("<span>").svg(&swatch(*style)).text(name).markup("</span>");
+                    self.element("<span data-s=\"", &style.to_string(), "\">");
+                    self.svg(&swatch(*style)).text(name).markup("</span>");
                 }
                 self.markup("</div>\n")
             }
             Part::Charts(charts) => {
                 self.markup("<div class=\"charts\">");
-                charts.iter().for_each(|chart| {
+                for chart in charts {
                     self.svg(&chart.svg());
-                });
+                    if let Some(other) = chart.other_scale() {
+                        let other = other.svg().replacen("class=\"chart\"", "class=\"chart other\"", 1);
+                        self.markup("<template>").svg(&other).markup("</template>");
+                    }
+                }
                 self.markup("</div>\n")
             }
             Part::Forest(forest) => {
                 self.markup("<div class=\"charts\">");
                 self.svg(&forest.svg()).markup("</div>\n")
             }
-            Part::Table(table) => {
-                self.markup("<div class=\"wide\">");
-                self.table(table);
-                self.markup("</div>\n")
-            }
+            Part::Table(table) => self.any_table(table),
+            Part::Runs(runs) => self.runs(runs),
             Part::Facts(facts) => {
                 self.markup("<div class=\"wide\"><table class=\"facts-table\"><tbody>");
                 for (name, value) in facts {
@@ -240,110 +277,6 @@ impl Page {
             self.svg(&chart.as_view(view).svg()).markup("</details>\n");
         }
     }
-
-    fn table(&mut self, table: &Table) {
-        self.markup(match table.look {
-            Look::Sortable => "<table class=\"sortable\">\n<thead><tr>",
-            Look::Answers => "<table class=\"answers\">\n<thead><tr>",
-            Look::Fixed => "<table>\n<thead><tr>",
-        });
-        let right = |column: &Column| column.figures && table.look != Look::Answers;
-        for column in &table.columns {
-            self.markup("<th scope=\"col\"");
-            self.markup(if right(column) { " class=\"n\">" } else { ">" });
-            // A button can be reached and pressed by keyboard.
-            match table.look {
-                Look::Sortable => self.element("<button type=\"button\">", &column.heading(), "</button></th>"),
-                _ => self.element("", &column.heading(), "</th>"),
-            };
-        }
-        self.markup("</tr></thead>\n<tbody>\n");
-        for row in &table.rows {
-            self.markup("<tr>");
-            for (column, cell) in table.columns.iter().zip(row) {
-                self.markup(if right(column) { "<td class=\"n\"" } else { "<td" });
-                // On a narrow page the cells stand below each other, each after its heading.
-                if table.look == Look::Answers {
-                    self.element(" data-label=\"", &column.heading(), "\"");
-                }
-                self.cell(cell);
-                self.markup("</td>");
-            }
-            self.markup("</tr>\n");
-        }
-        self.markup("</tbody></table>");
-    }
-
-    /// The rest of a `<td` tag, and the content of the cell.
-    fn cell(&mut self, cell: &Cell) {
-        match cell {
-            Cell::Text(text) => self.text_cell(text),
-            Cell::Figure(metric, Some(spread)) => {
-                let (text, more) = median_then_range(metric, spread);
-                self.text_cell(&Text {
-                    text,
-                    more,
-                    sort: Some(spread.median),
-                    ..Text::default()
-                });
-            }
-            Cell::Figure(_, None) => {
-                self.element(">", ABSENT, "");
-            }
-            Cell::Runs(ok, all, failures) => {
-                let counts: Vec<String> = failures.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-                self.text_cell(&Text {
-                    text: if failures.is_empty() {
-                        all.to_string()
-                    } else {
-                        format!("{ok}/{all}")
-                    },
-                    more: counts.join(", "),
-                    sort: Some(*ok as f64),
-                    failed: !failures.is_empty(),
-                    ..Text::default()
-                });
-            }
-            Cell::Pairs(pairs) => {
-                self.markup(">");
-                for (name, value) in pairs {
-                    self.element("<span>", name, "</span>");
-                    self.element("<span class=\"v\">", value, "</span>");
-                }
-                if pairs.is_empty() {
-                    self.text(ABSENT);
-                }
-            }
-            Cell::Output(command, stderr) if command.is_empty() && stderr.is_empty() => {
-                self.element(">", ABSENT, "");
-            }
-            Cell::Output(command, stderr) => {
-                self.element("><details><summary>show</summary><pre>", command, "");
-                if !stderr.is_empty() {
-                    self.element("\n", stderr, "");
-                }
-                self.markup("</pre></details>");
-            }
-        }
-    }
-
-    fn text_cell(&mut self, cell: &Text) {
-        if cell.failed {
-            self.markup(" data-failed");
-        }
-        if let Some(sort) = cell.sort {
-            self.element(" data-sort=\"", &sort.to_string(), "\"");
-        }
-        self.markup(">");
-        if cell.strong {
-            self.element("<strong>", &cell.text, "</strong>");
-        } else {
-            self.text(&cell.text);
-        }
-        if !cell.more.is_empty() {
-            self.element("<small>", &cell.more, "</small>");
-        }
-    }
 }
 
 /// Whether a section has a place of its own on the page. The tables of workloads are one table
@@ -353,7 +286,7 @@ fn is_on_page(section: &Section) -> bool {
 }
 
 /// A title as an id: its letters and figures in lower case, joined by hyphens.
-fn slug(title: &str) -> String {
+pub(super) fn slug(title: &str) -> String {
     let words = title
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());

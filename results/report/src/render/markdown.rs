@@ -3,9 +3,9 @@
 
 use super::text_table::runs;
 use crate::document::{Cell, Part, Report, Section, Table, Text, Topic};
+use crate::folder::Results;
 use crate::format::{ABSENT, median_and_range};
 use crate::sections::report;
-use gclab_results::ResultsDir;
 use std::fmt::Write;
 
 /// The sections whose tables follow the answer, in their order.
@@ -18,7 +18,7 @@ const TABLES: [Topic; 5] = [
 ];
 
 /// The report of these folders as GitHub-flavoured Markdown.
-pub fn markdown(dirs: &[ResultsDir]) -> String {
+pub fn markdown(dirs: &[Results]) -> String {
     let parts: Vec<String> = dirs.iter().map(|dir| folder(&report(dir))).collect();
     parts.join("\n")
 }
@@ -86,6 +86,7 @@ fn parts(text: &mut String, parts: &[Part], heading: &str) {
             | Part::Legend(_)
             | Part::Charts(_)
             | Part::Forest(_)
+            | Part::Runs(_)
             | Part::Details(..)
             | Part::Code(_) => Ok(()),
         };

@@ -1,21 +1,30 @@
 //! All bands of all censuses as CSV for R, pandas and spreadsheets: a row for each band of each
 //! census, in base units.
 
-use super::csv_text::CsvText;
-use gclab_results::ResultsDir;
+use super::csv_text::{CsvText, text};
+use crate::folder::Results;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 
 /// The heap profiles of these folders as CSV. Columns: the folder's name, the profiled run and its
 /// configuration, a `flag_` column for each flag of any run, the flags and the breakdown of the
 /// profile; the number of the census from 0, its time and marker, whether it is the peak; the band
 /// and its bytes.
-pub fn profile_csv(dirs: &[ResultsDir]) -> String {
+pub fn profile_csv(dirs: &[Results]) -> String {
+    text(|to| write(dirs, to))
+}
+
+fn write(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
     let runs = || {
         dirs.iter()
-            .flat_map(|dir| dir.profiled().iter().map(move |run| (dir, run)))
+            .flat_map(|dir| dir.profiled().iter().map(move |one| (dir, &one.record)))
     };
     let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
-    let mut text = CsvText::new();
+    let settings: BTreeSet<&String> = runs()
+        .flat_map(|(_, run)| run.settings.iter().flatten())
+        .map(|(name, _)| name)
+        .collect();
+    let mut text = CsvText::new(to);
     let mut head = [
         "experiment",
         "id",
@@ -28,6 +37,7 @@ pub fn profile_csv(dirs: &[ResultsDir]) -> String {
     .map(str::to_owned)
     .to_vec();
     head.extend(flags.iter().map(|flag| format!("flag_{flag}")));
+    head.extend(settings.iter().map(|name| format!("setting_{name}")));
     let of_census = [
         "outcome",
         "profile_flags",
@@ -40,7 +50,7 @@ pub fn profile_csv(dirs: &[ResultsDir]) -> String {
         "bytes",
     ];
     head.extend(of_census.map(str::to_owned));
-    text.row(&head);
+    text.row(&head)?;
     for (dir, run) in runs() {
         let Some(profile) = &run.profile else { continue };
         let mut begin = vec![dir.manifest().name.clone(), run.id.clone(), run.cell.clone()];
@@ -51,6 +61,10 @@ pub fn profile_csv(dirs: &[ResultsDir]) -> String {
                 .iter()
                 .map(|flag| run.flags.get(*flag).cloned().unwrap_or_default()),
         );
+        begin.extend(settings.iter().map(|name| {
+            let own = run.settings.as_ref().and_then(|own| own.get(*name));
+            own.cloned().unwrap_or_default()
+        }));
         begin.extend([
             run.outcome.kind().to_owned(),
             run.profile_flags.clone().unwrap_or_default(),
@@ -64,7 +78,7 @@ pub fn profile_csv(dirs: &[ResultsDir]) -> String {
                 row.extend([number.to_string(), format!("{:.9}", census.seconds)]);
                 row.extend([census.marker.clone().unwrap_or_default(), is_peak.to_string()]);
                 row.extend([band.clone(), bytes.to_string()]);
-                text.row(&row);
+                text.row(&row)?;
             }
         }
     }

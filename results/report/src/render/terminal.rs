@@ -5,10 +5,10 @@
 
 use super::text_table::{TextTable, runs};
 use crate::document::{Cell, Column, Part, Report, Table, Topic};
+use crate::folder::Results;
 use crate::format::{ABSENT, counted, median_and_range};
 use crate::sections::brief;
 use gclab_inference::Spread;
-use gclab_results::ResultsDir;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::UnicodeWidthStr;
@@ -20,24 +20,34 @@ const PARAGRAPH: usize = 100;
 const UNITS: [&str; 8] = ["%", "s", "ms", "µs", "B", "KiB", "MiB", "GiB"];
 
 /// The report of a results folder, as wide as the terminal if standard output is one.
-pub fn terminal(dir: &ResultsDir) -> String {
-    let width = terminal_size_of(std::io::stdout()).map(|(Width(width), _)| usize::from(width));
-    terminal_within(dir, width)
+pub fn terminal(dir: &Results) -> String {
+    tables_of(&brief(dir))
 }
 
-/// The report of a results folder in at most `width` columns. Columns that do not fit are left out
-/// from the right, and named below.
-pub(crate) fn terminal_within(dir: &ResultsDir, width: Option<usize>) -> String {
-    let report = brief(dir);
+/// A report, as wide as the terminal if standard output is one.
+pub(super) fn tables_of(report: &Report) -> String {
+    let width = terminal_size_of(std::io::stdout()).map(|(Width(width), _)| usize::from(width));
+    within(report, width)
+}
+
+/// The report of a results folder in at most `width` columns.
+#[cfg(test)]
+pub(crate) fn terminal_within(dir: &Results, width: Option<usize>) -> String {
+    within(&brief(dir), width)
+}
+
+/// A report in at most `width` columns. Columns that do not fit are left out from the right, and
+/// named below.
+fn within(report: &Report, width: Option<usize>) -> String {
     if report.done == 0 {
         return format!("{}: no runs yet ({} planned)\n", report.name, report.planned);
     }
     let mut text = String::new();
-    workloads(&mut text, &report, width);
+    workloads(&mut text, report, width);
     if report.done < report.planned {
         let _ = writeln!(text, "\n{} of {} planned runs are done", report.done, report.planned);
     }
-    answer(&mut text, &report, width);
+    answer(&mut text, report, width);
     text
 }
 

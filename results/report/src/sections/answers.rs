@@ -6,9 +6,10 @@ use crate::analysis::memory::{self, Budget, Budgets, Standing};
 use crate::analysis::panels::split_axes;
 use crate::analysis::parallel::{Case, SHARING_FLAGS, advice};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
+use crate::folder::Results;
 use crate::format::{self, list, mean_and_interval, median_and_range, times};
 use crate::summary::{HEAP, Summary};
-use gclab_results::{Manifest, ResultsDir};
+use gclab_results::Manifest;
 
 /// The fastest collectors at each budget, if the experiment has any.
 pub(super) fn budgets(summary: &Summary<'_>) -> Option<Section> {
@@ -199,7 +200,7 @@ pub(super) fn knee(summary: &Summary<'_>) -> Option<Section> {
 
 /// The best configurations. Nothing with one configuration of each workload, unless no run ended
 /// well.
-pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
+pub(super) fn best(summary: &Summary<'_>, dir: &Results) -> Option<Section> {
     let answers = answers(summary);
     let alone = summary.axes.is_empty() && summary.collectors.len() < 2;
     let answered = alone && !dir.profiled().is_empty()

@@ -3,9 +3,9 @@
 use crate::analysis::logs::{LINES, Log, Logged, logged};
 use crate::chart::Chart;
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
+use crate::folder::Results;
 use crate::format::counted;
 use crate::summary::Summary;
-use gclab_results::ResultsDir;
 use gclab_stats::Pauses;
 
 /// The most configurations whose charts are drawn: two charts take some twenty kilobytes.
@@ -26,7 +26,7 @@ const CHARTS: &str = "Utilisation is the share of a window of time in which the 
      collections. Each chart has a scale of its own.";
 
 /// The event logs of a folder, if it has any.
-pub(super) fn logs(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
+pub(super) fn logs(dir: &Results, summary: &Summary<'_>) -> Option<Section> {
     let works = logged(dir, summary);
     if works.is_empty() {
         return None;

@@ -2,6 +2,7 @@
 
 mod answers;
 mod charts;
+mod environment;
 mod latency;
 mod logs;
 mod overhead;

@@ -2,16 +2,17 @@
 
 use crate::analysis::profiles::{PeakRow, Profiled, profiled};
 use crate::document::{Cell, Column, Look, Part, Profile, Section, Table, Text, Topic};
+use crate::folder::Results;
 use crate::format;
 use crate::metric::Unit;
 use crate::summary::Summary;
-use gclab_results::{Census, ResultsDir};
+use gclab_results::Census;
 
 /// The most profiles that have a sentence in the answer.
 const LINES: usize = 8;
 
 /// The heap profiles of a folder, if it has any.
-pub(super) fn profiles(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
+pub(super) fn profiles(dir: &Results, summary: &Summary<'_>) -> Option<Section> {
     let works = profiled(dir, summary);
     if works.is_empty() {
         return None;
@@ -32,7 +33,7 @@ pub(super) fn profiles(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Sectio
 }
 
 /// The largest bands of each profile in words, if there are profiles.
-pub(super) fn bands(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
+pub(super) fn bands(dir: &Results, summary: &Summary<'_>) -> Option<Section> {
     let lines: Vec<String> = profiled(dir, summary)
         .iter()
         .flat_map(|(title, runs)| runs.iter().map(move |run| format!("{title}, {}.", run.line())))

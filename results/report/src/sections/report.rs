@@ -1,23 +1,24 @@
 //! The report of a folder: its head, and all its sections.
 
-use super::{answers, charts, latency, logs, overhead, profiles, runs, steadiness};
-use crate::analysis::facts::{cautions, environment};
+use super::{answers, charts, environment, latency, logs, overhead, profiles, runs, steadiness};
+use crate::analysis::facts::cautions;
 use crate::document::{Part, Report, Section, Topic};
+use crate::folder::Results;
 use crate::format::counted;
 use crate::summary::Summary;
-use gclab_results::{Manifest, ResultsDir, shell_line};
+use gclab_results::{Manifest, shell_line};
 
 /// The report of a folder.
-pub(crate) fn report(dir: &ResultsDir) -> Report {
+pub(crate) fn report(dir: &Results) -> Report {
     of(dir, logs::logs)
 }
 
 /// The report of a folder without the section on event logs: reading large logs takes a while.
-pub(crate) fn brief(dir: &ResultsDir) -> Report {
+pub(crate) fn brief(dir: &Results) -> Report {
     of(dir, |_, _| None)
 }
 
-fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) -> Report {
+fn of(dir: &Results, logs: fn(&Results, &Summary<'_>) -> Option<Section>) -> Report {
     let manifest = dir.manifest();
     let summary = Summary::of(dir);
     // Profiles without anything to compare are the subject of the experiment.
@@ -50,7 +51,7 @@ fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) 
         Some(runs::workloads(&summary)),
         Some(runs::configurations(dir, &summary)),
         steadiness::section(&summary),
-        Some(machine(dir)),
+        Some(environment::section(dir, &summary)),
         Some(repeat(dir, &summary)),
     ];
     Report {
@@ -60,7 +61,7 @@ fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) 
         fixed: summary.fixed.clone().into_iter().collect(),
         cautions: cautions(dir, &summary),
         done: dir.done(),
-        planned: manifest.plan.len(),
+        planned: dir.planned(),
         most_runs: summary.most_runs(),
         seed: manifest.seed,
         command: shell_line(&manifest.command),
@@ -68,7 +69,7 @@ fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) 
     }
 }
 
-fn facts(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
+fn facts(dir: &Results, summary: &Summary<'_>) -> Vec<String> {
     let manifest = dir.manifest();
     let mut facts = vec![
         counted(dir.runs().len(), "run"),
@@ -87,15 +88,7 @@ fn facts(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     facts
 }
 
-fn machine(dir: &ResultsDir) -> Section {
-    Section {
-        topic: Topic::Machine,
-        text: Vec::new(),
-        parts: vec![Part::Facts(environment(dir))],
-    }
-}
-
-fn repeat(dir: &ResultsDir, summary: &Summary<'_>) -> Section {
+fn repeat(dir: &Results, summary: &Summary<'_>) -> Section {
     let Manifest { repeat, seed, .. } = dir.manifest();
     let order = format!(
         "Each run is a process of its own. The configurations were shuffled within each of {}, with seed {seed}. \
@@ -109,10 +102,7 @@ fn repeat(dir: &ResultsDir, summary: &Summary<'_>) -> Section {
             Part::Code(shell_line(&dir.manifest().command)),
             Part::Paragraph(order),
             Part::Code(dir.manifest().experiment.clone()),
-            Part::Details(
-                "The plan: all runs in their order",
-                vec![Part::Table(runs::plan(dir, summary))],
-            ),
+            Part::Details("The plan: all runs in their order", runs::plan(dir, summary)),
         ],
     }
 }

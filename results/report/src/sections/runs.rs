@@ -3,13 +3,16 @@
 use crate::analysis::checksums::disagreement;
 use crate::analysis::facts::is_failure;
 use crate::analysis::pauses::pause_rows;
-use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
-use crate::format::{ABSENT, number};
+use crate::document::{Cell, Column, Look, Part, Runs, Section, Table, Text, Topic};
+use crate::folder::{MOST_LISTED, Results, of_planned};
+use crate::format::{ABSENT, counted, number};
 use crate::metric::{self, Metric};
+use crate::run::{Run, Shared};
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::Spread;
-use gclab_results::{Purpose, ResultsDir, RunRecord, shell_line};
-use std::collections::BTreeSet;
+use gclab_results::{Purpose, shell_line};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// The figures in the table of single runs.
 const RAW: &[Metric] = &[
@@ -107,20 +110,24 @@ fn work_table(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
 /// The names of the figures that `stats` of the experiment's programs took from their output.
 fn named_figures<'a>(work: &WorkloadRuns<'a>) -> BTreeSet<&'a str> {
     let runs = work.groups.iter().flat_map(Group::ok);
-    let figures = runs.filter_map(|run| run.figures.as_ref());
-    figures.flat_map(|own| own.keys().map(String::as_str)).collect()
+    let figures = runs.flat_map(|run| &run.more().named);
+    figures.map(|(name, _)| &**name).collect()
 }
 
 /// The median of such a figure.
 fn named_figure(group: &Group<'_>, name: &str) -> Cell {
-    let values = group.ok().filter_map(|run| run.figures.as_ref()?.get(name).copied());
+    let values = group
+        .ok()
+        .flat_map(|run| &run.more().named)
+        .filter(|(own, _)| **own == *name);
+    let values = values.map(|(_, value)| *value);
     Spread::of(values).map_or_else(Cell::absent, |spread| {
         Cell::number(number(spread.median), spread.median)
     })
 }
 
 /// One table of all configurations, and one of all runs.
-pub(super) fn configurations(dir: &ResultsDir, summary: &Summary<'_>) -> Section {
+pub(super) fn configurations(dir: &Results, summary: &Summary<'_>) -> Section {
     let note = "Median (least–greatest) of the runs that ended well. The last column is the mean with its 95 % interval \
          (Student's t), from three runs on. Click a heading to sort.";
     Section {
@@ -130,7 +137,7 @@ pub(super) fn configurations(dir: &ResultsDir, summary: &Summary<'_>) -> Section
             Part::Table(configuration_table(summary)),
             Part::Note(note.to_owned()),
             Part::Details("Measures of collection", measures(summary)),
-            Part::Details("All runs", vec![Part::Table(run_table(dir, summary))]),
+            Part::Details("All runs", all_runs(dir, summary)),
         ],
     }
 }
@@ -174,19 +181,15 @@ fn configuration_table(summary: &Summary<'_>) -> Table {
 
 /// The measures of collection, which `docs/measures.md` explains.
 fn measures(summary: &Summary<'_>) -> Vec<Part> {
-    let known = |metric: &&Metric| summary.groups().any(|group| group.spread(metric).is_some());
-    let metrics: Vec<&Metric> = metric::MEASURES.iter().filter(known).collect();
+    let known = |metric: &Metric| summary.groups().any(|group| group.spread(metric).is_some());
+    let metrics: Vec<Metric> = metric::measures().filter(known).collect();
     let mut columns = vec![Column::words("workload")];
     columns.extend(word_columns(summary));
-    columns.extend(metrics.iter().map(|metric| Column::metric(metric)));
+    columns.extend(metrics.iter().map(Column::metric));
     let row = |work: &WorkloadRuns<'_>, group: &Group<'_>| {
         let mut cells = vec![Cell::word(&work.title)];
         cells.extend(word_cells(summary, group));
-        cells.extend(
-            metrics
-                .iter()
-                .map(|metric| Cell::Figure(**metric, group.spread(metric))),
-        );
+        cells.extend(metrics.iter().map(|metric| Cell::Figure(*metric, group.spread(metric))));
         cells
     };
     let works = summary.works.iter();
@@ -211,11 +214,12 @@ fn run_columns(summary: &Summary<'_>) -> Vec<Column> {
     columns
 }
 
-fn run_cells(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
+/// The cells of [`run_columns`] for the run with these facts.
+fn run_cells(summary: &Summary<'_>, run: &Shared, position: u32, number: u32) -> Vec<Cell> {
     let group = Group::empty(run);
     let mut cells = vec![
-        Cell::word(run.position.to_string()),
-        Cell::word(round(run)),
+        Cell::word(position.to_string()),
+        Cell::word(round(run, number)),
         Cell::word(group.configuration.work()),
     ];
     cells.extend(word_cells(summary, &group));
@@ -223,25 +227,61 @@ fn run_cells(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
 }
 
 /// The round of a timed run, or the purpose of another one.
-fn round(run: &RunRecord) -> String {
+fn round(run: &Shared, number: u32) -> String {
     match run.purpose() {
-        Purpose::Times => run.round.to_string(),
+        Purpose::Times => number.to_string(),
         purpose => purpose.to_string(),
     }
 }
 
-fn run_table(dir: &ResultsDir, summary: &Summary<'_>) -> Table {
-    let known = |metric: &&Metric| dir.runs().iter().any(|run| (metric.of)(run).is_some());
+/// The table of all runs, and a word on those that it does not list.
+fn all_runs(dir: &Results, summary: &Summary<'_>) -> Vec<Part> {
+    let runs = listed(dir.runs());
+    let mut lines: HashMap<*const Shared, String> = HashMap::new();
+    let command = |run: &Run| {
+        let line = lines.entry(Arc::as_ptr(&run.shared));
+        line.or_insert_with(|| shell_line(&run.command)).clone()
+    };
+    let mut parts = vec![Part::Runs(Runs {
+        table: run_table(dir, summary),
+        cells: runs.iter().map(|run| run.cell.clone()).collect(),
+        commands: runs.iter().map(command).collect(),
+    })];
+    parts.extend(unlisted(dir.runs().len(), "run", "gclab report --format csv"));
+    parts
+}
+
+/// The runs that a table lists.
+fn listed(runs: &[Run]) -> &[Run] {
+    &runs[..runs.len().min(MOST_LISTED)]
+}
+
+/// A word on runs that a table does not list, if there are any.
+fn unlisted(all: usize, what: &str, command: &str) -> Option<Part> {
+    let note = || {
+        format!(
+            "The first {MOST_LISTED} of {}; {command} prints all.",
+            counted(all, what)
+        )
+    };
+    (all > MOST_LISTED).then(|| Part::Note(note()))
+}
+
+/// The most failed runs that a page shows with their output.
+const MOST_FAILED: usize = 1000;
+
+fn run_table(dir: &Results, summary: &Summary<'_>) -> Table {
+    let known = |metric: &&Metric| dir.runs().iter().any(|run| metric.of(run).is_some());
     let metrics: Vec<&Metric> = RAW.iter().filter(known).collect();
     let mut columns = run_columns(summary);
     columns.extend(["outcome", "checksum"].map(Column::words));
     columns.extend(metrics.iter().map(|metric| Column::metric(metric)));
-    let row = |run: &RunRecord| {
-        let mut cells = run_cells(summary, run);
+    let row = |run: &Run| {
+        let mut cells = run_cells(summary, run, run.position, run.round);
         cells.push(outcome(run));
         cells.push(Cell::word(run.checksum.as_deref().unwrap_or(ABSENT)));
         cells.extend(metrics.iter().map(|metric| {
-            let value = (metric.of)(run).filter(|value| value.is_finite());
+            let value = metric.of(run).filter(|value| value.is_finite());
             value.map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))
         }));
         cells
@@ -249,11 +289,11 @@ fn run_table(dir: &ResultsDir, summary: &Summary<'_>) -> Table {
     Table {
         look: Look::Sortable,
         columns,
-        rows: dir.runs().iter().map(row).collect(),
+        rows: listed(dir.runs()).iter().map(row).collect(),
     }
 }
 
-fn outcome(run: &RunRecord) -> Cell {
+fn outcome(run: &Run) -> Cell {
     Cell::Text(Text {
         text: run.outcome.to_string(),
         failed: !run.outcome.is_ok(),
@@ -262,23 +302,26 @@ fn outcome(run: &RunRecord) -> Cell {
 }
 
 /// The planned runs in their order.
-pub(super) fn plan(dir: &ResultsDir, summary: &Summary<'_>) -> Table {
+pub(super) fn plan(dir: &Results, summary: &Summary<'_>) -> Vec<Part> {
     let mut columns = run_columns(summary);
     columns.push(Column::words("id"));
-    let rows = dir.manifest().plan.iter().map(|planned| {
-        let mut cells = run_cells(summary, &RunRecord::planned(planned, dir.manifest().seed));
+    let rows = dir.first_planned().iter().map(|planned| {
+        let facts = of_planned(planned, dir.manifest().seed);
+        let mut cells = run_cells(summary, &facts, planned.position, planned.round);
         cells.push(Cell::text(&planned.id));
         cells
     });
-    Table {
+    let mut parts = vec![Part::Table(Table {
         look: Look::Sortable,
         columns,
         rows: rows.collect(),
-    }
+    })];
+    parts.extend(unlisted(dir.planned(), "planned run", "gclab plan"));
+    parts
 }
 
 /// The runs that failed, if any did.
-pub(super) fn failed(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
+pub(super) fn failed(dir: &Results, summary: &Summary<'_>) -> Option<Section> {
     let titles = [
         "Workload",
         "Configuration",
@@ -287,30 +330,44 @@ pub(super) fn failed(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section>
         "After",
         "Command and its output",
     ];
-    let row = |run: &RunRecord| {
-        let wall = run.wall_seconds.filter(|seconds| seconds.is_finite());
-        let stderr = run.stderr_tail.clone().unwrap_or_default();
+    let row = |run: &Run| {
+        let wall = metric::WALL.of(run).filter(|seconds| seconds.is_finite());
+        let stderr = match run.record() {
+            Ok(record) => record.stderr_tail.unwrap_or_default(),
+            Err(error) => error.to_string(),
+        };
         vec![
-            Cell::text(run.configuration().work()),
+            Cell::text(run.configuration.work()),
             Cell::text(Group::empty(run).label(&summary.axes)),
-            Cell::text(round(run)),
+            Cell::text(round(run, run.round)),
             outcome(run),
             wall.map_or_else(Cell::absent, |wall| Cell::text(metric::WALL.unit.text_with_unit(wall))),
             Cell::Output(shell_line(&run.command), stderr),
         ]
     };
-    let rows: Vec<Vec<Cell>> = dir.all_runs().filter(|run| is_failure(run)).map(row).collect();
+    let failed = || dir.all_runs().filter(|run| is_failure(run));
+    let rows: Vec<Vec<Cell>> = failed().take(MOST_FAILED).map(row).collect();
     if rows.is_empty() {
         return None;
     }
+    let more = failed().skip(MOST_FAILED).count();
     let table = Table {
         look: Look::Fixed,
         columns: titles.map(Column::words).to_vec(),
         rows,
     };
+    let more_failed = || {
+        let more = counted(more, "more run");
+        Part::Paragraph(format!(
+            "{more} failed; gclab report --format csv has the outcomes of all."
+        ))
+    };
     Some(Section {
         topic: Topic::Failed,
         text: Vec::new(),
-        parts: vec![Part::Table(table)],
+        parts: [Some(Part::Table(table)), (more > 0).then(more_failed)]
+            .into_iter()
+            .flatten()
+            .collect(),
     })
 }

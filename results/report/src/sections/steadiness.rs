@@ -20,8 +20,8 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
     if let Some(chart) = found.chart() {
         parts.push(Part::Charts(vec![chart]));
         parts.push(Part::Note(
-            "Each point is a run (or the median of neighbouring runs, with the least and the greatest): its time over \
-             the mean of its configuration. On a machine that holds still the points scatter evenly around 0."
+            "Each point is a run: its time over the mean of its configuration. Among many runs, a dot is a run, and a mark \
+             is the median of neighbouring runs. On a machine that holds still the points scatter evenly around 0."
                 .to_owned(),
         ));
     }
@@ -79,7 +79,7 @@ fn table(strange: &[Strange<'_>]) -> Table {
             Cell::text(&strange.label),
             Cell::number(format!("{:.2}×", strange.ratio), strange.ratio),
         ];
-        let value = |metric: &Metric| (metric.of)(run).filter(|value| value.is_finite());
+        let value = |metric: &Metric| metric.of(run).filter(|value| value.is_finite());
         cells.extend(CLUES.iter().map(|metric| {
             value(metric).map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))
         }));

@@ -1,12 +1,13 @@
 //! The answers follow from what was swept, are the same in all formats, and claim nothing that may
 //! be noise.
 
-use super::synthetic::{self, Experiment, Noise, fail, fixture, profiled, small, write};
+use super::synthetic::{self, Experiment, Noise, fail, fixture, profiled, small, small_runs, write};
 use crate::analysis::answers::{answers, knees, latency_rows, overall};
+use crate::folder::{Results, kept};
 use crate::render::terminal_within;
 use crate::summary::Summary;
 use crate::{html, markdown, terminal};
-use gclab_results::{Latency, Manifest, ResultsDir, RunRecord, RunStats, Status};
+use gclab_results::{Latency, Manifest, RunRecord, RunStats, Status};
 use tempfile::{TempDir, tempdir};
 
 /// A sweep over `A` with ten rounds.
@@ -37,7 +38,7 @@ pub(super) fn timed(experiment: &Experiment, noise: f64, time: impl Fn(&RunRecor
     runs
 }
 
-pub(super) fn folder(experiment: &Experiment, runs: &[RunRecord]) -> (TempDir, ResultsDir) {
+pub(super) fn folder(experiment: &Experiment, runs: &[RunRecord]) -> (TempDir, Results) {
     let parent = tempdir().expect("a temporary folder");
     let dir = write(parent.path(), synthetic::manifest(experiment), runs);
     (parent, dir)
@@ -63,7 +64,8 @@ fn the_knee_is_the_value_from_which_on_nothing_is_gained() {
         "copying" => by_area(run),
         _ => 3.0,
     });
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let knees = knees(&summary).expect("a sweep");
     assert_eq!(
         (knees.flag.as_str(), &knees.contenders[..]),
@@ -96,7 +98,8 @@ fn a_best_value_at_the_end_of_the_sweep_says_so() {
     let experiment = sweep(&["copying"]);
     let place = |run: &RunRecord| ["16m", "4m", "1m", "256k"].iter().position(|a| *a == run.flags["A"]);
     let runs = timed(&experiment, 0.02, |run| 1.0 + place(run).expect("a value") as f64);
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let sentence = &knees(&summary).expect("a sweep").sentences[0];
     assert!(
         sentence.starts_with("copying: the larger A, the less total time, up to 16m, the largest value that was run"),
@@ -136,7 +139,8 @@ fn one_figure_over_all_workloads_is_the_first_chart() {
         .iter()
         .position(|run| run.collector == "copying" && run.flags["A"] == "16m");
     fail(&mut runs[broken.expect("a run")], Status::Timeout, "");
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let found = overall(&summary).expect("two workloads");
     let sentence = &found.sentences(&summary)[0];
     assert!(
@@ -168,7 +172,8 @@ fn one_figure_over_all_workloads_is_the_first_chart() {
         ..small()
     };
     let runs = timed(&alone, 0.02, |run| if run.collector == "copying" { 1.0 } else { 2.0 });
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let forest = overall(&summary).expect("two workloads").forest(&summary);
     let labels: Vec<&str> = forest.rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["copying", "two-space"]);
@@ -197,7 +202,8 @@ fn failures_are_shown_as_failures() {
             fail(run, Status::HeapExhausted, "");
         }
     }
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let found = overall(&summary).expect("two workloads that some setting completes");
     let sentence = &found.sentences(&summary)[0];
     assert!(
@@ -333,7 +339,8 @@ fn the_fastest_and_the_ratios_are_of_one_kind() {
         "copying" => 1.0,
         _ => 1.4,
     });
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     for answer in answers(&summary) {
         let fastest = answer.fastest.expect("a fastest one");
         assert_eq!(fastest.group.configuration.collector, "two-space");
@@ -348,12 +355,12 @@ fn the_fastest_and_the_ratios_are_of_one_kind() {
 
 #[test]
 fn ties_are_named() {
-    let dir = fixture();
-    let mut runs = dir.runs().to_vec();
+    let mut runs = small_runs();
     for stats in runs.iter_mut().filter_map(|run| run.stats.as_mut()) {
         stats.peak_in_use_bytes = Some(13 << 20);
     }
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let answers = answers(&summary);
     assert!(
         answers.iter().all(|answer| answer.least_memory.len() == 5),
@@ -427,7 +434,8 @@ fn memory_over_time_has_steps_and_one_axis() {
             pause.major = number == 4;
         }
     }
-    let summary = Summary::of_runs(&runs, &[]);
+    let (_parent, dir) = folder(&small(), &runs);
+    let summary = Summary::of(&dir);
     let (setting, charts) = crate::analysis::timeline::timelines(&summary, &summary.works[0]);
     assert_eq!(
         (setting.as_str(), charts.len()),
@@ -464,7 +472,7 @@ fn look() {
 #[test]
 fn an_empty_folder_has_no_answer() {
     let parent = tempdir().expect("a temporary folder");
-    let bare = ResultsDir::create(parent.path().join("bare"), Manifest::new("bare")).expect("made");
+    let bare = write(parent.path(), Manifest::new("bare"), &[]);
     assert!(!terminal(&bare).contains("Answer"));
     assert!(html(&[bare]).contains("so there is no answer yet"));
 }

@@ -1,7 +1,7 @@
 //! Verdicts: a change counts only if it is large enough and more than noise.
 
 use super::synthetic::{self, fail, small, small_runs, write};
-use crate::analysis::compare::{Verdict, judge};
+use crate::analysis::verdict::{Verdict, judge};
 use crate::{Comparison, Rivals, compare, comparison as text, comparison_json, comparison_markdown};
 use gclab_inference::Change;
 use gclab_results::{RunPhase, RunPhases, RunRecord, Status};
@@ -206,7 +206,9 @@ fn times_of_zero_are_the_same() {
             (s.total_elapsed_seconds, s.gc_cpu_seconds, s.mut_cpu_seconds) = (Some(0.0), Some(0.0), Some(f64::NAN));
         }
     }
-    let comparison = compared(&base, &base);
+    let mut new = base.clone();
+    new.iter_mut().for_each(|run| run.load_average = Some(0.5));
+    let comparison = compared(&base, &new);
     assert!(
         comparison.rows.iter().all(|row| row.verdict == Verdict::Same),
         "{comparison:?}"
@@ -395,7 +397,11 @@ fn only_changes_in_three_formats() {
         2,
         "{markdown}"
     );
-    assert!(markdown.starts_with("figures: 0 better, 1 worse, "), "{markdown}");
+    assert!(
+        markdown.starts_with("**1 figure worse in 1 of 12 configurations, most in ") && !markdown.contains("<details>"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("\n- figures: 0 better, 1 worse, "), "{markdown}");
     let json: serde_json::Value = serde_json::from_str(&comparison_json(&changed)).expect("JSON");
     assert_eq!(
         (&json["worse"], &json["regressed"], &json["threshold"]),

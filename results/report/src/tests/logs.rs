@@ -1,15 +1,16 @@
 //! Event logs in reports: their section, their remarks, and that they enter no other section.
 
-use super::synthetic::{self, configurations, run, small, small_runs, write};
+use super::synthetic::{self, configurations, opened, run, small, small_runs, write};
 use crate::analysis::logs::logged;
 use crate::chart::Chart;
 use crate::document::{Part, Topic};
+use crate::folder::Results;
 use crate::render::terminal_within;
 use crate::sections::report;
 use crate::summary::Summary;
 use crate::{csv, html, markdown, untimed_disagreements};
 use gclab_eventlog::{Buffer, Interval, Writer, kinds};
-use gclab_results::{Manifest, PlannedRun, ResultsDir, RunRecord, Status};
+use gclab_results::{Manifest, PlannedRun, RunRecord, Status};
 use std::fs;
 use std::path::Path;
 use tempfile::{TempDir, tempdir};
@@ -38,12 +39,12 @@ fn with_logs(of: &[usize]) -> (Manifest, Vec<RunRecord>) {
 }
 
 /// A folder with a log for each logged run.
-fn folder(logs: &[&[u8]]) -> (TempDir, ResultsDir) {
+fn folder(logs: &[&[u8]]) -> (TempDir, Results) {
     let parent = tempdir().expect("a temporary folder");
     let (manifest, runs) = with_logs(&(0..logs.len()).collect::<Vec<_>>());
     let dir = write(parent.path(), manifest, &runs);
     for (run, log) in dir.logged().iter().zip(logs) {
-        put(&dir.event_log(&run.file_stem()), log);
+        put(&dir.event_log(&run.record.file_stem()), log);
     }
     (parent, dir)
 }
@@ -58,25 +59,30 @@ fn real() -> Vec<u8> {
 }
 
 /// The text of a section in Markdown.
-fn section(dir: &ResultsDir) -> String {
+fn section(dir: &Results) -> String {
     let text = markdown(std::slice::from_ref(dir));
     let from = text.find("### Event logs").expect("a section");
     let length = text[from + 4..].find("\n### ").unwrap_or(text.len() - from - 4);
     text[from..from + 4 + length].to_owned()
 }
 
+/// The ids of the timed runs.
+fn ids(dir: &Results) -> Vec<&str> {
+    dir.runs().iter().map(|run| &*run.id).collect()
+}
+
 #[test]
 fn logged_runs_are_in_no_statistic() {
     let log = real();
     let (_parent, with) = folder(&[&log, &log]);
-    let with = ResultsDir::open(with.path()).expect("it reads");
+    let with = opened(with.path());
     let parent = tempdir().expect("a temporary folder");
     let without = write(parent.path(), synthetic::manifest(&small()), &small_runs());
-    assert_eq!((with.runs(), with.logged().len(), with.done()), (without.runs(), 2, 38));
+    assert_eq!((ids(&with), with.logged().len(), with.done()), (ids(&without), 2, 38));
     let dirs = |dir| csv(std::slice::from_ref(dir));
     assert_eq!(dirs(&with).lines().count(), dirs(&without).lines().count());
     assert_eq!(terminal_within(&with, None), terminal_within(&without, None));
-    let topics = |dir: &ResultsDir| {
+    let topics = |dir: &Results| {
         report(dir)
             .sections
             .iter()
@@ -129,7 +135,7 @@ fn a_log_has_its_pauses_by_both_definitions() {
     assert!(text.contains("all capabilities had stopped after "), "{text}");
     assert!(text.contains(&format!(
         "the log is eventlogs/{}.eventlog",
-        dir.logged()[0].file_stem()
+        dir.logged()[0].record.file_stem()
     )));
 }
 
@@ -216,7 +222,7 @@ fn a_missing_log_and_damaged_ones_are_remarks() {
     let whole = real();
     let cut = &whole[..whole.len() / 2];
     let (_parent, dir) = folder(&[&whole, cut, b"not a log at all", b"", &whole]);
-    fs::remove_file(dir.event_log(&dir.logged()[4].file_stem())).expect("it was there");
+    fs::remove_file(dir.event_log(&dir.logged()[4].record.file_stem())).expect("it was there");
     let text = section(&dir);
     for remark in [
         "the figures are those of the log up to its damage: ",
@@ -238,7 +244,7 @@ fn a_failed_run_says_so_beside_its_log() {
     let last = runs.last_mut().expect("the logged run");
     synthetic::fail(last, Status::Timeout, "killed");
     let dir = write(parent.path(), manifest, &runs);
-    put(&dir.event_log(&dir.logged()[0].file_stem()), &real());
+    put(&dir.event_log(&dir.logged()[0].record.file_stem()), &real());
     assert!(section(&dir).contains("the run ended as timeout; "));
     let failed = report(&dir);
     let failed = failed.section(Topic::Failed).expect("a failed run");

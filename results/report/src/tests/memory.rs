@@ -3,6 +3,7 @@
 
 use super::synthetic::{self, Experiment, Noise, fail, write};
 use crate::analysis::memory::{Budget, Budgets, Standing, budgets};
+use crate::folder::kept;
 use crate::markdown;
 use crate::render::terminal_within;
 use crate::summary::Summary;
@@ -39,11 +40,11 @@ fn manifest() -> Manifest {
         let multiple: f64 = planned.flags["M"].parse().unwrap();
         let bytes = (multiple * least(&planned.workload) as f64) as u64;
         let configuration = Configuration {
-            program: None,
             workload: planned.workload.clone(),
             args: planned.args.clone(),
             collector: planned.collector.clone(),
             flags: [("M".to_owned(), bytes.to_string())].into(),
+            ..Configuration::default()
         };
         *planned = PlannedRun {
             heap_multiple: Some(multiple),
@@ -105,7 +106,8 @@ fn runs(manifest: &Manifest) -> Vec<RunRecord> {
 }
 
 fn with_budgets<R>(runs: &[RunRecord], look: impl FnOnce(&Budgets) -> R) -> R {
-    let summary = Summary::of_runs(runs, &[]);
+    let runs = kept(runs);
+    let summary = Summary::of_runs(&runs, &[]);
     look(&budgets(&summary).expect("heaps are multiples"))
 }
 
@@ -117,7 +119,8 @@ fn html(manifest: Manifest, runs: &[RunRecord]) -> String {
 #[test]
 fn the_multiple_is_an_axis_in_the_place_of_bytes() {
     let runs = runs(&manifest());
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let axes: Vec<_> = summary
         .axes
         .iter()
@@ -238,7 +241,7 @@ fn no_contender_completes_or_only_one() {
         );
     });
     let none = synthetic::small_runs();
-    assert!(budgets(&Summary::of_runs(&none, &[])).is_none());
+    assert!(budgets(&Summary::of_runs(&kept(&none), &[])).is_none());
 }
 
 #[test]
@@ -287,7 +290,7 @@ fn markdown_of_a_sweep_over_heaps() {
 fn curves_of_time_and_space() {
     let manifest = manifest();
     let runs = runs(&manifest);
-    let page = html(manifest, &runs);
+    let page = super::at_first(&html(manifest, &runs));
     let section = page
         .split("<h2>Time against memory</h2>")
         .nth(1)
@@ -343,7 +346,7 @@ fn memory_over_time() {
             });
         }
     }
-    let page = html(manifest.clone(), &runs);
+    let page = super::at_first(&html(manifest.clone(), &runs));
     let section = page
         .split("<h2>Memory over time</h2>")
         .nth(1)

@@ -2,12 +2,15 @@
 
 mod answers;
 mod compare;
+mod conditions;
 mod docs;
+mod history;
 mod logs;
 mod memory;
 mod overhead;
 mod parallel;
 mod pauses;
+mod pictures;
 mod profiles;
 mod report;
 mod several;
@@ -15,3 +18,10 @@ mod steadiness;
 mod summary;
 pub(crate) mod synthetic;
 mod table;
+
+/// A page without the charts of the other scale, which a reader has to ask for.
+fn at_first(page: &str) -> String {
+    let parts = page.split("<template>");
+    let shown = parts.map(|part| part.split_once("</template>").map_or(part, |(_, rest)| rest));
+    shown.collect()
+}

@@ -2,6 +2,7 @@
 
 use super::synthetic::{self, Experiment, Noise, write};
 use crate::analysis::parallel::{Advice, Effect, advice};
+use crate::folder::kept;
 use crate::render::terminal_within;
 use crate::summary::Summary;
 use crate::{csv, markdown, terminal};
@@ -129,7 +130,8 @@ fn sweep() -> Vec<Axis> {
 
 fn with_advice<R>(runs: &[RunRecord], look: impl FnOnce(&Advice<'_>) -> R) -> R {
     let sweep = sweep();
-    let summary = Summary::of_runs(runs, &sweep);
+    let runs = kept(runs);
+    let summary = Summary::of_runs(&runs, &sweep);
     look(&advice(&summary).expect("the sweep is about it"))
 }
 
@@ -164,7 +166,7 @@ fn markdown_of_a_sweep_over_qg() {
 #[test]
 fn charts_of_a_sweep_over_qg() {
     let html = html(&runs());
-    insta::assert_snapshot!(section(&html));
+    insta::assert_snapshot!(section(&super::at_first(&html)));
     assert!(html.contains("How the work was shared") && html.contains("balanced; gen 1: "));
 }
 
@@ -282,7 +284,8 @@ fn a_sweep_over_n_is_a_curve_over_one_capability() {
         }
     }
     let sweep = synthetic::manifest(&curve).sweep;
-    let summary = Summary::of_runs(&runs, &sweep);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &sweep);
     let advice = advice(&summary).expect("collections were shared");
     assert_eq!(advice.cases.len(), 4);
     assert!(
@@ -341,7 +344,8 @@ fn the_base_has_parallel_collection_off_and_a_rare_setting_is_not_recommended() 
         }],
     ]
     .concat();
-    let summary = Summary::of_runs(&runs, &sweep);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &sweep);
     let advice = advice(&summary).expect("the sweep is about it");
     let cases: Vec<(&str, &str, String)> = advice
         .cases

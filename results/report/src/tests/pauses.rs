@@ -3,6 +3,7 @@
 use super::answers::sweep;
 use super::synthetic::{runs, small_runs};
 use crate::analysis::pauses::{PERCENTILES, pause_rows};
+use crate::folder::kept;
 
 use crate::summary::Summary;
 
@@ -11,7 +12,8 @@ use crate::summary::Summary;
 #[test]
 fn percentiles_of_pauses_have_intervals_from_enough_runs_on() {
     let ten = runs(&sweep(&["copying"]));
-    let summary = Summary::of_runs(&ten, &[]);
+    let kept_runs = kept(&ten);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let rows = pause_rows(&summary.works[0]);
     let mut known = 0;
     for row in &rows {
@@ -28,7 +30,8 @@ fn percentiles_of_pauses_have_intervals_from_enough_runs_on() {
         "{known}"
     );
     let three = small_runs();
-    let summary = Summary::of_runs(&three, &[]);
+    let kept_runs = kept(&three);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     for row in pause_rows(&summary.works[0]) {
         assert_eq!(row.intervals(), [None; 4], "three runs");
     }
@@ -48,7 +51,8 @@ fn percentiles_of_histograms_have_the_interval_of_a_median() {
             ..gclab_results::Pauses::default()
         });
     }
-    let summary = Summary::of_runs(&ten, &[]);
+    let kept_runs = kept(&ten);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let row = &pause_rows(&summary.works[0])[0];
     let interval = row.intervals()[0].expect("ten runs");
     let median = row.percentiles[0].expect("a percentile") as f64;

@@ -1,23 +1,24 @@
 //! Heap profiles in reports: their section, and that they enter no other section.
 
-use super::synthetic::{self, fail, profiled, small, small_runs, write};
+use super::synthetic::{self, fail, opened, profiled, small, small_runs, write};
 use crate::analysis::answers::{answers, headline};
 use crate::analysis::pauses::pause_rows;
 use crate::analysis::profiles::profiled as profiled_runs;
+use crate::folder::Results;
 use crate::render::terminal_within;
 use crate::summary::Summary;
 use crate::{compare, comparison, csv, html, markdown, profile_csv, untimed_disagreements};
-use gclab_results::{HeapProfile, ResultsDir, RunRecord, Status};
+use gclab_results::{HeapProfile, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
-fn folder(runs: &[RunRecord]) -> (TempDir, ResultsDir) {
+fn folder(runs: &[RunRecord]) -> (TempDir, Results) {
     let parent = tempdir().expect("a temporary folder");
     let dir = write(parent.path(), profiled().0, runs);
     (parent, dir)
 }
 
 /// The folder with profiles, and the same without.
-fn with_and_without() -> (TempDir, ResultsDir, TempDir, ResultsDir) {
+fn with_and_without() -> (TempDir, Results, TempDir, Results) {
     let (with_parent, with) = folder(&profiled().1);
     let without_parent = tempdir().expect("a temporary folder");
     let without = write(without_parent.path(), synthetic::manifest(&small()), &small_runs());
@@ -32,14 +33,19 @@ fn section<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
 }
 
 /// The profiled runs of the model take a hundred times as long. No figure may show that.
+/// The ids of the timed runs.
+fn ids(dir: &Results) -> Vec<&str> {
+    dir.runs().iter().map(|run| &*run.id).collect()
+}
+
 #[test]
 fn profiled_runs_are_in_no_statistic() {
     let (_a, with, _b, without) = with_and_without();
     assert_eq!((with.runs().len(), with.profiled().len(), with.done()), (36, 3, 39));
     // Read again from the disk.
-    let with = ResultsDir::open(with.path()).expect("it reads");
-    assert_eq!((with.runs(), with.profiled().len()), (without.runs(), 3));
-    assert!(with.manifest().plan.iter().all(|run| with.is_done(&run.id)));
+    let with = opened(with.path());
+    assert_eq!((ids(&with), with.profiled().len()), (ids(&without), 3));
+    assert_eq!((with.done(), with.planned(), with.strays().count()), (39, 39, 0));
 
     let (one, other) = (Summary::of(&with), Summary::of(&without));
     assert_eq!(headline(&one, &answers(&one)), headline(&other, &answers(&other)));
@@ -128,11 +134,11 @@ fn a_chart_and_a_table_for_each() {
     }
     assert!(!part.contains("NaN") && !part.contains("Tree<Node>"));
     for run in dir.profiled() {
-        assert!(part.contains(&format!("profiles/{}.hp", run.file_stem())));
+        assert!(part.contains(&format!("profiles/{}.hp", run.record.file_stem())));
     }
     assert!(page.contains(" · 3 heap profiles · "));
     // A folder of an older gclab has files named by ids alone.
-    let old = &dir.profiled()[0].id;
+    let old = &dir.profiled()[0].record.id;
     std::fs::create_dir_all(dir.path().join("profiles")).expect("a folder");
     std::fs::write(dir.profile_file(old, "hp"), "").expect("a file");
     assert!(html(std::slice::from_ref(&dir)).contains(&format!("profiles/{old}.hp")));
@@ -201,7 +207,7 @@ fn all_bands_of_all_censuses_as_csv() {
     let bands: usize = dir
         .profiled()
         .iter()
-        .flat_map(|run| &run.profile.as_ref().expect("a profile").censuses)
+        .flat_map(|run| &run.record.profile.as_ref().expect("a profile").censuses)
         .map(|census| census.bands.len())
         .sum();
     assert_eq!(rows.len(), bands);
@@ -317,7 +323,7 @@ fn hostile_names_stay_text() {
     }
     let (_parent, dir) = folder(&runs);
     let page = html(std::slice::from_ref(&dir));
-    assert!(!page.contains("<img") && page.matches("</script").count() == 1);
+    assert!(!page.contains("<img") && page.matches("</script").count() == 2);
     let markdown = markdown(std::slice::from_ref(&dir));
     assert!(!markdown.contains("<img"));
     let csv = profile_csv(std::slice::from_ref(&dir));

@@ -1,15 +1,16 @@
 //! Reports: their content, that no name in them is markup, and that they survive strange data.
 
-use super::synthetic::{self, fail, fixture, small, small_runs, write};
+use super::synthetic::{self, fail, fixture, opened, small, small_runs, write};
 use crate::analysis::answers::{answers, headline};
 use crate::analysis::pauses::pause_rows;
 use crate::chart::{Chart, Point, Series};
+use crate::folder::{Results, kept};
 use crate::summary::Summary;
-use crate::{csv, html, markdown, profile_page, terminal};
+use crate::{csv, html, markdown, profile_page, svg_files, terminal, vega};
 use gclab_results::{Manifest, ResultsDir, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
-fn folder(runs: &[RunRecord]) -> (TempDir, [ResultsDir; 1]) {
+fn folder(runs: &[RunRecord]) -> (TempDir, [Results; 1]) {
     let parent = tempdir().expect("a temporary folder");
     let dir = write(parent.path(), synthetic::manifest(&small()), runs);
     (parent, [dir])
@@ -78,10 +79,12 @@ fn html_has_the_question_the_answer_and_the_runs() {
         assert!(html.contains(wanted), "{wanted}");
     }
     // One chart over both, 2 workloads x (4 figures + 3 distributions + 2 overheads), the drift.
-    assert_eq!(html.matches(r#"<svg class="chart""#).count(), 20);
+    // All but the last one, which has figures below 0, have another one with the other scale.
+    let others = html.matches(r#"<template><svg class="chart other""#).count();
+    assert_eq!((html.matches(r#"<svg class="chart""#).count(), others), (20, 19));
     // The configuration without a good run is crossed out in each of its four charts.
     let title = "<title>two-space A=16m: 3 heap exhausted</title><path";
-    assert_eq!(html.matches(title).count(), 4);
+    assert_eq!(html.matches(title).count(), 2 * 4);
 }
 
 #[test]
@@ -123,10 +126,14 @@ fn hostile_names_stay_text() {
     }
     let mut dir = ResultsDir::create(parent.path().join("hostile"), manifest).expect("made");
     runs.iter().for_each(|run| dir.append_run(run).expect("a line"));
-    let dirs = [dir];
+    let dirs = [opened(dir.path())];
     let html = html(&dirs);
-    assert_eq!(html.matches("<script").count(), 1, "only the page's own script");
-    assert_eq!(html.matches("</script").count(), 1);
+    assert_eq!(
+        html.matches("<script").count(),
+        2,
+        "only the page's own script, and the data of the runs"
+    );
+    assert_eq!(html.matches("</script").count(), 2);
     assert!(!html.contains("<img"));
     assert!(html.contains("&lt;script&gt;alert(1)"));
     let markdown = markdown(&dirs);
@@ -174,7 +181,7 @@ fn nothing_one_run_and_only_failures() {
     assert!(html.contains("36 of 36 runs did not end well") && html.contains("No good run of this workload has times"));
 
     let parent = tempdir().expect("a temporary folder");
-    let bare = ResultsDir::create(parent.path().join("bare"), Manifest::new("bare")).expect("made");
+    let bare = write(parent.path(), Manifest::new("bare"), &[]);
     assert!(crate::html(&[bare]).contains("bare"));
 }
 
@@ -208,7 +215,7 @@ fn a_torn_line_is_reported() {
     let (_parent, [dir]) = folder(&small_runs());
     let text = std::fs::read_to_string(dir.runs_file()).expect("lines");
     std::fs::write(dir.runs_file(), &text[..text.len() - 40]).expect("can be written");
-    let html = html(&[ResultsDir::open(dir.path()).expect("it reads")]);
+    let html = html(&[opened(dir.path())]);
     assert!(html.contains("Line 36 of runs.jsonl was not written to its end"));
 }
 
@@ -299,7 +306,8 @@ fn pauses_that_are_not_recorded_singly_have_percentiles() {
             ..gclab_results::Pauses::default()
         });
     }
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let rows: Vec<_> = summary.works.iter().flat_map(pause_rows).collect();
     let row = rows.iter().find(|row| row.sorted.is_empty()).expect("a row");
     let good = row.group.ok().count() as u64;
@@ -441,9 +449,24 @@ fn look() {
     bools.sweep = vec![("qg", vec!["false", "0", "1"])];
     let bools = write(parent.path(), synthetic::manifest(&bools), &synthetic::runs(&bools));
     std::fs::write(out.join("more.html"), html(&[none, bools])).unwrap();
+    let many = write(
+        parent.path(),
+        synthetic::manifest(&synthetic::many()),
+        &synthetic::runs(&synthetic::many()),
+    );
+    assert!(many.runs().len() > 10_000, "{} runs", many.runs().len());
+    std::fs::write(out.join("many.html"), html(std::slice::from_ref(&many))).unwrap();
     let (manifest, runs) = synthetic::profiled();
     let profiles = parent.path().join("profiles");
     let profiled = write(&profiles, manifest, &runs);
+    let charts = out.join("charts");
+    std::fs::create_dir_all(&charts).unwrap();
+    let pictured = [large, profiled];
+    for (name, content) in svg_files(&pictured) {
+        std::fs::write(charts.join(name), content).unwrap();
+    }
+    std::fs::write(out.join("charts.vl.json"), vega(&pictured)).unwrap();
+    let [large, profiled] = pictured;
     std::fs::write(out.join("profiles.html"), html(&[profiled])).unwrap();
     std::fs::write(out.join("small.html"), html(&[small])).unwrap();
     std::fs::write(out.join("large.html"), html(&[large])).unwrap();

@@ -2,7 +2,7 @@
 
 use super::compare::{compared, steady};
 use super::synthetic;
-use crate::analysis::compare::Verdict;
+use crate::analysis::verdict::Verdict;
 use crate::{comparison as text, comparison_json};
 
 /// Without any change, some of many figures pass by themselves: one in twenty intervals of 95 %

@@ -2,6 +2,7 @@
 
 use super::answers::{folder, sweep, timed};
 use crate::analysis::steadiness::steadiness;
+use crate::folder::kept;
 use crate::html;
 use crate::summary::Summary;
 use gclab_results::RunRecord;
@@ -15,12 +16,13 @@ fn runs(growth: f64) -> Vec<RunRecord> {
 #[test]
 fn a_machine_that_slows_down_is_told() {
     let runs = runs(1.08);
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let found = steadiness(&summary).expect("runs");
     let drift = found.drift.as_ref().expect("enough runs");
     assert!((drift.change - 1.08).abs() < 0.01 && found.looked_at == 80, "{drift:?}");
     let chart = found.chart().expect("a chart");
-    let last = chart.series[1]
+    let last = chart.series[2]
         .points
         .last()
         .and_then(|point| point.y)
@@ -51,16 +53,17 @@ fn a_strange_run_is_kept_and_named() {
     let stats = runs[33].stats.as_mut().expect("a good run");
     stats.total_elapsed_seconds = stats.total_elapsed_seconds.map(|seconds| seconds * 3.0);
     runs[33].load_average = Some(7.5);
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     let found = steadiness(&summary).expect("runs");
     let [strange] = &found.strange[..] else {
         panic!("{:?}", found.strange)
     };
-    assert_eq!(strange.run.id, runs[33].id);
+    assert_eq!(*strange.run.id, *runs[33].id);
     assert!((strange.ratio - 3.0).abs() < 0.1);
     let spread = summary
         .groups()
-        .find(|group| group.runs.iter().any(|run| run.id == runs[33].id));
+        .find(|group| group.runs.iter().any(|run| *run.id == *runs[33].id));
     let spread = spread
         .and_then(|group| group.spread(summary.time_metric()))
         .expect("a time");

@@ -1,6 +1,7 @@
 //! Runs by configuration, in the order in which a reader looks for them.
 
 use super::synthetic::{self, fail, fixture, small, small_runs};
+use crate::folder::kept;
 use crate::metric;
 use crate::summary::{Summary, UNSET};
 use gclab_results::{Axis, Configuration, PlannedRun, RunPhase, RunPhases, RunRecord, Status};
@@ -9,17 +10,17 @@ use std::collections::BTreeMap;
 fn with_flags(flags: &[(&str, &str)]) -> RunRecord {
     let flags: BTreeMap<String, String> = flags.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     let configuration = Configuration {
-        program: None,
         workload: "w".to_owned(),
         collector: "c".to_owned(),
         flags,
         args: Vec::new(),
+        ..Configuration::default()
     };
     RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 1)
 }
 
 fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<(String, Vec<String>)> {
-    Summary::of_runs(runs, sweep)
+    Summary::of_runs(&kept(runs), sweep)
         .axes
         .into_iter()
         .map(|axis| (axis.flag, axis.values))
@@ -38,7 +39,7 @@ fn sizes_are_ordered_as_sizes_and_words_as_in_the_file() {
         [("A".to_owned(), values(&["256k", "4m", "16m", "1g"]))]
     );
     assert_eq!(
-        Summary::of_runs(&runs, &[]).fixed,
+        Summary::of_runs(&kept(&runs), &[]).fixed,
         BTreeMap::from([("F".to_owned(), "2".to_owned())])
     );
 
@@ -94,7 +95,7 @@ fn groups_count_failures_and_leave_them_out_of_figures() {
 fn checksums_that_differ_are_found() {
     let mut runs = small_runs();
     assert!(
-        Summary::of_runs(&runs, &[])
+        Summary::of_runs(&kept(&runs), &[])
             .works
             .iter()
             .all(|w| w.disagreement().is_none())
@@ -105,7 +106,8 @@ fn checksums_that_differ_are_found() {
         .expect("a good run");
     wrong.checksum = Some("666".to_owned());
     let work = wrong.workload.clone();
-    let summary = Summary::of_runs(&runs, &[]);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
     for found in &summary.works {
         assert_eq!(
             found.disagreement().is_some(),
@@ -115,7 +117,7 @@ fn checksums_that_differ_are_found() {
     // A failed run has no checksum to disagree with.
     runs.iter_mut().for_each(|run| fail(run, Status::Timeout, ""));
     assert!(
-        Summary::of_runs(&runs, &[])
+        Summary::of_runs(&kept(&runs), &[])
             .works
             .iter()
             .all(|w| w.disagreement().is_none())
@@ -129,7 +131,7 @@ fn the_longest_pause_includes_stopping_the_threads() {
     stats.collections.truncate(2);
     (stats.collections[0].elapsed_ns, stats.collections[0].sync_ns) = (1_000_000, Some(4_000_000));
     (stats.collections[1].elapsed_ns, stats.collections[1].sync_ns) = (3_000_000, None);
-    let longest = (metric::MAX_PAUSE.of)(&run).expect("two pauses");
+    let longest = metric::MAX_PAUSE.read(&run).expect("two pauses");
     assert!((longest - 0.005).abs() < 1e-12, "{longest}");
     // Without single pauses, the figures of the generations count.
     run.stats.as_mut().expect("a good run").collections.clear();
@@ -140,14 +142,14 @@ fn the_longest_pause_includes_stopping_the_threads() {
         .generations
         .iter()
         .filter_map(|g| g.max_pause_seconds);
-    assert_eq!((metric::MAX_PAUSE.of)(&run), by_generation.reduce(f64::max));
+    assert_eq!(metric::MAX_PAUSE.read(&run), by_generation.reduce(f64::max));
 }
 
 /// The pauses of set-up, and the collection at the end, counted as the program's.
 #[test]
 fn figures_are_those_of_the_measured_phase() {
     let mut run = synthetic::runs(&small()).swap_remove(0);
-    let whole = (metric::TOTAL_ELAPSED.of)(&run).expect("a total");
+    let whole = metric::TOTAL_ELAPSED.read(&run).expect("a total");
     let stats = run.stats.as_mut().expect("a good run");
     stats.collections.truncate(4);
     for (number, pause) in stats.collections.iter_mut().enumerate() {
@@ -169,7 +171,7 @@ fn figures_are_those_of_the_measured_phase() {
         },
         exit: phase(3.5),
     });
-    let of = |metric: &metric::Metric| (metric.of)(&run);
+    let of = |metric: &metric::Metric| metric.read(&run);
     assert_eq!(
         [
             &metric::TOTAL_ELAPSED,
@@ -180,7 +182,8 @@ fn figures_are_those_of_the_measured_phase() {
         .map(of),
         [Some(2.0), Some(2.0), Some(0.03), Some(whole)]
     );
-    let summary = Summary::of_runs(std::slice::from_ref(&run), &[]);
+    let runs = kept(&[run]);
+    let summary = Summary::of_runs(&runs, &[]);
     assert_eq!(
         summary.works[0].groups[0].pauses_of_runs().concat(),
         [20_000_000, 30_000_000]

@@ -3,7 +3,7 @@
 use super::synthetic::{self, fail, fixture, small, small_runs, write};
 use crate::render::terminal_within;
 use crate::terminal;
-use gclab_results::{Manifest, ResultsDir, RunRecord, Status};
+use gclab_results::{Manifest, RunRecord, Status};
 use tempfile::tempdir;
 
 fn render(runs: &[RunRecord]) -> String {
@@ -35,7 +35,7 @@ fn the_output_is_plain_text() {
 #[test]
 fn no_runs_one_run_and_only_failures() {
     let parent = tempdir().expect("a temporary folder");
-    let empty = ResultsDir::create(parent.path().join("empty"), Manifest::new("empty")).expect("made");
+    let empty = write(parent.path(), Manifest::new("empty"), &[]);
     insta::assert_snapshot!(terminal_within(&empty, None), @"empty: no runs yet (0 planned)");
 
     let one = small_runs()

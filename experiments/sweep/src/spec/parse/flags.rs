@@ -26,19 +26,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The axes of one table, in the order of the file.
-    fn sweep(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawAxis>> {
-        in_order(self.table("sweep", value, "A = [\"1m\", \"4m\"]")?)
-            .map(|(key, values)| {
-                let array = self.array(key.get_ref(), values, "values")?;
-                let values = array.iter().map(|value| self.flag(key, value)).collect::<Parsed<_>>()?;
-                Ok((owned(key), values))
-            })
-            .collect()
-    }
-
     /// The text of a value of the flag `key`.
-    fn flag(&self, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<String>> {
+    pub(super) fn flag(&self, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<String>> {
         let name = key.get_ref().as_ref();
         let text = match value.get_ref() {
             DeValue::Boolean(on) => on.to_string(),

@@ -9,15 +9,18 @@ use std::time::Duration;
 use toml::de::DeTable;
 
 use super::errors::{Parsed, Source, SpecError};
+use super::include;
 use walk::{Walk, in_order};
 
+mod axes;
 mod flags;
 mod lists;
 mod programs;
 mod raw;
 mod walk;
 
-pub(super) use raw::{Raw, RawAxis, RawCollectors, RawFlag, RawProgram, RawWorkload};
+pub(super) use axes::SWEEP_KEYS;
+pub(super) use raw::{Raw, RawAxis, RawCollectors, RawFlag, RawPoint, RawProgram, RawWorkload};
 
 /// The default of `repeat`.
 const DEFAULT_REPEAT: u32 = 10;
@@ -29,11 +32,13 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-const FILE_KEYS: [&str; 13] = [
+pub(super) const FILE_KEYS: [&str; 16] = [
+    "include",
     "question",
     "collectors",
     "workloads",
     "program",
+    "builds",
     "repeat",
     "precision",
     "seed",
@@ -43,29 +48,56 @@ const FILE_KEYS: [&str; 13] = [
     "eventlog",
     "flags",
     "sweep",
+    "exclude",
 ];
 
 /// Parses `source`. The error is its first fault.
 pub(super) fn parse(source: &Source) -> Parsed<Raw> {
-    let document = DeTable::parse(&source.text).map_err(|error| {
+    let walk = Walk { source };
+    if source.parts.is_empty() {
+        return walk.document(&table(source, &source.name, &source.text)?);
+    }
+    let texts: Vec<(&str, String)> = source
+        .parts
+        .iter()
+        .map(|part| (part.name.as_str(), include::padded(source, part)))
+        .collect();
+    let tables = texts.iter().map(|(name, text)| {
+        let table = table(source, name, text)?;
+        // A fault of an included file is shown there, even if another file replaces the key.
+        walk.known_keys(&table)?;
+        Ok(table)
+    });
+    let tables: Vec<DeTable<'_>> = tables.collect::<Parsed<_>>()?;
+    walk.document(&include::merged(&tables, &source.parts, 0))
+}
+
+/// The table of the file `name`, whose text is `text`.
+fn table<'t>(source: &Source, name: &str, text: &'t str) -> Parsed<DeTable<'t>> {
+    let document = DeTable::parse(text).map_err(|error| {
         let reason = error.message().lines().collect::<Vec<_>>().join("; ");
         SpecError::at(
             source,
             error.span().unwrap_or(0..0),
-            format!("{} is not TOML: {reason}", source.name),
+            format!("{name} is not TOML: {reason}"),
             "here",
         )
     })?;
-    Walk { source }.document(document.get_ref())
+    Ok(document.into_inner())
 }
 
 impl Walk<'_> {
-    fn document(&self, table: &DeTable<'_>) -> Parsed<Raw> {
+    fn known_keys(&self, table: &DeTable<'_>) -> Parsed<()> {
         for key in in_order(table).map(|(key, _)| key) {
             if !FILE_KEYS.contains(&key.get_ref().as_ref()) {
                 return Err(self.unknown_key(key, &FILE_KEYS, ""));
             }
         }
+        Ok(())
+    }
+
+    fn document(&self, table: &DeTable<'_>) -> Parsed<Raw> {
+        self.known_keys(table)?;
         let get = |key: &str| table.get(key);
         let programs = get("program")
             .map(|value| self.programs(value))
@@ -89,6 +121,10 @@ impl Walk<'_> {
                 Vec::new()
             },
             programs,
+            builds: get("builds")
+                .map(|value| self.builds(value))
+                .transpose()?
+                .unwrap_or_default(),
             repeat: get("repeat")
                 .map(|value| self.integer("repeat", value, 1, MAX_REPEAT))
                 .transpose()?
@@ -116,6 +152,10 @@ impl Walk<'_> {
                 .unwrap_or_default(),
             sweeps: get("sweep")
                 .map(|value| self.sweeps(value))
+                .transpose()?
+                .unwrap_or_default(),
+            excludes: get("exclude")
+                .map(|value| self.points("exclude", value))
                 .transpose()?
                 .unwrap_or_default(),
         })

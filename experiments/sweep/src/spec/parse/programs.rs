@@ -78,7 +78,7 @@ impl Walk<'_> {
         })
     }
 
-    fn spanned_text(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<String>> {
+    pub(super) fn spanned_text(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<String>> {
         let text = self.text(key, value)?;
         if text.is_empty() || text.contains('\0') {
             let what = if text.is_empty() { "empty" } else { "text with a NUL" };

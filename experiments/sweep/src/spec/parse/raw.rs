@@ -21,8 +21,35 @@ pub(crate) struct RawWorkload {
 /// The key of a flag, and the text of its value.
 pub(crate) type RawFlag = (Spanned<String>, Spanned<String>);
 
-/// The key of a swept flag, and the text of its values.
-pub(crate) type RawAxis = (Spanned<String>, Vec<Spanned<String>>);
+/// Values of several axes at once. The key of a variable of the environment is `env.NAME`, that of
+/// an argument `args.NAME`.
+#[derive(Clone, Debug)]
+pub(crate) struct RawPoint {
+    /// The place of the point, or of its only value.
+    pub place: Range<usize>,
+    pub values: Vec<RawFlag>,
+}
+
+/// An axis of a sweep: the key of a flag with its values, or `points` or `pairs`.
+#[derive(Clone, Debug)]
+pub(crate) struct RawAxis {
+    pub key: Spanned<String>,
+    pub points: Vec<RawPoint>,
+}
+
+impl RawAxis {
+    /// The keys and values of all points.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &RawFlag> {
+        self.points.iter().flat_map(|point| &point.values)
+    }
+}
+
+/// A build of gclab.
+#[derive(Debug)]
+pub(crate) struct RawBuild {
+    pub name: Spanned<String>,
+    pub file: Spanned<String>,
+}
 
 /// `expect` of a program.
 #[derive(Debug, Default)]
@@ -80,6 +107,7 @@ pub(crate) struct Raw {
     pub collectors: RawCollectors,
     pub workloads: Vec<RawWorkload>,
     pub programs: Vec<RawProgram>,
+    pub builds: Vec<RawBuild>,
     pub repeat: u32,
     pub precision: Option<f64>,
     pub seed: u64,
@@ -94,4 +122,13 @@ pub(crate) struct Raw {
     pub flags: Vec<RawFlag>,
     /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.
     pub sweeps: Vec<Vec<RawAxis>>,
+    /// `exclude`: runs that are left out.
+    pub excludes: Vec<RawPoint>,
+}
+
+impl Raw {
+    /// The keys and values of the sweeps of the file.
+    pub(crate) fn swept(&self) -> impl Iterator<Item = &RawFlag> {
+        self.sweeps.iter().flatten().flat_map(RawAxis::values)
+    }
 }

@@ -11,7 +11,7 @@ use crate::analysis::panels::split_axes;
 use crate::format::{self, list};
 use crate::metric::{self, Metric};
 use crate::power;
-use crate::summary::{HEAP, Summary, WorkloadRuns};
+use crate::summary::{ARGS, HEAP, Summary, WorkloadRuns};
 use gclab_inference::Ratio;
 use gclab_results::Axis;
 use gclab_words::size::read_number;
@@ -38,12 +38,13 @@ pub(crate) struct Knees {
     pub(crate) works: Vec<(String, Vec<String>)>,
 }
 
-/// The answers about the swept flag whose values are numbers; `None` without such a flag, and for
-/// multiples of the least heap, which have an answer of their own.
+/// The answers about the swept flag whose values are numbers; `None` without such a flag, for
+/// multiples of the least heap, which have an answer of their own, and for arguments, which may
+/// make another work of it.
 pub(crate) fn knees(summary: &Summary<'_>) -> Option<Knees> {
     let axis = split_axes(summary).0?;
     let numeric = axis.values.iter().all(|value| read_number(value).is_some());
-    if !numeric || axis.flag == HEAP {
+    if !numeric || axis.flag == HEAP || axis.flag.starts_with(ARGS) {
         return None;
     }
     let works: Vec<&WorkloadRuns<'_>> = summary.timed_works().collect();

@@ -5,6 +5,7 @@
 //! round (1, 2 or 5 times a power of ten): the least one that any setting keeps, and the least one
 //! that all of them keep.
 
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
 use crate::format::{self, list, median_and_range};
 use crate::metric::{self, Metric};
@@ -40,7 +41,7 @@ pub(crate) struct LatencyRow<'a> {
 /// The configurations of a workload that answered requests.
 pub(crate) fn rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<LatencyRow<'a>> {
     let row = |group: &'a Group<'a>| {
-        let requests = group.ok().filter_map(|run| Some(run.latency.as_ref()?.requests)).sum();
+        let requests = group.ok().filter_map(|run| run.more().requests).sum();
         (requests > 0).then(|| LatencyRow {
             group,
             requests,
@@ -67,6 +68,7 @@ pub(crate) fn chart(about: &str, title: &str, summary: &Summary<'_>, rows: &[&La
                     x: share(*percent),
                     y: Some((shown(spread.median), shown(spread.min), shown(spread.max))),
                     tip: format!("{label}, {percent} %: {range} {}", metric.unit.name()),
+                    subject: runs_of([row.group]),
                     ..Point::default()
                 })
             });

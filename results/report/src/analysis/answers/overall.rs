@@ -8,6 +8,7 @@
 
 use super::settings::{Setting, completes, least, settings};
 use crate::analysis::places::Places;
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Forest, ForestRow, Point, Series};
 use crate::format::{self, capital, counted, list};
 use crate::metric::Metric;
@@ -181,6 +182,7 @@ impl<'a> Overall<'a> {
             return Point {
                 x,
                 tip: format!("{}: does not complete {}", setting.label, self.workloads()),
+                subject: runs_of(setting.groups()),
                 ..Point::default()
             };
         };
@@ -189,6 +191,7 @@ impl<'a> Overall<'a> {
             x,
             y: Some((ratio.estimate, low, high)),
             tip: format!("{}: {}", setting.label, format::ratio(&ratio)),
+            subject: runs_of(setting.groups()),
             ..Point::default()
         }
     }

@@ -38,7 +38,12 @@ pub(crate) fn settings<'a>(summary: &Summary<'a>, works: &[&'a WorkloadRuns<'a>]
 impl<'a> Setting<'a> {
     /// One of its configurations; they differ in the workload alone.
     pub(crate) fn group(&self) -> &'a Group<'a> {
-        self.groups.iter().flatten().next().expect("a setting ran somewhere")
+        self.groups().next().expect("a setting ran somewhere")
+    }
+
+    /// All of its configurations.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &'a Group<'a>> {
+        self.groups.iter().flatten().copied()
     }
 
     /// Its collector.

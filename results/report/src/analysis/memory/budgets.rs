@@ -28,6 +28,8 @@ pub(crate) struct Budget {
     pub(crate) best: Option<usize>,
     /// The indexes of contenders that do not differ from the best by more than noise.
     pub(crate) as_good: Vec<usize>,
+    /// The fastest of the others, and its time over that of the best.
+    pub(crate) next: Option<(usize, Ratio)>,
 }
 
 /// The result of a contender at a budget.
@@ -163,23 +165,32 @@ fn budget(summary: &Summary<'_>, contenders: &[String], time: &Metric, multiple:
         .clone()
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(place, _)| place);
-    let same = |place: usize| {
+    let over_best = |place: usize| {
         let of = |place: usize| samples(summary, &contenders[place], time, multiple);
-        let pairs = best.and_then(of).zip(of(place));
-        let ratio =
-            pairs.and_then(|(best, other)| geometric_mean_of_ratios(&best.iter().zip(&other).collect::<Vec<_>>()));
-        // Without an interval no difference is more than noise.
-        ratio.is_some_and(|ratio| ratio.ci95.is_none_or(|ci| ci.contains(1.0)))
+        let (best, other) = best.and_then(of).zip(of(place))?;
+        geometric_mean_of_ratios(&best.iter().zip(&other).collect::<Vec<_>>())
     };
-    let as_good = complete
+    let others: Vec<(usize, Ratio)> = complete
         .map(|(place, _)| place)
-        .filter(|place| Some(*place) != best && same(*place))
+        .filter(|place| Some(*place) != best)
+        .filter_map(|place| Some((place, over_best(place)?)))
         .collect();
+    // Without an interval no difference is more than noise.
+    let same = |ratio: &Ratio| ratio.ci95.is_none_or(|ci| ci.contains(1.0));
+    let as_good = others
+        .iter()
+        .filter(|(_, ratio)| same(ratio))
+        .map(|(place, _)| *place)
+        .collect();
+    let next = others
+        .into_iter()
+        .min_by(|(_, a), (_, b)| a.estimate.total_cmp(&b.estimate));
     Budget {
         multiple,
         standings,
         best,
         as_good,
+        next,
     }
 }
 
@@ -237,22 +248,45 @@ fn verdict(contenders: &[String], budget: &Budget, works: usize) -> String {
 
 fn text(contenders: &[String], budgets: &[Budget], works: usize) -> Vec<String> {
     let mut ranges: Vec<(f64, f64, String)> = Vec::new();
+    let mut leads: Vec<Vec<(f64, String)>> = Vec::new();
     for budget in budgets {
         let said = verdict(contenders, budget, works);
-        match ranges.last_mut() {
-            Some((_, to, same)) if *same == said => *to = budget.multiple,
-            _ => ranges.push((budget.multiple, budget.multiple, said)),
+        let lead = budget.next.as_ref();
+        let lead = lead.map(|(place, ratio)| {
+            let takes = format!("{} takes {} the time", contenders[*place], format::ratio(ratio));
+            (budget.multiple, takes)
+        });
+        match (ranges.last_mut(), leads.last_mut()) {
+            (Some((_, to, same)), Some(before)) if *same == said => {
+                *to = budget.multiple;
+                before.extend(lead);
+            }
+            _ => {
+                ranges.push((budget.multiple, budget.multiple, said));
+                leads.push(lead.into_iter().collect());
+            }
         }
     }
     let parts: Vec<String> = ranges
         .into_iter()
-        .map(|(from, to, said)| {
+        .zip(leads)
+        .map(|((from, to, said), leads)| {
             let range = if from == to {
                 format!("At {}", times(from))
             } else {
                 format!("From {} to {}", times(from), times(to))
             };
-            format!("{range} the least heap: {said}.")
+            let lead = match &leads[..] {
+                [] => String::new(),
+                [(_, takes)] => format!("; {takes}"),
+                several => {
+                    let at = several
+                        .iter()
+                        .map(|(multiple, takes)| format!("{takes} at {}", times(*multiple)));
+                    format!("; {}", at.collect::<Vec<_>>().join(", "))
+                }
+            };
+            format!("{range} the least heap: {said}{lead}.")
         })
         .collect();
     let mut text = vec![parts.join(" ")];

@@ -5,6 +5,7 @@
 
 use super::budgets::{Budgets, Standing, best_time};
 use super::contenders::{contender, contenders, reason};
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::{self, capital, counted, times};
 use crate::metric::{self, Metric};
@@ -23,7 +24,12 @@ pub(crate) fn overall(summary: &Summary<'_>, budgets: &Budgets) -> Chart {
         points: budgets
             .budgets
             .iter()
-            .filter_map(|budget| overall_point(name, budget.multiple, &budget.standings[style]))
+            .filter_map(|budget| {
+                let at = |group: &&Group<'_>| group.heap == Some(budget.multiple) && contender(summary, group) == *name;
+                let subject = runs_of(summary.groups().filter(at));
+                let point = overall_point(name, budget.multiple, &budget.standings[style])?;
+                Some(Point { subject, ..point })
+            })
             .collect(),
         marks: true,
         joined: true,
@@ -158,6 +164,7 @@ fn point(name: &str, metric: &Metric, group: &Group<'_>, over: Option<f64>) -> O
             y: None,
             tip: format!("{name} at {}: {}", times(x), group.failures_text()),
             why: reason.to_owned(),
+            subject: runs_of([group]),
         });
     };
     let shown = |value: f64| over.map_or_else(|| metric.unit.shown(value), |best| value / best);
@@ -174,5 +181,6 @@ fn point(name: &str, metric: &Metric, group: &Group<'_>, over: Option<f64>) -> O
             spread.n
         ),
         why: String::new(),
+        subject: runs_of([group]),
     })
 }

@@ -17,7 +17,8 @@ pub(crate) struct MinimaRow {
 pub(crate) fn minima(manifest: &Manifest) -> (Vec<String>, Vec<MinimaRow>) {
     let swept = |flag: &String| manifest.sweep.iter().any(|axis| axis.flag == *flag);
     let name = |minimum: &Minimum| {
-        let flags = minimum.flags.iter().filter(|(flag, _)| swept(flag));
+        let flags = minimum.flags.iter().chain(minimum.settings.iter().flatten());
+        let flags = flags.filter(|(flag, _)| swept(flag));
         let flags: String = flags.map(|(flag, value)| format!(" {flag}={value}")).collect();
         format!("{}{flags}", minimum.collector)
     };

@@ -7,6 +7,7 @@
 //! from the least run to the greatest.
 
 use super::families::{is_on, off, one};
+use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::median_and_range;
 use crate::metric::{self, Metric};
@@ -178,6 +179,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                     x,
                     y: Some(y),
                     tip: format!("{label}: {text}"),
+                    subject: runs_of([group]),
                     ..Point::default()
                 },
                 None => {
@@ -187,6 +189,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                         x,
                         y: None,
                         tip: format!("{label}: {reason}"),
+                        subject: runs_of([group]),
                         ..Point::default()
                     }
                 }

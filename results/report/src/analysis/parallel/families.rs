@@ -2,7 +2,6 @@
 
 use crate::metric;
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
-use gclab_results::{GcThread, RunStats};
 use gclab_words::size::read_number;
 use std::collections::BTreeMap;
 
@@ -41,7 +40,7 @@ pub(crate) fn is_on(group: &Group<'_>) -> bool {
 
 /// The collector and all flags except `left_out`: the key of a family.
 fn but_for<'g>(group: &'g Group<'_>, left_out: &[&str]) -> (&'g str, BTreeMap<&'g str, &'g str>) {
-    let flags = group.configuration.flags.iter();
+    let flags = group.configuration.flags.iter().chain(&group.configuration.settings);
     let flags = flags.filter(|(name, _)| !left_out.contains(&name.as_str()));
     let flags = flags.map(|(name, value)| (name.as_str(), value.as_str()));
     (&group.configuration.collector, flags.collect())
@@ -79,18 +78,12 @@ pub(super) fn sharing_words(group: &Group<'_>) -> String {
     }
 }
 
-fn stats<'g>(group: &'g Group<'_>) -> impl Iterator<Item = &'g RunStats> {
-    group.ok().filter_map(|run| run.stats.as_ref())
-}
-
 /// How the work was shared, over all runs: `gen 0: 90 too little, 12 balanced; gen 1: 5 balanced`;
 /// `None` where it is not recorded.
 pub(crate) fn decisions(group: &Group<'_>) -> Option<String> {
     let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
-    for (number, generation) in stats(group).flat_map(|s| s.generations.iter().enumerate()) {
-        for (name, count) in generation.sharing.iter().flatten() {
-            *counts.entry(number).or_default().entry(name).or_default() += count;
-        }
+    for (number, name, count) in group.ok().flat_map(|run| &run.more().sharing) {
+        *counts.entry(*number).or_default().entry(name).or_default() += count;
     }
     let parts = counts.into_iter().map(|(number, counts)| {
         let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
@@ -105,10 +98,9 @@ pub(crate) fn decisions(group: &Group<'_>) -> Option<String> {
 /// The shares of the threads' time in the parallel parts: at work, waking up, idle, in termination.
 /// They add up to 1.
 pub(crate) fn time_shares(group: &Group<'_>) -> Option<[f64; 4]> {
-    let threads = stats(group).flat_map(|s| s.gc_threads.iter().flatten());
-    let times = |t: &GcThread| [t.work_ns, t.start_ns, t.idle_ns, t.termination_ns];
-    let sums = threads.fold([0u64; 4], |mut sums, thread| {
-        sums.iter_mut().zip(times(thread)).for_each(|(sum, time)| *sum += time);
+    let times = group.ok().filter_map(|run| run.more().thread_times);
+    let sums = times.fold([0u64; 4], |mut sums, times| {
+        sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
         sums
     });
     let all: u64 = sums.iter().sum();

@@ -2,10 +2,11 @@
 
 use super::bands::{bands, in_order_of_life, thinned};
 use crate::chart::{BAND_COLOURS, Band, Stack, View};
+use crate::folder::{Results, Untimed};
 use crate::format::{self, counted, shortened};
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, axes};
-use gclab_results::{Census, HeapProfile, PROFILES, ResultsDir, RunRecord};
+use gclab_results::{Census, HeapProfile, PROFILES, RunRecord};
 
 /// The most bands in the table of a peak.
 const ROWS: usize = BAND_COLOURS;
@@ -39,20 +40,20 @@ pub(crate) struct PeakRow {
 }
 
 /// The profiled runs of a folder by workload, in the order of the plan.
-pub(crate) fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(String, Vec<Profiled<'a>>)> {
+pub(crate) fn profiled<'a>(dir: &'a Results, summary: &Summary<'_>) -> Vec<(String, Vec<Profiled<'a>>)> {
     // A part of a sweep may have profiled runs alone.
-    let own = axes(dir.profiled(), &dir.manifest().sweep);
+    let own = axes(dir.profiled().iter().map(|one| &one.run), &dir.manifest().sweep);
     let axes = if dir.runs().is_empty() { &own } else { &summary.axes };
-    let mut runs: Vec<&RunRecord> = dir.profiled().iter().collect();
-    runs.sort_by_key(|run| run.position);
+    let mut runs: Vec<&Untimed> = dir.profiled().iter().collect();
+    runs.sort_by_key(|one| one.run.position);
     let mut works: Vec<(String, Vec<Profiled<'a>>)> = Vec::new();
-    for run in runs {
+    for Untimed { run, record } in runs {
         let group = Group::empty(run);
         let of_run = Profiled {
-            run,
-            label: format!("{}, {}", group.label(axes), flags(run)),
-            profile: run.profile.as_ref(),
-            file: file(dir, run),
+            run: record,
+            label: format!("{}, {}", group.label(axes), flags(record)),
+            profile: record.profile.as_ref(),
+            file: file(dir, record),
         };
         let title = group.configuration.work();
         match works.iter_mut().find(|(work, _)| *work == title) {
@@ -152,7 +153,7 @@ impl Profiled<'_> {
 }
 
 /// See [`Profiled::file`]. An older gclab named files by the run's id alone.
-fn file(dir: &ResultsDir, run: &RunRecord) -> String {
+fn file(dir: &Results, run: &RunRecord) -> String {
     let stem = if dir.profile_file(&run.id, "hp").exists() {
         run.id.clone()
     } else {

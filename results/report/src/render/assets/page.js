@@ -1,5 +1,5 @@
 // Sort a table by the column whose button is pressed: by number where cells have one, else by text.
-document.querySelectorAll("table.sortable th button").forEach(button => button.addEventListener("click", () => {
+document.querySelectorAll(":not(.long) > table.sortable th button").forEach(button => button.addEventListener("click", () => {
   const th = button.closest("th"), table = th.closest("table"), column = th.cellIndex;
   const up = th.getAttribute("aria-sort") !== "ascending";
   table.querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));

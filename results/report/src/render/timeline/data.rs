@@ -4,12 +4,14 @@
 //! if it has several states, 8 more than the sum of 2^state over its states, and the time in each.
 //! A pause is its distance from the end of the one before, its length, and its generation and bytes
 //! copied; or, if it stands for several, 3 more than the sum of 2^generation, and for each of these
-//! generations the number, the sum, the longest, and the bytes copied.
+//! generations the number, the sum, the longest, and the bytes copied. A look at the heap is its
+//! distance from the end of the one before, its length, and the time in looks: less, if it stands
+//! for several.
 
 use serde_json::{Map, Value, json};
 
 use super::facts::TimelineFacts;
-use gclab_eventlog::{HeapProfile, Lane, Mark, Pause, Sample, Timeline};
+use gclab_eventlog::{HeapProfile, Lane, Looked, Mark, Pause, Sample, Timeline};
 
 /// The first number of a piece with several states.
 const SEVERAL_STATES: u64 = 8;
@@ -36,6 +38,7 @@ pub(super) fn json(facts: &TimelineFacts<'_>) -> String {
         "lanes": lanes,
         "allocated": allocated.collect::<Vec<_>>(),
         "pauses": pauses(&timeline.pauses),
+        "looks": looks(&timeline.looks),
         "size": samples(&timeline.heap_size, timeline),
         "live": samples(&timeline.live, timeline),
         "marks": timeline.marks.iter().map(mark).collect::<Vec<_>>(),
@@ -81,6 +84,19 @@ fn pauses(pauses: &[Pause]) -> Vec<i64> {
         );
     }
     numbers
+}
+
+fn looks(looks: &[Looked]) -> Vec<i64> {
+    let mut end = 0;
+    let numbers = looks.iter().flat_map(|look| {
+        let before = std::mem::replace(&mut end, look.to as i64);
+        [
+            look.from as i64 - before,
+            (look.to - look.from) as i64,
+            look.total_ns as i64,
+        ]
+    });
+    numbers.collect()
 }
 
 /// The columns of a series. The largest and the number are left out where every sample is one.
@@ -131,6 +147,7 @@ mod tests {
         };
         let none = Collections::default();
         let sample = |at, last, max, count| Sample { at, last, max, count };
+        let look = |from, to, total_ns| Looked { from, to, total_ns };
         let timeline = Timeline {
             length: 44,
             step: 16,
@@ -151,6 +168,7 @@ mod tests {
                     generations: [collections(2, 4, 3, 8), none, collections(1, 2, 2, 9)],
                 },
             ],
+            looks: vec![look(15, 18, 3), look(20, 30, 4)],
             heap_size: vec![sample(6, 7, 9, 3)],
             ..Timeline::default()
         };
@@ -170,6 +188,7 @@ mod tests {
         assert_eq!(data["lanes"], json!([[153, 5, 7, 2, 3, 30]]));
         // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns behind the end of the first.
         assert_eq!(data["pauses"], json!([2, 4, 0, 99, 2, 7, 8, 2, 4, 3, 8, 1, 2, 2, 9]));
+        assert_eq!(data["looks"], json!([15, 3, 3, 2, 10, 4]));
         assert_eq!(
             data["size"],
             json!({ "at": [6], "last": [7], "max": [9], "count": [3] })

@@ -5,11 +5,24 @@ mod base;
 
 pub(crate) use base::*;
 
+use crate::folder::Results;
+pub(crate) use crate::folder::opened;
 use gclab_results::{Census, HeapProfile, Manifest, PlannedRun, RunRecord};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The folder of the committed synthetic records.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/it/fixtures");
+
+/// Writes a folder below `parent`, and reads it as a report does.
+pub(crate) fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> Results {
+    opened(base::write(parent, manifest, runs).path())
+}
+
+/// The committed folder.
+pub(crate) fn fixture() -> Results {
+    opened(base::fixture().path())
+}
 
 /// A large experiment, whose reports people can look at: two axes, three workloads.
 pub(crate) fn large() -> Experiment {
@@ -25,6 +38,21 @@ pub(crate) fn large() -> Experiment {
         sweep: vec![("A", vec!["256k", "1m", "4m", "16m", "64m"]), ("n", vec!["0", "1m"])],
         repeat: 10,
         seed: 1,
+    }
+}
+
+/// `large` with so many runs that a page cannot hold an element for each figure.
+pub(crate) fn many() -> Experiment {
+    Experiment {
+        name: "many",
+        repeat: 115,
+        // Few bytes, as each collection has a record.
+        workloads: vec![
+            ("binary_trees", vec!["12"], 6.0, 1.0),
+            ("hash_churn", vec!["2048", "8192"], 4.0, 2.0),
+            ("long_list", vec!["20000"], 5.0, 1.5),
+        ],
+        ..large()
     }
 }
 

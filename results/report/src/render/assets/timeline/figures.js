@@ -34,6 +34,7 @@ function rowsOf(figures) {
   add(hasSelection() ? "length" : "length of the run", total, lengthText, false, undefined, hasSelection() ? "" : least);
   add("mutator", figures.MUT_elapsed_ns, lengthText, true, undefined, near);
   add("GC", figures.GC_elapsed_ns, lengthText, true);
+  add("censuses and other looks at the heap", figures.looks_elapsed_ns, lengthText, true);
   add("collections", figures.num_GCs, number);
   add("longest pause", figures["pause.max_ns"], lengthText);
   add("allocated", figures.allocated_bytes, bytesText);

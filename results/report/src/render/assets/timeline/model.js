@@ -67,6 +67,16 @@ function decodePauses(numbers) {
   return pauses;
 }
 
+function decodeLooks(numbers) {
+  const looks = [];
+  for (let at = 0, end = 0; at < numbers.length; at += 3) {
+    const from = end + numbers[at], total = numbers[at + 2];
+    end = from + numbers[at + 1];
+    looks.push({ from, to: end, single: end - from === total, total });
+  }
+  return looks;
+}
+
 // A series: times, last and largest figures, and numbers.
 function decodeSamples({ at, last, max, count }) {
   let time = 0;
@@ -74,7 +84,7 @@ function decodeSamples({ at, last, max, count }) {
 }
 
 const lanes = log.lanes.map(decodeLane);
-const pauses = decodePauses(log.pauses);
+const pauses = decodePauses(log.pauses), looks = decodeLooks(log.looks);
 const allocated = log.allocated.map(decodeSamples);
 const size = decodeSamples(log.size), live = decodeSamples(log.live);
 const marks = log.marks.map(([at, isMarker, count, text]) => ({ at, isMarker, count, text: count > 1 ? `${text} (and ${count - 1} more)` : text }));
@@ -97,10 +107,12 @@ function figuresOf(from, to) {
   const figures = {}, end = Math.min(to, log.end);
   figures.Total_elapsed_ns = end - Math.min(from, end);
   if (log.collects) Object.assign(figures, collectionsOf(from, to));
+  if (looks.length) figures.looks_elapsed_ns = looks.reduce((sum, look) => sum + pausedIn(look, from, to), 0);
   if (log.collects && log.mutator) {
     const [begin, stop] = log.mutator;
     const first = Math.max(begin, Math.min(from, end)), last = Math.min(stop, end);
-    const paused = pauses.reduce((sum, pause) => sum + pausedIn(pause, first, last), 0);
+    const stopped = list => list.reduce((sum, pause) => sum + pausedIn(pause, first, last), 0);
+    const paused = stopped(pauses) + stopped(looks);
     figures.MUT_elapsed_ns = Math.max(0, last - first - paused);
     if (figures.Total_elapsed_ns > 0) figures.productivity_wall_percent = figures.MUT_elapsed_ns / figures.Total_elapsed_ns;
   }
@@ -125,7 +137,7 @@ function figuresOf(from, to) {
   return figures;
 }
 
-// The time of a pause within an interval. One that stands for several lies within it as a whole.
+// The time of a pause or of a look within an interval. One that stands for several lies within it as a whole.
 function pausedIn(pause, from, to) {
   if (pause.single) return overlap(pause.from, pause.to, from, to);
   return pause.from >= from && pause.from < to ? pause.total : 0;

@@ -1,6 +1,9 @@
 //! Programs that are not gclab's own: `[[program]]` of experiment files, and `gclab run --
 //! COMMAND`.
 
+mod ghc;
+mod mistakes;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -265,92 +268,6 @@ fn flags_from_outside_of_the_plan_do_not_reach_a_program() {
 }
 
 #[test]
-fn a_wrong_program_is_shown_with_its_place() {
-    let bench = with_script("true");
-    let program = "[[program]]\nname = \"p\"\n";
-    for (text, parts) in [
-        ("command = []\n", &["`command` is empty", "w.toml:3:11"][..]),
-        (
-            "command = \"./prog a\"\n",
-            &["`command` must be an array of words", "sh\", \"-c\""],
-        ),
-        ("command = [\"echo a b\"]\n", &["a list of words, not a line"]),
-        ("", &["a program without `command`"]),
-        (
-            "command = [\"./prog\"]\nruntime = \"gch\"\n",
-            &["unknown runtime \"gch\"", "runtimes: ghc, ocaml, jvm, none"],
-        ),
-        (
-            "command = [\"./prog\"]\ncommnd = 1\n",
-            &["unknown key `commnd` of a program", "did you mean `command`?"],
-        ),
-        (
-            "command = [\"./prog\"]\nruntime = \"ocaml\"\nflags = { A = \"1m\" }\n",
-            &["the runtime ocaml of program p has no flag `A`", "flags of ocaml: s,"],
-        ),
-        (
-            "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1x\"] }\n",
-            &["`A`: 1x is not a size", "w.toml:5:16"],
-        ),
-        (
-            "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1m\", \"1024k\"] }\n",
-            &["`A` has 1024k twice"],
-        ),
-        (
-            "command = [\"./prog\"]\nexpect = { checksum = \"12\" }\n",
-            &["`checksum` is no SHA-256", "sha256sum"],
-        ),
-        (
-            "command = [\"./prog\"]\nexpect = { pattern = '(' }\n",
-            &["`pattern` is no regular expression"],
-        ),
-        (
-            "command = [\"./prog\"]\nstats = { n = 'a' }\n",
-            &["`n` has 0 groups", "one group"],
-        ),
-        (
-            "command = [\"./prog\"]\neventlog = true\n",
-            &["the runtime none writes no event log", "ghc"],
-        ),
-        (
-            "command = [\"./prog\"]\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n",
-            &["two programs have the name \"p\""],
-        ),
-        (
-            "command = [\"./nowhere\"]\n",
-            &["program p: `command`: ./nowhere: no program of this name"],
-        ),
-        (
-            "command = [\"./prog\"]\nprepare = [\"no-such-tool\", \"x\"]\n",
-            &["`prepare`: no-such-tool: no program of this name on the PATH"],
-        ),
-        (
-            "command = [\"no-such-program\"]\n",
-            &["no program of this name on the PATH"],
-        ),
-        (
-            "command = [\"./prog\"]\ndir = \"nowhere\"\n",
-            &["`dir`: nowhere: no such folder"],
-        ),
-        ("command = [\"./prog\"]\nstdin = \"nowhere\"\n", &["`stdin`: nowhere"]),
-    ] {
-        bench.write("w.toml", &format!("{program}{text}"));
-        let done = bench.gclab(&["run", "w.toml"]).exits(2);
-        for part in parts {
-            assert!(done.stderr.contains(part), "{part}\n{}", done.all());
-        }
-        assert!(bench.folders().is_empty());
-    }
-    bench.write("w.toml", "collectors = [\"copying\"]\nworkloads = [\"gcbench\"]\n[sweep]\nA = [\"1m\"]\n[[program]]\nname = \"p\"\nruntime = \"jvm\"\ncommand = [\"./prog\"]\n");
-    let done = bench.gclab(&["run", "w.toml"]).exits(2);
-    assert!(
-        done.stderr.contains("the runtime jvm of program p has no flag `A`"),
-        "{}",
-        done.all()
-    );
-}
-
-#[test]
 fn a_command_without_a_file_is_run_a_few_times() {
     let bench = with_script("echo \"$#: $*\"; echo $(($$ % 1000)) steps");
     let words = ["run", "--", "./prog", "a b", "+RTS", "-s", "--", "--out"];
@@ -449,116 +366,6 @@ fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
             .contains("`M` is given, but `heap` says how large heaps are"),
         "{}",
         both.all()
-    );
-}
-
-/// A program of GHC's, where there is a compiler.
-fn haskell(bench: &Bench, options: &[&str]) -> bool {
-    if Command::new("ghc").arg("--version").output().is_err() {
-        eprintln!("there is no ghc here: programs of GHC are not tested");
-        return false;
-    }
-    bench.write(
-        "Main.hs",
-        "import qualified Data.Map.Strict as M\nimport System.Environment\n\
-         main = do\n  [n] <- map read <$> getArgs\n  \
-         let m = foldr (\\k -> M.insert k (show k)) M.empty [1 .. n :: Int]\n  \
-         putStrLn (\"checksum=\" ++ show (sum (map length (M.elems m))))\n",
-    );
-    let built = Command::new("ghc")
-        .args(["-v0", "-O0", "-package", "containers", "-o", "prog", "Main.hs"])
-        .args(options)
-        .current_dir(bench.path())
-        .output()
-        .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    true
-}
-
-const HASKELL: &str = "repeat = 2\n[[program]]\nname = \"p\"\nruntime = \"ghc\"\ncommand = [\"./prog\", \"20000\"]\nexpect = { pattern = 'checksum=([0-9]+)' }\n";
-
-#[test]
-fn a_program_of_ghc_is_swept_over_its_flags() {
-    let bench = Bench::new();
-    if !haskell(&bench, &["-rtsopts"]) {
-        return;
-    }
-    let sweep = "sweep = { A = [\"256k\", \"4m\"], xn = [false, true] }\n";
-    bench.write("ghc.toml", &format!("{HASKELL}{sweep}"));
-    bench.gclab(&["run", "ghc.toml"]).exits(0);
-    let all = runs(&bench, "ghc");
-    assert_eq!(all.len(), 8);
-    for run in &all {
-        let stats = run.stats.as_ref().expect("statistics");
-        assert!(
-            run.outcome.is_ok() && stats.gcs > Some(0) && stats.allocated_bytes > Some(1 << 20),
-            "{run:?}"
-        );
-        assert!(stats.peak_in_use_bytes > Some(1 << 20) && stats.generations.len() == 2);
-        assert_eq!(
-            run.command.contains(&"--nonmoving-gc".to_owned()),
-            run.flags["xn"] == "true"
-        );
-    }
-    let gcs = |size: &str| {
-        all.iter()
-            .find(|run| run.flags["A"] == size)
-            .unwrap()
-            .stats
-            .as_ref()
-            .unwrap()
-            .gcs
-    };
-    assert!(gcs("256k") > gcs("4m"), "the flag reaches the program");
-    // The least heap, by -M; an exhausted one is a result.
-    bench.write("heap.toml", &format!("heap = [0.5, 2]\n{HASKELL}"));
-    bench.gclab(&["run", "heap.toml"]).exits(0);
-    for run in runs(&bench, "heap") {
-        let expected = if run.heap_multiple == Some(2.0) {
-            Status::Ok
-        } else {
-            Status::HeapExhausted
-        };
-        assert_eq!(run.outcome, expected);
-        assert!(run.flags.contains_key("M"));
-    }
-    // A flag that its runtime does not have, in one message before the first run.
-    bench.write("n.toml", &format!("{HASKELL}flags = {{ N = 2 }}\n"));
-    let threads = bench.gclab(&["run", "n.toml"]).exits(2);
-    assert!(
-        threads.stderr.contains("refuses N = 2") && threads.stderr.contains("-threaded"),
-        "{}",
-        threads.all()
-    );
-}
-
-#[test]
-fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
-    let bench = Bench::new();
-    if !haskell(&bench, &[]) {
-        return;
-    }
-    bench.write("some.toml", &format!("{HASKELL}sweep = {{ A = [\"1m\", \"2m\"] }}\n"));
-    let done = bench.gclab(&["run", "some.toml"]).exits(2);
-    assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
-    assert!(
-        done.stderr.contains("RTS options are disabled") && done.stderr.contains("-rtsopts"),
-        "{}",
-        done.all()
-    );
-    assert!(bench.folders().is_empty());
-    // Without flags it runs, without statistics.
-    bench.write("none.toml", HASKELL);
-    let done = bench.gclab(&["run", "none.toml"]).exits(0);
-    assert!(
-        done.stderr.contains("have no statistics of the ghc runtime"),
-        "{}",
-        done.all()
-    );
-    assert!(
-        runs(&bench, "none")
-            .iter()
-            .all(|run| run.outcome.is_ok() && run.stats.is_none())
     );
 }
 

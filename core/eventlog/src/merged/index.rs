@@ -1,0 +1,89 @@
+//! The streams of a log, by one look at its block markers.
+
+use std::io::{Read, Seek};
+
+use super::stream::{Extent, Stream};
+use crate::error::{Error, Problem};
+use crate::kinds::number;
+use crate::reader::Reader;
+
+/// The most streams that are merged. GHC has at most 256 capabilities unless it is built for more.
+pub(super) const MOST_STREAMS: usize = 1024;
+
+/// The most stretches of a file that are remembered: 64 MiB of memory, and a log of terabytes.
+pub(super) const MOST_EXTENTS: usize = 1 << 22;
+
+/// The streams of a log.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub(super) streams: Vec<Stream>,
+    /// Whether the file ends behind a block, without a mark of the end of its own.
+    pub(super) ends_in_block: bool,
+    /// The place of the first event outside of all blocks that an empty one is before.
+    pub(super) behind_empty: Option<u64>,
+}
+
+/// Finds the streams of a log.
+///
+/// # Errors
+/// If the log is damaged between its blocks, or has too many of them.
+pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_bytes: u64) -> Result<Index, Error> {
+    let mut streams: Vec<Stream> = Vec::new();
+    // By capability; the global stream comes last.
+    let mut places: Vec<Option<usize>> = Vec::new();
+    let mut extents = 0;
+    let (mut last_block, mut behind_empty, mut empty) = (None, None, None);
+    loop {
+        let ends_in_block = last_block == Some(file_bytes);
+        let next = if ends_in_block { None } else { reader.next_event()? };
+        let Some(event) = next else {
+            return Ok(Index {
+                streams,
+                ends_in_block,
+                behind_empty,
+            });
+        };
+        let (from, cap) = (event.offset, event.cap);
+        let is_block = event.known() == number::BLOCK_MARKER;
+        let own = from + 10 + event.payload().len() as u64;
+        let to = if is_block {
+            reader.skip_block(file_bytes)?
+        } else {
+            reader.offset()
+        };
+        last_block = is_block.then_some(to);
+        if !is_block && empty == Some(from) {
+            behind_empty.get_or_insert(from);
+        }
+        empty = (is_block && to == own).then_some(to);
+        let key = cap.map_or(0, |cap| usize::from(cap) + 1);
+        if places.len() <= key {
+            places.resize(key + 1, None);
+        }
+        let place = *places[key].get_or_insert_with(|| {
+            streams.push(Stream::new(cap));
+            streams.len() - 1
+        });
+        let known = &mut streams[place].extents;
+        match known.last_mut() {
+            Some(extent) if extent.to == from => extent.to = to,
+            _ => {
+                known.push(Extent { from, to });
+                extents += 1;
+            }
+        }
+        let too_many = |of, most: usize| Error::new(file, from, Problem::TooMany { of, most: most as u64 });
+        if extents > MOST_EXTENTS {
+            return Err(too_many(
+                "blocks of alternating capabilities, which cannot be put in order of time",
+                MOST_EXTENTS,
+            ));
+        }
+        if streams.len() > MOST_STREAMS {
+            return Err(too_many(
+                "capabilities, which cannot be put in order of time",
+                MOST_STREAMS,
+            ));
+        }
+    }
+}

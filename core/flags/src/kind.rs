@@ -1,0 +1,174 @@
+//! The kinds of flags' values: which values each has, and its words in help and messages.
+
+use gclab_core::words::Bytes;
+use gclab_core::words::size::size_text;
+
+/// The type of a flag's value. Ranges include both ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A number of bytes, from `min` to `max`.
+    Size {
+        /// The least legal value.
+        min: Bytes,
+        /// The greatest legal value.
+        max: Bytes,
+        /// Whether 0 is legal too, as "none": `0` as typed, `false` in experiment files.
+        zero: bool,
+        /// Whether the bare flag is legal.
+        bare: bool,
+    },
+    /// A percentage, with or without its sign, from 0 to 100.
+    Percent {
+        /// Whether the bare flag is legal.
+        bare: bool,
+    },
+    /// A number, from `min` to `max`.
+    Number {
+        /// The least legal value.
+        min: f64,
+        /// The greatest legal value.
+        max: f64,
+    },
+    /// A whole number, from `min` to `max`.
+    Count {
+        /// The least legal value.
+        min: u64,
+        /// The greatest legal value.
+        max: u64,
+        /// Whether the bare flag is legal.
+        bare: bool,
+    },
+    /// An address in hexadecimal, with or without `0x`, below 2^47.
+    Address,
+    /// A generation from 0 to `max`; the bare flag is "off".
+    GenerationOrOff {
+        /// The greatest legal value.
+        max: u64,
+        /// Whether `auto` is legal too.
+        auto: bool,
+    },
+    /// One of a list of names.
+    Choice {
+        /// The kind of thing that has these names, with its article.
+        of: &'static str,
+        /// The legal names.
+        names: &'static [&'static str],
+        /// The same names, in words.
+        list: &'static str,
+    },
+    /// A flag that is on if it is given.
+    Switch,
+    /// A flag that turns something off if it is given.
+    SwitchOff,
+    /// A flag that is on if it is given, with the name of a file or without.
+    Output,
+    /// The name of a file.
+    File,
+    /// Classes of events, or none.
+    Classes,
+    /// Letters of debug messages.
+    Debug,
+    /// A flag that is on if it is given, with names or without.
+    Names {
+        /// Whether the flag without names is legal.
+        bare: bool,
+    },
+}
+
+/// The highest address of a process.
+pub(super) const MOST_ADDRESS: u64 = (1 << 47) - 1;
+
+impl Kind {
+    /// Returns the type, with its article, the form of its values, and an example.
+    pub(super) fn words(&self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Kind::Size { .. } => ("a size", "a number with k, m, g, t or w", "4m"),
+            Kind::Number { .. } => ("a number", "a number", "3"),
+            Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
+            Kind::Count { .. } => ("a whole number", "a whole number", "2"),
+            Kind::Address => ("an address", "an address in hexadecimal", "4200000000"),
+            Kind::GenerationOrOff { auto: false, .. } => ("a generation", "a generation, from 0", "1"),
+            Kind::GenerationOrOff { auto: true, .. } => ("a generation", "a generation, from 0, or auto", "1"),
+            Kind::Choice { of, names, list } => (of, list, names[0]),
+            Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
+            Kind::Output | Kind::File => ("a file name", "a file name", "out.txt"),
+            Kind::Classes => (
+                "a list of classes of events",
+                "letters of s, g, n, p, f, u and a, with - before those to leave out",
+                "-ag",
+            ),
+            Kind::Debug => ("a list of debug messages", "letters of s, g, b and p", "sg"),
+            Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
+        }
+    }
+
+    /// Returns the type in one word, as `gclab list flags` shows it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Size { .. } => "size",
+            Kind::Number { .. } => "number",
+            Kind::Percent { .. } => "percentage",
+            Kind::Count { .. } => "count",
+            Kind::Address => "address",
+            Kind::GenerationOrOff { auto: false, .. } => "generation or off",
+            Kind::GenerationOrOff { auto: true, .. } => "generation, auto or off",
+            Kind::Choice { .. } => "name",
+            Kind::Switch | Kind::SwitchOff => "switch",
+            Kind::Output => "output",
+            Kind::File => "file",
+            Kind::Classes => "classes of events",
+            Kind::Debug => "debug messages",
+            Kind::Names { bare: true } => "switch, or names",
+            Kind::Names { bare: false } => "names",
+        }
+    }
+
+    /// Returns the least and the greatest legal value as written; `None` for switches and files.
+    pub fn range(&self) -> Option<(String, String)> {
+        match *self {
+            Kind::Size {
+                zero: true, min, max, ..
+            } => Some((format!("0 or {}", size_text(min)), size_text(max))),
+            Kind::Size { min, max, .. } => Some((size_text(min), size_text(max))),
+            Kind::Number { min, max } => Some((min.to_string(), max.to_string())),
+            Kind::Percent { .. } => Some(("0".to_owned(), "100".to_owned())),
+            Kind::Count { min, max, .. } => Some((
+                min.to_string(),
+                if max == u64::MAX {
+                    "2^64 - 1".to_owned()
+                } else {
+                    max.to_string()
+                },
+            )),
+            Kind::Address => Some(("0".to_owned(), format!("{MOST_ADDRESS:x}"))),
+            Kind::GenerationOrOff { max, .. } => Some(("0".to_owned(), max.to_string())),
+            Kind::Switch
+            | Kind::SwitchOff
+            | Kind::Output
+            | Kind::File
+            | Kind::Classes
+            | Kind::Debug
+            | Kind::Choice { .. }
+            | Kind::Names { .. } => None,
+        }
+    }
+
+    /// Returns the text after the flag, as help shows it: `<size>`, `[<n>]`.
+    pub fn placeholder(&self) -> &'static str {
+        match self {
+            Kind::Size { bare: true, .. } => "[<size>]",
+            Kind::Size { .. } => "<size>",
+            Kind::Percent { bare: true } | Kind::Count { bare: true, .. } | Kind::GenerationOrOff { .. } => "[<n>]",
+            Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
+            Kind::Switch | Kind::SwitchOff => "",
+            Kind::Choice { .. } => "<name>",
+            Kind::Address => "<address>",
+            Kind::Output => "[<file>]",
+            Kind::File => "<file>",
+            Kind::Classes => "[<classes>]",
+            Kind::Debug => "<x>",
+            Kind::Names { bare: true } => "[<names>]",
+            Kind::Names { bare: false } => "<names>",
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The checks of `gclab run`: whether the machine is fit to measure on, before the first run and
+//! during each. They warn; with `--strict` they refuse.
+
+use std::process::ExitCode;
+
+use gclab_report::Results;
+use gclab_results::{Machine, Manifest};
+use gclab_sweep::environment::{self, Disturbance, Finding, Root};
+use gclab_sweep::experiment::Experiment;
+use gclab_sweep::folder::Folder;
+use gclab_sweep::runner::Environment;
+use gclab_sweep::tell;
+
+use crate::common::refuse;
+use crate::run_arguments::Arguments;
+
+/// The findings before the first run of `experiment`.
+pub(crate) fn before(experiment: &Experiment) -> Vec<Finding> {
+    let root = Root::system();
+    let machine = environment::machine(&root);
+    let mut found = environment::findings_on_threads(&machine, threads(experiment));
+    found.extend(environment::findings(&root, &machine));
+    found
+}
+
+/// The most threads that a run of the experiment has.
+fn threads(experiment: &Experiment) -> u32 {
+    let fixed = experiment.flags.get("N").map(|value| value.text().to_owned());
+    let swept = experiment.axes().into_iter().filter(|axis| axis.flag == "N");
+    let all = fixed.into_iter().chain(swept.flat_map(|axis| axis.values));
+    all.filter_map(|text| text.parse().ok()).max().unwrap_or(1)
+}
+
+/// Prints the findings that a user can do something about.
+///
+/// # Errors
+/// The exit status, after the findings, if there is one and the sweep is strict.
+pub(crate) fn tell(found: &[Finding], arguments: &Arguments) -> Result<(), ExitCode> {
+    let serious: Vec<String> = found.iter().filter(|one| one.strict).map(Finding::text).collect();
+    if arguments.strict && !serious.is_empty() {
+        return Err(refuse(format!(
+            "--strict: this machine is not fit to measure on now:\n  {}",
+            serious.join("\n  ")
+        )));
+    }
+    serious.iter().for_each(|text| tell!("gclab: note: {text}"));
+    Ok(())
+}
+
+/// Writes the findings that the manifest does not have to its warnings.
+pub(crate) fn warn(manifest: &mut Manifest, found: &[Finding]) {
+    let warnings = &mut manifest.machine.warnings;
+    let new: Vec<String> = found
+        .iter()
+        .map(Finding::text)
+        .filter(|text| !warnings.contains(text))
+        .collect();
+    warnings.extend(new);
+}
+
+/// The machine of a sweep in `folder`, of which `here` has the facts, with a note on those that
+/// were others when the folder began.
+///
+/// # Errors
+/// The exit status, after a message, if there are such facts, the sweep is strict, and runs are
+/// missing.
+pub(crate) fn changes(folder: &Folder, here: &Machine, arguments: &Arguments) -> Result<Environment, ExitCode> {
+    let changes = environment::changes(&folder.results.manifest().machine, here);
+    let complete = folder.results.done() >= folder.runs.len();
+    if !changes.is_empty() && !complete {
+        let list: Vec<String> = changes
+            .iter()
+            .map(|(key, value)| format!("{key} is now {value}"))
+            .collect();
+        let text = format!(
+            "{}: it was begun on another machine, or this one has changed: {}",
+            folder.results.path().display(),
+            list.join(", ")
+        );
+        if arguments.strict {
+            return Err(refuse(format!("--strict: {text}\n  --fresh begins a new folder")));
+        }
+        tell!("gclab: note: {text}; the report tells its runs apart, and --fresh begins a new folder");
+    }
+    Ok(Environment {
+        changes,
+        ..Environment::default()
+    })
+}
+
+/// One message for each check that failed during a run.
+pub(crate) fn disturbed(results: &Results) -> Vec<String> {
+    let during = |disturbance: &Disturbance| {
+        let count = results.disturbed_by(disturbance.name());
+        (count > 0).then(|| {
+            format!(
+                "{count} of {} runs were disturbed ({disturbance}): {}",
+                results.timed(),
+                disturbance.text()
+            )
+        })
+    };
+    Disturbance::ALL.iter().filter_map(during).collect()
+}

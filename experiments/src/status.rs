@@ -1,0 +1,155 @@
+//! `gclab status`: the runs of a sweep that are done and left, the current one, and the end.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use clap::Args;
+use gclab_results::{ResultsDir, rfc3339, shell_line};
+use gclab_sweep::find::find;
+use gclab_sweep::runner::status::{Status, status as state_of};
+use gclab_sweep::text::{counted, duration};
+use serde_json::json;
+
+use crate::common::{print, refuse};
+
+/// Show how far a sweep is: the runs that are done, failed or left, the current one, and the end
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A folder that `gclab run` writes, or the name of its experiment: then the newest one
+    #[arg(value_name = "DIR|NAME")]
+    folder: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn status(arguments: &Arguments) -> ExitCode {
+    let opened =
+        find(&arguments.folder).and_then(|path| ResultsDir::open_totals(path).map_err(|error| error.to_string()));
+    let dir = match opened {
+        Ok(dir) => dir,
+        Err(message) => return refuse(message),
+    };
+    match state_of(&dir) {
+        Ok(state) if arguments.json => print(&json_of(&dir, &state)),
+        Ok(state) => print(&text_of(&dir, &state)),
+        Err(error) => refuse(format!("{}: cannot look at its lock: {error}", dir.path().display())),
+    }
+}
+
+/// Whether no run is left that will be done.
+fn is_over(state: &Status) -> bool {
+    state.left == 0
+}
+
+fn text_of(dir: &ResultsDir, state: &Status) -> String {
+    let mut text = format!("{}\n", dir.path().display());
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<8} {value}");
+    };
+    let (whole, rounds) = state.rounds;
+    line(
+        "done",
+        format!(
+            "{} of {}; {whole} of {} whole",
+            state.done,
+            counted(state.planned, "run"),
+            counted(rounds as usize, "round")
+        ),
+    );
+    let failed = state.failed.iter().map(|(kind, count)| format!("{count} {kind}"));
+    let failed: Vec<String> = failed.collect();
+    line(
+        "failed",
+        if failed.is_empty() {
+            "none".to_owned()
+        } else {
+            failed.join(", ")
+        },
+    );
+    let running = match (&state.runner, &state.running) {
+        (None, _) => "no: no process does runs in this folder".to_owned(),
+        (Some(owner), None) => format!("{owner}, between two runs"),
+        (Some(owner), Some(run)) => format!("{} ({}), for {}, by {owner}", run.run, run.id, duration(run.since)),
+    };
+    line("running", running);
+    let precise = if state.is_precise {
+        "; the times have the precision that the file asks for"
+    } else {
+        ""
+    };
+    line("left", format!("{}{precise}", counted(state.left, "run")));
+    let end = match (state.remaining, &state.runner) {
+        _ if is_over(state) => "it is over".to_owned(),
+        (None, _) => "not known before the first run is done".to_owned(),
+        (Some(left), Some(_)) => format!("in about {}, at {}", duration(left), rfc3339(SystemTime::now() + left)),
+        (Some(left), None) => format!("about {} after it goes on", duration(left)),
+    };
+    line("end", end);
+    if state.runner.is_none() && !is_over(state) {
+        line("go on", shell_line(&to_go_on(&dir.manifest().command, dir.path())));
+    }
+    text
+}
+
+/// The command that continues a sweep in its folder: that of its beginning, with the folder.
+fn to_go_on(command: &[String], folder: &Path) -> Vec<String> {
+    let end = command.iter().position(|word| word == "--").unwrap_or(command.len());
+    let (own, program) = command.split_at(end);
+    let mut words: Vec<String> = own.iter().filter(|word| *word != "--fresh").cloned().collect();
+    if !words.iter().any(|word| word == "--out") {
+        words.extend(["--out".to_owned(), folder.display().to_string()]);
+    }
+    words.extend(program.iter().cloned());
+    words
+}
+
+fn json_of(dir: &ResultsDir, state: &Status) -> String {
+    let running = state.running.as_ref().map(|run| {
+        json!({
+            "id": run.id,
+            "run": run.run,
+            "seconds": run.since.as_secs_f64(),
+        })
+    });
+    let end = state.remaining.filter(|_| state.runner.is_some() && !is_over(state));
+    let object = json!({
+        "folder": dir.path().display().to_string(),
+        "planned": state.planned,
+        "done": state.done,
+        "failed": state.failed,
+        "rounds_done": state.rounds.0,
+        "rounds": state.rounds.1,
+        "left": state.left,
+        "runner": state.runner,
+        "running": running,
+        "remaining_seconds": state.remaining.map(|left| left.as_secs_f64()),
+        "end": end.map(|left| rfc3339(SystemTime::now() + left)),
+        "precise": state.is_precise,
+    });
+    format!("{object:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_goes_on_in_its_folder_by_the_command_of_its_beginning() {
+        let go_on = |words: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            shell_line(&to_go_on(&words, Path::new("results/runs/x")))
+        };
+        assert_eq!(
+            go_on("gclab run x.toml --repeat 3 --fresh"),
+            "gclab run x.toml --repeat 3 --out results/runs/x"
+        );
+        assert_eq!(go_on("gclab run x.toml --out a --fresh"), "gclab run x.toml --out a");
+        assert_eq!(
+            go_on("gclab run --repeat 3 -- prog --fresh"),
+            "gclab run --repeat 3 --out results/runs/x -- prog --fresh"
+        );
+    }
+}

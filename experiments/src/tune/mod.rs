@@ -1,0 +1,351 @@
+//! `gclab tune`: which flags for this program? An interrupted search continues where it stopped.
+
+mod evidence;
+mod json;
+mod text;
+mod tuned;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use gclab_report::Results;
+use gclab_results::shell_line;
+use gclab_sweep::environment::{self, Root};
+use gclab_sweep::experiment::Experiment;
+use gclab_sweep::plan::Shard;
+use gclab_sweep::registry::Registry;
+use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::runner::{Environment, Sweep};
+use gclab_sweep::spec::{self, parse_duration};
+use gclab_sweep::suggest::suggest;
+use gclab_sweep::text::counted;
+use gclab_sweep::tune::detect;
+use gclab_sweep::tune::drive;
+use gclab_sweep::tune::energy::{self, Counters};
+use gclab_sweep::tune::figures::{Goal, Limit};
+use gclab_sweep::tune::offer::{self, Offer};
+use gclab_sweep::tune::search::{Budget, LEAST_BUDGET, Rules, Search};
+use gclab_sweep::tune::source::{self, Runner, Stopped};
+use gclab_sweep::{folder, machine, runtime, tell};
+
+use crate::common::{self, ended_by, fail, print, refuse, refuse_file};
+use crate::report::write_html;
+use crate::settings::{RtsOpts, Settings};
+use tuned::Tuned;
+
+/// Find flags for a program or a workload: those that make its time, longest pause, memory or
+/// energy least
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The default flags always take part. If the program's command has flags of its runtime, they belong to the default. An interrupted search continues if the same command is given again."
+)]
+pub(crate) struct Arguments {
+    /// A workload of gclab's; `gclab list workloads` shows them
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    workload: Option<String>,
+    /// Its arguments; `-`, or leaving out the last ones, takes the default
+    #[arg(allow_hyphen_values = false)]
+    args: Vec<String>,
+    /// A program of your own; every word after `--` is its command's
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+    /// The figure to make least: time (elapsed), pause (the longest), memory (the peak) or edp
+    /// (energy times time)
+    #[arg(long, value_name = "GOAL", default_value = "time", value_parser = Goal::from_str)]
+    goal: Goal,
+    /// The most that a figure may be: memory=2g, pause=10ms or time=1.5s; repeat it for several
+    #[arg(long = "limit", value_name = "FIGURE=MOST", value_parser = Limit::from_str)]
+    limits: Vec<Limit>,
+    /// The most runs, or the time of as many runs of the default: 100, 90s, 5min [default: as many
+    /// runs as there are settings, from 60 to 200]
+    #[arg(long, value_name = "RUNS|TIME", value_parser = budget)]
+    budget: Option<Budget>,
+    /// The seed of the order of runs and of the choice of settings
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The runtime of the program (ghc, ocaml, jvm) [default: told from its file]
+    #[arg(long, value_name = "NAME", requires = "command")]
+    runtime: Option<String>,
+    /// Time limit of one run: 300s, 5m, 1h
+    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = timeout)]
+    timeout: Duration,
+    /// Folder for the results [default: an unfinished one of the same search under results/runs, or
+    /// a new one]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Begin a new folder even if there is an unfinished one
+    #[arg(long)]
+    fresh: bool,
+    /// Print the settings that could be tried, and run none
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "expected a time such as 300s, 5m or 1h, at most 1000h".into())
+}
+
+fn budget(text: &str) -> Result<Budget, String> {
+    let problem = || format!("expected a number of runs, at least {LEAST_BUDGET}, or a time: 100, 90s, 5min");
+    if let Ok(runs) = text.parse::<usize>() {
+        let enough = (LEAST_BUDGET..=MOST_BUDGET).contains(&runs);
+        return enough.then_some(Budget::Runs(runs)).ok_or_else(problem);
+    }
+    let time = parse_duration(text).ok_or_else(problem)?;
+    Ok(Budget::Seconds(time.as_secs_f64()))
+}
+
+/// More runs than any space has use for.
+const MOST_BUDGET: usize = 1_000_000;
+
+/// The budget if none is given, at least and at most.
+const DEFAULT_BUDGET: (usize, usize) = (60, 200);
+
+pub(crate) fn tune(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
+    if settings.rtsopts != RtsOpts::All {
+        return refuse("tune sets flags of its runs, which this program forbids");
+    }
+    // From here on Ctrl-C is a request to stop, so that no record is lost half-written.
+    let stop = match Stop::listen() {
+        Ok(stop) => stop,
+        Err(error) => return fail(format!("cannot listen for signals: {error}")),
+    };
+    let offered = match &arguments.workload {
+        Some(name) => of_workload(name, arguments, registry),
+        None => of_program(arguments, registry, &stop),
+    };
+    if let Some(signal) = stop.signal() {
+        return ended_by(signal);
+    }
+    let offer = match offered {
+        Ok(offer) => offer,
+        Err(code) => return code,
+    };
+    for note in &offer.notes {
+        tell!("gclab: note: {note}");
+    }
+    if offer.space.is_empty() {
+        return refuse(format!("{}: there are no flags to try", arguments.work()));
+    }
+    if arguments.dry_run {
+        return print(&text::settings(&offer));
+    }
+    let energy = match arguments.goal {
+        Goal::Edp => match Counters::find(Path::new(energy::ROOT)) {
+            Ok(counters) => Some(counters),
+            Err(problem) => {
+                return refuse(format!(
+                    "--goal edp: {problem}; the other goals are time, pause and memory"
+                ));
+            }
+        },
+        _ => None,
+    };
+    go(arguments, offer, energy, &stop)
+}
+
+fn of_workload(name: &str, arguments: &Arguments, registry: &Registry) -> Result<Offer, ExitCode> {
+    let workload = common::workload(name, registry).map_err(refuse)?;
+    common::arguments(workload, &arguments.args).map_err(refuse)?;
+    let experiment = Experiment {
+        name: format!("tune-{name}"),
+        workloads: vec![(name.to_owned(), arguments.args.clone())],
+        ..arguments.experiment()
+    };
+    offer::of_workload(experiment, registry).map_err(refuse)
+}
+
+fn of_program(arguments: &Arguments, registry: &Registry, stop: &Stop) -> Result<Offer, ExitCode> {
+    if let Some(name) = &arguments.runtime
+        && runtime::named(name).is_none()
+    {
+        let names = suggest(name, "runtimes", &runtime::names());
+        return Err(refuse(format!("--runtime: unknown runtime `{name}`; {names}")));
+    }
+    let load = |runtime: Option<&str>| {
+        let loaded = spec::of_command(&arguments.command, runtime, 1, registry);
+        loaded.map_err(|error| refuse_file(&error))
+    };
+    let plain = load(arguments.runtime.as_deref())?;
+    let found = match &arguments.runtime {
+        Some(_) => None,
+        None => plain
+            .programs
+            .first()
+            .and_then(|entry| entry.file())
+            .and_then(|file| detect::runtime_of(&file)),
+    };
+    let of_command = match found {
+        Some(runtime) => load(Some(runtime.name()))?,
+        None => plain,
+    };
+    let experiment = Experiment {
+        name: format!("tune-{}", of_command.name),
+        text: of_command.text,
+        programs: of_command.programs,
+        ..arguments.experiment()
+    };
+    offer::of_program(experiment, stop).map_err(refuse)
+}
+
+impl Arguments {
+    /// The work, as on a command line.
+    fn work(&self) -> String {
+        let own = self.workload.iter().chain(&self.args);
+        shell_line(&own.chain(&self.command).cloned().collect::<Vec<_>>())
+    }
+
+    /// The parts of an experiment that follow from the arguments alone.
+    fn experiment(&self) -> Experiment {
+        Experiment {
+            question: format!("Which flags make the {} of {} least?", self.goal.words(), self.work()),
+            repeat: 1,
+            seed: self.seed,
+            timeout: self.timeout,
+            ..Experiment::default()
+        }
+    }
+
+    /// The command that repeats or continues the search.
+    fn words(&self) -> Vec<String> {
+        let mut words = vec![
+            "gclab".to_owned(),
+            "tune".to_owned(),
+            format!("--goal={}", self.goal.name()),
+        ];
+        words.extend(self.limits.iter().map(|limit| format!("--limit={}", limit.written())));
+        words.extend(self.budget.iter().map(|budget| match budget {
+            Budget::Runs(runs) => format!("--budget={runs}"),
+            Budget::Seconds(seconds) => format!("--budget={seconds}s"),
+        }));
+        words.push(format!("--seed={}", self.seed));
+        words.extend(self.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
+        words.push(format!("--timeout={}s", self.timeout.as_secs_f64()));
+        words.extend(self.out.iter().map(|out| format!("--out={}", out.display())));
+        if !self.command.is_empty() {
+            words.push("--".to_owned());
+        }
+        words.extend(self.workload.iter().chain(&self.args).chain(&self.command).cloned());
+        words
+    }
+}
+
+/// Does the runs, and prints the answer.
+fn go(arguments: &Arguments, offer: Offer, energy: Option<Counters>, stop: &Stop) -> ExitCode {
+    let plan = source::plan(&offer);
+    let whole = Shard::default();
+    let mut manifest = folder::manifest(&offer.experiment, &plan, Vec::new(), whole, arguments.words());
+    manifest.sweep = offer.axes();
+    let mut folder = match folder::choose(manifest, &plan, whole, arguments.out.as_deref(), arguments.fresh) {
+        Ok(folder) => folder,
+        Err(error) => return refuse(error),
+    };
+    for note in &folder.notes {
+        tell!("gclab: note: {note}");
+    }
+    let path = folder.results.path().to_owned();
+    // With the ids that the folder has.
+    let plan = std::mem::take(&mut folder.runs);
+    let default_budget = offer.space.len().clamp(DEFAULT_BUDGET.0, DEFAULT_BUDGET.1);
+    let rules = Rules {
+        goal: arguments.goal,
+        limits: arguments.limits.clone(),
+        budget: arguments.budget.unwrap_or(Budget::Runs(default_budget)),
+        seed: arguments.seed,
+    };
+    let known = match folder.results.done() {
+        0 => String::new(),
+        done => format!(", {} are there", counted(done, "run")),
+    };
+    tell!(
+        "{}: {} to choose from{known}",
+        path.display(),
+        counted(offer.space.len(), "setting")
+    );
+    let mut search = Search::new(offer.space.clone(), rules);
+    let here = environment::machine(&Root::system());
+    let sweep = Sweep {
+        program: Path::new(machine::THIS_PROGRAM),
+        timeout: arguments.timeout,
+        stop,
+        environment: Environment {
+            changes: environment::changes(&folder.results.manifest().machine, &here),
+            ..Environment::default()
+        },
+    };
+    let done = {
+        let mut line = |line: &str| tell!("{line}");
+        let runner = Runner::new(&mut folder.results, &plan, &sweep, energy, &mut line);
+        let mut runner = match runner {
+            Ok(runner) => runner,
+            Err(error) => return fail(format!("{}: {error}", path.display())),
+        };
+        drive(&mut search, &mut runner).and_then(|()| Ok(runner.finish()?))
+    };
+    match done {
+        Ok(()) => {}
+        Err(Stopped::Signal(signal)) => {
+            tell!(
+                "\ngclab: stopped by signal {signal}; all runs that ended are kept. To continue:\n  {}",
+                shell_line(&arguments.words())
+            );
+            return ended_by(signal);
+        }
+        Err(error) => return fail(error),
+    }
+    let tuned = Tuned {
+        work: arguments.work(),
+        offer: &offer,
+        search: &search,
+        folder: &path,
+    };
+    finish(&tuned, arguments.json)
+}
+
+fn finish(tuned: &Tuned<'_>, as_json: bool) -> ExitCode {
+    match Results::open(tuned.folder).map_err(|error| error.to_string()) {
+        Ok(results) => {
+            if let Err(error) = write_html(&results, tuned.folder) {
+                tell!("gclab: {error}");
+            }
+        }
+        Err(error) => return fail(error),
+    }
+    if let Some(missing) = tuned.search.missing() {
+        return refuse(format!(
+            "{}: its runs do not tell the {}; `gclab help tune` has the other goals and limits",
+            tuned.work,
+            missing.words()
+        ));
+    }
+    let printed = if as_json {
+        print(&format!("{:#}\n", json::answer(tuned)))
+    } else {
+        print(&text::answer(tuned))
+    };
+    if tuned.search.default_failed() {
+        ExitCode::FAILURE
+    } else {
+        printed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_runs_or_times() {
+        assert_eq!(budget("100"), Ok(Budget::Runs(100)));
+        assert_eq!(budget("5min"), Ok(Budget::Seconds(300.0)));
+        for wrong in ["", "3", "-5", "many", "10x"] {
+            assert!(budget(wrong).is_err(), "{wrong}");
+        }
+    }
+}

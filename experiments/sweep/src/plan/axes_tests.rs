@@ -1,0 +1,271 @@
+//! Plans with axes beyond flags: fingerprints, ranges, builds, adopted plans, plans as text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::tests::{axis, experiment, logged, profiled, value};
+use super::*;
+use crate::axes::Exclude;
+use crate::build::Build;
+use crate::experiment::{Axis, Point};
+
+/// The runs as words, without the collector and the work.
+fn settings_of(runs: &[Run]) -> Vec<String> {
+    let flags = |run: &Run| {
+        let all = run.planned.flags.iter().chain(run.planned.settings.iter().flatten());
+        let words: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+        words.join(" ")
+    };
+    runs.iter().map(flags).collect()
+}
+
+fn one_work(sweeps: Vec<Vec<Axis>>) -> Experiment {
+    Experiment {
+        collectors: vec!["copying".into()],
+        workloads: vec![("binary_trees".into(), vec!["8".into()])],
+        flags: BTreeMap::new(),
+        sweeps,
+        ..experiment(2, 1)
+    }
+}
+
+#[test]
+fn the_first_round_takes_ends_and_middle_of_each_range_first() {
+    let sizes = ["1m", "2m", "4m", "8m", "16m", "32m", "64m"];
+    let experiment = one_work(vec![vec![axis("A", &sizes), axis("F", &["2", "3", "4", "5"])]]);
+    let runs = plan(&experiment, &[], Shard::default());
+    let first = |count: usize| -> BTreeSet<String> { settings_of(&runs[..count]).into_iter().collect() };
+    let product = |sizes: &[&str], factors: &[&str]| -> BTreeSet<String> {
+        let of = |size: &&str| {
+            factors
+                .iter()
+                .map(|factor| format!("A={size} F={factor}"))
+                .collect::<Vec<_>>()
+        };
+        sizes.iter().flat_map(of).collect()
+    };
+    assert_eq!(first(9), product(&["1m", "8m", "64m"], &["2", "3", "5"]));
+    assert_eq!(
+        first(20),
+        product(&["1m", "2m", "8m", "16m", "64m"], &["2", "3", "4", "5"])
+    );
+    let round = |round: usize| settings_of(&runs[round * 28..][..28]);
+    assert_ne!(round(0), round(1));
+    let in_order = order(28, 1, 1);
+    let cells = settings_of(&plan(
+        &Experiment {
+            repeat: 1,
+            ..experiment.clone()
+        },
+        &[],
+        Shard::default(),
+    ));
+    assert_eq!(cells.len(), 28);
+    // The second round is the random order of the seed, without ranks.
+    let points: Vec<String> = points(&experiment)
+        .iter()
+        .map(|point| {
+            point
+                .words()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    let expected: Vec<String> = in_order.iter().map(|index| points[*index as usize].clone()).collect();
+    assert_eq!(round(1), expected);
+}
+
+#[test]
+fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
+    let id = |experiment: &Experiment| {
+        let runs = plan(experiment, &[], Shard::default());
+        let first: BTreeSet<String> = runs.iter().map(|run| run.planned.id.clone()).collect();
+        first.into_iter().next().expect("a run")
+    };
+    let base = one_work(vec![vec![axis("A", &["1m"])]]);
+    let of = |change: fn(&mut Experiment)| {
+        let mut other = base.clone();
+        change(&mut other);
+        id(&other)
+    };
+    let same: [fn(&mut Experiment); 8] = [
+        |e| e.sweeps[0][0] = axis("A", &["1024k"]),
+        |e| e.name = "other".into(),
+        |e| e.question = "Why?".into(),
+        |e| e.text = "# other".into(),
+        |e| e.repeat = 7,
+        |e| e.seed = 9,
+        |e| e.timeout = std::time::Duration::from_secs(1),
+        |e| e.flags = std::mem::take(&mut e.sweeps).remove(0).remove(0).points.remove(0).flags,
+    ];
+    for change in same {
+        assert_eq!(of(change), id(&base));
+    }
+    let build = |hash: &str| Build {
+        name: "name".into(),
+        executable: hash.into(),
+        ..Build::default()
+    };
+    let (old, new) = (build("1"), build("2"));
+    let with_build = |build: &Build| {
+        id(&Experiment {
+            builds: vec![Arc::new(build.clone())],
+            ..base.clone()
+        })
+    };
+    let renamed = Build {
+        name: "other".into(),
+        ..old.clone()
+    };
+    assert_eq!(with_build(&old), with_build(&renamed), "a build's name is no part");
+    let others: [fn(&mut Experiment); 7] = [
+        |e| e.sweeps[0][0] = axis("A", &["2m"]),
+        |e| e.sweeps[0][0] = axis("O", &["1m"]),
+        |e| e.collectors[0] = "two-space".into(),
+        |e| e.workloads[0].0 = "gcbench".into(),
+        |e| e.workloads[0].1[0] = "9".into(),
+        |e| e.executable = Some("3".into()),
+        |e| {
+            e.sweeps[0][0].points[0].env.insert("LANG".into(), "C".into());
+        },
+    ];
+    let mut ids: Vec<String> = others.map(of).to_vec();
+    ids.extend([id(&base), with_build(&old), with_build(&new)]);
+    let distinct: BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+    let full = |args: &[&str]| Experiment {
+        full_args: vec![args.iter().map(|arg| arg.to_string()).collect()],
+        ..base.clone()
+    };
+    let default = Experiment {
+        workloads: vec![("binary_trees".into(), vec![])],
+        ..full(&["8"])
+    };
+    assert_eq!(id(&full(&["8"])), id(&default), "defaults are filled in");
+}
+
+#[test]
+fn points_are_for_their_names_and_builds_are_a_dimension() {
+    let only = |choice: &'static str, name: &str, size: &str| Point {
+        only: [(choice, name.to_owned())].into(),
+        ..Point::of([("A", value("A", size))].into())
+    };
+    let points = vec![only("collector", "copying", "1m"), only("workload", "gcbench", "4m")];
+    let build = |name: &str| {
+        Arc::new(Build {
+            name: name.into(),
+            executable: name.into(),
+            ..Build::default()
+        })
+    };
+    let experiment = Experiment {
+        workloads: vec![("binary_trees".into(), vec!["8".into()]), ("gcbench".into(), vec![])],
+        builds: vec![build("old"), build("new")],
+        sweeps: vec![vec![Axis { points }]],
+        flags: BTreeMap::new(),
+        ..experiment(1, 1)
+    };
+    let described = |experiment: &Experiment| {
+        let runs = plan(experiment, &[], Shard::default());
+        let line = |run: &Run| crate::run::describe(&run.planned);
+        runs.iter().map(line).collect::<BTreeSet<_>>()
+    };
+    let expected = [
+        "copying binary_trees 8 A=1m build=new",
+        "copying binary_trees 8 A=1m build=old",
+        "copying gcbench A=1m build=new",
+        "copying gcbench A=1m build=old",
+        "copying gcbench A=4m build=new",
+        "copying gcbench A=4m build=old",
+        "two-space gcbench A=4m build=new",
+        "two-space gcbench A=4m build=old",
+    ];
+    let all = described(&experiment);
+    assert_eq!(all.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    let exclude = Exclude {
+        only: [("build", "new".to_owned()), ("collector", "copying".to_owned())].into(),
+        flags: [("A", ["4m".to_owned()].into())].into(),
+        ..Exclude::default()
+    };
+    let fewer = described(&Experiment {
+        excludes: vec![exclude],
+        ..experiment
+    });
+    let gone: Vec<&String> = all.difference(&fewer).collect();
+    assert_eq!(gone, ["copying gcbench A=4m build=new"]);
+}
+
+#[test]
+fn a_plan_of_an_older_gclab_keeps_its_ids_and_its_order() {
+    let experiment = profiled(experiment(2, 5));
+    let runs = plan(&experiment, &[], Shard::default());
+    let mut old: Vec<PlannedRun> = runs
+        .iter()
+        .map(|run| run.planned.clone().with_fingerprint(&run.planned.cell))
+        .collect();
+    old.reverse();
+    let adopted = adopt(&runs, &old).expect("the same runs");
+    let planned: Vec<PlannedRun> = adopted.iter().map(|run| run.planned.clone()).collect();
+    assert_eq!(planned, old);
+    for run in &adopted {
+        let mine = runs.iter().find(|mine| mine.planned.position == run.planned.position);
+        assert_eq!(mine.map(|mine| &mine.subject), Some(&run.subject));
+    }
+    let (fewer, mut other) = (old[1..].to_vec(), old);
+    assert_eq!(adopt(&runs, &fewer), None, "one is missing");
+    other[0].round = 17;
+    other[0].id = format!("{}-17", other[0].cell);
+    assert_eq!(adopt(&runs, &other), None, "one is another");
+    // With fingerprints, values that mean the same are the same.
+    let found: Vec<PlannedRun> = runs.iter().map(|run| run.planned.clone()).collect();
+    let renamed = Experiment {
+        sweeps: vec![vec![
+            axis("n", &["512k", "262144", "0"]),
+            axis("A", &["4096k", "1024k"]),
+        ]],
+        ..experiment.clone()
+    };
+    let again = plan(&renamed, &[], Shard::default());
+    assert_ne!(again, runs);
+    let rebuilt = Experiment {
+        executable: Some("another build".into()),
+        ..experiment.clone()
+    };
+    let of_another_build = adopt(&plan(&rebuilt, &[], Shard::default()), &found);
+    assert!(of_another_build.is_some(), "so that it can be refused in words");
+    let adopted = adopt(&again, &found).expect("the same runs");
+    assert!(adopted.iter().zip(&found).all(|(run, found)| run.planned == *found));
+}
+
+#[test]
+fn a_plan_as_lines_has_one_for_each_run() {
+    let experiment = logged(profiled(experiment(2, 5)));
+    let schedule = Schedule::new(&experiment, &[], Shard::default());
+    let mut bytes = Vec::new();
+    schedule.write_lines(&experiment, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('#'));
+    assert!(head[0].contains("seed 5") && head[0].contains("2 rounds"), "{head:?}");
+    let runs: Vec<Run> = schedule.runs().collect();
+    assert_eq!(lines.len(), runs.len());
+    for (line, run) in lines.iter().zip(&runs) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let round = if run.planned.purpose().is_timed() {
+            run.planned.round.to_string()
+        } else {
+            "-".to_owned()
+        };
+        assert_eq!(words[..2], [run.planned.id.as_str(), &round]);
+        assert!(line.ends_with(&crate::run::describe(&run.planned)), "{line}");
+    }
+    let mut bytes = Vec::new();
+    schedule.write_json(&experiment, &mut bytes).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let planned: Vec<PlannedRun> = serde_json::from_value(json["runs"].clone()).unwrap();
+    assert_eq!((json["seed"].as_u64(), json["rounds"].as_u64()), (Some(5), Some(2)));
+    assert!(planned.iter().eq(runs.iter().map(|run| &run.planned)));
+    let kinds = schedule.kinds();
+    assert_eq!(kinds.iter().map(|kind| kind.count).sum::<usize>(), runs.len());
+    assert_eq!(schedule.counts().iter().sum::<usize>(), runs.len());
+}

@@ -1,0 +1,105 @@
+//! Fingerprints: a hash of exactly those facts that affect the result of a run.
+//!
+//! Parts of a workload's fingerprint: the build of gclab (the hash of its file), the workload with
+//! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), and the
+//! variables of its environment that the plan sets. Parts of a program's: its runtime, its command
+//! (the hash of its file in the place of the first word, if the file can be read), its folder,
+//! environment, standard input and preparation, its names in tables, and the flags of its runtime.
+//!
+//! No part: names of experiment files and builds, the question, the order of lists, the seed, the
+//! number of runs, time limits.
+
+use std::collections::HashMap;
+
+use gclab_flags::FlagValue;
+use gclab_results::Fnv1a;
+
+use crate::experiment::Experiment;
+use crate::program::Program;
+use crate::run::{Combination, Subject};
+
+/// Changes when the parts of a fingerprint change.
+const SCHEME: &str = "1";
+
+/// Makes the fingerprints of an experiment.
+pub(super) struct Fingerprints<'e> {
+    /// The hash of this gclab.
+    executable: &'e str,
+    /// The meaning of each value, by its flag and its text. To find it takes longer than all else.
+    meanings: HashMap<&'static str, HashMap<String, String>>,
+}
+
+impl<'e> Fingerprints<'e> {
+    pub(super) fn new(experiment: &'e Experiment) -> Fingerprints<'e> {
+        Fingerprints {
+            executable: experiment.executable.as_deref().unwrap_or_default(),
+            meanings: HashMap::new(),
+        }
+    }
+
+    /// The fingerprint of a combination. If the size of its heap is not known yet, `multiple`
+    /// stands for it.
+    pub(super) fn of(&mut self, combination: &Combination, multiple: Option<f64>) -> String {
+        let mut hash = Fnv1a::new();
+        hash.part(SCHEME);
+        let configuration = combination.configuration();
+        hash.part(&configuration.workload);
+        let surroundings = combination.surroundings();
+        let args = surroundings.full_args.as_ref().unwrap_or(&configuration.args);
+        args.iter().for_each(|arg| hash.part(arg));
+        hash.end_of_list();
+        hash.part(&configuration.collector);
+        match combination.subject() {
+            Subject::Workload(setting) => {
+                for (key, value) in setting.iter() {
+                    hash.part(key);
+                    hash.part(self.meaning(key, value));
+                }
+                hash.end_of_list();
+                for (name, value) in &surroundings.env {
+                    hash.part(name);
+                    hash.part(value);
+                }
+                hash.end_of_list();
+                let build = surroundings.build.as_ref();
+                hash.part(build.map_or(self.executable, |build| &build.executable));
+            }
+            Subject::Program(program, setting) => {
+                for (key, value) in setting.iter() {
+                    hash.part(key);
+                    hash.part(value.meaning());
+                }
+                hash.end_of_list();
+                of_program(&mut hash, program);
+            }
+        }
+        if let Some(multiple) = multiple {
+            hash.end_of_list();
+            hash.part(&multiple.to_string());
+        }
+        hash.text()
+    }
+
+    fn meaning(&mut self, key: &'static str, value: &FlagValue) -> &str {
+        let of_flag = self.meanings.entry(key).or_default();
+        if !of_flag.contains_key(value.text()) {
+            of_flag.insert(value.text().to_owned(), value.meaning().join(" "));
+        }
+        &of_flag[value.text()]
+    }
+}
+
+fn of_program(hash: &mut Fnv1a, program: &Program) {
+    let description = &program.description;
+    let mut list = |words: &mut dyn Iterator<Item = &String>| {
+        words.for_each(|word| hash.part(word));
+        hash.end_of_list();
+    };
+    list(&mut [&description.runtime].into_iter());
+    let first = description.executable.as_ref().or(description.command.first());
+    list(&mut first.into_iter().chain(description.command.iter().skip(1)));
+    list(&mut description.dir.iter());
+    list(&mut description.env.iter().flat_map(|(name, value)| [name, value]));
+    list(&mut description.stdin.iter());
+    description.prepare.iter().for_each(|command| list(&mut command.iter()));
+}

@@ -1,0 +1,88 @@
+//! A look at the builds of an experiment before its first run: whether each is a gclab, and has the
+//! collectors and workloads of the file.
+
+use std::process::Command;
+use std::time::Duration;
+
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
+
+use super::child::{self, End, Limits};
+use super::stop::Stop;
+use crate::build::Build;
+use crate::experiment::Experiment;
+use crate::suggest::suggest;
+
+/// A gclab that prints its lists needs no longer.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Looks at each build of `experiment`.
+///
+/// # Errors
+/// A message about the first build that is no gclab, or lacks a collector or a workload.
+pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String> {
+    for build in &experiment.builds {
+        let version = output(build, &["--version"], stop)?;
+        if !version.starts_with("gclab ") {
+            return Err(format!(
+                "`builds`: {} is no gclab: to --version it answers {:?}",
+                build.file.display(),
+                first_line(&version)
+            ));
+        }
+        has_all(build, "collectors", experiment.collectors.iter(), stop)?;
+        has_all(
+            build,
+            "workloads",
+            experiment.workloads.iter().map(|(name, _)| name),
+            stop,
+        )?;
+    }
+    Ok(())
+}
+
+fn has_all<'n>(build: &Build, kind: &str, names: impl Iterator<Item = &'n String>, stop: &Stop) -> Result<(), String> {
+    let text = output(build, &["list", kind, "--json"], stop)?;
+    let list: Vec<serde_json::Value> = serde_json::from_str(&text)
+        .map_err(|error| format!("`builds`: the list of {kind} of {}: {error}", build.file.display()))?;
+    let there: Vec<&str> = list.iter().filter_map(|item| item.get("name")?.as_str()).collect();
+    for name in names {
+        if !there.contains(&name.as_str()) {
+            return Err(format!(
+                "`builds`: {} has none of the {kind} called {name}; {}",
+                build.file.display(),
+                suggest(name, kind, &there)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The standard output of a build with these words.
+fn output(build: &Build, words: &[&str], stop: &Stop) -> Result<String, String> {
+    let mut command = Command::new(&build.file);
+    command.args(words);
+    command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
+    let limits = Limits {
+        timeout: TIMEOUT,
+        ..Limits::default()
+    };
+    let failed = |reason: String| {
+        let file = build.file.display();
+        format!("`builds`: {file} is no gclab: {file} {} {reason}", words.join(" "))
+    };
+    let finished =
+        child::run(command, None, limits, stop).map_err(|error| failed(format!("does not start: {error}")))?;
+    match finished.end {
+        End::Exit(0) => Ok(finished.stdout),
+        End::Exit(status) => Err(failed(format!(
+            "ends with exit status {status}: {}",
+            first_line(finished.stderr_tail())
+        ))),
+        End::Signal(signal) => Err(failed(format!("is ended by signal {signal}"))),
+        End::Timeout | End::Interrupted => Err(failed("does not end".to_owned())),
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

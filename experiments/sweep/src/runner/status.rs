@@ -1,0 +1,125 @@
+//! The state of a sweep, seen from another process: what is done, what runs, what is left, and how
+//! long that will take.
+//!
+//! A runner holds the folder's lock, and writes the run that it begins into its scratch folder. A
+//! reader believes that file only while the lock is held: a runner that was killed leaves the file
+//! behind, but not the lock.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use gclab_results::{PlannedRun, ResultsDir, RunRecord, Status as Outcome};
+
+use super::progress::{Estimator, Left};
+use super::{lock, precision};
+use crate::run::describe;
+
+/// The name of the scratch folder within the results.
+pub(super) const SCRATCH: &str = ".scratch";
+
+/// The file with the id of the current run, in the scratch folder. Its time is that of the start.
+const RUNNING: &str = "running";
+
+/// Notes in the scratch folder that `run` begins.
+pub(super) fn begins(scratch: &Path, run: &PlannedRun) -> io::Result<()> {
+    fs::write(scratch.join(RUNNING), &run.id)
+}
+
+/// A run that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The id of the run.
+    pub id: String,
+    /// The run in one line.
+    pub run: String,
+    /// The time since its start.
+    pub since: Duration,
+}
+
+/// The state of a sweep.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The number of planned runs.
+    pub planned: usize,
+    /// The number of runs that are done, with any outcome.
+    pub done: usize,
+    /// The runs that are done and did not end well, by outcome. Where heaps are multiples of the
+    /// least heap, an exhausted heap and a timeout are results, and not among these.
+    pub failed: BTreeMap<&'static str, usize>,
+    /// The rounds that are whole, and all rounds.
+    pub rounds: (u32, u32),
+    /// The number of planned runs that are still to be done.
+    pub left: usize,
+    /// The process that does the runs, in words, if there is one.
+    pub runner: Option<String>,
+    /// The run under way.
+    pub running: Option<Running>,
+    /// The time that the runs that are left will take; `None` if no run is done.
+    pub remaining: Option<Duration>,
+    /// Whether the times have the precision that the plan asks for: then the timed runs that are
+    /// left stay undone.
+    pub is_precise: bool,
+}
+
+/// Whether a run failed.
+fn failed(run: &RunRecord) -> bool {
+    let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Outcome::HeapExhausted | Outcome::Timeout);
+    !run.outcome.is_ok() && !by_heap
+}
+
+/// The state of the sweep in `dir`.
+///
+/// # Errors
+/// If the system refuses to look at the lock.
+pub fn status(dir: &ResultsDir) -> io::Result<Status> {
+    let manifest = dir.manifest();
+    let mut estimator = Estimator::default();
+    dir.all_runs().for_each(|run| estimator.learn(run));
+    let is_precise = precision::is_reached(dir);
+    let todo: Vec<&PlannedRun> = manifest.plan.iter().filter(|run| !dir.is_done(&run.id)).collect();
+    let will_run = |run: &&PlannedRun| !(is_precise && run.purpose().is_timed());
+    let will_run: Vec<&PlannedRun> = todo.iter().copied().filter(will_run).collect();
+    let runner = lock::owner(dir.path())?;
+    let running = runner.as_ref().and_then(|_| running(dir));
+    let remaining = estimator.estimate(&Left::of(will_run.iter().copied())).map(|all| {
+        let spent = running.as_ref().and_then(|running| {
+            let run = will_run.iter().find(|run| run.id == running.id)?;
+            let takes = estimator.estimate(&Left::of([*run]))?;
+            Some(running.since.min(takes))
+        });
+        all.saturating_sub(spent.unwrap_or_default())
+    });
+    let mut by_outcome = BTreeMap::new();
+    for run in dir.all_runs().filter(|run| failed(run)) {
+        *by_outcome.entry(run.outcome.kind()).or_insert(0) += 1;
+    }
+    let timed = todo.iter().filter(|run| run.purpose().is_timed());
+    let whole = timed.map(|run| run.round).min().unwrap_or(manifest.repeat);
+    Ok(Status {
+        planned: manifest.plan.len(),
+        done: manifest.plan.len() - todo.len(),
+        failed: by_outcome,
+        rounds: (whole, manifest.repeat),
+        left: will_run.len(),
+        runner,
+        running,
+        remaining,
+        is_precise,
+    })
+}
+
+/// The run under way, if the runner's file names one that is not done.
+fn running(dir: &ResultsDir) -> Option<Running> {
+    let file = dir.path().join(SCRATCH).join(RUNNING);
+    let id = fs::read_to_string(&file).ok()?;
+    let begun = fs::metadata(&file).ok()?.modified().ok()?;
+    let planned = dir.manifest().plan.iter().find(|run| run.id == id)?;
+    (!dir.is_done(&id)).then(|| Running {
+        run: describe(planned),
+        since: SystemTime::now().duration_since(begun).unwrap_or_default(),
+        id,
+    })
+}

@@ -1,0 +1,303 @@
+//! Axes, `exclude`, `builds` and `include` of experiment files, and the message for each wrong one.
+
+use std::time::Duration;
+
+use super::tests::{HEAD, described, message, registry, spec};
+use super::*;
+use crate::plan::{Shard, plan};
+use crate::run::describe;
+
+/// The configurations of a file, sorted.
+fn runs(text: &str) -> Vec<String> {
+    let spec = spec(text).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    let spec = Experiment { repeat: 1, ..spec };
+    let mut runs: Vec<String> = plan(&spec, &[], Shard::default())
+        .iter()
+        .map(|run| describe(&run.planned))
+        .collect();
+    runs.sort();
+    runs
+}
+
+const COPYING_HEAD: &str = "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n";
+
+#[test]
+fn points_and_pairs_are_axes_of_a_sweep() {
+    let points = "[sweep]\nF = [2, 3]\npoints = [{ A = \"1m\", n = \"0\" }, { A = \"4m\", env.LANG = \"C\" }]\n";
+    assert_eq!(
+        runs(&format!("{COPYING_HEAD}{points}")),
+        [
+            "copying binary_trees A=1m F=2 n=0",
+            "copying binary_trees A=1m F=3 n=0",
+            "copying binary_trees A=4m F=2 env.LANG=C",
+            "copying binary_trees A=4m F=3 env.LANG=C"
+        ]
+    );
+    let pairs = "[sweep]\npairs = { A = [\"1m\", \"4m\"], env = { B = [1, 2] } }\n";
+    assert_eq!(
+        runs(&format!("{COPYING_HEAD}{pairs}")),
+        ["copying binary_trees A=1m env.B=1", "copying binary_trees A=4m env.B=2"]
+    );
+    let two =
+        "[sweep]\n[[sweep.pairs]]\nA = [\"1m\", \"4m\"]\nF = [1, 2]\n[[sweep.pairs]]\nO = [\"1m\"]\nn = [\"0\"]\n";
+    assert_eq!(runs(&format!("{COPYING_HEAD}{two}")).len(), 2);
+}
+
+#[test]
+fn a_sweep_may_be_for_some_names_alone() {
+    // two-space honours no -n.
+    let sweeps = "heap = [1.5, 3.0]\n[[sweep]]\ncollector = [\"copying\"]\nheap = [1.50]\nn = [\"0\", \"1m\"]\n[[sweep]]\nA = [\"1m\"]\n";
+    assert_eq!(
+        runs(&format!("{HEAD}{sweeps}")),
+        [
+            "copying binary_trees A=1m (1.5×)",
+            "copying binary_trees A=1m (3×)",
+            "copying binary_trees n=0 (1.5×)",
+            "copying binary_trees n=1m (1.5×)",
+            "two-space binary_trees A=1m (1.5×)",
+            "two-space binary_trees A=1m (3×)",
+        ]
+    );
+}
+
+#[test]
+fn swept_arguments_make_works() {
+    let text = r#"
+        collectors = ["copying"]
+        workloads  = [{ name = "hash_churn", args = ["-", 7] }, { name = "binary_trees", profiles = ["-hT"] }]
+        [[sweep]]
+        workload = ["hash_churn"]
+        args.B   = [8, 16]
+        A        = ["1m"]
+        [[sweep]]
+        workload = ["binary_trees"]
+        args.N   = [3]
+        "#;
+    assert_eq!(
+        runs(text),
+        [
+            "copying binary_trees 3",
+            "copying binary_trees 3 -hT",
+            "copying hash_churn 16 7 A=1m",
+            "copying hash_churn 8 7 A=1m"
+        ]
+    );
+}
+
+#[test]
+fn excluded_runs_need_no_legal_flags() {
+    let text = format!(
+        "exclude = [{{ collector = \"two-space\", n = \"1024k\" }}, {{ F = 3, n = \"1m\" }}]\n{HEAD}[[sweep]]\nn = [\"1m\"]\nF = [2, 3]\n[[sweep]]\nA = [\"1m\"]\n"
+    );
+    assert_eq!(
+        runs(&text),
+        [
+            "copying binary_trees A=1m",
+            "copying binary_trees F=2 n=1m",
+            "two-space binary_trees A=1m"
+        ]
+    );
+}
+
+#[test]
+fn programs_have_arguments_and_variables_of_their_own() {
+    let text = r#"
+        exclude = [{ program = "other", env.T = 2 }]
+        [sweep]
+        env.T = [1, 2]
+        [[program]]
+        name = "prog"
+        command = ["sh", "{n}-{m}", "{n}"]
+        stdin = "{m}.txt"
+        sweep = { args.n = [10, 20], args.m = ["x"] }
+        [[program]]
+        name = "other"
+        command = ["sh", "{n}"]
+        "#;
+    assert_eq!(
+        runs(text),
+        [
+            "none other env.T=1",
+            "none prog args.m=x args.n=10",
+            "none prog args.m=x args.n=20"
+        ]
+    );
+    let spec = spec(text).unwrap();
+    let programs = crate::plan::programs_of(&spec.programs[0]);
+    let words: Vec<&[String]> = programs
+        .iter()
+        .map(|program| &program.description.command[..])
+        .collect();
+    assert_eq!(words, [["sh", "10-x", "10"], ["sh", "20-x", "20"]]);
+    assert_eq!(programs[0].description.stdin.as_deref(), Some("x.txt"));
+    let other = crate::plan::programs_of(&spec.programs[1]);
+    assert_eq!(other[0].description.command, ["sh", "{n}"], "no argument of this one");
+    assert_eq!(other[1].description.env["T"], "2");
+}
+
+/// A folder with these files.
+fn files(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_file_builds_on_others() {
+    let folder = files(&[
+        (
+            "base.toml",
+            "repeat = 3\nseed = 5\ncollectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n[flags]\nF = 2\nA = \"1m\"\n[sweep]\nn = [\"0\"]\n",
+        ),
+        (
+            "sub/more.toml",
+            "include = [\"../base.toml\"]\nrepeat = 4\nquestion = \"Why?\"\n",
+        ),
+        (
+            "x.toml",
+            "include = [\"base.toml\", \"sub/more.toml\"]\nseed = 6\n[flags]\nF = 3\n",
+        ),
+    ]);
+    let spec = load(&folder.path().join("x.toml"), None, &registry()).unwrap();
+    assert_eq!((spec.repeat, spec.seed, spec.question.as_str()), (4, 6, "Why?"));
+    let flags: Vec<String> = spec.flags.values().map(|flag| format!("{flag:?}")).collect();
+    assert_eq!(flags, ["A = \"1m\"", "F = \"3\""]);
+    assert_eq!(described(&spec), [["n = 0"]]);
+    assert_eq!(spec.name, "x");
+    assert!(spec.text.starts_with("include = ") && spec.text.matches("\n# included: ").count() == 3);
+}
+
+#[test]
+fn wrong_includes() {
+    let folder = files(&[
+        ("missing.toml", "# a\ninclude = [\"no.toml\"]\n"),
+        ("kind.toml", "include = \"base.toml\"\n"),
+        ("item.toml", "include = [7]\n"),
+        ("self.toml", "include = [\"self.toml\"]\n"),
+        ("a.toml", "include = [\"b.toml\"]\n"),
+        ("b.toml", "\ninclude = [\"./sub/../a.toml\"]\n"),
+        ("faulty.toml", "# a comment\nrepaet = 3\n"),
+        ("of-faulty.toml", "include = [\"faulty.toml\"]\n"),
+        (
+            "wrong.toml",
+            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n[flags]\nA = \"1x\"\n",
+        ),
+        ("of-wrong.toml", "include = [\"wrong.toml\"]\nrepeat = 3\n"),
+        ("no-toml.toml", "a = = 3\n"),
+        ("of-no-toml.toml", "# one\n# two\ninclude = [\"no-toml.toml\"]\n"),
+        ("typo.toml", "includes = [\"wrong.toml\"]\n"),
+    ]);
+    let message = |name: &str| {
+        let error = load(&folder.path().join(name), None, &registry()).expect_err(name);
+        let text = error.render(false).replace(&folder.path().display().to_string(), "DIR");
+        let help = text.find("experiment files there").unwrap_or(text.len());
+        text[..help].trim_end().to_owned()
+    };
+    let names = [
+        "missing",
+        "kind",
+        "item",
+        "self",
+        "a",
+        "of-faulty",
+        "of-wrong",
+        "of-no-toml",
+        "typo",
+    ];
+    let messages: Vec<String> = names.iter().map(|name| message(&format!("{name}.toml"))).collect();
+    insta::assert_snapshot!(messages.join("\n\n"));
+}
+
+/// A value at each of 100 000 places was read, and turned into words and read again.
+#[test]
+fn a_large_product_is_checked_without_reading_values_again() {
+    let list = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "repeat = 1\n{COPYING_HEAD}[sweep]\nF = [{}]\nA = [{}]\nO = [{}]\nn = [{}]\n",
+        list(10),
+        (1..=10).map(|n| format!("\"{n}m\"")).collect::<Vec<_>>().join(", "),
+        (1..=20).map(|n| format!("\"{n}m\"")).collect::<Vec<_>>().join(", "),
+        (1..=50).map(|n| format!("\"{n}m\"")).collect::<Vec<_>>().join(", "),
+    );
+    let begun = std::time::Instant::now();
+    let spec = spec(&text).unwrap();
+    let schedule = crate::plan::Schedule::new(&spec, &[], Shard::default());
+    assert_eq!(schedule.len(), 100_000);
+    let mut written = Vec::new();
+    schedule.write_lines(&spec, &mut written).unwrap();
+    // Without optimisation on a busy machine; it took 40 s.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn wrong_axes() {
+    let sweeps = [
+        "points = { A = \"1m\" }",
+        "points = []",
+        "points = [{}]",
+        "points = [\"A\"]",
+        "points = [{ A = [\"1m\"] }]",
+        "points = [{ A = \"1m\" }, { A = \"1024k\" }]",
+        "point = [{ A = \"1m\" }]",
+        "A = [\"1m\"]\npoints = [{ A = \"4m\" }]",
+        "pairs = { A = [\"1m\", \"4m\"], F = [1] }",
+        "pairs = { A = [\"1m\", \"4m\"] }",
+        "pairs = [\"A\"]",
+        "pair = [1]",
+        "env = [\"LANG\"]",
+        "env.LANG = \"C\"",
+        "env.LANG = []",
+        "env.\"A=B\" = [\"C\"]",
+        "env.GCLABRTS = [\"-A1m\"]",
+        "args.M = [1]",
+        "args.N = [1, 99]",
+        "collectors = [\"copying\"]",
+        "collector = [\"two-space\"]",
+        "collector = []",
+        "workload = [\"gcbench\"]",
+        "build = [\"new\"]",
+        "heap = [2]",
+        "heap = []",
+    ];
+    let mut texts: Vec<String> = sweeps
+        .iter()
+        .map(|sweep| format!("{COPYING_HEAD}[sweep]\n{sweep}\n"))
+        .collect();
+    let top = [
+        "exclude = { A = \"1m\" }",
+        "exclude = [\"A\"]",
+        "exclude = [{ A = \"16m\" }]",
+        "exclude = [{ AA = \"1m\" }]",
+        "exclude = [{ F = 2 }]",
+        "exclude = [{ collector = \"copyng\" }]",
+        "excludes = [{ A = \"1m\" }]",
+        "builds = \"gclab\"",
+        "builds = []",
+        "builds = [7]",
+        "builds = [\"no/such/gclab\"]",
+        "builds = [{ name = \"x\" }]",
+        "builds = [{ path = \"x\" }]",
+        "builds = [\"/dev/null\", \"/dev/null\"]",
+        "build = [\"gclab\"]",
+    ];
+    texts.extend(
+        top.iter()
+            .map(|key| format!("{key}\n{COPYING_HEAD}[sweep]\nA = [\"1m\"]\n")),
+    );
+    texts.push(format!("{HEAD}[sweep]\ncollector = [\"copying\"]\nA = [\"1m\"]\n"));
+    texts.push("[[program]]\nname = \"p\"\ncommand = [\"sh\"]\nsweep = { args.size = [1] }\n".to_owned());
+    texts.push("builds = [\"/bin/sh\"]\n[[program]]\nname = \"p\"\ncommand = [\"sh\"]\n".to_owned());
+    texts.push(
+        "collectors = [\"copying\"]\nworkloads = [{ name = \"binary_trees\", args = [3] }]\n[sweep]\nargs.N = [4]\n"
+            .to_owned(),
+    );
+    texts.push(
+        "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", { name = \"binary_trees\", args = [18] }]\n"
+            .to_owned(),
+    );
+    let messages: Vec<String> = texts.iter().map(|text| message(text)).collect();
+    insta::assert_snapshot!(messages.join("\n\n"));
+}

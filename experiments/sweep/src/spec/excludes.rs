@@ -1,0 +1,151 @@
+//! `exclude`: runs that are left out. A run is left out if it has all values of one table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gclab_flags::FlagValue;
+use toml::Spanned;
+
+use super::errors::{Parsed, Source, SpecError};
+use super::parse::{Raw, RawPoint};
+use super::sweeps::{choice, is_flag};
+use crate::axes::{ARGS, ENV, FlagText};
+use crate::experiment::{Axis, Entry, Exclude, Experiment};
+use crate::plan;
+use crate::suggest::suggest;
+
+/// Enters the runs that are left out into `experiment`.
+///
+/// # Errors
+/// If a table has a key that is no axis of the file, or leaves nothing out. Such a table is a slip:
+/// runs that were to be left out would take their time.
+pub(super) fn enter(source: &Source, raw: &Raw, experiment: &mut Experiment) -> Parsed<()> {
+    if raw.excludes.is_empty() {
+        return Ok(());
+    }
+    let keys = axes(raw);
+    for (key, _) in raw.excludes.iter().flat_map(|table| &table.values) {
+        if choice(key.get_ref()).is_none() && !keys.contains(key.get_ref().as_str()) {
+            return Err(no_axis(source, key, &keys));
+        }
+    }
+    let own_meaning = |value: &FlagValue| value.meaning().join(" ");
+    let mut all: Vec<Exclude> = Vec::new();
+    for (number, table) in raw.excludes.iter().enumerate() {
+        let read = |key: &str, text: &str| {
+            FlagValue::read(key, text)
+                .ok()
+                .map(|value| (value.key(), own_meaning(&value)))
+        };
+        let fixed = experiment.flags.values().collect();
+        all.extend(exclude(number, table, &experiment.sweeps, fixed, read, own_meaning));
+        for entry in &mut experiment.programs {
+            let found = of_program(number, table, entry);
+            entry.excludes.extend(found);
+        }
+    }
+    experiment.excludes = all;
+    let used = plan::used_excludes(experiment, raw.excludes.len());
+    let idle = raw
+        .excludes
+        .iter()
+        .zip(used)
+        .find(|(table, used)| !used && !is_of_left_out(table, experiment));
+    match idle {
+        None => Ok(()),
+        Some((table, _)) => Err(SpecError::at(
+            source,
+            table.place.clone(),
+            "`exclude` leaves nothing out: no run has all of these values",
+            "no such run",
+        )
+        .help("a run is left out if it has all values of the table; `gclab plan` shows the values of each run")),
+    }
+}
+
+/// Whether a table names a collector that `collectors = "all"` has left out already.
+fn is_of_left_out(table: &RawPoint, experiment: &Experiment) -> bool {
+    let names_collector = |(key, text): &(Spanned<String>, Spanned<String>)| {
+        key.get_ref() == "collector" && !experiment.columns().contains(&text.get_ref().as_str())
+    };
+    !experiment.left_out.is_empty() && table.values.iter().any(names_collector)
+}
+
+/// The keys of all flags, variables and arguments of the file.
+fn axes(raw: &Raw) -> BTreeSet<&str> {
+    let of_programs = raw.programs.iter().flat_map(|own| {
+        let fixed = own.flags.iter().flatten();
+        let swept = own.sweeps.iter().flatten().flatten().flat_map(|axis| axis.values());
+        fixed.chain(swept)
+    });
+    let all = raw.flags.iter().chain(raw.swept()).chain(of_programs);
+    all.map(|(key, _)| key.get_ref().as_str())
+        .filter(|key| choice(key).is_none())
+        .collect()
+}
+
+fn no_axis(source: &Source, key: &Spanned<String>, axes: &BTreeSet<&str>) -> Box<SpecError> {
+    let mut names: Vec<&str> = axes.iter().copied().collect();
+    names.extend(crate::axes::CHOICES);
+    SpecError::at(
+        source,
+        key.span(),
+        format!("`exclude`: `{}` is no axis of this file", key.get_ref()),
+        "no such axis",
+    )
+    .help(suggest(key.get_ref(), "axes", &names))
+}
+
+/// The table as it concerns these sweeps; `None` if no value of theirs is meant. `read` returns the
+/// flag and the meaning of a value.
+fn exclude<V: Clone + FlagText>(
+    number: usize,
+    table: &RawPoint,
+    sweeps: &[Vec<Axis<V>>],
+    fixed: Vec<&V>,
+    read: impl Fn(&str, &str) -> Option<(&'static str, String)>,
+    meaning: impl Fn(&V) -> String,
+) -> Option<Exclude> {
+    let mut exclude = Exclude {
+        number,
+        ..Exclude::default()
+    };
+    let points = || sweeps.iter().flatten().flat_map(|axis| &axis.points);
+    for (key, text) in &table.values {
+        let (name, value) = (key.get_ref().as_str(), text.get_ref());
+        let put = |to: &mut BTreeMap<String, String>, name: &str| {
+            to.insert(name.to_owned(), value.clone());
+        };
+        if let Some(variable) = name.strip_prefix(ENV) {
+            put(&mut exclude.env, variable);
+        } else if let Some(argument) = name.strip_prefix(ARGS) {
+            put(&mut exclude.args, argument);
+        } else if let Some(choice) = choice(name) {
+            exclude.only.insert(choice, value.clone());
+        } else if is_flag(name) {
+            let (flag, wanted) = read(name, value)?;
+            let swept = points().filter_map(|point| point.flags.get(flag));
+            let all = swept.chain(fixed.iter().copied());
+            let texts: BTreeSet<String> = all
+                .filter(|value| meaning(value) == wanted)
+                .map(|value| value.text().to_owned())
+                .collect();
+            if texts.is_empty() {
+                return None;
+            }
+            exclude.flags.insert(flag, texts);
+        }
+    }
+    Some(exclude)
+}
+
+fn of_program(number: usize, table: &RawPoint, entry: &Entry) -> Option<Exclude> {
+    let flags = entry.program.runtime.flags();
+    let read = |key: &str, text: &str| {
+        let flag = flags.iter().find(|flag| flag.key == key)?;
+        Some((flag.key, flag.read(text)?.meaning().to_owned()))
+    };
+    let fixed = entry.flags.values().collect();
+    exclude(number, table, &entry.sweeps, fixed, read, |value| {
+        value.meaning().to_owned()
+    })
+}

@@ -1,0 +1,198 @@
+//! The works of a file: its workloads with their arguments. A swept argument makes a work of each
+//! of its values. And its builds.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use gclab_workloads::{ArgError, Args, WorkloadDescription};
+use toml::Spanned;
+
+use super::errors::{Parsed, Source, SpecError};
+use super::parse::{Raw, RawWorkload};
+use super::sweeps::twice;
+use crate::axes::ARGS;
+use crate::build::Build;
+use crate::experiment::Experiment;
+use crate::plan;
+use crate::registry::{Registry, usage};
+use crate::suggest::suggest;
+
+/// Looks up the workloads of the file, and enters one work for each set of swept arguments into
+/// `experiment`, with its profiles and its wish for a log.
+pub(super) fn enter(source: &Source, raw: &Raw, registry: &Registry, experiment: &mut Experiment) -> Parsed<()> {
+    let has_args = experiment.sweeps.iter().flatten().flat_map(|axis| &axis.points);
+    let has_args = has_args.into_iter().any(|point| !point.args.is_empty());
+    let points = if has_args { plan::points(experiment) } else { Vec::new() };
+    let (profiles, logs) = (
+        std::mem::take(&mut experiment.profiles),
+        std::mem::take(&mut experiment.eventlogs),
+    );
+    let mut seen = HashSet::new();
+    for (index, own) in raw.workloads.iter().enumerate() {
+        let name = own.name.get_ref();
+        let Some(workload) = registry.workload(name) else {
+            let help = suggest(name, "workloads", &registry.workload_names());
+            return Err(SpecError::at(
+                source,
+                own.name.span(),
+                format!("`workloads`: unknown workload \"{name}\""),
+                "no such workload",
+            )
+            .help(help));
+        };
+        let mine = points
+            .iter()
+            .filter(|point| point.is_for("workload", name) && !point.only.contains_key("program"));
+        let mut sets: BTreeSet<BTreeMap<String, String>> = mine.map(|point| point.args.clone()).collect();
+        if sets.is_empty() {
+            sets.insert(BTreeMap::new());
+        }
+        for set in sets {
+            let args = if set.is_empty() {
+                checked(source, own, workload)?
+            } else {
+                with(source, raw, own, workload, &set)?
+            };
+            let full = full(workload, &args);
+            if !seen.insert((name.clone(), full.clone())) {
+                return Err(twice(source, own.name.span(), "workloads", name));
+            }
+            experiment.workloads.push((name.clone(), args));
+            experiment.full_args.push(full);
+            experiment.swept_args.push(set);
+            experiment.profiles.push(profiles[index].clone());
+            experiment.eventlogs.push(logs[index]);
+        }
+    }
+    Ok(())
+}
+
+/// The arguments of a workload as the file has them.
+fn checked(source: &Source, own: &RawWorkload, workload: &'static WorkloadDescription) -> Parsed<Vec<String>> {
+    let texts: Vec<String> = own.args.iter().map(|arg| arg.get_ref().clone()).collect();
+    Args::parse(workload, &texts).map_err(|error| {
+        let index = match &error {
+            ArgError::Invalid { arg, .. } => workload.args.iter().position(|spec| spec.name == *arg),
+            ArgError::TooMany { expected, .. } => Some(*expected),
+            ArgError::Missing { .. } => None,
+        };
+        let span = index
+            .and_then(|index| own.args.get(index))
+            .map_or_else(|| own.name.span(), Spanned::span);
+        SpecError::at(source, span, format!("`args`: {error}"), "here").help(usage(workload))
+    })?;
+    Ok(texts)
+}
+
+/// The same with swept arguments.
+fn with(
+    source: &Source,
+    raw: &Raw,
+    own: &RawWorkload,
+    workload: &'static WorkloadDescription,
+    set: &BTreeMap<String, String>,
+) -> Parsed<Vec<String>> {
+    let place = |name: &str, value: &str, of_value: bool| {
+        let wanted = format!("{ARGS}{name}");
+        let mut found = raw
+            .swept()
+            .filter(|(key, text)| *key.get_ref() == wanted && text.get_ref() == value);
+        found
+            .next()
+            .map_or(0..0, |(key, text)| if of_value { text.span() } else { key.span() })
+    };
+    let mut texts: Vec<String> = own.args.iter().map(|arg| arg.get_ref().clone()).collect();
+    for (name, value) in set {
+        let at = |message: String, label: &str| SpecError::at(source, place(name, value, false), message, label);
+        let Some(index) = workload.args.iter().position(|spec| spec.name == name) else {
+            let names: Vec<&str> = workload.args.iter().map(|spec| spec.name).collect();
+            return Err(at(
+                format!("`{ARGS}{name}`: {} has no argument {name}", workload.name),
+                "no such argument",
+            )
+            .help(format!(
+                "{}; a [[sweep]] table with workload = [\"...\"] is for one workload",
+                suggest(name, &format!("arguments of {}", workload.name), &names)
+            )));
+        };
+        if texts.get(index).is_some_and(|given| given != "-") {
+            return Err(at(
+                format!("`{name}` is both in `args` of {} and in `sweep`", workload.name),
+                "also in `args`",
+            )
+            .help("write \"-\" in its place in `args`, or leave it out there"));
+        }
+        let length = texts.len().max(index + 1);
+        texts.resize(length, "-".to_owned());
+        texts[index].clone_from(value);
+        let alone: Vec<&str> = (0..=index)
+            .map(|at| if at == index { value.as_str() } else { "-" })
+            .collect();
+        if let Err(error @ ArgError::Invalid { .. }) = Args::parse(workload, &alone)
+            && matches!(&error, ArgError::Invalid { arg, .. } if arg == name)
+        {
+            return Err(SpecError::at(
+                source,
+                place(name, value, true),
+                format!("`{ARGS}{name}`: {error}"),
+                "here",
+            )
+            .help(usage(workload)));
+        }
+    }
+    let known: Vec<Spanned<String>> = texts
+        .iter()
+        .map(|text| Spanned::new(own.name.span(), text.clone()))
+        .collect();
+    let all = RawWorkload {
+        name: own.name.clone(),
+        args: known,
+        profiles: None,
+        eventlog: None,
+    };
+    checked(source, &all, workload)
+}
+
+/// The arguments in full: without defaults, and numbers in their plain form.
+fn full(workload: &WorkloadDescription, args: &[String]) -> Vec<String> {
+    let value = |(index, spec): (usize, &gclab_workloads::ArgSpec)| {
+        let given = args.get(index).filter(|given| *given != "-");
+        let text = given.cloned().or_else(|| spec.default_text());
+        let text = text.unwrap_or_else(|| "-".to_owned());
+        text.parse::<u64>().map_or(text, |number| number.to_string())
+    };
+    workload.args.iter().enumerate().map(value).collect()
+}
+
+/// The builds of the file.
+pub(super) fn builds(source: &Source, raw: &Raw) -> Parsed<Vec<Arc<Build>>> {
+    let mut builds: Vec<Arc<Build>> = Vec::new();
+    for own in &raw.builds {
+        let (name, file) = (own.name.get_ref(), own.file.get_ref());
+        let build = Build::new(name, file).map_err(|problem| {
+            SpecError::at(source, own.file.span(), format!("`builds`: {file}: {problem}"), "no build")
+                .help("a build is the file of a gclab, as cargo build makes it: target/release/gclab; paths begin in the current folder")
+        })?;
+        if let Some(same) = builds.iter().find(|other| other.executable == build.executable) {
+            return Err(SpecError::at(
+                source,
+                own.file.span(),
+                format!("`builds`: {file} is the same file as {}, byte for byte", same.name),
+                "the same build",
+            )
+            .help("two builds are two files; `repeat` says how often a configuration is run"));
+        }
+        builds.push(Arc::new(build));
+    }
+    if !builds.is_empty() && raw.workloads.is_empty() {
+        let place = raw.builds.first().map_or(0..0, |own| own.file.span());
+        return Err(SpecError::at(
+            source,
+            place,
+            "`builds` are for workloads, and this file has programs alone",
+            "no workload",
+        )
+        .help("of a program, write two [[program]] tables with the same `workload`"));
+    }
+    Ok(builds)
+}

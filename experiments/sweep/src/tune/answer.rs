@@ -1,0 +1,151 @@
+//! The answer of a search: whether a setting is better than the default, by how much, and which
+//! settings trade one figure for another.
+
+pub use gclab_inference::Interval;
+use gclab_inference::{Ratio, Spread, ratio_of_means};
+
+use super::figures::{Figures, Goal, Limit};
+use super::search::{Contestant, Fate, Search};
+
+/// The answer of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// A run of the default failed, so there is nothing to compare with.
+    DefaultFails(String),
+    /// No setting but the default was left at the end of the race.
+    NoOther,
+    /// A setting was compared with the default.
+    Compared(Comparison),
+}
+
+/// The comparison of the last runs: those of a setting and of the default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The number of the setting in the space.
+    pub setting: usize,
+    /// Its goal over that of the default; `None` if the means have no ratio.
+    pub ratio: Option<Ratio>,
+    /// The conclusion from the interval.
+    pub verdict: Verdict,
+}
+
+/// The conclusion from the last runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// The setting is better: the interval lies below 1.
+    Better,
+    /// No difference could be seen: the interval contains 1, or there is none.
+    AsGood,
+    /// The default is better: the interval lies above 1.
+    Worse,
+    /// The default breaks a limit, and the setting keeps all of them.
+    Needed(Limit),
+    /// The setting breaks a limit, as all others that are left.
+    NoneKeeps(Limit),
+}
+
+impl Verdict {
+    /// Whether the setting is to be preferred to the default.
+    pub fn prefers_the_setting(self) -> bool {
+        matches!(self, Verdict::Better | Verdict::Needed(_))
+    }
+}
+
+/// The answer of a search that is over.
+pub fn answer(search: &Search) -> Answer {
+    let default = search.space().default_setting();
+    let contestants = search.contestants();
+    if let Fate::Failed(reason) = &contestants[default].fate {
+        return Answer::DefaultFails(reason.clone());
+    }
+    let Some(setting) = search.finalist() else {
+        return Answer::NoOther;
+    };
+    let goal = search.rules().goal;
+    let of = |number: usize| spread(&contestants[number].confirmation, goal);
+    let ratio = of(default)
+        .zip(of(setting))
+        .and_then(|(base, new)| ratio_of_means(&base, &new));
+    let broken_by = |number: usize| {
+        let mut limits = search.rules().limits.iter();
+        limits.find(|limit| !keeps(&contestants[number], limit)).copied()
+    };
+    let failed = matches!(contestants[setting].fate, Fate::Failed(_));
+    let verdict = match (
+        broken_by(default),
+        broken_by(setting),
+        ratio.and_then(|ratio| ratio.ci95),
+    ) {
+        (_, Some(limit), _) => Verdict::NoneKeeps(limit),
+        (Some(limit), None, _) if !failed => Verdict::Needed(limit),
+        (None, None, Some(ci)) if ci.high < 1.0 && !failed => Verdict::Better,
+        (None, None, Some(ci)) if ci.low > 1.0 => Verdict::Worse,
+        _ => Verdict::AsGood,
+    };
+    Answer::Compared(Comparison {
+        setting,
+        ratio,
+        verdict,
+    })
+}
+
+/// Whether the mean of the last runs, or else of all, keeps a limit.
+fn keeps(contestant: &Contestant, limit: &Limit) -> bool {
+    let last = spread(&contestant.confirmation, limit.goal);
+    let all = || Spread::of(contestant.runs().filter_map(|figures| limit.goal.of(figures)));
+    last.or_else(all).is_some_and(|spread| spread.mean <= limit.most)
+}
+
+fn spread(runs: &[Figures], goal: Goal) -> Option<Spread> {
+    Spread::of(runs.iter().filter_map(|figures| goal.of(figures)))
+}
+
+/// The figures of a setting over all its runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Means {
+    /// The number of the setting in the space.
+    pub setting: usize,
+    /// The number of runs.
+    pub runs: usize,
+    /// The mean time, longest pause and memory, each with the interval of the mean from three runs
+    /// on.
+    pub figures: [Option<(f64, Option<Interval>)>; 3],
+}
+
+/// The figures of a front, in the order of [`Means::figures`].
+pub const FRONT: [Goal; 3] = [Goal::Time, Goal::Pause, Goal::Memory];
+
+/// The means of a setting; `None` without runs, or if one of them failed.
+pub fn means(search: &Search, setting: usize) -> Option<Means> {
+    let contestant = &search.contestants()[setting];
+    let runs = contestant.runs().count();
+    if runs == 0 || matches!(contestant.fate, Fate::Failed(_)) {
+        return None;
+    }
+    let of = |goal: Goal| {
+        let spread = Spread::of(contestant.runs().filter_map(|figures| goal.of(figures)))?;
+        Some((spread.mean, spread.ci95))
+    };
+    Some(Means {
+        setting,
+        runs,
+        figures: FRONT.map(of),
+    })
+}
+
+/// The settings of the Pareto front, by their time: no other setting is at least as good in each
+/// mean and better in one. A figure that no run tells counts for none.
+pub fn front(search: &Search) -> Vec<Means> {
+    let all: Vec<Means> = (0..search.space().len())
+        .filter_map(|setting| means(search, setting))
+        .collect();
+    let value = |figure: Option<(f64, Option<Interval>)>| figure.map_or(f64::INFINITY, |(mean, _)| mean);
+    let dominates = |one: &Means, other: &Means| {
+        let pairs = || one.figures.into_iter().zip(other.figures);
+        pairs().all(|(one, other)| value(one) <= value(other)) && pairs().any(|(one, other)| value(one) < value(other))
+    };
+    let is_free = |means: &&Means| !all.iter().any(|other| dominates(other, means));
+    let mut front: Vec<Means> = all.iter().filter(is_free).copied().collect();
+    front.sort_by(|one, other| value(one.figures[0]).total_cmp(&value(other.figures[0])));
+    front
+}

@@ -1,0 +1,63 @@
+//! The runtime of a program, from its file. Nothing is started.
+
+use std::fs::File;
+use std::io::{Read, Take};
+use std::path::Path;
+
+use crate::runtime::{self, Runtime};
+
+/// The most bytes of a file that are searched. Executables of GHC have some tens of MiB.
+const MOST: u64 = 1 << 30;
+
+/// Texts that each executable of a runtime has.
+const MARKS: [(&str, &str); 2] = [("ghc", "GHC RTS"), ("ocaml", "OCAMLRUNPARAM")];
+
+/// The runtime of the program in `file`; `None` if it cannot be told.
+pub fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
+    if file.file_name().is_some_and(|name| name == "java") {
+        return runtime::named("jvm");
+    }
+    let (name, _) = MARKS.into_iter().find(|(_, mark)| has(file, mark.as_bytes()))?;
+    runtime::named(name)
+}
+
+/// Whether a file has these bytes. A script or a shell's wrapper has not.
+fn has(file: &Path, mark: &[u8]) -> bool {
+    File::open(file).is_ok_and(|file| contains(file.take(MOST), mark))
+}
+
+fn contains(mut file: Take<File>, mark: &[u8]) -> bool {
+    let mut buffer = vec![0; 1 << 20];
+    let mut kept = 0;
+    loop {
+        let Ok(read @ 1..) = file.read(&mut buffer[kept..]) else {
+            return false;
+        };
+        let filled = kept + read;
+        if buffer[..filled].windows(mark.len()).any(|window| window == mark) {
+            return true;
+        }
+        // The mark may lie across the end of the bytes in the buffer.
+        kept = filled.min(mark.len() - 1);
+        buffer.copy_within(filled - kept..filled, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_found_wherever_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("program");
+        // Across the end of the buffer.
+        let mut bytes = vec![b'G'; (1 << 20) - 3];
+        bytes.extend(b"GHC RTS and more");
+        std::fs::write(&path, &bytes).expect("a file");
+        assert_eq!(runtime_of(&path).map(Runtime::name), Some("ghc"));
+        std::fs::write(&path, "#!/bin/sh\nexec GHC\n").expect("a file");
+        assert_eq!(runtime_of(&path).map(Runtime::name), None);
+        assert_eq!(runtime_of(Path::new("/usr/bin/java")).map(Runtime::name), Some("jvm"));
+    }
+}

@@ -1,0 +1,427 @@
+//! Axes of a sweep beyond flags, `gclab plan`, `gclab status` and `--until`, from the outside.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use gclab_results::{PlannedRun, ResultsDir};
+
+use crate::support::{Bench, tiny};
+
+fn script(bench: &Bench, name: &str, text: &str) {
+    bench.write(name, &format!("#!/bin/sh\n{text}\n"));
+    fs::set_permissions(bench.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The lines of a plan that are runs.
+fn planned(bench: &Bench, words: &[&str]) -> Vec<String> {
+    let text = bench.gclab(&[&["plan"], words].concat()).exits(0).stdout;
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn ids(lines: &[String]) -> Vec<&str> {
+    lines
+        .iter()
+        .map(|line| line.split_whitespace().next().unwrap_or_default())
+        .collect()
+}
+
+#[test]
+fn a_plan_has_the_ids_and_the_order_of_the_runs() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(2));
+    let text = bench.gclab(&["plan", "tiny.toml"]).exits(0).stdout;
+    assert!(
+        text.starts_with("# tiny: 16 runs of 8 configurations in 2 rounds; seed 7: "),
+        "{text}"
+    );
+    let lines = planned(&bench, &["tiny.toml"]);
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    let results = bench.results();
+    let recorded: Vec<&str> = results.runs().iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(ids(&lines), recorded);
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.gclab(&["plan", "tiny.toml", "--json"]).exits(0).stdout).unwrap();
+    let runs: Vec<PlannedRun> = serde_json::from_value(json["runs"].clone()).unwrap();
+    assert_eq!(runs, results.manifest().plan);
+    // Another name, question, order and spelling: the same runs.
+    let other = tiny(2)
+        .replace("Does it work?", "Why?")
+        .replace(r#"["64k", "1m"]"#, r#"["1024k", "65536"]"#);
+    bench.write("other.toml", &other);
+    let others = planned(&bench, &["other.toml"]);
+    let sorted = |lines: &[String]| -> BTreeSet<String> { ids(lines).iter().map(|id| (*id).to_owned()).collect() };
+    assert_eq!(sorted(&others), sorted(&lines));
+    // So a folder goes on with them.
+    bench.write("tiny.toml", &other);
+    let done = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert!(done.stderr.contains("all 16 runs are done"), "{}", done.all());
+    let part = planned(&bench, &["tiny.toml", "--shard", "1/4", "--repeat", "1"]);
+    assert!(!part.is_empty() && part.len() < 8, "{part:?}");
+    bench.gclab(&["plan", "no.toml"]).exits(2);
+}
+
+/// Plans of gclab before fingerprints have ids of names.
+#[test]
+fn a_folder_of_an_older_gclab_goes_on_with_its_ids() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    let folder = bench.results().path().to_owned();
+    let mut plan = fs::read_to_string(folder.join("plan.json")).unwrap();
+    let mut runs = fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+    for run in &bench.results().manifest().plan {
+        let old = format!("{}-{}", run.cell, run.round);
+        plan = plan.replace(&run.id, &old);
+        runs = runs.replace(&run.id, &old);
+    }
+    fs::write(folder.join("plan.json"), &plan).unwrap();
+    let half: Vec<&str> = runs.split_inclusive('\n').take(5).collect();
+    fs::write(folder.join("runs.jsonl"), half.concat()).unwrap();
+    let done = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert!(
+        done.stderr.contains("continuing, 5 of 8 runs are done"),
+        "{}",
+        done.all()
+    );
+    let results = bench.results();
+    assert_eq!((results.done(), results.strays().len()), (8, 0));
+    assert!(results.runs().iter().all(|run| run.id.starts_with(&run.cell)));
+    bench.gclab(&["report", "tiny"]).exits(0);
+}
+
+#[test]
+fn two_builds_stand_side_by_side() {
+    let bench = Bench::new();
+    bench.build("old");
+    bench.build("new");
+    let text = r#"
+        collectors = ["copying"]
+        workloads  = [{ name = "binary_trees", args = [6] }]
+        builds     = ["old/gclab", { name = "new", file = "new/gclab" }]
+        repeat     = 2
+        [sweep]
+        A = ["64k", "1m"]
+        env.MALLOC_ARENA_MAX = [1]
+        "#;
+    bench.write("two.toml", text);
+    bench.gclab(&["run", "two.toml"]).exits(0);
+    let results = bench.results();
+    assert_eq!(results.runs().len(), 8);
+    for run in results.runs() {
+        let settings = run.settings.clone().unwrap();
+        assert_eq!(settings["env.MALLOC_ARENA_MAX"], "1");
+        let file = if settings["build"] == "new" {
+            "new/gclab"
+        } else {
+            "old/gclab"
+        };
+        assert_eq!(run.command[..2], ["env", "MALLOC_ARENA_MAX=1"]);
+        assert!(run.command[2].ends_with(file), "{:?}", run.command);
+        assert!(run.outcome.is_ok());
+    }
+    let manifest = results.manifest();
+    assert_eq!(manifest.builds.len(), 2);
+    assert_ne!(manifest.builds[0].executable, manifest.builds[1].executable);
+    let table = bench.gclab(&["report", "two"]).exits(0).stdout;
+    assert!(table.contains("build") && table.contains("old/gclab"), "{table}");
+    let markdown = bench.gclab(&["report", "two", "--format", "markdown"]).exits(0).stdout;
+    assert!(markdown.contains("old/gclab"), "{markdown}");
+    let csv = bench.gclab(&["report", "two", "--format", "csv"]).exits(0).stdout;
+    let head = csv.lines().next().unwrap();
+    assert!(head.contains(",setting_build,setting_env.MALLOC_ARENA_MAX,"), "{head}");
+    let json = bench
+        .gclab(&["compare", "two", "two", "--format", "json"])
+        .exits(0)
+        .stdout;
+    assert!(json.contains("\"build\": \"new\""), "{json}");
+    // The two builds do the same, so neither is worse for certain; but they are compared.
+    let words = [
+        "compare",
+        "two",
+        "--build",
+        "new",
+        "--against",
+        "old/gclab",
+        "--threshold",
+        "900%",
+    ];
+    let compared = bench.gclab(&words).exits(0).stdout;
+    assert!(
+        compared.contains("build=new over old/gclab") && compared.contains("2 configurations"),
+        "{compared}"
+    );
+    for (wrong, message) in [
+        (
+            &["--build", "newx", "--against", "new"][..],
+            "did you mean `new`? builds: new, old/gclab",
+        ),
+        (
+            &["--build", "new", "--against", "new"],
+            "--build and --against are both new",
+        ),
+        (&["two", "--against", "new"], "--against needs --collector, or --build"),
+    ] {
+        let refused = bench.gclab(&[&["compare", "two"], wrong].concat()).exits(2);
+        assert!(refused.stderr.contains(message), "{}", refused.all());
+    }
+    // Another file of the same name is another plan.
+    let before = planned(&bench, &["two.toml"]);
+    bench.build("other");
+    fs::rename(bench.path().join("other/gclab"), bench.path().join("old/gclab")).unwrap();
+    assert_ne!(ids(&planned(&bench, &["two.toml"])), ids(&before));
+    bench.gclab(&["run", "two.toml"]).exits(0);
+    assert_eq!(bench.folders().len(), 2);
+}
+
+#[test]
+fn a_build_is_a_gclab_that_has_what_the_file_names() {
+    let bench = Bench::new();
+    let refused = |build: &str| {
+        script(&bench, "build", build);
+        bench.write("x.toml", &format!("builds = [\"build\"]\n{}", tiny(1)));
+        let done = bench.gclab(&["run", "x.toml"]).exits(2);
+        assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+        assert_eq!(bench.gclab(&["plan", "x.toml"]).exits(2).stderr, done.stderr);
+        done.stderr
+    };
+    assert!(refused("echo prog 1.2").contains(r#"is no gclab: to --version it answers "prog 1.2""#));
+    assert!(refused("echo wrong option >&2; exit 3").contains("--version ends with exit status 3: wrong option"));
+    let lists = r#"if [ "$1" = list ]; then echo '[{"name": "two-space"}]'; else echo gclab 1; fi"#;
+    assert!(refused(lists).contains("has none of the collectors called copying; collectors: two-space"));
+    assert!(bench.folders().is_empty());
+    // The environment of the plan reaches the run, and a build may be a script.
+    let gclab = env!("CARGO_BIN_EXE_gclab");
+    script(
+        &bench,
+        "build",
+        &format!("echo \"$MARK\" >> marks\nexec {gclab} \"$@\""),
+    );
+    let text = tiny(1).replace("[sweep]", "[sweep]\nenv.MARK = [\"one\", \"two words\"]");
+    bench.write("x.toml", &format!("builds = [\"build\"]\n{text}"));
+    bench.gclab(&["run", "x.toml"]).exits(0);
+    let marks = fs::read_to_string(bench.path().join("marks")).unwrap();
+    let count = |mark: &str| marks.lines().filter(|line| *line == mark).count();
+    assert_eq!((count("one"), count("two words")), (8, 8));
+}
+
+#[test]
+fn arguments_of_a_program_are_settings() {
+    let bench = Bench::new();
+    script(&bench, "prog", "echo \"answer=$1 threads=$2\"");
+    let text = r#"
+        repeat = 2
+        [[program]]
+        name    = "prog"
+        command = ["./prog", "{size}", "{threads}"]
+        expect  = { pattern = 'answer=([0-9]+)' }
+        [sweep]
+        args.size    = [10, 20]
+        args.threads = [1, 2]
+        "#;
+    bench.write("own.toml", text);
+    // Answers differ by size, and that is no fault.
+    let done = bench.gclab(&["run", "own.toml"]).exits(0);
+    assert!(
+        done.stdout.contains("args.size") && done.stdout.contains("args.threads"),
+        "{}",
+        done.all()
+    );
+    let results = bench.results();
+    for run in results.runs() {
+        let settings = run.settings.clone().unwrap();
+        assert_eq!(
+            run.command,
+            ["./prog", &settings["args.size"], &settings["args.threads"]]
+        );
+        assert_eq!(run.checksum.as_ref(), Some(&settings["args.size"]));
+        let program = results
+            .manifest()
+            .programs
+            .iter()
+            .find(|known| Some(&known.id) == run.program.as_ref());
+        assert_eq!(program.map(|program| &program.command), Some(&run.command));
+    }
+    bench.write(
+        "own.toml",
+        &text
+            .replace("answer=([0-9]+)", "threads=([0-9]+)")
+            .replace("\"{threads}\"", "\"$$\""),
+    );
+    let done = bench.gclab(&["run", "own.toml"]);
+    assert_eq!(done.code, Some(2), "no place for the threads: {}", done.all());
+    script(&bench, "prog", "echo \"answer=$$\"");
+    bench.write("own.toml", text);
+    let done = bench.gclab(&["run", "own.toml"]).exits(1);
+    assert!(
+        done.stderr.contains("WRONG RESULTS"),
+        "the same arguments, another answer: {}",
+        done.all()
+    );
+}
+
+#[test]
+fn a_plan_has_the_text_of_all_its_files() {
+    let bench = Bench::new();
+    bench.write("base.toml", &tiny(1));
+    bench.write(
+        "top.toml",
+        "include = [\"base.toml\"]\nrepeat = 2\n[sweep]\nA = [\"1m\"]\n",
+    );
+    bench.gclab(&["run", "top.toml"]).exits(0);
+    let results = bench.results();
+    assert_eq!(results.runs().len(), 8);
+    let text = &results.manifest().experiment;
+    assert!(text.contains("include = ") && text.contains("Does it work?"), "{text}");
+    bench.write("circle.toml", "include = [\"top.toml\", \"circle.toml\"]\n");
+    let done = bench.gclab(&["plan", "circle.toml"]).exits(2);
+    assert!(done.stderr.contains("goes in a circle"), "{}", done.all());
+}
+
+/// Two configurations of 0.2 s each.
+const SLOW: &str = r#"
+    repeat = 5
+    [[program]]
+    name    = "sleep"
+    command = ["sh", "-c", "sleep 0.2; test {n} != 3"]
+    [sweep]
+    args.n = [1, 2]
+    "#;
+
+#[test]
+fn a_limit_of_time_leaves_whole_rounds() {
+    let bench = Bench::new();
+    // A round takes a second, and gclab without optimisation some time to begin.
+    let slow = SLOW
+        .replace("sleep 0.2", "sleep 0.5")
+        .replace("repeat = 5", "repeat = 8");
+    bench.write("slow.toml", &slow);
+    let none = bench.gclab(&["run", "slow.toml", "--until", "1ms"]).exits(0);
+    assert!(
+        none.stderr
+            .contains("the next round would not end in time; 0 of 16 runs are done and kept"),
+        "{}",
+        none.all()
+    );
+    let some = bench.gclab(&["run", "slow.toml", "--until", "6s"]).exits(0);
+    let done = bench.results().runs().len();
+    assert!(
+        done.is_multiple_of(2) && (2..16).contains(&done),
+        "{done}: {}",
+        some.all()
+    );
+    assert!(
+        some.stderr.contains("To continue:\n  gclab run slow.toml"),
+        "{}",
+        some.all()
+    );
+    bench.gclab(&["run", "slow.toml", "--until", "30min"]).exits(0);
+    assert_eq!(bench.results().runs().len(), 16);
+    let wrong = bench.gclab(&["run", "slow.toml", "--until", "soon"]).exits(2);
+    assert!(wrong.stderr.contains("such as 30min"), "{}", wrong.all());
+}
+
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn stop(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn the_state_of_a_sweep_is_seen_while_it_runs_and_after_it_was_killed() {
+    let bench = Bench::new();
+    // One in two fails.
+    bench.write("slow.toml", &SLOW.replace("[1, 2]", "[1, 3]"));
+    let runner = bench.start(&["run", "slow.toml"]);
+    let done = || {
+        bench
+            .folders()
+            .first()
+            .map_or(0, |folder| ResultsDir::open(folder).map_or(0, |dir| dir.done()))
+    };
+    wait_for("three runs", || done() >= 3);
+    let state = || -> serde_json::Value {
+        serde_json::from_str(&bench.gclab(&["status", "slow", "--json"]).exits(0).stdout).unwrap()
+    };
+    wait_for("a run", || state()["running"].is_object());
+    let text = bench.gclab(&["status", "slow"]).exits(0).stdout;
+    let process = format!("by process {}", runner.id());
+    assert!(
+        text.contains("running  none sleep args.n=") && text.contains(&process),
+        "{text}"
+    );
+    assert!(
+        text.contains("end      in about ") && text.contains("failed   "),
+        "{text}"
+    );
+    let running = state();
+    assert_eq!(running["planned"], 10);
+    assert!(
+        running["failed"]["crash"].as_u64().is_some_and(|count| count > 0),
+        "{running}"
+    );
+    let left = running["remaining_seconds"].as_f64().unwrap();
+    assert!(left > 0.0 && left < 10.0 && running["end"].is_string(), "{running}");
+    stop(runner);
+    let killed = state();
+    assert!(
+        killed["runner"].is_null() && killed["running"].is_null() && killed["end"].is_null(),
+        "{killed}"
+    );
+    let text = bench.gclab(&["status", "slow"]).exits(0).stdout;
+    let go_on = text
+        .lines()
+        .find_map(|line| line.strip_prefix("go on    gclab "))
+        .unwrap();
+    assert!(text.contains("running  no"), "{text}");
+    // The command that it names does the rest. (One in two runs fails.)
+    bench.gclab(&go_on.split(' ').collect::<Vec<_>>()).exits(1);
+    let text = bench.gclab(&["status", "slow"]).exits(0).stdout;
+    assert!(
+        text.contains("done     10 of 10 runs; 5 of 5 rounds whole")
+            && text.contains("failed   5 crash")
+            && text.contains("left     0 runs")
+            && text.contains("end      it is over"),
+        "{text}"
+    );
+    assert_eq!(state()["left"], 0);
+    bench.gclab(&["status", "nothing"]).exits(2);
+}
+
+#[test]
+fn a_large_grid_is_neither_measured_nor_printed_in_full() {
+    let bench = Bench::new();
+    let sizes: Vec<String> = (1..=50).map(|n| format!("\"{n}m\"")).collect();
+    let sizes = sizes.join(", ");
+    let text = format!(
+        "repeat = 6\nprecision = \"2%\"\ncollectors = [\"copying\"]\nworkloads = [{{ name = \"binary_trees\", args = [6] }}]\n[sweep]\nA = [{sizes}]\nO = [{sizes}]\n"
+    );
+    bench.write("large.toml", &text);
+    let done = bench.gclab(&["run", "large.toml", "--dry-run"]).exits(0);
+    assert!(done.stdout.lines().count() < 1010, "{}", done.stdout.lines().count());
+    assert!(done.stdout.contains("… and 1500 more rows; `gclab plan` shows all"));
+    assert!(
+        done.stderr.contains("15000 runs in 6 rounds") && done.stderr.contains("no earlier runs to estimate by"),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr
+            .contains("fewer rounds, 5 or more, if the 95 % interval of each mean time reaches at most 2 %"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(planned(&bench, &["large.toml"]).len(), 15_000);
+}

@@ -1,0 +1,144 @@
+//! Shards by the scripts of `gclab emit`, joined by `gclab merge`: the same runs as one runner's.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use gclab_results::ResultsDir;
+
+use crate::support::{Bench, Done, tiny};
+
+/// Runs the task of an array as Slurm would: by bash, with the number of the shard.
+fn task(bench: &Bench, script: &str, shard: u32) -> Done {
+    let mut command = Command::new("bash");
+    command.arg(bench.path().join(script)).current_dir("/");
+    Done::of(command.env("SLURM_ARRAY_TASK_ID", shard.to_string()))
+}
+
+/// Writes the script of three shards of `tiny.toml`.
+fn emitted(bench: &Bench, scheduler: &str) -> String {
+    bench.write("tiny.toml", &tiny(3));
+    let script = bench
+        .gclab(&["emit", scheduler, "tiny.toml", "--shards", "3"])
+        .exits(0)
+        .stdout;
+    bench.write("script", &script);
+    script
+}
+
+#[test]
+fn the_tasks_of_an_array_are_the_whole_sweep() {
+    let bench = Bench::new();
+    emitted(&bench, "slurm");
+    for shard in [2, 1, 3] {
+        task(&bench, "script", shard).exits(0);
+    }
+    // A task that is started again finds its shard complete.
+    let again = task(&bench, "script", 2).exits(0);
+    assert!(again.stderr.contains("all 8 runs are done"), "{}", again.all());
+    let folder = |shard: u32| format!("results/shards/tiny/{shard}-of-3");
+    let refused = bench
+        .gclab(&["merge", &folder(1), &folder(3), "--into", "all"])
+        .exits(2);
+    assert_eq!(refused.stderr, "gclab: no folder holds shard 2/3\n");
+    let merged = bench
+        .gclab(&["merge", &folder(1), &folder(2), &folder(3), "--into", "all"])
+        .exits(0);
+    assert_eq!(merged.stderr, "all: 24 runs of 3 folders\n");
+    // The joined folder is one that a single runner could have made, and would not add to.
+    let whole = bench.gclab(&["run", "tiny.toml", "--out", "all"]).exits(0);
+    assert!(whole.stderr.contains("all 24 runs are done"), "{}", whole.all());
+    bench.gclab(&["run", "tiny.toml", "--out", "single"]).exits(0);
+    let open = |name: &str| ResultsDir::open(bench.path().join(name)).unwrap();
+    let (one, joined) = (open("single"), open("all"));
+    assert_eq!(one.manifest().plan, joined.manifest().plan);
+    let ids = |results: &ResultsDir| results.runs().iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&one), ids(&joined));
+    assert_eq!(one.manifest().command[..3], joined.manifest().command[..3]);
+}
+
+#[test]
+fn another_executable_at_the_same_path_is_refused() {
+    let bench = Bench::new();
+    let script = emitted(&bench, "slurm");
+    let other = bench.path().join("gclab");
+    fs::write(&other, "#!/bin/sh\n").unwrap();
+    let path = env!("CARGO_BIN_EXE_gclab");
+    assert!(script.contains(path), "the script names the gclab that made it");
+    bench.write("script", &script.replace(path, &other.display().to_string()));
+    let refused = task(&bench, "script", 1).exits(2);
+    assert!(
+        refused
+            .stderr
+            .contains("is not the gclab that this script was made with"),
+        "{}",
+        refused.all()
+    );
+}
+
+/// Without GNU parallel: the commands of the list, one after the other.
+#[test]
+fn the_jobs_of_the_list_are_the_whole_sweep() {
+    let bench = Bench::new();
+    let script = emitted(&bench, "gnu-parallel");
+    let (_, jobs) = script.split_once("<<'JOBS'\n").unwrap();
+    let jobs: Vec<&str> = jobs.lines().take_while(|line| *line != "JOBS").collect();
+    assert_eq!(jobs.len(), 3);
+    for job in jobs {
+        Done::of(Command::new("sh").args(["-c", job]).current_dir("/")).exits(0);
+    }
+    let folders = bench.path().join("results/shards/tiny");
+    let done = |folder: &Path| ResultsDir::open(folder).unwrap().runs().len();
+    let all: usize = fs::read_dir(folders)
+        .unwrap()
+        .map(|entry| done(&entry.unwrap().path()))
+        .sum();
+    assert_eq!(all, 24);
+}
+
+#[test]
+fn gnu_parallel_takes_the_list() {
+    if Command::new("parallel").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: GNU parallel is not installed here");
+        return;
+    }
+    let bench = Bench::new();
+    emitted(&bench, "gnu-parallel");
+    for _ in 0..2 {
+        Done::of(Command::new("bash").arg(bench.path().join("script")).current_dir("/")).exits(0);
+    }
+    let folder = |shard: u32| format!("results/shards/tiny/{shard}-of-3");
+    bench
+        .gclab(&["merge", &folder(1), &folder(2), &folder(3), "--into", "all"])
+        .exits(0);
+}
+
+#[test]
+fn a_wrong_request_has_one_message() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(2));
+    for (words, expected) in [
+        (
+            &["emit", "slurm", "tiny.toml", "--shards", "5"][..],
+            "gclab: --shards 5: the plan has only 4 groups of round and workload, and a shard takes whole groups: at most --shards 4\n",
+        ),
+        (
+            &["emit", "slurm", "tiny.toml", "--shards", "0"],
+            "invalid value '0' for '--shards <N>'",
+        ),
+        (
+            &["emit", "pbs", "tiny.toml", "--shards", "2"],
+            "possible values: slurm, gnu-parallel",
+        ),
+        (&["emit", "slurm", "none.toml", "--shards", "2"], "none.toml"),
+        (&["merge", "a", "b"], "--into <DIR>"),
+        (
+            &["merge", "a", "--into", "b"],
+            "gclab: a: not a results folder: it has no plan.json\n",
+        ),
+    ] {
+        let refused = bench.gclab(words).exits(2);
+        assert!(refused.stderr.contains(expected), "{}", refused.all());
+        assert_eq!(refused.stdout, "");
+    }
+}

@@ -1,0 +1,118 @@
+//! Programs of GHC's, where there is a compiler.
+
+use std::process::Command;
+
+use gclab_results::Status;
+
+use super::runs;
+use crate::support::Bench;
+
+/// A program of GHC's, where there is a compiler.
+fn haskell(bench: &Bench, options: &[&str]) -> bool {
+    if Command::new("ghc").arg("--version").output().is_err() {
+        eprintln!("there is no ghc here: programs of GHC are not tested");
+        return false;
+    }
+    bench.write(
+        "Main.hs",
+        "import qualified Data.Map.Strict as M\nimport System.Environment\n\
+         main = do\n  [n] <- map read <$> getArgs\n  \
+         let m = foldr (\\k -> M.insert k (show k)) M.empty [1 .. n :: Int]\n  \
+         putStrLn (\"checksum=\" ++ show (sum (map length (M.elems m))))\n",
+    );
+    let built = Command::new("ghc")
+        .args(["-v0", "-O0", "-package", "containers", "-o", "prog", "Main.hs"])
+        .args(options)
+        .current_dir(bench.path())
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    true
+}
+
+const HASKELL: &str = "repeat = 2\n[[program]]\nname = \"p\"\nruntime = \"ghc\"\ncommand = [\"./prog\", \"20000\"]\nexpect = { pattern = 'checksum=([0-9]+)' }\n";
+
+#[test]
+fn a_program_of_ghc_is_swept_over_its_flags() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    let sweep = "sweep = { A = [\"256k\", \"4m\"], xn = [false, true] }\n";
+    bench.write("ghc.toml", &format!("{HASKELL}{sweep}"));
+    bench.gclab(&["run", "ghc.toml"]).exits(0);
+    let all = runs(&bench, "ghc");
+    assert_eq!(all.len(), 8);
+    for run in &all {
+        let stats = run.stats.as_ref().expect("statistics");
+        assert!(
+            run.outcome.is_ok() && stats.gcs > Some(0) && stats.allocated_bytes > Some(1 << 20),
+            "{run:?}"
+        );
+        assert!(stats.peak_in_use_bytes > Some(1 << 20) && stats.generations.len() == 2);
+        assert_eq!(
+            run.command.contains(&"--nonmoving-gc".to_owned()),
+            run.flags["xn"] == "true"
+        );
+    }
+    let gcs = |size: &str| {
+        all.iter()
+            .find(|run| run.flags["A"] == size)
+            .unwrap()
+            .stats
+            .as_ref()
+            .unwrap()
+            .gcs
+    };
+    assert!(gcs("256k") > gcs("4m"), "the flag reaches the program");
+    // The least heap, by -M; an exhausted one is a result.
+    bench.write("heap.toml", &format!("heap = [0.5, 2]\n{HASKELL}"));
+    bench.gclab(&["run", "heap.toml"]).exits(0);
+    for run in runs(&bench, "heap") {
+        let expected = if run.heap_multiple == Some(2.0) {
+            Status::Ok
+        } else {
+            Status::HeapExhausted
+        };
+        assert_eq!(run.outcome, expected);
+        assert!(run.flags.contains_key("M"));
+    }
+    // A flag that its runtime does not have, in one message before the first run.
+    bench.write("n.toml", &format!("{HASKELL}flags = {{ N = 2 }}\n"));
+    let threads = bench.gclab(&["run", "n.toml"]).exits(2);
+    assert!(
+        threads.stderr.contains("refuses N = 2") && threads.stderr.contains("-threaded"),
+        "{}",
+        threads.all()
+    );
+}
+
+#[test]
+fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
+    let bench = Bench::new();
+    if !haskell(&bench, &[]) {
+        return;
+    }
+    bench.write("some.toml", &format!("{HASKELL}sweep = {{ A = [\"1m\", \"2m\"] }}\n"));
+    let done = bench.gclab(&["run", "some.toml"]).exits(2);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+    assert!(
+        done.stderr.contains("RTS options are disabled") && done.stderr.contains("-rtsopts"),
+        "{}",
+        done.all()
+    );
+    assert!(bench.folders().is_empty());
+    // Without flags it runs, without statistics.
+    bench.write("none.toml", HASKELL);
+    let done = bench.gclab(&["run", "none.toml"]).exits(0);
+    assert!(
+        done.stderr.contains("have no statistics of the ghc runtime"),
+        "{}",
+        done.all()
+    );
+    assert!(
+        runs(&bench, "none")
+            .iter()
+            .all(|run| run.outcome.is_ok() && run.stats.is_none())
+    );
+}

@@ -1,0 +1,89 @@
+//! A wrong `[[program]]` is shown with its place, and with what would be right.
+
+use super::with_script;
+
+#[test]
+fn a_wrong_program_is_shown_with_its_place() {
+    let bench = with_script("true");
+    let program = "[[program]]\nname = \"p\"\n";
+    for (text, parts) in [
+        ("command = []\n", &["`command` is empty", "w.toml:3:11"][..]),
+        (
+            "command = \"./prog a\"\n",
+            &["`command` must be an array of words", "sh\", \"-c\""],
+        ),
+        ("command = [\"echo a b\"]\n", &["a list of words, not a line"]),
+        ("", &["a program without `command`"]),
+        (
+            "command = [\"./prog\"]\nruntime = \"gch\"\n",
+            &["unknown runtime \"gch\"", "runtimes: ghc, ocaml, jvm, none"],
+        ),
+        (
+            "command = [\"./prog\"]\ncommnd = 1\n",
+            &["unknown key `commnd` of a program", "did you mean `command`?"],
+        ),
+        (
+            "command = [\"./prog\"]\nruntime = \"ocaml\"\nflags = { A = \"1m\" }\n",
+            &["the runtime ocaml of program p has no flag `A`", "flags of ocaml: s,"],
+        ),
+        (
+            "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1x\"] }\n",
+            &["`A`: 1x is not a size", "w.toml:5:16"],
+        ),
+        (
+            "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1m\", \"1024k\"] }\n",
+            &["`A` has 1024k twice"],
+        ),
+        (
+            "command = [\"./prog\"]\nexpect = { checksum = \"12\" }\n",
+            &["`checksum` is no SHA-256", "sha256sum"],
+        ),
+        (
+            "command = [\"./prog\"]\nexpect = { pattern = '(' }\n",
+            &["`pattern` is no regular expression"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { n = 'a' }\n",
+            &["`n` has 0 groups", "one group"],
+        ),
+        (
+            "command = [\"./prog\"]\neventlog = true\n",
+            &["the runtime none writes no event log", "ghc"],
+        ),
+        (
+            "command = [\"./prog\"]\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n",
+            &["two programs have the name \"p\""],
+        ),
+        (
+            "command = [\"./nowhere\"]\n",
+            &["program p: `command`: ./nowhere: no program of this name"],
+        ),
+        (
+            "command = [\"./prog\"]\nprepare = [\"no-such-tool\", \"x\"]\n",
+            &["`prepare`: no-such-tool: no program of this name on the PATH"],
+        ),
+        (
+            "command = [\"no-such-program\"]\n",
+            &["no program of this name on the PATH"],
+        ),
+        (
+            "command = [\"./prog\"]\ndir = \"nowhere\"\n",
+            &["`dir`: nowhere: no such folder"],
+        ),
+        ("command = [\"./prog\"]\nstdin = \"nowhere\"\n", &["`stdin`: nowhere"]),
+    ] {
+        bench.write("w.toml", &format!("{program}{text}"));
+        let done = bench.gclab(&["run", "w.toml"]).exits(2);
+        for part in parts {
+            assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+        }
+        assert!(bench.folders().is_empty());
+    }
+    bench.write("w.toml", "collectors = [\"copying\"]\nworkloads = [\"gcbench\"]\n[sweep]\nA = [\"1m\"]\n[[program]]\nname = \"p\"\nruntime = \"jvm\"\ncommand = [\"./prog\"]\n");
+    let done = bench.gclab(&["run", "w.toml"]).exits(2);
+    assert!(
+        done.stderr.contains("the runtime jvm of program p has no flag `A`"),
+        "{}",
+        done.all()
+    );
+}

@@ -1,0 +1,247 @@
+//! `gclab tune`: searches for flags, of workloads and of programs, and what it refuses.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use gclab_results::ResultsDir;
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// A folder with a script `prog`.
+fn with_script(script: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write("prog", &format!("#!/bin/sh\n{script}\n"));
+    fs::set_permissions(bench.path().join("prog"), fs::Permissions::from_mode(0o755)).unwrap();
+    bench
+}
+
+/// A program that looks like one of OCaml, and whose time depends on its flags: `s=4M` is fast,
+/// `o=400` dies, and all others are slow.
+const DEPENDS: &str = r#"case "$OCAMLRUNPARAM" in
+*o=400*) echo "Fatal error: exception Out_of_memory" >&2; exit 2 ;;
+*s=4M*) ;;
+*) sleep 0.03 ;;
+esac
+echo done"#;
+
+#[test]
+fn a_search_finds_the_flag_that_matters() {
+    let bench = with_script(DEPENDS);
+    let words = ["tune", "--budget=60", "--runtime=ocaml", "--json", "--", "./prog"];
+    let done = bench.gclab(&words).exits(0);
+    let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(answer["verdict"], "better", "{}", done.all());
+    assert!(answer["flags"].as_str().unwrap().contains("s=4M"), "{}", done.all());
+    assert!(answer["ratio_ci95"][1].as_f64().unwrap() < 0.9, "{}", done.all());
+    let tried = answer["tried"].as_array().unwrap();
+    assert!(tried.iter().any(|one| one["fate"] == "the default"));
+    assert!(
+        tried
+            .iter()
+            .all(|one| !one["flags"].as_str().unwrap().contains("o=400"))
+    );
+    // The records are a folder of results like any other, with the runs that were done as its plan.
+    let results = bench.results();
+    assert_eq!(results.runs().len() as u64, answer["runs"].as_u64().unwrap());
+    assert_eq!(results.manifest().plan.len(), results.runs().len());
+    let failed = results.runs().iter().filter(|run| !run.outcome.is_ok()).count();
+    assert!(failed > 0, "a failing setting was tried");
+    let folder = results.path().to_str().unwrap().to_owned();
+    bench.gclab(&["report", &folder]).exits(0);
+}
+
+#[test]
+fn an_answer_begins_with_a_sentence_and_shows_failures() {
+    let bench = with_script(DEPENDS);
+    let words = ["tune", "--budget=60", "--seed=3", "--runtime=ocaml", "--", "./prog"];
+    let done = bench.gclab(&words).exits(0);
+    let first = done.stdout.lines().next().unwrap();
+    assert!(first.starts_with("Use ") && first.contains("s=4M"), "{}", done.all());
+    assert!(
+        first.contains("of the default's elapsed time, by 6 new runs of each."),
+        "{}",
+        done.all()
+    );
+    for part in [
+        "The flags in full:\n  env OCAMLRUNPARAM=",
+        "The Pareto front",
+        "(default)",
+        "another input may need other flags",
+        " failed: ",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.all());
+    }
+}
+
+/// Without an effect of any flag the answer must not name one as better.
+#[test]
+fn flags_without_effect_leave_the_default_as_good() {
+    let bench = with_script("sleep 0.01; echo done");
+    let done = bench
+        .gclab(&["tune", "--budget=40", "--runtime=ocaml", "--json", "--", "./prog"])
+        .exits(0);
+    let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+    // One search in forty may name one by chance; a difference beyond noise would be large.
+    let is_right = answer["verdict"] != "better" || answer["ratio"].as_f64().unwrap() > 0.8;
+    assert!(is_right, "{}", done.all());
+}
+
+#[test]
+fn an_interrupted_search_goes_on_where_it_stopped() {
+    let bench = with_script("sleep 0.02; echo \"$OCAMLRUNPARAM\" >> runs; echo done");
+    let words = ["tune", "--budget=40", "--runtime=ocaml", "--json", "--", "./prog"];
+    let mut child = bench.start(&words);
+    let count = || fs::read_to_string(bench.path().join("runs")).map_or(0, |text| text.lines().count());
+    while count() < 8 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = ResultsDir::open(&bench.folders()[0]).unwrap().runs().len();
+    assert!(kept >= 6, "only {kept} runs were kept");
+    let done = bench.gclab(&words).exits(0);
+    assert!(
+        done.stderr.contains(&format!("{kept} runs are there")),
+        "{}",
+        done.all()
+    );
+    let results = bench.results();
+    let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(
+        results.runs().len() as u64,
+        answer["runs"].as_u64().unwrap(),
+        "{}",
+        done.all()
+    );
+    // The run that was killed is the only one that ran twice.
+    assert!(
+        count() <= results.runs().len() + 1,
+        "{} of {}",
+        count(),
+        results.runs().len()
+    );
+}
+
+#[test]
+fn a_workload_is_tuned_over_flags_and_collectors() {
+    let bench = Bench::new();
+    let listed = bench.gclab(&["tune", "binary_trees", "6", "--dry-run"]).exits(0);
+    for setting in ["\n  (default)\n", "--collector two-space -A64m", "-A512k -F1.5 -G3"] {
+        assert!(listed.stdout.contains(setting), "{setting}: {}", listed.all());
+    }
+    assert!(!listed.stdout.contains("two-space -G3"), "{}", listed.all());
+    assert!(bench.folders().is_empty(), "a dry run leaves nothing");
+    let words = [
+        "tune",
+        "binary_trees",
+        "6",
+        "--goal=memory",
+        "--limit=time=10s",
+        "--budget=30",
+        "--json",
+    ];
+    let done = bench.gclab(&words).exits(0);
+    let answer: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(
+        (&answer["goal"], answer["limits"][0]["most"].as_f64()),
+        (&Value::from("memory"), Some(10.0))
+    );
+    assert!(!answer["front"].as_array().unwrap().is_empty(), "{}", done.all());
+}
+
+/// A limit that no setting can keep is said, and no setting is recommended.
+#[test]
+fn a_limit_that_nothing_keeps_is_said() {
+    let bench = with_script("sleep 0.02; echo done");
+    let words = [
+        "tune",
+        "--budget=24",
+        "--limit=time=1ms",
+        "--runtime=ocaml",
+        "--",
+        "./prog",
+    ];
+    let done = bench.gclab(&words).exits(0);
+    let is_said = done.stdout.contains("keeps the limit: elapsed time at most 1.00 ms");
+    assert!(is_said || done.stdout.contains("every other setting"), "{}", done.all());
+    assert!(!done.stdout.contains("The flags in full"), "{}", done.all());
+}
+
+#[track_caller]
+fn refused(bench: &Bench, words: &[&str], parts: &[&str]) {
+    let done = bench.gclab(words).exits(2);
+    for part in parts {
+        assert!(done.stderr.contains(part), "{part}: {}", done.all());
+    }
+    assert!(bench.folders().is_empty(), "{}", done.all());
+}
+
+#[test]
+fn wrong_requests_are_refused() {
+    let bench = with_script("echo done");
+    refused(&bench, &["tune"], &["WORKLOAD"]);
+    refused(
+        &bench,
+        &["tune", "binary_tree"],
+        &["unknown workload `binary_tree`", "binary_trees"],
+    );
+    refused(&bench, &["tune", "binary_trees", "many"], &["many", "depth"]);
+    refused(
+        &bench,
+        &["tune", "--goal=speed", "binary_trees"],
+        &["speed", "time, pause, memory and edp"],
+    );
+    refused(
+        &bench,
+        &["tune", "--limit=pause=2g", "binary_trees"],
+        &["`2g` is no time for pause", "10ms"],
+    );
+    refused(
+        &bench,
+        &["tune", "--limit=memory=10", "binary_trees"],
+        &["`10` is no size for memory", "512m"],
+    );
+    refused(&bench, &["tune", "--limit=speed=3s", "binary_trees"], &["memory=2g"]);
+    refused(&bench, &["tune", "--budget=3", "binary_trees"], &["at least 24"]);
+    refused(
+        &bench,
+        &["tune", "--", "./absent"],
+        &["./absent: no program of this name"],
+    );
+    refused(
+        &bench,
+        &["tune", "--", "./prog"],
+        &["gclab cannot tell its runtime", "--runtime ghc"],
+    );
+    refused(
+        &bench,
+        &["tune", "--runtime=ocmal", "--", "./prog"],
+        &["unknown runtime `ocmal`", "ocaml"],
+    );
+    // It passes the flags of GHC on, as no program of GHC's does that takes them.
+    refused(
+        &bench,
+        &["tune", "--runtime=ghc", "--", "./prog"],
+        &["program prog", "ghc runtime"],
+    );
+}
+
+#[test]
+fn a_goal_that_the_runtime_does_not_tell_is_refused() {
+    let bench = with_script("echo done");
+    let done = bench
+        .gclab(&["tune", "--goal=pause", "--runtime=ocaml", "--", "./prog"])
+        .exits(2);
+    assert!(
+        done.stderr.contains("its runs do not tell the longest pause"),
+        "{}",
+        done.all()
+    );
+    let failing = with_script("echo broken >&2; exit 7");
+    let done = failing.gclab(&["tune", "--runtime=ocaml", "--", "./prog"]).exits(1);
+    let is_said = done
+        .stdout
+        .starts_with("./prog fails with its default flags: crash (exit status 7)");
+    assert!(is_said && done.stdout.contains("broken"), "{}", done.all());
+}

@@ -1,0 +1,98 @@
+//! The environment of runs: what varied, what was disturbed, and what a report says of it.
+
+use super::synthetic::{self, small, small_runs, write};
+use crate::folder::Results;
+use crate::{csv, html, markdown};
+use gclab_results::{Conditions, Counters, RunRecord};
+use std::collections::BTreeMap;
+use tempfile::tempdir;
+
+fn reported(change: impl Fn(usize, &mut RunRecord), check: impl Fn(&Results)) {
+    let folder = tempdir().expect("a folder");
+    let mut runs = small_runs();
+    runs.iter_mut().enumerate().for_each(|(at, run)| change(at, run));
+    check(&write(folder.path(), synthetic::manifest(&small()), &runs));
+}
+
+#[test]
+fn disturbed_runs_are_listed_and_counted() {
+    let disturb = |at: usize, run: &mut RunRecord| {
+        let names = match at {
+            3 => vec!["steal".to_owned()],
+            5 => vec!["steal".to_owned(), "preemption".to_owned()],
+            _ => Vec::new(),
+        };
+        run.conditions = Some(Conditions {
+            steal_seconds: Some(0.25 * at as f64),
+            others_cpu_seconds: Some(0.0),
+            disturbances: Some(names).filter(|names| !names.is_empty()),
+            ..Conditions::default()
+        });
+    };
+    reported(disturb, |dir| {
+        let all = dir.runs().len();
+        let text = markdown(std::slice::from_ref(dir));
+        let caution = format!("- 2 of {all} runs were disturbed: preemption in 1 and steal in 2.");
+        assert!(text.contains(&caution), "{text}");
+        assert!(text.contains("| steal, preemption |"), "{text}");
+        let page = html(std::slice::from_ref(dir));
+        assert!(page.contains("Environment") && page.contains("disturbed by"));
+        let (_, varied) = page.split_once("Differences from run to run").expect("what varied");
+        assert!(
+            varied.contains("steal s") && !varied.contains("other programs s"),
+            "0 in all runs is left out"
+        );
+    });
+}
+
+#[test]
+fn runs_of_another_kernel_are_told_apart() {
+    let change = |at: usize, run: &mut RunRecord| {
+        if at >= 30 {
+            run.conditions = Some(Conditions {
+                machine_changes: Some(BTreeMap::from([("kernel".to_owned(), "Linux 7".to_owned())])),
+                ..Conditions::default()
+            });
+        }
+    };
+    reported(change, |dir| {
+        let count = dir.runs().len() - 30;
+        let text = markdown(std::slice::from_ref(dir));
+        let line = format!(
+            "{count} runs, from number 30 on, ran on another machine or under another state of it: kernel Linux 7."
+        );
+        assert!(text.contains(&line), "{text}");
+    });
+}
+
+#[test]
+fn counters_are_columns_of_csv_files_and_absent_where_there_are_none() {
+    let count = |at: usize, run: &mut RunRecord| {
+        run.counters = (at == 0).then(|| Counters {
+            instructions: Some(123_456_789),
+            task_clock_ns: Some(1_500_000_000),
+            ..Counters::default()
+        });
+    };
+    reported(count, |dir| {
+        let text = csv(std::slice::from_ref(dir));
+        let mut lines = text.lines();
+        let head: Vec<&str> = lines.next().expect("a head").split(',').collect();
+        let place = |name: &str| head.iter().position(|column| *column == name).expect("a column");
+        let cell = |line: &str, name: &str| line.split(',').nth(place(name)).expect("a cell").to_owned();
+        let lines: Vec<&str> = lines.collect();
+        let counted = lines
+            .iter()
+            .find(|line| cell(line, "instructions") == "123456789")
+            .expect("the first run");
+        assert_eq!(cell(counted, "cycles"), "");
+        assert!(cell(counted, "task_clock_seconds").starts_with("1.5"));
+        assert_eq!(
+            lines
+                .iter()
+                .filter(|line| cell(line, "instructions").is_empty())
+                .count(),
+            lines.len() - 1
+        );
+    });
+}
