@@ -190,10 +190,7 @@ impl Sizing {
             Ok(area) => (area, Ok(())),
             Err(exhausted) => (self.limit.least_area(), Err(exhausted)),
         };
-        let copied = match strategy {
-            MajorStrategy::Copying => live.copied,
-            MajorStrategy::Compacting => live.young,
-        };
+        let copied = live.to_copy(strategy);
         loop {
             let resized = nursery.resize(heap, area);
             self.granted = nursery.size();
@@ -214,7 +211,8 @@ impl Sizing {
         }
     }
 
-    /// The allocation area after a collection that left `live` in place: the policy's growth, at
+    /// The allocation area of a collector of one generation after a collection that left `live` in
+    /// place ([`Sizing::area`] is for several, with [`MajorStrategy::InPlace`]): the policy's growth, at
     /// least `-A`; at most the free memory, since nothing will be copied.
     ///
     /// # Errors
