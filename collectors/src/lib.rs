@@ -6,11 +6,16 @@
 
 mod compacting;
 mod copying;
+mod immix;
 mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
+pub use immix::{Immix, StickyImmix};
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
-pub type All = (TwoSpace, (Copying, (Parallel, (Compacting, ()))));
+pub type All = (
+    TwoSpace,
+    (Copying, (Parallel, (Compacting, (Immix, (StickyImmix, ()))))),
+);
