@@ -20,7 +20,7 @@ pub(super) const LINE: Bytes = Bytes(LINE_WORDS * 8);
 pub(super) const SMALL: Words = Words(LINE_WORDS);
 
 /// Free memory from `start` to `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hole {
     pub start: Addr,
     pub end: Addr,

@@ -14,34 +14,25 @@
 //! ask, from the lowest address on. After a collection of the young ones only, these are memory
 //! that was handed out since the collection before, and then memory that was not looked at yet.
 //!
-//! A *medium* closure, larger than a line, may not fit in the next hole. Some holes are then put
-//! aside for smaller closures; after that, the mutator gets a new block.
+//! A *medium* closure, larger than a line, may not fit in the hole that its mutator is in. It then
+//! gets room in another, the *overflow*, and smaller closures go on in that hole. The overflow is a
+//! large hole if there is one near, and else a new block.
 //!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
 //! a block, and 24 bytes a hole that was handed out since the last collection.
 
 mod holes;
+mod supply;
 mod sweep;
 
 use super::MarkBits;
 use crate::alloc::Bump;
-use crate::block::{BlockRun, BlockState, OutOfMemory, Region, blocks_for};
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
-use holes::{Hole, LINE, SMALL};
-use std::cmp::Ordering;
-
-/// Blocks of the heap in the largest blocks: 32 KiB.
-const MOST_BLOCKS: u32 = 8;
-
-/// Holes that are put aside for one medium closure.
-const PUT_ASIDE: usize = 8;
-
-/// A mutator gets holes until it has this much, and no more than [`MOST_HOLES`] of them.
-const ENOUGH: Bytes = Bytes::kib(4);
-const MOST_HOLES: usize = 32;
+use holes::{Hole, SMALL};
 
 /// The step of closures that no collection has marked.
 const YOUNG: u8 = 1;
@@ -62,12 +53,23 @@ pub struct LineSpace {
     aside: Vec<Hole>,
     /// Holes that mutators had since the last collection.
     filled: Vec<Filled>,
-    /// By capability: the holes that its mutator has, or had before the one it is in.
-    lent: Vec<Vec<Hole>>,
+    /// By capability: the memory of its mutator.
+    lent: Vec<Lent>,
     /// Bytes of all blocks.
     held: usize,
     /// Bytes of holes handed out since the last collection.
     taken: usize,
+}
+
+/// The memory of one mutator.
+#[derive(Clone, Debug, Default)]
+struct Lent {
+    /// The holes that it has, and those that it had before the one it is in.
+    holes: Vec<Hole>,
+    /// The first of them is for one medium closure.
+    is_for_one: bool,
+    /// The rest of a hole for medium closures that did not fit elsewhere.
+    overflow: Hole,
 }
 
 /// A hole that a mutator had.
@@ -89,7 +91,7 @@ impl LineSpace {
             unsearched: Vec::new(),
             aside: Vec::new(),
             filled: Vec::new(),
-            lent: vec![Vec::new(); capabilities],
+            lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
         }
@@ -107,37 +109,23 @@ impl LineSpace {
         capability: Capability<'_, A>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
-        self.leave_one(capability);
-        let first = match self.next_hole(marks, words) {
-            Some(hole) => hole,
-            None => match self.new_block(heap, words) {
-                Ok(hole) => hole,
-                Err(error) => self.any_hole(marks, words).ok_or(error)?,
-            },
+        let is_in_row = self.leave_one(capability);
+        let number = capability.number();
+        let first = if words <= SMALL {
+            self.small_hole(heap, marks, number)?
+        } else {
+            self.medium_hole(heap, marks, number, words, is_in_row)?
         };
-        let mut lent = std::mem::take(&mut self.lent[capability.number()]);
-        lent.push(first);
-        let mut size = first.size();
-        while size < ENOUGH && lent.len() < MOST_HOLES {
-            let Some(hole) = self.aside.pop().or_else(|| self.search(marks)) else {
-                break;
-            };
-            size += hole.size();
-            lent.push(hole);
-        }
-        self.taken += size.0;
-        lent.iter().for_each(|&hole| self.mix(heap, hole));
-        let mut holes = [(Addr::NULL, Addr::NULL); MOST_HOLES];
-        let pairs = lent.iter().map(|hole| (hole.start, hole.end));
-        holes.iter_mut().zip(pairs).for_each(|(to, pair)| *to = pair);
-        capability.alloc().as_ref().set_holes(holes[0], &holes[1..lent.len()]);
-        self.lent[capability.number()] = lent;
+        self.lend(heap, marks, capability, first);
         Ok(())
     }
 
     /// Prepares for marking of young closures: takes the mutators' holes back.
     pub fn leave<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
-        capabilities.iter().for_each(|capability| self.leave_one(capability));
+        for capability in capabilities.iter() {
+            self.leave_one(capability);
+            self.leave_overflow(capability.number());
+        }
         if mutant!("lines/sticky-marks-cleared") {
             self.clear(marks);
         }
@@ -194,16 +182,7 @@ impl LineSpace {
     ) {
         let mut filled = self.filled.clone();
         for capability in capabilities.iter() {
-            let (lent, current) = self.lent_to(capability);
-            let end = |number| {
-                if number == current {
-                    capability.alloc().as_ref().cursor()
-                } else {
-                    Addr::NULL
-                }
-            };
-            let had = lent.iter().take(current + 1).enumerate();
-            filled.extend(had.map(|(number, &hole)| Filled { hole, end: end(number) }));
+            filled.extend(self.filled_by(capability));
         }
         filled.iter_mut().for_each(Filled::look_for_end);
         filled.retain(|filled| filled.hole.start < filled.end);
@@ -238,108 +217,6 @@ impl Filled {
             end: self.end,
             step: YOUNG,
             large: false,
-        }
-    }
-}
-
-/// Holes, as mutators ask for them.
-impl LineSpace {
-    /// The holes of a capability, and the number of the one that its mutator is in.
-    fn lent_to<A: AsRef<Bump>>(&self, capability: Capability<'_, A>) -> (&[Hole], usize) {
-        let lent = &self.lent[capability.number()];
-        let waiting = capability.alloc().as_ref().free().skip(1).count();
-        (lent, lent.len().saturating_sub(waiting + 1))
-    }
-
-    /// Takes the holes of a capability back.
-    fn leave_one<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) {
-        let (_, current) = self.lent_to(capability);
-        let end = capability.alloc().as_ref().leave_region();
-        let mut lent = std::mem::take(&mut self.lent[capability.number()]);
-        for (number, hole) in lent.drain(..).enumerate() {
-            match number.cmp(&current) {
-                Ordering::Less => self.filled.push(Filled { hole, end: Addr::NULL }),
-                Ordering::Equal => self.leave_hole(hole, end),
-                Ordering::Greater => self.put_back(hole),
-            }
-        }
-        self.lent[capability.number()] = lent;
-    }
-
-    /// Takes a hole back whose closures end at `end`.
-    fn leave_hole(&mut self, hole: Hole, end: Addr) {
-        let rest = Hole {
-            start: mutant!("lines/hole-twice", end => hole.start),
-            ..hole
-        };
-        if rest.size() < LINE {
-            self.filled.push(Filled { hole, end });
-        } else {
-            self.filled.push(Filled {
-                hole: Hole { end, ..hole },
-                end,
-            });
-            self.put_back(rest);
-        }
-    }
-
-    /// Takes a hole back in which there are no closures.
-    fn put_back(&mut self, hole: Hole) {
-        self.taken -= hole.size().0;
-        self.aside.push(hole);
-    }
-
-    /// A hole with room for `words` words, unless many must be looked at for it.
-    fn next_hole(&mut self, marks: &MarkBits, words: Words) -> Option<Hole> {
-        if words <= SMALL {
-            return self.aside.pop().or_else(|| self.search(marks));
-        }
-        for _ in 0..PUT_ASIDE {
-            let hole = self.search(marks)?;
-            if hole.size() >= words.to_bytes() {
-                return Some(hole);
-            }
-            self.aside.push(hole);
-        }
-        None
-    }
-
-    /// Any hole with room for `words` words: there is no memory for another block.
-    #[cold]
-    fn any_hole(&mut self, marks: &MarkBits, words: Words) -> Option<Hole> {
-        while let Some(hole) = self.search(marks) {
-            self.aside.push(hole);
-        }
-        let fits = |hole: &Hole| hole.size() >= words.to_bytes();
-        let found = self.aside.iter().rposition(fits)?;
-        Some(self.aside.swap_remove(found))
-    }
-
-    /// The next hole that no mutator has had since the last collection.
-    #[inline]
-    fn search(&mut self, marks: &MarkBits) -> Option<Hole> {
-        while let Some(rest) = self.unsearched.last_mut() {
-            if let Some(hole) = marks.next_hole(rest.start, rest.end) {
-                rest.start = hole.end;
-                return Some(hole);
-            }
-            self.unsearched.pop();
-        }
-        None
-    }
-
-    /// A new block, with room for `words` words.
-    fn new_block(&mut self, heap: &mut Heap, words: Words) -> Result<Hole, OutOfMemory> {
-        let run = heap.allocate(blocks_for(words.to_bytes()), MOST_BLOCKS, BlockState::of_step(YOUNG))?;
-        self.held += run.bytes().0;
-        self.fresh.push(run);
-        Ok(hole_of(run))
-    }
-
-    /// Notes that a block with marks gets young closures, too.
-    fn mix(&self, heap: &mut Heap, hole: Hole) {
-        if heap.blocks().state_of(hole.start).step() > YOUNG && !mutant!("lines/block-not-mixed") {
-            set_state(heap, hole, BlockState::of_step(YOUNG).mixed());
         }
     }
 }
