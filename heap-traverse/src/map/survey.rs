@@ -122,7 +122,7 @@ impl Survey {
     }
 
     fn tile(&mut self, at: usize) -> &mut Tile {
-        &mut self.tiles[(at - self.base) / BLOCK.0 >> self.shift]
+        &mut self.tiles[((at - self.base) / BLOCK.0) >> self.shift]
     }
 
     /// The closures, and the holes between the regions of a run.
