@@ -53,9 +53,12 @@ fn program<M: MutatorKind>(world: &World<M>) {
     ran.expect("the heap is large enough");
 }
 
+/// The record of a collection, and the numbers of blocks, megablocks and large objects afterwards.
+type Stop = (Collection, [u64; 3]);
+
 /// The figures of each collection, as the statistics and the block allocator have them.
 #[derive(Clone, Default)]
-struct Figures(Arc<Mutex<Vec<(Collection, [u64; 3])>>>);
+struct Figures(Arc<Mutex<Vec<Stop>>>);
 
 impl Listener for Figures {
     fn event(&mut self, event: &Event<'_>) {
@@ -79,7 +82,7 @@ impl Listener for Figures {
 struct Mapped(Config, Option<Want>, bool);
 
 impl CollectorVisitor for Mapped {
-    type Output = (Recording, Vec<(Collection, [u64; 3])>);
+    type Output = (Recording, Vec<Stop>);
 
     fn visit<C: Collector>(self) -> Self::Output {
         let mut world = World::<Observed>::observed::<C>(&self.0).unwrap();
@@ -93,7 +96,7 @@ impl CollectorVisitor for Mapped {
     }
 }
 
-fn under(name: &str, config: Config, want: Option<Want>, animate: bool) -> (Recording, Vec<(Collection, [u64; 3])>) {
+fn under(name: &str, config: Config, want: Option<Want>, animate: bool) -> (Recording, Vec<Stop>) {
     gclab_collectors::All::with(name, Mapped(config, want, animate)).expect("it is in the list")
 }
 
