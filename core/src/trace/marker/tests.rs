@@ -331,7 +331,9 @@ fn what_is_marked_is_not_looked_into_and_remembered_slots_are_roots() {
     let set = RememberedSet::of_heap(graph.heap.blocks().base(), graph.heap.charges());
     let data = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, 0);
     // Twice, as a barrier leaves it.
-    [(); 2].map(|()| data.view().remember(graph.slot(old, 1)));
+    for _ in 0..2 {
+        data.view().remember(graph.slot(old, 1));
+    }
     let mut marker = Marker::new(&graph.heap, &graph.marks);
     marker.remembered(Capabilities::new(&[data.view()]));
     // SAFETY: a closure of this heap, which no thread changes.
