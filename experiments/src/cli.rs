@@ -1,5 +1,5 @@
 //! The command line: `gclab exec | run | plan | status | minheap | tune | report | compare | emit |
-//! merge | list | heap | profile | events | completions | man | help`.
+//! merge | list | heap | inspect | new | profile | events | completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -16,8 +16,8 @@ use gclab_sweep::registry::Registry;
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
 use crate::{
-    compare, emit, events, exec, heap, list, merge, minheap, plan, profile, report, run, run_arguments, shell, status,
-    tune,
+    compare, emit, events, exec, heap, inspect, list, merge, minheap, new, plan, profile, report, run, run_arguments,
+    shell, status, tune,
 };
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
@@ -44,6 +44,8 @@ enum Command {
     List(list::Arguments),
     #[command(subcommand)]
     Heap(heap::Command),
+    Inspect(inspect::Arguments),
+    New(new::Arguments),
     #[command(subcommand)]
     Profile(profile::Command),
     #[command(subcommand)]
@@ -88,11 +90,11 @@ pub(crate) fn command(
     };
     let takes_flags = matches!(
         cli.command,
-        Command::Exec(_) | Command::Minheap(_) | Command::Heap(heap::Command::Dump(_))
+        Command::Exec(_) | Command::Minheap(_) | Command::Inspect(_) | Command::Heap(heap::Command::Dump(_))
     );
     if !rts.is_empty() && !takes_flags {
         return refuse(
-            "flags between +RTS and -RTS are for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file they stand under [flags] and \
+            "flags between +RTS and -RTS are for `gclab exec`, `gclab minheap`, `gclab inspect` and `gclab heap dump`; in an experiment file they stand under [flags] and \
              [sweep]",
         );
     }
@@ -112,6 +114,8 @@ pub(crate) fn command(
         Command::Merge(arguments) => merge::merge(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),
+        Command::Inspect(arguments) => inspect::inspect(&arguments, &rts, registry, executor, settings),
+        Command::New(arguments) => new::new(&arguments, registry),
         Command::Profile(command) => profile::profile(&command),
         Command::Events(command) => events::events(&command),
         Command::Completions(arguments) => shell::completions(&arguments, description()),
@@ -131,13 +135,13 @@ fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
         return None;
     }
     let takes_flags = match others.first().map(|word| word.as_str()) {
-        Some("exec" | "minheap") => true,
+        Some("exec" | "minheap" | "inspect") => true,
         Some("heap") => others.get(1).is_some_and(|word| *word == "dump"),
         _ => false,
     };
     if !takes_flags {
         return Some(format!(
-            "{} is a flag, and flags are for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file flags stand under [flags] and \
+            "{} is a flag, and flags are for `gclab exec`, `gclab minheap`, `gclab inspect` and `gclab heap dump`; in an experiment file flags stand under [flags] and \
              [sweep]",
             flags[0]
         ));

@@ -9,6 +9,9 @@
 //! The [`graph`] of a heap is its shape as numbers. It is made from a live heap, or from a file
 //! that another program's heap was written to. [`Dominators`] tell how much memory each object of a
 //! graph holds. An [`analysis`] of a file adds which classes do.
+//!
+//! A [`map`] shows where closures lie: the blocks of a heap, their steps, occupancy, ages and
+//! holes.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +22,7 @@ mod closure_map;
 mod dominators;
 mod fetch;
 pub mod graph;
+pub mod map;
 mod memory;
 pub mod profile;
 mod rows;

@@ -112,5 +112,5 @@ fn small_closures_fill_the_holes_between_medium_ones() {
         slop_among_medium_closures::<Immix>(),
         slop_among_medium_closures::<StickyImmix>(),
     ];
-    assert!(slop.iter().all(|&slop| slop < 0.5), "{slop:?}");
+    assert!(slop.iter().all(|&slop| slop < 0.8), "{slop:?}");
 }

@@ -2,11 +2,11 @@
 //! allocator, the collector's word, the states of blocks, the remembered slots and weak handles.
 
 use crate::basics::config;
-use gclab_core::block::{BlockState, FIRST_OLD_STEP, OutOfMemory, Region};
+use gclab_core::block::{BLOCK, BlockState, FIRST_OLD_STEP, OutOfMemory, Region, Shortage};
 use gclab_core::closure::{Closure, ClosureRef, Mut, Slot};
 use gclab_core::collector::{
-    Alloc, Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, NotBegun, Outcome, Pause, Refill,
-    Work,
+    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Description, KindOf, NotBegun, Outcome,
+    Pause, Refill, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
@@ -92,8 +92,9 @@ impl Barrier<Logging> for Log {
 }
 
 /// Two generations. It takes the remembered slots in a collection and remembers them again, and
-/// panics where its barrier has not seen what it expects.
-struct Generations {
+/// panics where its barrier has not seen what it expects. If it is `CRAMPED`, it never has the
+/// memory for a minor collection.
+struct Generations<const CRAMPED: bool> {
     nursery: Nursery,
     steps: Steps,
     collections: u64,
@@ -101,7 +102,7 @@ struct Generations {
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set, the roots and
 // the weak handles.
-unsafe impl Collector for Generations {
+unsafe impl<const CRAMPED: bool> Collector for Generations<CRAMPED> {
     const DESCRIPTION: Description = Description {
         name: "seam",
         summary: "two generations, with an allocator and a barrier of its own",
@@ -121,7 +122,7 @@ unsafe impl Collector for Generations {
     }
 }
 
-impl Collect for Generations {
+impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
     type Alloc = Logging;
 
     fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Logging>, _: Words) -> Result<Refill, OutOfMemory> {
@@ -133,11 +134,22 @@ impl Collect for Generations {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Logging>) -> Result<Outcome, NotBegun> {
+        if CRAMPED && !pause.cause.forces_major() {
+            return Err(NotBegun(OutOfMemory {
+                requested: BLOCK,
+                in_use: Bytes::ZERO,
+                limit: None,
+                cause: Shortage::Limit,
+            }));
+        }
         self.collections += 1;
         self.nursery.leave(pause.capabilities);
         for capability in pause.capabilities.iter() {
             let alloc = capability.alloc();
-            expect(self.collections, &alloc.stores.take(), alloc.opened.take());
+            let (stores, opened) = (alloc.stores.take(), alloc.opened.take());
+            if !CRAMPED {
+                expect(self.collections, &stores, opened);
+            }
             capability.barrier_word().set(self.collections);
             let mut slots = Vec::new();
             capability.remembered().take(|slot| slots.push(slot));
@@ -210,18 +222,45 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     });
 }
 
+/// A heap under `C`, with a checker.
+fn world<C: Collector>() -> World<KindOf<C>> {
+    let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
+    world
+}
+
+/// As an allocation that is refused does, a collection that cannot begin causes one of everything.
+#[test]
+fn where_a_minor_collection_cannot_begin_everything_is_collected() {
+    let world = world::<Generations<true>>();
+    let fill = |m: &mut Mutator<'_, _>| (0..10_000).for_each(|value| _ = m.alloc(|_| Number::new(value, None)));
+    world.enter(fill).expect("enough memory");
+    let statistics = world.finish();
+    let causes: Vec<_> = statistics
+        .collections
+        .iter()
+        .map(|collection| collection.before.cause)
+        .collect();
+    let (last, others) = causes.split_last().expect("a last collection");
+    assert_eq!(*last, Cause::Final);
+    assert!(
+        others.len() > 1 && others.iter().all(|cause| *cause == Cause::Shortage),
+        "{causes:?}"
+    );
+}
+
 #[test]
 fn a_barrier_knows_its_allocator_and_the_states_of_blocks() {
-    let mut world = World::new::<Generations>(&config::<Generations>(64 << 10)).expect("a small heap");
-    world.listen(Box::new(Checker::new(&Generations::DESCRIPTION).exact()));
+    let world = world::<Generations<false>>();
     world.enter(stores).expect("enough memory");
     world.finish();
 }
 
 #[test]
 fn so_does_that_of_an_observed_run() {
-    let mut world = World::observed::<Generations>(&config::<Generations>(64 << 10)).expect("a small heap");
-    world.listen(Box::new(Checker::new(&Generations::DESCRIPTION).exact()));
+    type C = Generations<false>;
+    let mut world = World::observed::<C>(&config::<C>(64 << 10)).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world.enter(stores).expect("enough memory");
     world.finish();
 }

@@ -30,9 +30,10 @@ fn is_range_of_words(start: Addr, end: Addr) -> bool {
 /// [`Alloc::interrupt`].
 ///
 /// # Safety
-/// An address that `reserve` or `reserve_elsewhere` returns for fewer than [`crate::block::LARGE_OBJECT`] words is the
-/// start of `words` words of committed memory that belong to this mutator alone until the next
-/// collection. They stay reserved until `commit` or another call of these.
+/// An address that `reserve` or `reserve_elsewhere` returns for fewer than
+/// [`crate::block::LARGE_OBJECT`] words is the start of `words` words of committed memory that
+/// belong to this mutator alone until the next collection. They stay reserved until `commit` or
+/// another call of these.
 ///
 /// Any thread may call `interrupt` while another one is anywhere in any of these methods: it
 /// changes nothing but atomics.

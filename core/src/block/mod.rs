@@ -54,6 +54,7 @@ mod run;
 mod sizes;
 #[allow(unreachable_pub, reason = "its items are for the files around it")]
 mod state;
+mod stretch;
 
 pub use accounting::Accounting;
 pub use allocator::BlockAllocator;
@@ -68,3 +69,4 @@ pub(crate) use sizes::BLOCK_SHIFT;
 pub use sizes::{BLOCK, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for};
 pub use state::{BlockState, FIRST_OLD_STEP};
 pub(crate) use state::{HeapStates, StateTable, StateView};
+pub use stretch::{Stretch, StretchKind};

@@ -136,6 +136,9 @@ pub struct Config {
     pub profile: HeapProfile,
     /// `-p`, `-P`: the time profile. Default none. The heap itself reads whether there is one.
     pub time_profile: Option<TimeProfile>,
+    /// Note the moves of closures, for a map of the heap
+    /// ([`crate::profile::SideWords::take_moves`]). Default off; no flag sets it.
+    pub follow_moves: bool,
     /// `-V`, `-I`, `-Iw`: the timer and idle collections. The heap itself has no timer:
     /// [`crate::timer::Timer`] is one.
     pub timer: TimerConfig,
@@ -169,6 +172,7 @@ impl Default for Config {
             huge_pages: true,
             profile: HeapProfile::default(),
             time_profile: None,
+            follow_moves: false,
             timer: TimerConfig::default(),
         }
     }
@@ -220,9 +224,9 @@ impl Config {
         }
     }
 
-    /// Whether closures need side words ([`crate::profile::SideWords`]), for a profile.
+    /// Whether closures need side words ([`crate::profile::SideWords`]), for a profile or a map.
     pub fn needs_side_words(&self) -> bool {
-        self.profile.needs_side_words() || self.time_profile.is_some()
+        self.profile.needs_side_words() || self.time_profile.is_some() || self.follow_moves
     }
 
     /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than

@@ -89,13 +89,14 @@ impl Heap {
         self.limit
     }
 
-    /// Maps a side word for each closure. `biographies`: the words also record uses.
+    /// Maps a side word for each closure. `biographies`: the words also record uses. `moves`: the
+    /// moves of closures are noted.
     ///
     /// # Errors
     /// If the system has no addresses for them.
-    pub(crate) fn map_side_words(&mut self, biographies: bool) -> Result<(), MemoryError> {
+    pub(crate) fn map_side_words(&mut self, biographies: bool, moves: bool) -> Result<(), MemoryError> {
         let reserved = self.blocks.accounting().reserved.0;
-        let side_words = SideWords::new(self.blocks.base(), reserved, biographies)?;
+        let side_words = SideWords::new(self.blocks.base(), reserved, biographies, moves)?;
         self.side_words = Some(Arc::new(side_words));
         Ok(())
     }

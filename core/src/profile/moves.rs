@@ -1,8 +1,9 @@
 //! What a collection that moves closures does with their side words.
 
+use super::move_log::MoveLog;
 use crate::prefetch::prefetch_line;
 use crate::sync::{MappedU64, Ordering::Relaxed};
-use crate::words::Addr;
+use crate::words::{Addr, Words};
 use std::marker::PhantomData;
 
 /// The side words of the closures that a collection moves: those of a profiled heap
@@ -12,12 +13,12 @@ pub(crate) trait MoveSideWords: Copy {
     /// Brings the side word of the closure at `closure`, which will be moved, towards the cache.
     fn prefetch(self, closure: Addr);
 
-    /// Notes that a closure moves from one place to another. The side word at the old place is not
-    /// needed any more.
+    /// Notes that a closure of `words` words moves from one place to another. The side word at the
+    /// old place is not needed any more.
     ///
     /// # Safety
     /// Both places lie in the heap.
-    unsafe fn moves(self, from: Addr, to: Addr);
+    unsafe fn moves(self, from: Addr, to: Addr, words: Words);
 }
 
 /// The side words of a heap that has none.
@@ -29,25 +30,28 @@ impl MoveSideWords for NoSideWords {
     fn prefetch(self, _: Addr) {}
 
     #[inline(always)]
-    unsafe fn moves(self, _: Addr, _: Addr) {}
+    unsafe fn moves(self, _: Addr, _: Addr, _: Words) {}
 }
 
-/// The side words of a profiled heap, for addresses in the heap only: one word, so that a loop can
-/// keep it in a register.
+/// The side words of a profiled heap, for addresses in the heap only: two words, so that a loop can
+/// keep them in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideWordsView<'s> {
     /// The entry that address 0 would have. (A closure's entry is as far from the table's base as
     /// the closure from the heap's.)
     biased: *const MappedU64,
     table: PhantomData<&'s [MappedU64]>,
+    /// Where moves are noted, for a map of the heap.
+    log: Option<&'s MoveLog>,
 }
 
 impl<'s> SideWordsView<'s> {
     /// The entries of `table`, the first of which is for the address `base`.
-    pub(super) fn new(table: &'s [MappedU64], base: Addr) -> Self {
+    pub(super) fn new(table: &'s [MappedU64], base: Addr, log: Option<&'s MoveLog>) -> Self {
         SideWordsView {
             biased: table.as_ptr().wrapping_byte_sub(base.0),
             table: PhantomData,
+            log,
         }
     }
 
@@ -64,9 +68,12 @@ impl MoveSideWords for SideWordsView<'_> {
     }
 
     #[inline(always)]
-    unsafe fn moves(self, from: Addr, to: Addr) {
+    unsafe fn moves(self, from: Addr, to: Addr, words: Words) {
         // SAFETY: the caller vouches for the places, so these are entries of the table.
         let (old, new) = unsafe { (&*self.entry(from), &*self.entry(to)) };
         new.store(old.load(Relaxed), Relaxed);
+        if let Some(log) = self.log {
+            log.note(from, to, words);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::biography::{Biographies, Spans};
 use super::cost_centre::{CostCentre, StackCosts, StackId, Stacks};
 use super::costs::Charges;
+use super::move_log::{MoveLog, Moves};
 use super::moves::SideWordsView;
 use super::side_word::{LAST_ERA, SideWord};
 use crate::closure::ClosureRef;
@@ -26,15 +27,17 @@ pub struct SideWords {
     stacks: Mutex<Stacks>,
     /// `None` if no profile needs the times of uses.
     biographies: Option<Mutex<Biographies>>,
+    /// `None` if no map of the heap needs the moves of closures.
+    moves: Option<MoveLog>,
 }
 
 impl SideWords {
     /// Maps the side words of a heap of `reserved` bytes from `base`. `biographies`: uses are to be
-    /// noted.
+    /// noted. `moves`: so are the moves of closures.
     ///
     /// # Errors
     /// If the system has no addresses for them.
-    pub(crate) fn new(base: Addr, reserved: usize, biographies: bool) -> Result<SideWords, MemoryError> {
+    pub(crate) fn new(base: Addr, reserved: usize, biographies: bool, moves: bool) -> Result<SideWords, MemoryError> {
         Ok(SideWords {
             words: Table::new(reserved / WORD)?,
             base,
@@ -42,6 +45,7 @@ impl SideWords {
             eras_taken: AtomicBool::new(false),
             stacks: Mutex::default(),
             biographies: biographies.then(Mutex::default),
+            moves: moves.then(|| MoveLog::new(base)),
         })
     }
 
@@ -53,7 +57,7 @@ impl SideWords {
 
     /// The side words for a collection that moves closures.
     pub(crate) fn view(&self) -> SideWordsView<'_> {
-        SideWordsView::new(&self.words, self.base)
+        SideWordsView::new(&self.words, self.base, self.moves.as_ref())
     }
 
     /// The side word of the closure at `at`.
@@ -139,6 +143,12 @@ impl SideWords {
     /// counted for a time profile only ([`crate::config::Config::time_profile`]).
     pub fn costs(&self) -> Vec<StackCosts> {
         self.stacks.lock().costs()
+    }
+
+    /// Takes the moves of closures since the last call. There are none unless the heap notes them
+    /// ([`crate::config::Config::follow_moves`]).
+    pub fn take_moves(&self) -> Moves {
+        self.moves.as_ref().map_or_else(Moves::default, MoveLog::take)
     }
 
     /// The uses of closures that are known by now.

@@ -212,8 +212,8 @@ impl Sizing {
     }
 
     /// The allocation area of a collector of one generation after a collection that left `live` in
-    /// place ([`Sizing::area`] is for several, with [`MajorStrategy::InPlace`]): the policy's growth, at
-    /// least `-A`; at most the free memory, since nothing will be copied.
+    /// place: the policy's growth, at least `-A`; at most the free memory, since nothing will be
+    /// copied. (With generations it is [`Sizing::area`] for [`MajorStrategy::InPlace`].)
     ///
     /// # Errors
     /// If the free memory is less than half of `-m` percent of the limit.

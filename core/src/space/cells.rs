@@ -79,11 +79,9 @@ impl CellSpace {
             self.held += run.bytes().0;
             cells.segments.push(run);
         }
-        for &(start, end) in &self.holes {
-            self.taken += end.0 - start.0;
-            if !mutant!("cells/hole-not-marked") {
-                marks.set_every(start, end, class.cell());
-            }
+        self.taken += self.holes.iter().map(|(start, end)| end.0 - start.0).sum::<usize>();
+        if !mutant!("cells/hole-not-marked") {
+            marks.set_every(&self.holes, class.cell());
         }
         capability
             .alloc()
@@ -165,16 +163,13 @@ impl Class {
         holes.clear();
         while let (true, Some(run)) = (holes.is_empty(), self.segments.get(self.next)) {
             self.next += 1;
-            let end = cells_end(*run, class);
-            let mut from = run.start();
-            while from < end {
-                let live = marks.next_set(from, end).unwrap_or(end);
-                let behind = live + class.cell();
-                if live > from {
-                    let too_long = mutant!("cells/hole-too-long", live => behind.min(end));
-                    holes.push((from, too_long));
-                }
-                from = behind;
+            let (start, end) = (run.start(), cells_end(*run, class));
+            // In segments that have lived for long, all cells are taken.
+            if Words(marks.count(start, run.end()) * class.cell().0).to_bytes() < end - start {
+                marks.for_each_gap(start, end, class.cell(), |start, live| {
+                    let behind = mutant!("cells/hole-too-long", live => (live + class.cell()).min(end));
+                    holes.push((start, behind));
+                });
             }
         }
         !holes.is_empty()

@@ -95,7 +95,7 @@ pub(crate) fn dump(
 }
 
 /// Where a file is until it is whole.
-fn part(path: &Path) -> PathBuf {
+pub(crate) fn part(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     name.into()

@@ -1,11 +1,11 @@
 //! `gclab heap`: heaps in files, of other programs and of our own.
 
 mod analyse;
-mod dump;
+pub(crate) mod dump;
 mod json;
 mod picture;
 mod text;
-mod words;
+pub(crate) mod words;
 
 use std::process::ExitCode;
 

@@ -31,7 +31,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// A whole number with a comma before each three digits: `725,800`.
-pub(super) fn number(number: impl TryInto<u64>) -> String {
+pub(crate) fn number(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn number(number: impl TryInto<u64>) -> String {
 }
 
 /// `part` in percent of `whole`.
-pub(super) fn percent(part: u64, whole: u64) -> f64 {
+pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 

@@ -257,21 +257,15 @@ fn messages_fit_a_screen() {
 
 /// The number of values is looked at before anything that takes time for each.
 #[test]
-fn large_sweeps_are_checked_in_time() {
+fn a_sweep_of_too_many_runs_is_refused() {
     let bench = Bench::new();
-    let sizes = |count: usize| {
-        let sizes: Vec<String> = (0..count).map(|n| (8192 + n * 8).to_string()).collect();
-        format!(
-            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\nrepeat = 1\n[sweep]\nA = [{}]\n",
-            sizes.join(", ")
-        )
-    };
-    bench.write("most.toml", &sizes(1_000_001));
+    let list = |values: usize, value: &dyn Fn(usize) -> String| (0..values).map(value).collect::<Vec<_>>().join(", ");
+    let sizes = list(1001, &|n| (8192 + n * 8).to_string());
+    let factors = list(1000, &|n| format!("{}.5", n + 1));
+    let file = format!(
+        "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\nrepeat = 1\n[sweep]\nA = [{sizes}]\nF = [{factors}]\n"
+    );
+    bench.write("most.toml", &file);
     let refused = bench.gclab(&["run", "most.toml", "--dry-run=commands"]).exits(2).stderr;
-    assert!(refused.contains("this sweep has 1000001 runs"), "{refused}");
-    // Quadratic checks took minutes for this in a debug build.
-    bench.write("many.toml", &sizes(30_000));
-    let begun = std::time::Instant::now();
-    bench.gclab(&["run", "many.toml", "--dry-run=commands"]).exits(0);
-    assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
+    assert!(refused.contains("this sweep has 1001000 runs"), "{refused}");
 }

@@ -7,6 +7,7 @@ mod dominators;
 mod graphs;
 mod large;
 mod live;
+mod map;
 mod profiles;
 mod random;
 mod side_words;

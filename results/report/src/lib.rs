@@ -59,7 +59,7 @@ pub use folder::{Failures, Results, put_together};
 #[cfg(feature = "parquet")]
 pub use render::parquet;
 pub use render::{
-    TimelineFacts, comparison, comparison_json, comparison_markdown, csv, history, history_json, history_markdown,
-    html, html_and_tables, markdown, profile_csv, profile_line, profile_page, svg_files, terminal, timeline_page, vega,
-    write_csv,
+    HeapMapFacts, TimelineFacts, comparison, comparison_json, comparison_markdown, csv, heap_map_page, history,
+    history_json, history_markdown, html, html_and_tables, markdown, profile_csv, profile_line, profile_page,
+    svg_files, terminal, timeline_page, vega, write_csv,
 };

@@ -184,8 +184,9 @@ unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: impl Move
         // SAFETY: both places are in chunks of the heap. Closures that live begin where bits begin,
         // and behind one another.
         unsafe {
-            side_words.moves(closure.addr(), to.addr());
-            closure.words()
+            let words = closure.words();
+            side_words.moves(closure.addr(), to.addr(), words);
+            words
         }
     });
 }

@@ -13,7 +13,7 @@ use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::closure::{ClosureRef, Header, Slot, VARIABLE};
 use crate::prefetch::{prefetch_closure, prefetch_line};
 use crate::profile::MoveSideWords;
-use crate::words::Words;
+use crate::words::{WORD, Words};
 use crate::workers::WorkQueue;
 
 /// Remembered slots between the prefetch of a slot and its evacuation.
@@ -318,8 +318,9 @@ pub(super) unsafe fn forward<const PARALLEL: bool>(
         }
     }
     if !mutant!("profiles/side-words-not-copied") {
+        let words = Words((buffer.free.addr() - to.addr().0) / WORD);
         // SAFETY: from-space and to-space lie in the heap.
-        unsafe { side_words.moves(closure.addr(), to.addr()) };
+        unsafe { side_words.moves(closure.addr(), to.addr(), words) };
     }
     Copied::At(to)
 }

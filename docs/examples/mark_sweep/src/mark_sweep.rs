@@ -1,4 +1,5 @@
-//! `plain-mark-sweep`: live closures are marked and not moved; unmarked memory is used for new closures.
+//! `plain-mark-sweep`: live closures are marked and not moved; unmarked memory is used for new
+//! closures.
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{

@@ -5,6 +5,7 @@ mod csv;
 mod csv_text;
 mod data;
 mod github;
+mod heap_map;
 mod history;
 mod html;
 mod html_table;
@@ -22,6 +23,7 @@ mod vega;
 
 pub use comparison::{comparison, comparison_json, comparison_markdown};
 pub use csv::{csv, write_csv};
+pub use heap_map::{HeapMapFacts, heap_map_page};
 pub use history::{history, history_json, history_markdown};
 pub use html::{html, html_and_tables};
 pub use markdown::markdown;

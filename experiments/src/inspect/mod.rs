@@ -1,0 +1,290 @@
+//! `gclab inspect`: runs a workload and shows where its closures lie, as a map of the heap.
+//!
+//! The run notes the moves of closures and how long they have lived, so it is slower than a plain
+//! one. Its heap is laid out and collected as in a plain run.
+
+mod frames;
+mod picture;
+mod table;
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use gclab_core::events::Listener;
+use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_flags::Flags;
+use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Want};
+use gclab_programs::{Ended, Executor, end_by};
+use gclab_report::{HeapMapFacts, heap_map_page};
+use gclab_results::shell_line;
+use gclab_stats::Statistics;
+use gclab_sweep::registry::Registry;
+
+use crate::common::{print, refuse};
+use crate::exec::{Checked, Selection, checked};
+use crate::given::given;
+use crate::heap::dump::part;
+use crate::settings::Settings;
+
+/// The message for a run without a map.
+const NO_COLLECTION: &str = "inspect: the run had no collection before its end; a smaller -A makes some";
+
+/// Run a workload and show a map of its heap: blocks, occupancy, ages, holes, moves
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Flags stand between +RTS and -RTS, as for `gclab exec`. Without --at and --html the workload runs twice: the first run finds the last \
+                  collection of the measured phase."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    selection: Selection,
+    /// Show the heap after this collection (the first is 1), or at the program's first marker of
+    /// this name
+    #[arg(long, value_name = "N|MARKER", value_parser = want)]
+    at: Option<Want>,
+    /// The pictures to print
+    #[arg(
+        long,
+        value_name = "PICTURE",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "use,occupancy"
+    )]
+    show: Vec<picture::Shown>,
+    /// Print the map as one JSON object instead of text
+    #[arg(long, conflicts_with_all = ["show", "html"])]
+    json: bool,
+    /// Write a page with the maps of all collections to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "show")]
+    html: Option<PathBuf>,
+}
+
+/// The moment that `--at` names.
+fn want(text: &str) -> Result<Want, String> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return match text {
+            "" => Err("expected the number of a collection, or the name of a marker".to_owned()),
+            name => Ok(Want::Marker(name.to_owned())),
+        };
+    }
+    match text.parse() {
+        Ok(0) => Err("the first collection is 1".to_owned()),
+        Ok(number) => Ok(Want::Collection(number)),
+        Err(_) => Err("no run has so many collections".to_owned()),
+    }
+}
+
+pub(crate) fn inspect(
+    arguments: &Arguments,
+    words: &[String],
+    registry: &Registry,
+    executor: &dyn Executor,
+    settings: &Settings,
+) -> ExitCode {
+    let checked = match given(words, settings).and_then(|given| checked(&arguments.selection, &given, registry)) {
+        Ok(checked) => checked,
+        Err(message) => return refuse(message),
+    };
+    let run = Run {
+        arguments,
+        checked,
+        words,
+        executor,
+        settings,
+    };
+    let shown = match &arguments.html {
+        Some(file) => run.page(file),
+        None => run.one_map().and_then(|map| run.text(&map)),
+    };
+    match shown {
+        Ok(text) => print(&text),
+        Err(code) => code,
+    }
+}
+
+struct Run<'r> {
+    arguments: &'r Arguments,
+    checked: Checked,
+    words: &'r [String],
+    executor: &'r dyn Executor,
+    settings: &'r Settings,
+}
+
+/// After a failure, which has been printed, these return the exit status.
+impl Run<'_> {
+    /// The map that `--at` asks for, or that of the last collection of the measured phase.
+    fn one_map(&self) -> Result<HeapMap, ExitCode> {
+        let want = match &self.arguments.at {
+            Some(want) => want.clone(),
+            None => Want::Collection(self.last_measured()?),
+        };
+        let recording = self.record(Some(&want), false)?;
+        let problem = self.missed(&want, &recording);
+        recording.map.ok_or_else(|| refuse(problem))
+    }
+
+    /// The number of the last collection of the measured phase. Only the second run prints
+    /// statistics and writes profiles.
+    fn last_measured(&self) -> Result<u64, ExitCode> {
+        let mut quiet = self.checked.flags.clone();
+        let default = Flags::default();
+        (quiet.stats, quiet.config.profile, quiet.config.time_profile) = (default.stats, default.config.profile, None);
+        quiet.log = default.log;
+        let statistics = self.run(quiet, Vec::new())?;
+        let phases = &statistics.phases;
+        match phases.setup.collections + phases.measured.collections {
+            0 => Err(refuse(
+                "inspect: the run had no collection before its end; a smaller -A makes some",
+            )),
+            number => Ok(number),
+        }
+    }
+
+    fn record(&self, want: Option<&Want>, animate: bool) -> Result<Recording, ExitCode> {
+        let mut flags = self.checked.flags.clone();
+        flags.config.follow_moves = true;
+        let recorder = MapRecorder::new(want.cloned(), animate);
+        self.run(flags, vec![Box::new(recorder.clone())])?;
+        Ok(recorder.finish())
+    }
+
+    fn run(&self, flags: Flags, listeners: Vec<Box<dyn Listener>>) -> Result<Statistics, ExitCode> {
+        let checked = Checked {
+            flags,
+            args: self.checked.args.clone(),
+            ..self.checked
+        };
+        let program = checked.program("inspect", &self.arguments.selection);
+        let done = self.executor.execute(&checked.request(&program, self.words), listeners);
+        match (done.ended, done.statistics) {
+            (Ended::Checksum(..), Some(statistics)) => Ok(statistics),
+            (Ended::Checksum(..), None) => Err(refuse("inspect: the run has no figures")),
+            (Ended::Exhausted(error), _) => {
+                checked.tell_exhausted(&error, self.settings);
+                Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
+            }
+            (Ended::Refused(problem), _) => Err(refuse(problem)),
+            (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
+            (Ended::Interrupted(signal), _) => Err(ExitCode::from(end_by(signal))),
+        }
+    }
+
+    /// The message for a moment that did not come.
+    fn missed(&self, want: &Want, recording: &Recording) -> String {
+        match want {
+            Want::Collection(number) => format!(
+                "inspect: the run had {} collections, --at asks for number {number}; a smaller -A makes more",
+                recording.collections
+            ),
+            Want::Marker(name) if recording.markers.is_empty() => {
+                format!(
+                    "inspect: --at {name}: the program {} has no markers",
+                    self.checked.workload.name
+                )
+            }
+            Want::Marker(name) => format!(
+                "inspect: --at {name}: the program has no such marker; it has {}",
+                recording.markers.join(", ")
+            ),
+        }
+    }
+
+    /// The command that runs the workload in the same way.
+    fn command(&self) -> String {
+        let mut command = self.checked.program("exec", &self.arguments.selection);
+        if !self.words.is_empty() {
+            command.push("+RTS".to_owned());
+            command.extend(self.words.iter().cloned());
+        }
+        shell_line(&command)
+    }
+
+    fn text(&self, map: &HeapMap) -> Result<String, ExitCode> {
+        if self.arguments.json {
+            let text = serde_json::to_string_pretty(map).map_err(|error| refuse(format!("inspect: {error}")))?;
+            return Ok(text + "\n");
+        }
+        let mut text = format!("{}\n{}\n", self.command(), table::moment(&map.moment));
+        for shown in &self.arguments.show {
+            text += "\n";
+            text += &picture::picture(map, *shown);
+        }
+        text += "\n";
+        text += &table::tables(map);
+        Ok(text)
+    }
+
+    /// Writes the page. It has another name until it is whole. Returns a line about it.
+    fn page(&self, file: &Path) -> Result<String, ExitCode> {
+        if file.is_dir() {
+            // Otherwise only the rename after the run would fail.
+            return Err(refuse(format!(
+                "--html {}: is a folder: name a file in it",
+                file.display()
+            )));
+        }
+        let problem = |error: std::io::Error| refuse(format!("--html {}: {error}", file.display()));
+        let part = part(file);
+        let mut out = File::create(&part).map_err(problem)?;
+        let written = self.recording_for_page().and_then(|recording| {
+            let page = heap_map_page(&HeapMapFacts {
+                title: &self.command(),
+                facts: &facts(&recording),
+                cautions: &cautions(&recording),
+                data: &frames::json(&recording),
+            });
+            let written = out.write_all(page.as_bytes()).and_then(|()| fs::rename(&part, file));
+            written.map_err(problem)?;
+            Ok(format!("{}: {}\n", file.display(), facts(&recording)))
+        });
+        if written.is_err() {
+            // The command has failed already; a file that cannot be removed is no second message.
+            let _ = fs::remove_file(&part);
+        }
+        written
+    }
+
+    fn recording_for_page(&self) -> Result<Recording, ExitCode> {
+        let recording = self.record(self.arguments.at.as_ref(), true)?;
+        match &self.arguments.at {
+            Some(want) if recording.map.is_none() => Err(refuse(self.missed(want, &recording))),
+            _ if recording.frames.is_empty() => Err(refuse(NO_COLLECTION)),
+            _ => Ok(recording),
+        }
+    }
+}
+
+/// The recording in one line.
+fn facts(recording: &Recording) -> String {
+    let (maps, collections) = (recording.frames.len(), recording.collections);
+    let blocks = recording.frames.first().map_or(1, |frame| frame.tile_blocks);
+    let plural = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    format!(
+        "{} of {}, {} a tile",
+        plural(maps as u64, "map"),
+        plural(collections, "collection"),
+        plural(u64::from(blocks), "block")
+    )
+}
+
+/// All that a reader of the page should know before the picture.
+fn cautions(recording: &Recording) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if recording.stride > 1 {
+        cautions.push(format!(
+            "The run has many collections: one in {} has a map here.",
+            recording.stride
+        ));
+    }
+    let damaged = recording.frames.iter().find(|frame| frame.totals.damage.is_some());
+    if let Some(frame) = damaged {
+        cautions.push(format!(
+            "The heap is damaged: after collection {} no closure begins where one should. Figures from there on are of the sound parts; -DS says more.",
+            frame.moment.collection
+        ));
+    }
+    cautions
+}

@@ -1,0 +1,144 @@
+//! The name of a new collector, as a folder, a module and a type.
+
+/// The longest name.
+const LONGEST: usize = 40;
+
+/// Words that cannot name a module or a package.
+const RESERVED: [&str; 60] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "main",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "proc-macro",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "target",
+    "test",
+    "tests",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "union",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+];
+
+/// A name such as `my-collector`.
+#[derive(Debug)]
+pub(super) struct Name(String);
+
+impl Name {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// A message that says how a name looks.
+    pub(super) fn new(text: &str) -> Result<Name, String> {
+        let part = |part: &str| {
+            part.starts_with(|first: char| first.is_ascii_lowercase())
+                && part
+                    .chars()
+                    .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+        };
+        if text.len() > LONGEST || !text.split('-').all(part) {
+            let shown: String = text.chars().take(LONGEST).collect();
+            return Err(format!(
+                "{shown}: a name is like my-collector: small letters and digits, words that begin with a letter, at most {LONGEST}"
+            ));
+        }
+        if RESERVED.contains(&text) {
+            return Err(format!("{text} is a word of Rust or Cargo: choose another name"));
+        }
+        Ok(Name(text.to_owned()))
+    }
+
+    /// `my-collector`: the collector, the folder, the package.
+    pub(super) fn kebab(&self) -> &str {
+        &self.0
+    }
+
+    /// `my_collector`: the module.
+    pub(super) fn snake(&self) -> String {
+        self.0.replace('-', "_")
+    }
+
+    /// `MyCollector`: the type.
+    pub(super) fn camel(&self) -> String {
+        let words = self.0.split('-').map(|word| word[..1].to_uppercase() + &word[1..]);
+        words.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked_and_spelled_in_three_ways() {
+        let name = Name::new("my-2nd-one");
+        assert!(name.is_err(), "a word begins with a digit");
+        let name = Name::new("my-collector2").unwrap();
+        assert_eq!(
+            (name.kebab(), &*name.snake(), &*name.camel()),
+            ("my-collector2", "my_collector2", "MyCollector2")
+        );
+        for wrong in [
+            "",
+            "-",
+            "a-",
+            "A",
+            "a_b",
+            "a/b",
+            "..",
+            "ä",
+            "match",
+            "test",
+            &"a".repeat(41),
+        ] {
+            assert!(Name::new(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! `gclab inspect`: a map of the heap as text, as JSON and as a page.
+
+use crate::support::Bench;
+use serde_json::Value;
+
+const GCBENCH: [&str; 5] = ["inspect", "gcbench", "10", "8", "5000"];
+
+/// The text with addresses as offsets from the first one, and without times.
+fn steady(text: &str) -> String {
+    let mut base = None;
+    let mut steady = String::new();
+    for line in text.lines() {
+        let words = line.split_inclusive(' ').map(|word| {
+            let digits = word.trim_end();
+            if digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                let address = u64::from_str_radix(digits, 16).unwrap();
+                let offset = address - *base.get_or_insert(address);
+                return word.replace(digits, &format!("+{offset:011x}"));
+            }
+            word.to_owned()
+        });
+        let line: String = words.collect();
+        match (line.find(", "), line.find(" s after the start")) {
+            (Some(from), Some(to)) if from < to => {
+                steady += &format!("{}, T{}", &line[..from], &line[to..]);
+            }
+            _ => steady += &line,
+        }
+        steady.push('\n');
+    }
+    steady
+}
+
+fn text(words: &[&str]) -> String {
+    steady(&Bench::new().gclab(words).exits(0).stdout)
+}
+
+#[test]
+fn a_map_as_text() {
+    let copying = [
+        &GCBENCH[..],
+        &["--at", "5", "--show", "use,occupancy,age,holes", "+RTS", "-A64k"],
+    ]
+    .concat();
+    insta::assert_snapshot!(text(&copying));
+}
+
+#[test]
+fn a_map_of_large_objects_as_text() {
+    let words = [
+        "inspect",
+        "mut_array",
+        "2000",
+        "20000",
+        "--collector",
+        "two-space",
+        "--at",
+        "2",
+        "+RTS",
+        "-A64k",
+    ];
+    insta::assert_snapshot!(text(&words));
+}
+
+fn json(words: &[&str]) -> Value {
+    serde_json::from_str(&Bench::new().gclab(words).exits(0).stdout).unwrap()
+}
+
+/// Without `--at` the map is that of the last collection of the measured phase, and not of the one
+/// at the end of the run, when nothing is alive.
+#[test]
+fn the_map_is_of_the_last_collection() {
+    let last = json(&[&GCBENCH[..], &["--json", "+RTS", "-A64k"]].concat());
+    let number = last["moment"]["collection"].as_u64().unwrap();
+    assert!(number > 5, "{last}");
+    let next = (number + 1).to_string();
+    let words = [&GCBENCH[..], &["--json", "--at", &next, "+RTS", "-A64k"]].concat();
+    assert_eq!(json(&words)["moment"]["cause"], "final");
+    assert!(last["totals"]["live"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_map_at_a_marker() {
+    let words = [
+        "inspect",
+        "word_index",
+        "-",
+        "20",
+        "200",
+        "--json",
+        "--at",
+        "answers",
+        "+RTS",
+        "-A64k",
+    ];
+    let map = json(&words);
+    assert_eq!(map["moment"]["marker"], "answers");
+    assert!(map["tiles"].as_array().unwrap().len() > 100);
+}
+
+#[test]
+fn what_is_wrong_is_one_message() {
+    let mut messages = String::new();
+    for words in [
+        &["inspect", "gcbnch"][..],
+        &["inspect", "gcbench", "10", "8", "5000", "--at", "0"],
+        &["inspect", "gcbench", "10", "8", "5000", "--at", ""],
+        &["inspect", "gcbench", "10", "8", "5000", "--at", "1000"],
+        &["inspect", "gcbench", "10", "8", "5000", "--at", "noon"],
+        &["inspect", "word_index", "-", "20", "200", "--at", "noon"],
+        &["inspect", "gcbench", "10", "8", "5000", "+RTS", "-A64m"],
+        &[
+            "inspect", "gcbench", "10", "8", "5000", "--html", "map.html", "+RTS", "-A64m",
+        ],
+        &["inspect", "gcbench", "--html", "."],
+        &["inspect", "gcbench", "10", "8", "5000", "--html", "no/such.html"],
+        &["inspect", "gcbench", "--json", "--html", "map.html"],
+        &["inspect", "gcbench", "-A1m"],
+    ] {
+        let bench = Bench::new();
+        let done = bench.gclab(words).exits(2);
+        assert_eq!(done.stdout, "", "{words:?}");
+        assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), 0, "{words:?}");
+        messages += &format!("gclab {}\n{}\n", words.join(" "), done.stderr.trim_end());
+    }
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn an_exhausted_run_has_no_map() {
+    let bench = Bench::new();
+    let done = bench
+        .gclab(&[
+            "inspect",
+            "long_list",
+            "200000",
+            "10",
+            "--html",
+            "map.html",
+            "+RTS",
+            "-M2m",
+        ])
+        .exits(251);
+    assert!(done.stderr.contains("exhausted"), "{}", done.all());
+    assert!(!bench.path().join("map.html").exists());
+}
+
+/// The page is one file, and has the maps of all collections.
+#[test]
+fn a_page_of_all_collections() {
+    let bench = Bench::new();
+    let words = [
+        &GCBENCH[..],
+        &[
+            "--html",
+            "map.html",
+            "--at",
+            "4",
+            "--collector",
+            "compacting",
+            "+RTS",
+            "-A64k",
+        ],
+    ]
+    .concat();
+    let said = bench.gclab(&words).exits(0).stdout;
+    assert!(said.starts_with("map.html: ") && said.contains("collections"), "{said}");
+    let page = std::fs::read_to_string(bench.path().join("map.html")).unwrap();
+    assert!(
+        !page.contains("http") && !page.contains(" src="),
+        "the page loads something"
+    );
+    let data = page
+        .split("id=\"maps\">")
+        .nth(1)
+        .unwrap()
+        .split("</script>")
+        .next()
+        .unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    let frames = data["frames"].as_array().unwrap();
+    assert!(frames.len() > 5, "{} maps", frames.len());
+    assert_eq!(data["open"], 3);
+    let at_four = json(
+        &[
+            &GCBENCH[..],
+            &["--json", "--at", "4", "--collector", "compacting", "+RTS", "-A64k"],
+        ]
+        .concat(),
+    );
+    assert_eq!(frames[3]["live"], at_four["totals"]["live"]);
+    assert_eq!(frames[3]["moment"]["collection"], 4);
+}

@@ -1,0 +1,63 @@
+//! `gclab new`: a crate with a collector of one's own. `.ci/outside` builds it.
+
+use crate::support::Bench;
+use std::fs;
+
+#[test]
+fn a_crate_is_written_once() {
+    let bench = Bench::new();
+    let said = bench.gclab(&["new", "my-collector"]).exits(0).stdout;
+    assert!(
+        said.contains("cd my-collector") && said.contains("--collector my-collector"),
+        "{said}"
+    );
+    let read = |file: &str| fs::read_to_string(bench.path().join("my-collector").join(file)).unwrap();
+    let root = env!("CARGO_MANIFEST_DIR").strip_suffix("/experiments").unwrap();
+    assert!(read("Cargo.toml").contains(&format!("gclab-core = {{ path = \"{root}/core\" }}")));
+    assert!(read("src/my_collector.rs").contains("unsafe impl Collector for MyCollector {"));
+    assert!(read("my-collector.toml").contains("collectors = [\"my-collector\", \"copying\"]"));
+    assert_eq!(
+        read("Cargo.lock"),
+        fs::read_to_string(format!("{root}/Cargo.lock")).unwrap()
+    );
+    // A second time nothing is written.
+    fs::write(bench.path().join("my-collector/src/my_collector.rs"), "mine").unwrap();
+    let done = bench.gclab(&["new", "my-collector", "--from", "mark-sweep"]).exits(2);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("my-collector exists already"), "{}", done.stderr);
+    assert_eq!(read("src/my_collector.rs"), "mine");
+}
+
+#[test]
+fn the_other_origin_is_a_collector_that_moves_nothing() {
+    let bench = Bench::new();
+    bench.gclab(&["new", "stay", "--from", "mark-sweep"]).exits(0);
+    let text = fs::read_to_string(bench.path().join("stay/src/stay.rs")).unwrap();
+    assert!(
+        text.contains("name: \"stay\"") && text.contains("moves: false"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_one_message() {
+    let mut messages = String::new();
+    for words in [
+        &["new"][..],
+        &["new", "My Collector"],
+        &["new", "../elsewhere"],
+        &["new", "match"],
+        &["new", "copying"],
+        &["new", "heap"],
+        &["new", "mine", "--from", "nothing"],
+        &["new", "mine", "--gclab", "."],
+        &["new", "mine", "+RTS", "-A1m"],
+    ] {
+        let bench = Bench::new();
+        let done = bench.gclab(words).exits(2);
+        assert_eq!(done.stdout, "", "{words:?}");
+        assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "{words:?}");
+        messages += &format!("gclab {}\n{}\n", words.join(" "), done.stderr.trim_end());
+    }
+    insta::assert_snapshot!(messages);
+}
