@@ -2,11 +2,12 @@
 //!
 //! Memory is looked at in *lines* of 256 bytes: half an entry of the table of marks. A line in
 //! which no marked closure starts may be free, and a hole has room for a line at least. The search
-//! reads marks only, two lines at a time. Where it finds a line without marks, it reads one header,
-//! that of the last closure before: the closure may reach into the line, or beyond it. So a hole is
-//! exact: it begins where that closure ends, and ends where the next one starts. There is no table
-//! of lines, and marking writes none.
+//! reads marks only, two lines at a time. A line without marks is in a *gap* between two marked
+//! closures. One header is read for each gap, that of the closure before it: the closure may reach
+//! into the gap, or fill it. So a hole is exact: it begins where that closure ends, and ends where
+//! the next one starts. There is no table of lines, and marking writes none.
 
+use crate::prefetch::prefetch_line;
 use crate::space::MarkBits;
 use crate::words::{Addr, Bytes, Words};
 
@@ -33,22 +34,46 @@ impl Hole {
     }
 }
 
+/// A stretch that may be a hole: a line without marks, and the marks around it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gap {
+    /// The last marked closure before the line; null if there is none.
+    last: Addr,
+    /// Where the search began.
+    from: Addr,
+    /// The next marked closure, or the end of the search.
+    pub stop: Addr,
+}
+
+impl Gap {
+    /// Brings the header that [`MarkBits::hole`] reads towards the cache.
+    pub(super) fn prefetch(self) {
+        prefetch_line(self.last);
+    }
+}
+
 impl MarkBits {
-    /// The first hole from `from` to `end`. `from` lies in no marked closure, and no marked closure
-    /// reaches beyond `end`.
-    pub(super) fn next_hole(&self, mut from: Addr, end: Addr) -> Option<Hole> {
-        while let Some(line) = self.next_unmarked_line(from, end) {
-            let before = self.last_set(from, line);
-            let start = before.map_or(from, |last| self.closure_end(last, end));
-            let start = mutant!("lines/mark-short", start => Addr(start.0.max(from.0 + 64) - 64));
-            let stop = self.next_set(start.max(line), end).unwrap_or(end);
-            if stop - start >= LINE {
-                let behind = mutant!("lines/hole-too-long", stop => end.min(stop + LINE));
-                return Some(Hole { start, end: behind });
-            }
-            from = stop;
-        }
-        None
+    /// The first gap from `from` to `end`, by marks alone. `from` lies in no marked closure, and no
+    /// marked closure reaches beyond `end`.
+    pub(super) fn next_gap(&self, from: Addr, end: Addr) -> Option<Gap> {
+        let line = self.next_unmarked_line(from, end)?;
+        Some(Gap {
+            last: self.last_set(from, line).unwrap_or(Addr::NULL),
+            from,
+            stop: self.next_set(line, end).unwrap_or(end),
+        })
+    }
+
+    /// The hole in a gap. (The last closure may fill it.)
+    pub(super) fn hole(&self, gap: &Gap) -> Option<Hole> {
+        let start = if gap.last.is_null() {
+            gap.from
+        } else {
+            self.closure_end(gap.last, gap.stop)
+        };
+        let start = mutant!("lines/mark-short", start => Addr(start.0.max(gap.from.0 + 64) - 64));
+        let end = mutant!("lines/hole-too-long", gap.stop => gap.stop + Words(8));
+        Some(Hole { start, end }).filter(|hole| hole.size() >= LINE)
     }
 
     /// The first line from `from` to `end` without marks, or the rest of it behind `from`.
@@ -137,11 +162,12 @@ mod tests {
         }
         let mut from = run.start();
         let next = || {
-            let hole = marks.next_hole(from, run.end())?;
-            from = hole.end;
-            Some(hole)
+            let gap = marks.next_gap(from, run.end())?;
+            from = gap.stop;
+            Some(gap)
         };
-        (std::iter::from_fn(next).collect(), gaps)
+        let holes = std::iter::from_fn(next).filter_map(|gap| marks.hole(&gap));
+        (holes.collect(), gaps)
     }
 
     proptest! {

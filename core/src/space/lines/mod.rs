@@ -4,7 +4,7 @@
 //! * *block*: up to 32 KiB of neighbouring blocks of the heap, with closures of any size below that
 //!   of large objects.
 //! * *hole*: free memory between marked closures, with room for a line at least
-//!   ([`MarkBits::next_hole`]). A mutator has one or some small ones, and allocates as in a bump
+//!   ([`MarkBits::hole`]). A mutator has one or some small ones, and allocates as in a bump
 //!   region.
 //!
 //! A closure is marked in [`MarkBits`]. Closures that were allocated since the last collection have
@@ -49,7 +49,9 @@ pub struct LineSpace {
     fresh: Vec<BlockRun>,
     /// Memory that holes have not been looked for in; the first is the last one here.
     unsearched: Vec<Hole>,
-    /// Holes that were too small for a medium closure.
+    /// Holes that were found and not given to a mutator yet; the first is the last one here.
+    ahead: Vec<Hole>,
+    /// Holes that were given back, or were too small for a medium closure.
     aside: Vec<Hole>,
     /// Holes that mutators had since the last collection.
     filled: Vec<Filled>,
@@ -89,6 +91,7 @@ impl LineSpace {
             kept: Vec::new(),
             fresh: Vec::new(),
             unsearched: Vec::new(),
+            ahead: Vec::new(),
             aside: Vec::new(),
             filled: Vec::new(),
             lent: vec![Lent::default(); capabilities],

@@ -1,11 +1,12 @@
 //! Holes, as mutators ask for them.
 
-use super::holes::{Hole, LINE};
+use super::holes::{Gap, Hole, LINE};
 use super::{Filled, LineSpace, YOUNG, hole_of, set_state};
 use crate::alloc::Bump;
 use crate::block::{BlockState, OutOfMemory, blocks_for};
 use crate::capability::Capability;
 use crate::heap::Heap;
+use crate::prefetch::prefetch_line;
 use crate::space::MarkBits;
 use crate::words::{Addr, Bytes, Words};
 use std::cmp::Ordering;
@@ -17,8 +18,14 @@ const MOST_BLOCKS: u32 = 8;
 const ENOUGH: Bytes = Bytes::kib(4);
 const MOST_HOLES: usize = 32;
 
+/// Bytes that come into the cache together.
+const CACHE_LINE: usize = 64;
+
 /// Holes that are put aside in the search for an overflow.
 const PUT_ASIDE: usize = 8;
+
+/// Gaps that are looked at together.
+const AHEAD: usize = 16;
 
 /// Medium closures that an overflow has room for, at least.
 const ROOMY: usize = 3;
@@ -78,7 +85,14 @@ impl LineSpace {
             holes.push(hole);
         }
         self.taken += size.0;
-        holes.iter().for_each(|&hole| mix(heap, hole));
+        for &hole in &holes {
+            mix(heap, hole);
+            if hole.size() < ENOUGH {
+                (0..hole.size().0)
+                    .step_by(CACHE_LINE)
+                    .for_each(|offset| prefetch_line(hole.start + Bytes(offset)));
+            }
+        }
         let mut pairs = [(Addr::NULL, Addr::NULL); MOST_HOLES];
         for (pair, hole) in pairs.iter_mut().zip(&holes) {
             *pair = (hole.start, hole.end);
@@ -166,12 +180,30 @@ impl LineSpace {
     /// The next hole that no mutator has had since the last collection.
     #[inline]
     pub(super) fn search(&mut self, marks: &MarkBits) -> Option<Hole> {
+        self.ahead.pop().or_else(|| self.look_ahead(marks))
+    }
+
+    /// Looks for some holes at a time, so that their headers come from memory together.
+    fn look_ahead(&mut self, marks: &MarkBits) -> Option<Hole> {
         while let Some(rest) = self.unsearched.last_mut() {
-            if let Some(hole) = marks.next_hole(rest.start, rest.end) {
-                rest.start = hole.end;
+            let (mut gaps, mut count) = ([Gap::default(); AHEAD], 0);
+            while count < AHEAD {
+                let Some(gap) = marks.next_gap(rest.start, rest.end) else {
+                    break;
+                };
+                gap.prefetch();
+                rest.start = gap.stop;
+                gaps[count] = gap;
+                count += 1;
+            }
+            if count == 0 {
+                self.unsearched.pop();
+            }
+            self.ahead
+                .extend(gaps[..count].iter().rev().filter_map(|gap| marks.hole(gap)));
+            if let Some(hole) = self.ahead.pop() {
                 return Some(hole);
             }
-            self.unsearched.pop();
         }
         None
     }

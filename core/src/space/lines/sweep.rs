@@ -44,6 +44,7 @@ impl LineSpace {
         self.unsearched.clear();
         self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
         self.aside.clear();
+        self.ahead.clear();
         self.filled.clear();
     }
 
@@ -51,6 +52,7 @@ impl LineSpace {
     pub(super) fn search_again(&mut self, heap: &mut Heap) {
         let mut again: Vec<Hole> = self.filled.drain(..).map(|filled| filled.hole).collect();
         again.append(&mut self.aside);
+        again.append(&mut self.ahead);
         again.sort_unstable_by_key(|hole| std::cmp::Reverse(hole.start));
         for hole in &again {
             if heap.blocks().state_of(hole.start).is_mixed() {
