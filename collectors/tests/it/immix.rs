@@ -1,15 +1,13 @@
-//! Closures in lines: ages by marks, and the use of holes.
+//! Closures in lines: ages by marks.
 
 use crate::basics::config;
-use gclab_collectors::{Immix, StickyImmix};
+use gclab_collectors::StickyImmix;
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
-use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, WeakHandle};
-use gclab_core::words::Bytes;
+use gclab_core::mutator::{Mutator, MutatorKind, WeakHandle};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_stats::Collection;
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -19,11 +17,10 @@ struct Node {
 }
 
 /// Runs `program` in a world with a checker. Returns its collections.
-fn run<C: Collector>(config: &Config, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) -> Vec<Collection> {
+fn run<C: Collector>(config: &Config, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) {
     let mut world = World::new::<C>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world.enter(program).expect("room enough");
-    world.finish().collections
 }
 
 /// A closure that nothing keeps, with a weak handle.
@@ -82,35 +79,4 @@ fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
             }
         });
     });
-}
-
-/// The blocks' bytes beyond the closures, per byte of these, after a program that keeps medium
-/// closures and drops small ones between them.
-fn slop_among_medium_closures<C: Collector>() -> f64 {
-    const KEPT: usize = 500;
-    let collections = run::<C>(&config::<C>(64 << 10), |m| {
-        m.frame(|m, [window]| {
-            let window = window.put(m.alloc_array::<ByteArray>(KEPT, |_| None));
-            for number in 0..20 * KEPT {
-                m.frame(|m, [message]| {
-                    let message = message.put(m.alloc_bytes_filled(1024, number as u8));
-                    window.get(m).set(m, number % KEPT, Some(message.get(m)));
-                });
-                (0..20).for_each(|value| _ = m.alloc(|_| Node::new(value, None)));
-            }
-            m.collect(true);
-        });
-    });
-    let last = &collections[collections.len() - 2].work;
-    assert!(last.live > Bytes::kib(500));
-    last.slop.0 as f64 / last.live.0 as f64
-}
-
-#[test]
-fn small_closures_fill_the_holes_between_medium_ones() {
-    let slop = [
-        slop_among_medium_closures::<Immix>(),
-        slop_among_medium_closures::<StickyImmix>(),
-    ];
-    assert!(slop.iter().all(|&slop| slop < 0.8), "{slop:?}");
 }

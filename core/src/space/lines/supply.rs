@@ -57,7 +57,7 @@ impl LineSpace {
             self.lent[number].overflow = self.overflow(heap, marks, words)?;
         }
         let overflow = std::mem::take(&mut self.lent[number].overflow);
-        if is_in_row || mutant!("lines/overflow-not-kept") {
+        if is_in_row {
             return Ok(overflow);
         }
         let end = overflow.start + words;
