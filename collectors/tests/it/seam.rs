@@ -154,6 +154,10 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
             let mut slots = Vec::new();
             capability.remembered().take(|slot| slots.push(slot));
             assert!(capability.remembered().is_empty());
+            if !CRAMPED && self.collections <= 3 {
+                // The slot of the old variable that leads to a new number.
+                assert_eq!(slots.len(), usize::from(self.collections == 3));
+            }
             slots.into_iter().for_each(|slot| capability.remember(slot));
         }
         let generation = u32::from(pause.cause.forces_major());
