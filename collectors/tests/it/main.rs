@@ -33,6 +33,7 @@ mod mutants;
 mod parallel;
 mod random;
 mod rts_stats;
+mod seam;
 mod sizing;
 mod slide;
 mod small;

@@ -261,7 +261,7 @@ fn a_sweep_of_too_many_runs_is_refused() {
     let bench = Bench::new();
     let list = |values: usize, value: &dyn Fn(usize) -> String| (0..values).map(value).collect::<Vec<_>>().join(", ");
     let sizes = list(1001, &|n| (8192 + n * 8).to_string());
-    let factors = list(1000, &|n| format!("{}.5", n + 1));
+    let factors = list(1000, &|n| format!("{}", 1.5 + n as f64 / 2.0));
     let file = format!(
         "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\nrepeat = 1\n[sweep]\nA = [{sizes}]\nF = [{factors}]\n"
     );
