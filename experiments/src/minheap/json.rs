@@ -4,7 +4,8 @@ use gclab_results::Status;
 use gclab_sweep::minheap::{Tools, folder};
 use serde_json::{Value, json};
 
-use super::{Arguments, Outcome};
+use super::arguments::Arguments;
+use super::questions::Outcome;
 
 /// The result, with one entry for each collector.
 pub(super) fn result(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outcome], least: Option<u64>) -> Value {

@@ -1,94 +1,27 @@
 //! `gclab minheap`: the least memory with which a workload completes, for one, several or all
 //! collectors, or a program under its runtime. An interrupted search continues where it stopped.
 
+mod arguments;
 mod json;
 mod questions;
 mod table;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::Args as ClapArgs;
 use gclab_results::probe::reference;
 use gclab_results::shell_line;
 use gclab_sweep::minheap::progress::Progress;
-use gclab_sweep::minheap::{Found, LEAST_PATIENCE, RUNS, SearchError, TOLERANCE, Tools, find, store};
+use gclab_sweep::minheap::{LEAST_PATIENCE, SearchError, Tools, find, store};
 use gclab_sweep::registry::Registry;
-use gclab_sweep::run::Combination;
 use gclab_sweep::runner::stop::Stop;
-use gclab_sweep::spec::parse_duration;
 use gclab_sweep::{machine, tell};
 
-use crate::common::{ended_by, fail, fraction, print, refuse};
+pub(crate) use arguments::Arguments;
+
+use crate::common::{ended_by, fail, print, refuse};
 use crate::settings::Settings;
-
-/// Find the least memory with which a workload or a program completes, by bisection; continues
-/// where it stopped
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Flags of the runs stand between +RTS and -RTS, and in GCLABRTS. A program of your own has the limit of its runtime: -M, -Xmx, or one of its address space. Every probe is kept in results/minheap/ and never repeated."
-)]
-pub(crate) struct Arguments {
-    /// The workload; `gclab list workloads` shows them
-    #[arg(required_unless_present = "command", conflicts_with = "command")]
-    workload: Option<String>,
-    /// Its arguments; `-`, or leaving out the last ones, takes the default
-    #[arg(allow_hyphen_values = false)]
-    args: Vec<String>,
-    /// A program of your own; every word after `--` is its command's
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
-    /// A collector; repeat it for several [default: all that honour the flags]
-    #[arg(long = "collector", value_name = "NAME", conflicts_with = "command")]
-    collectors: Vec<String>,
-    /// The runtime of the program (ghc, ocaml, jvm, none) [default: told from its file]
-    #[arg(long, value_name = "NAME", requires = "command")]
-    runtime: Option<String>,
-    /// Relative error of the result: 1% or 0.01; never finer than a megablock, 1 MiB
-    #[arg(long, value_name = "FRACTION", default_value_t = Tolerance(TOLERANCE))]
-    tolerance: Tolerance,
-    /// Number of runs that must complete
-    #[arg(long, value_name = "K", default_value_t = RUNS, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    runs: u32,
-    /// Time limit of the first run, which has the memory of the machine: 300s, 5m, 1h
-    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = timeout)]
-    timeout: Duration,
-    /// Forget earlier probes
-    #[arg(long)]
-    fresh: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// A fraction, written in percent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Tolerance(f64);
-
-impl std::str::FromStr for Tolerance {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Tolerance, String> {
-        fraction(text)
-            .filter(|fraction| (0.0..=1.0).contains(fraction))
-            .map(Tolerance)
-            .ok_or_else(|| "expected a fraction between 0 and 1, such as 1% or 0.01".into())
-    }
-}
-
-impl std::fmt::Display for Tolerance {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}%", self.0 * 100.0)
-    }
-}
-
-fn timeout(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "expected a time such as 300s, 5m or 1h, at most 1000h".into())
-}
-
-/// The result of one collector.
-type Outcome = (Combination, Result<Found, SearchError>);
+use questions::Outcome;
 
 pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Registry, settings: &Settings) -> ExitCode {
     let stop = match Stop::listen() {
@@ -141,38 +74,9 @@ fn stopped(error: &SearchError, arguments: &Arguments, words: &[String], progres
     tell!(
         "\ngclab: stopped by signal {signal}; all {} probes are kept. To continue:\n  {}",
         progress.probes(),
-        shell_line(&again(arguments, words))
+        shell_line(&arguments.again(words))
     );
     ended_by(*signal)
-}
-
-/// The command that continues the search: this one without `--fresh`.
-fn again(arguments: &Arguments, rts: &[String]) -> Vec<String> {
-    let mut words = vec!["gclab".to_owned(), "minheap".to_owned()];
-    words.extend(arguments.workload.iter().cloned());
-    words.extend(arguments.args.iter().cloned());
-    for collector in &arguments.collectors {
-        words.extend(["--collector".to_owned(), collector.clone()]);
-    }
-    if arguments.tolerance.0 != TOLERANCE {
-        words.extend(["--tolerance".to_owned(), arguments.tolerance.to_string()]);
-    }
-    if arguments.runs != RUNS {
-        words.extend(["--runs".to_owned(), arguments.runs.to_string()]);
-    }
-    if arguments.json {
-        words.push("--json".to_owned());
-    }
-    if !rts.is_empty() {
-        words.push("+RTS".to_owned());
-        words.extend(rts.iter().cloned());
-    }
-    if !arguments.command.is_empty() {
-        words.extend(arguments.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
-        words.push("--".to_owned());
-        words.extend(arguments.command.iter().cloned());
-    }
-    words
 }
 
 fn report(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outcome]) -> ExitCode {
@@ -219,22 +123,4 @@ fn disagreement(outcomes: &[Outcome]) -> Option<String> {
     Some(format!(
         "WRONG RESULTS: checksum {sum} under {first}, {wrong} under {other}"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tolerances() {
-        let parse = |text: &str| text.parse::<Tolerance>();
-        assert_eq!(
-            (parse("1%"), parse("0.05"), parse("0")),
-            (Ok(Tolerance(0.01)), Ok(Tolerance(0.05)), Ok(Tolerance(0.0)))
-        );
-        for wrong in ["", "%", "-1%", "x", "NaN", "101%", "2"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(Tolerance(TOLERANCE).to_string(), "1%");
-    }
 }

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use gclab_core::config::HeapHint;
 use gclab_flags::{ENVIRONMENT, Flags};
-use gclab_sweep::minheap::reference;
+use gclab_sweep::minheap::{Found, SearchError, reference};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::run::Combination;
 use gclab_sweep::runner::preflight::preflight;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::tell;
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::common::{self, ended_by, refuse};
 use crate::given::{notes, with_defaults};
 use crate::own_program;
@@ -20,6 +20,9 @@ use crate::settings::Settings;
 /// An `-M` for checks of flags that need one. No machine has so much memory, so it contradicts no
 /// other flag.
 const SOME_LIMIT: &str = "-M1t";
+
+/// A question with its result.
+pub(super) type Outcome = (Combination, Result<Found, SearchError>);
 
 /// The questions of a workload: one for each collector.
 ///

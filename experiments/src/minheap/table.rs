@@ -7,7 +7,7 @@ use gclab_sweep::minheap::progress::outcome;
 use gclab_sweep::minheap::{Found, SearchError};
 use gclab_sweep::text::mebibytes;
 
-use super::Outcome;
+use super::questions::Outcome;
 
 /// The table, with the notes and the reference minimum below it.
 pub(super) fn result(outcomes: &[Outcome], least: Option<u64>) -> String {

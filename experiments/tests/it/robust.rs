@@ -40,8 +40,8 @@ fn kill(child: &mut Child) {
     child.wait().unwrap();
 }
 
-/// Kills runners of `file`, an experiment of this number of runs, again and again, and lets the last
-/// one do the rest.
+/// Kills runners of `file`, an experiment of this number of runs, again and again, and lets the
+/// last one do the rest.
 ///
 /// Unlike moments after the start, which are often those before the first run, these moments lie
 /// anywhere in a run, in the writing of its line, and between two runs.

@@ -1,10 +1,11 @@
 //! The figures of many settings of one program, where each has few runs: settings that share the
 //! value of a flag say something about each other.
 //!
-//! A setting is a point of a grid: a number of a value for each flag. The logarithm of the figure of
-//! a run is
+//! A setting is a point of a grid: a number of a value for each flag. The logarithm of the figure
+//! of a run is
 //!
-//! > a mean of all settings + one effect of each flag's value + an effect of the setting + the run's noise
+//! > a mean of all settings + one effect of each flag's value + an effect of the setting +
+//! > the run's noise
 //!
 //! The effects are normal with mean 0. Those of two values of one flag are correlated if the values
 //! are neighbours in an order (sizes), and independent if they have no order (names). The effect of
@@ -12,12 +13,13 @@
 //! flags are. Three numbers are not known: the spread of all effects, the share of the single flags
 //! in it, and the noise over that spread. The first has a closed form, and the others are averaged
 //! over a small grid of values, by how likely each makes the runs (Kennedy and O'Hagan, "Bayesian
-//! calibration of computer models", 2001, has the model; Rasmussen and Williams, "Gaussian processes
-//! for machine learning", 2006, chapter 2 has the formulas).
+//! calibration of computer models", 2001, has the model; Rasmussen and Williams, "Gaussian
+//! processes for machine learning", 2006, chapter 2 has the formulas).
 //!
 //! The estimate of a setting with few runs lies between its own mean and what the flags alone would
-//! make: it is *shrunk*. So the best of many such estimates is less of a lucky one. Estimates decide
-//! what is worth another run. The answer to a user has runs of its own ([`crate::ratio_of_means`]).
+//! make: it is *shrunk*. So the best of many such estimates is less of a lucky one. Estimates
+//! decide what is worth another run. The answer to a user has runs of its own
+//! ([`crate::ratio_of_means`]).
 
 use crate::cholesky::{Cholesky, product};
 
@@ -51,8 +53,8 @@ pub struct Runs {
     pub logs: Vec<f64>,
 }
 
-/// Lowers runs that are far above the median of their setting: another program disturbed them, and a
-/// single one would spoil the estimates of all settings with its flags.
+/// Lowers runs that are far above the median of their setting: another program disturbed them, and
+/// a single one would spoil the estimates of all settings with its flags.
 ///
 /// A run is lowered to the median and three times the spread of all settings, which is the 60 %
 /// quantile of the distances of runs from the medians of their settings. (It is a quantile, so that

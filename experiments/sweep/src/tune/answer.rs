@@ -38,7 +38,8 @@ pub const EQUAL: f64 = 0.05;
 pub enum Verdict {
     /// The setting is better: the interval lies below 1.
     Better,
-    /// No difference that matters: the interval contains 1, and lies within [`EQUAL`] on both sides.
+    /// No difference that matters: the interval contains 1, and lies within [`EQUAL`] on both
+    /// sides.
     AsGood,
     /// The interval contains 1 and is wider than that, or there is none. The number of runs of each
     /// that would probably decide, beside those that are there; absent if it cannot be said.

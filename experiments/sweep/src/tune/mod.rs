@@ -12,8 +12,8 @@
 //! - `energy`: the energy counters of the processor;
 //! - `source`: the runs, as processes, with their records in a results folder.
 //!
-//! All before `offer` know no processes and no records. A recorded grid takes the place of the last in
-//! the tests (`replay`), which count how often a search finds a good setting.
+//! All before `offer` know no processes and no records. A recorded grid takes the place of the last
+//! in the tests (`replay`), which count how often a search finds a good setting.
 
 pub mod answer;
 pub mod contestant;
@@ -32,3 +32,5 @@ pub mod source;
 pub mod space;
 
 pub use drive::{Source, drive};
+#[cfg(test)]
+mod searches;

@@ -31,8 +31,8 @@ pub(super) fn balanced(space: &Space, wanted: usize, random: &mut Pcg64) -> Vec<
     chosen
 }
 
-/// `most` runs for `settings` that have these numbers of runs: each run goes to the setting with the
-/// fewest, and of equals to the first one. No setting gets more than `limit` in all.
+/// `most` runs for `settings` that have these numbers of runs: each run goes to the setting with
+/// the fewest, and of equals to the first one. No setting gets more than `limit` in all.
 pub(super) fn levelled(settings: &[usize], runs: impl Fn(usize) -> usize, most: usize, limit: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = settings.iter().map(|setting| runs(*setting)).collect();
     let mut wanted = Vec::new();

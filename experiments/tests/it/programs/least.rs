@@ -93,7 +93,7 @@ fn wrong_requests_are_refused() {
         ),
         (&["binary_trees", "--", "./prog"], "cannot be used with"),
         (&["--collector", "copying", "--", "./prog"], "cannot be used with"),
-        (&["binary_trees", "--runtime", "ocaml"], "[COMMAND]"),
+        (&["binary_trees", "--runtime", "ocaml"], "cannot be used with"),
         (
             &["+RTS", "-A1m", "-RTS", "--", "./prog"],
             "flags between +RTS and -RTS before `--` are for gclab's workloads",
