@@ -103,7 +103,7 @@ impl Collect for MarkSweep {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, &mut self.marks, words).map(Some)
+        self.large.allocate(heap, words).map(Some)
     }
 
     fn due(&mut self, _: Cause, _: Capabilities<'_, Cells>) -> Option<Due> {

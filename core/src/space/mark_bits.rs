@@ -4,10 +4,11 @@
 //! says that a closure starts at its word. During a collection the bits are *marks*: the spaces
 //! that are collected clear theirs (condemn), and a [`Marker`](crate::trace::Marker) sets the bit
 //! of each closure that it reaches ([`Marks`]). Afterwards, until the next collection, they say
-//! where closures start, for sweeping, walks and allocation: a space sets the bits of the memory
-//! that it hands to a mutator.
+//! where closures start, for sweeping, walks and allocation. [`CellSpace`](super::CellSpace) sets
+//! the bits of the memory that it hands to a mutator. The other spaces leave new closures without
+//! marks, so that they are known as young.
 //!
-//! Invariant: outside collections a bit is set exactly where a closure starts, or in memory that a
+//! Invariant: outside collections a bit is set only where a closure starts, or in memory that a
 //! mutator may still allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th
 //! of the part of the heap that was used.
 
@@ -49,10 +50,23 @@ impl MarkBits {
         })
     }
 
+    /// The entry of `at`, and its bit there.
     #[inline(always)]
-    fn place(&self, at: Addr) -> (usize, usize) {
+    pub(super) fn place(&self, at: Addr) -> (usize, usize) {
         let word = at.0.wrapping_sub(self.base.0) / 8;
         (word / BITS, word % BITS)
+    }
+
+    /// The bits of an entry.
+    #[inline(always)]
+    pub(super) fn entry(&self, entry: usize) -> u64 {
+        self.entries[entry].load(Relaxed)
+    }
+
+    /// The address of a bit of an entry.
+    #[inline(always)]
+    pub(super) fn address(&self, entry: usize, bit: u32) -> Addr {
+        Addr(self.base.0 + (entry * BITS + bit as usize) * 8)
     }
 
     /// Whether the bit of `at` is set.

@@ -44,7 +44,7 @@ impl MarkBits {
 
     /// The end of the closure at `at`, at most `limit`. A closure that cannot be read counts as one
     /// word: a checker will report it.
-    fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
+    pub(super) fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
         let closure = ClosureRef(at.as_mut_ptr());
         let left = (limit - at).to_words_up();
         // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and free

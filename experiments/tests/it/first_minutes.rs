@@ -136,9 +136,12 @@ fn all_collectors_are_those_that_honour_the_flags() {
             .collect();
         (collectors.into_iter().collect::<Vec<_>>().join(" "), done)
     };
-    assert_eq!(plan("A = \"1m\"").0, "compacting copying parallel two-space");
+    assert_eq!(
+        plan("A = \"1m\"").0,
+        "compacting copying immix mark-sweep parallel sticky-immix two-space"
+    );
     let (old, done) = plan("O = \"1m\"");
-    assert_eq!(old, "compacting copying parallel");
+    assert_eq!(old, "compacting copying parallel sticky-immix");
     assert!(
         done.stderr
             .contains("left out of `collectors`: -O1m: the two-space collector does not honour"),
