@@ -14,8 +14,8 @@ struct Program {
     time: fn(&[usize]) -> f64,
     /// The runs lie this share below and above the mean, in eleven steps.
     scatter: f64,
-    /// All values of a setting that fails.
-    failing: Option<[usize; 2]>,
+    /// The value of the first flag with which each run after the third one fails.
+    failing: Option<usize>,
     points: Vec<Vec<usize>>,
 }
 
@@ -24,7 +24,7 @@ impl Source for Program {
 
     fn run(&mut self, setting: usize, number: usize) -> Result<Measured, Self::Stopped> {
         let point = &self.points[setting];
-        if self.failing.is_some_and(|failing| failing[..] == point[..]) {
+        if number > 2 && self.failing == Some(point[0]) {
             return Ok(Measured::Failed("it fails".to_owned()));
         }
         let step = (number * 7 + number * number + setting * 3) % 11;
@@ -36,7 +36,7 @@ impl Source for Program {
 }
 
 /// The search of such a program, over.
-fn searched(time: fn(&[usize]) -> f64, scatter: f64, failing: Option<[usize; 2]>) -> Search {
+fn searched(time: fn(&[usize]) -> f64, scatter: f64, failing: Option<usize>) -> Search {
     let axis = |key: &str| Axis {
         key: key.to_owned(),
         values: (0..5).map(|value| (value > 0).then(|| value.to_string())).collect(),
@@ -98,17 +98,14 @@ fn a_setting_that_is_far_worse_gets_few_runs_and_the_default_is_never_out() {
     assert!(of_default.race.len() > PILOT && of_default.confirmation.len() == 8);
 }
 
+/// The fastest settings fail in their fourth run: no fifth run is asked for.
 #[test]
 fn a_setting_that_fails_is_not_asked_again() {
-    let search = searched(|point| 1.0 - 0.05 * point[0] as f64, 0.01, Some([4, 4]));
-    let failed: Vec<_> = search
-        .contestants()
-        .iter()
-        .filter(|one| matches!(one.fate, Fate::Failed(_)))
-        .collect();
-    assert!(failed.len() <= 1 && failed.iter().all(|one| one.runs().count() == 0));
-    let found = compared(&search);
-    assert_ne!(search.space().point(found.setting), [4, 4]);
+    let search = searched(|point| 1.0 - 0.05 * point[0] as f64, 0.01, Some(4));
+    let all = search.contestants().iter();
+    let failed: Vec<_> = all.filter(|one| matches!(one.fate, Fate::Failed(_))).collect();
+    assert!(!failed.is_empty());
+    assert!(failed.iter().all(|one| one.asked == 4), "{failed:?}");
 }
 
 /// Flags without an effect: with steady runs they are as good, and with runs that scatter it is
