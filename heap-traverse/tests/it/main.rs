@@ -8,6 +8,8 @@ mod graphs;
 mod large;
 mod live;
 mod map;
+#[path = "../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
+mod mark_sweep;
 mod profiles;
 mod random;
 mod side_words;
@@ -25,6 +27,9 @@ struct Node {
     left: Mut<Node>,
     right: Mut<Node>,
 }
+
+/// Every collector of gclab, and one that moves nothing and has holes before its closures.
+type Collectors = (mark_sweep::MarkSweep, gclab_collectors::All);
 
 fn config(generations: u32) -> Config {
     Config {
