@@ -6,6 +6,7 @@ mod checker;
 mod dominators;
 mod graphs;
 mod large;
+mod life;
 mod live;
 mod map;
 #[path = "../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
