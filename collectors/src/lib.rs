@@ -6,11 +6,21 @@
 
 mod compacting;
 mod copying;
+mod immix;
+mod mark_sweep;
 mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
+pub use immix::{Immix, StickyImmix};
+pub use mark_sweep::MarkSweep;
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
-pub type All = (TwoSpace, (Copying, (Parallel, (Compacting, ()))));
+pub type All = (
+    TwoSpace,
+    (
+        Copying,
+        (Parallel, (Compacting, (MarkSweep, (Immix, (StickyImmix, ()))))),
+    ),
+);

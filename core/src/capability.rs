@@ -6,13 +6,13 @@
 //! ([`crate::collector::Observed`]).
 
 use crate::alloc::Alloc;
-use crate::block::StateView;
+use crate::block::{BlockState, StateView};
 use crate::capability_events::CapabilityEvents;
 use crate::closure::{ClosureRef, Slot};
 use crate::remembered::RememberedSet;
 use crate::roots::frames::FrameHeader;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
-use crate::words::Bytes;
+use crate::words::{Addr, Bytes};
 use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
@@ -35,6 +35,8 @@ pub(crate) struct CapabilityData<A> {
 pub(crate) struct Common {
     /// The innermost open frame.
     pub(crate) frames: Cell<*const FrameHeader>,
+    /// The collector's word for its barrier.
+    barrier_word: Cell<u64>,
     states: StateView,
     pub(crate) remembered: RememberedSet,
     /// Another thread wants the mutator to stop. Set by that thread, read by the mutator's own
@@ -72,6 +74,7 @@ impl<A> CapabilityData<A> {
             alloc,
             common: Common {
                 frames: Cell::new(std::ptr::null()),
+                barrier_word: Cell::new(0),
                 states,
                 remembered,
                 stop: AtomicBool::new(false),
@@ -172,6 +175,21 @@ impl<'a, A> Capability<'a, A> {
         self.alloc
     }
 
+    /// A word in which the collector tells the barrier of this mutator what to do, for example
+    /// whether it is marking. It is 0 at first. It lies beside the words that every mutator uses
+    /// all the time, so the barrier finds it in the cache.
+    #[inline(always)]
+    pub fn barrier_word(self) -> &'a Cell<u64> {
+        &self.common.barrier_word
+    }
+
+    /// The state of the block that contains `address`; [`BlockState::OUTSIDE`] for null and for
+    /// other addresses outside the heap. No branch, one load.
+    #[inline(always)]
+    pub fn state_of(self, address: Addr) -> BlockState {
+        self.common.states.of(address)
+    }
+
     /// The slots that its mutator wrote, and those that collections left with it.
     #[inline(always)]
     pub fn remembered(self) -> &'a RememberedSet {
@@ -230,6 +248,14 @@ pub trait Barrier<A>: 'static {
     /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
     /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
+
+    /// The mutator opens a weak handle and gets `closure`, which nothing else may keep alive. A
+    /// barrier that lets a collector mark while mutators run has to show it to that collector.
+    /// (Weak heap roots need no such hook: only profilers read them.)
+    #[inline(always)]
+    fn open_weak(capability: Capability<'_, A>, closure: ClosureRef) {
+        let _ = (capability, closure);
+    }
 }
 
 /// No barrier: for collectors that collect everything each time.
@@ -245,17 +271,17 @@ impl<A> Barrier<A> for NoBarrier {
 ///
 /// Two loads from the state table at most, and one if the object is young, as nearly all objects
 /// are that are written. It does not ask whether the slot is remembered already: a collection
-/// removes duplicates for free (`docs/heap.md`).
+/// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
+/// remembers every store.
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 
 impl<A> Barrier<A> for GenerationalBarrier {
     #[inline(always)]
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
-        let states = &capability.common.states;
-        let holder = states.of(object.addr()).step();
+        let holder = capability.state_of(object.addr()).age_of_holder();
         let is_old = holder >= crate::block::FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
-        if is_old && states.of(new.addr()).step() < holder {
+        if is_old && capability.state_of(new.addr()).step() < holder {
             capability.remember(slot);
         }
     }

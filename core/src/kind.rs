@@ -7,7 +7,7 @@
 //!
 //! * [`Direct`] is an allocator and a barrier, inlined. Two-space runs programs of
 //!   `Direct<Bump, NoBarrier>`; copying, parallel and compacting share
-//!   `Direct<Bump, GenerationalBarrier>`.
+//!   `Direct<Bump, GenerationalBarrier>`; mark-sweep has `Direct<Cells, NoBarrier>`.
 //! * [`crate::collector::Observed`] serves every collector, for profiles: reads and writes are
 //!   noted, and allocator and barrier are the chosen collector's, called through a pointer.
 

@@ -48,6 +48,17 @@ macro_rules! list {
     ($head:ty $(, $tail:ty)* $(,)?) => { ($head, list![$($tail),*]) };
 }
 
+/// The six small programs that are also written in other languages. A `main` with a collector whose
+/// kind of mutators is new compiles every workload of its list: this list is for quick builds.
+pub type Classical = list![
+    binary_trees::BinaryTrees,
+    gcbench::GcBench,
+    long_list::LongList,
+    mut_array::MutArrayUpdates,
+    hash_churn::HashChurn,
+    message_window::MessageWindow,
+];
+
 /// Every workload of this crate: one line each.
 pub type All = list![
     binary_trees::BinaryTrees,

@@ -4,8 +4,9 @@
 //! All are the same small generational collector, which is right but for its [`Sin`]. A mutant that
 //! survives means that a test is missing.
 
+use crate::basics::config;
 use gclab_core::block::{OutOfMemory, Region};
-use gclab_core::closure::{ClosureRef, Slot};
+use gclab_core::closure::{Closure, ClosureRef, Ptr, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
@@ -15,6 +16,8 @@ use gclab_core::heap::Heap;
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
 use gclab_proof::search_for;
 use std::marker::PhantomData;
 
@@ -29,6 +32,8 @@ trait Sin: Send + 'static {
     const SCAVENGES: bool = true;
     const CLEARS_WEAK: bool = true;
     const TRACES_WEAK: bool = false;
+    /// Whether the referents of weak handles are kept, but nothing that they lead to.
+    const KEEPS_WEAK: bool = false;
     /// Whether a collection of generation `g` also condemns generation `g` itself.
     const CONDEMNS_ALL: bool = true;
     const SHOWS_LARGE: bool = true;
@@ -112,6 +117,9 @@ impl<S: Sin> Collect for Mutant<S> {
         }
         if S::SCAVENGES {
             evacuator.trace();
+        }
+        if S::KEEPS_WEAK {
+            pause.roots.for_each_weak(|slot| evacuator.root(slot));
         }
         if S::CLEARS_WEAK {
             evacuator.weak_handles(pause.roots);
@@ -252,6 +260,34 @@ mutant!(
     },
     "weak handles"
 );
+/// Unreachable closures are seen by no check of reachable ones.
+#[test]
+#[should_panic(expected = "the check of kept closures failed: slot 0")]
+fn closures_are_kept_without_their_referents() {
+    struct Shallow;
+    impl Sin for Shallow {
+        type Barrier = GenerationalBarrier;
+        const KEEPS_WEAK: bool = true;
+    }
+    #[derive(Closure)]
+    #[allow(dead_code)]
+    struct Link {
+        next: Option<Ptr<Link>>,
+    }
+    let mut world = World::new::<Mutant<Shallow>>(&config::<Mutant<Shallow>>(64 << 10)).expect("a small heap");
+    Checker::install(&mut world);
+    let session = world.enter(|m| {
+        let handle = m.frame(|m, [first]| {
+            let first = first.put(m.alloc(|_| Link::new(None)));
+            let (m, second) = m.alloc_with(|m| Link::new(Some(first.get(m))));
+            m.weak_handle(second)
+        });
+        m.collect(true);
+        drop(handle);
+    });
+    session.expect("enough memory");
+}
+
 mutant!(
     weak_handles_keep_alive,
     Clinging,

@@ -1,22 +1,16 @@
 //! Bump allocation.
 
-use super::{Alloc, is_range_of_words};
-use crate::sync::{AtomicUsize, Ordering::Relaxed};
+use super::Alloc;
+use super::hole::Hole;
+use crate::closure::ClosureRef;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
-/// Bump allocation: a cursor that runs to a limit.
+/// Bump allocation: a cursor that runs to a limit. It may have more holes, to which it goes on by
+/// itself.
 #[derive(Debug, Default)]
 pub struct Bump {
-    cursor: Cell<usize>,
-    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator
-    /// stop.
-    limit: AtomicUsize,
-    /// Where the region really ends; `limit` is before it while allocation is restricted or
-    /// interrupted.
-    end: Cell<usize>,
-    /// Where counting of allocated bytes goes on.
-    counted: Cell<usize>,
+    hole: Hole,
     /// Allocated in regions that were left.
     allocated: Cell<usize>,
 }
@@ -29,67 +23,102 @@ impl Bump {
     /// # Panics
     /// If the addresses are no ends of a range of whole words.
     pub fn set_region(&self, start: Addr, end: Addr) {
-        assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
-        self.leave_region();
-        self.cursor.set(start.0);
-        self.counted.set(start.0);
-        self.limit.store(end.0, Relaxed);
-        self.end.set(end.0);
+        self.set_holes((start, end), &[]);
     }
 
-    /// Gives the region up and returns where its allocated part ends (zero if there was no region).
+    /// Allocates in `hole` from now on, and in one after the other of `more` when there is no room
+    /// for a closure in those before. A hole that is too small for the closure ends that: the
+    /// collector is asked. The promise is that of [`Bump::set_region`]. Until a hole is used, its
+    /// first word belongs to the allocator.
+    ///
+    /// # Panics
+    /// If one of them is no range of whole words; or one of `more` is empty or as large as 8 MiB.
+    pub fn set_holes(&self, hole: (Addr, Addr), more: &[(Addr, Addr)]) {
+        self.leave_region();
+        self.hole.set(hole, more);
+    }
+
+    /// Gives the region and all holes up, and returns where the allocated part of the region ends
+    /// (null if there was no region).
     pub fn leave_region(&self) -> Addr {
-        let cursor = self.cursor.get();
-        self.allocated.set(self.allocated.get() + cursor - self.counted.get());
-        [&self.cursor, &self.counted, &self.end]
-            .iter()
-            .for_each(|cell| cell.set(0));
-        self.limit.store(0, Relaxed);
-        Addr(cursor)
+        let cursor = self.hole.cursor();
+        self.allocated.set(self.allocated.get() + self.hole.leave());
+        cursor
     }
 
     /// Where the next closure will be.
     pub fn cursor(&self) -> Addr {
-        Addr(self.cursor.get())
+        self.hole.cursor()
+    }
+
+    /// The ranges in which it may still allocate: the rest of the region, and the holes after it.
+    pub fn free(&self) -> impl Iterator<Item = (Addr, Addr)> {
+        self.hole.free()
+    }
+
+    /// The end of the closures in the hole from `start` to `end`, which an allocator has left for
+    /// another hole.
+    pub fn filled(start: Addr, end: Addr) -> Addr {
+        let mut at = start;
+        while at < end {
+            let closure = ClosureRef(at.as_mut_ptr());
+            // SAFETY: the collector promises that closures lie here one behind the other. The rest
+            // of a hole that was left begins with a word that is no header.
+            let Some(words) = (unsafe { closure.header().is_sane().then(|| closure.words()) }) else {
+                break;
+            };
+            at = at + words;
+        }
+        at
     }
 }
 
-// SAFETY: the memory of `set_region` belongs to the mutator: only its collector sees a mutator's
+impl AsRef<Bump> for Bump {
+    #[inline(always)]
+    fn as_ref(&self) -> &Bump {
+        self
+    }
+}
+
+// SAFETY: the memory of `set_holes` belongs to the mutator: only its collector sees a mutator's
 // allocator, and a collector promises that. Nothing between cursor and limit is handed out twice,
 // since `commit` moves the cursor behind the reserved words.
 unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
-        let at = self.cursor.get();
-        // No overflow: an address and less than a large object. An interrupted limit is below every
-        // cursor.
-        (at + words.to_bytes().0 <= self.limit.load(Relaxed)).then_some(Addr(at))
+        self.hole.reserve(words.to_bytes())
+    }
+
+    fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
+        let (running, at) = self.hole.next(words.to_bytes())?;
+        self.allocated.set(self.allocated.get() + running);
+        Some(at)
     }
 
     #[inline(always)]
     fn commit(&self, at: Addr, words: Words) {
-        self.cursor.set(at.0 + words.to_bytes().0);
+        self.hole.commit(at, words.to_bytes());
     }
 
     fn restrict(&self, words: Option<Words>) {
-        let end = self.end.get();
-        let limit = words.map_or(end, |words| end.min(self.cursor.get() + words.to_bytes().0));
-        self.limit.store(limit, Relaxed);
+        self.hole.restrict(words.map(Words::to_bytes));
     }
 
     fn interrupt(&self) {
         if !mutant!("threads/no-interrupt") {
-            self.limit.store(0, Relaxed);
+            self.hole.interrupt();
         }
     }
 
     fn allocated(&self) -> Bytes {
-        Bytes(self.allocated.get() + self.cursor.get() - self.counted.get())
+        Bytes(self.allocated.get() + self.hole.running())
     }
 
     fn take_allocated(&self) -> Bytes {
-        let running = self.cursor.get() - self.counted.replace(self.cursor.get());
-        Bytes(self.allocated.take() + running)
+        let allocated = self.allocated();
+        self.allocated.set(0);
+        self.hole.count();
+        allocated
     }
 }
 
@@ -126,5 +155,43 @@ mod tests {
         bump.leave_region();
         bump.restrict(None);
         assert_eq!((bump.reserve(Words(1)), bump.allocated()), (None, Bytes(24)));
+    }
+
+    #[test]
+    fn from_hole_to_hole_it_takes_no_more_than_there_is() {
+        let mut memory = [0_u64; 100];
+        let start = Addr::of(memory.as_mut_ptr());
+        let hole = |from: usize, to: usize| (start + Words(from), start + Words(to));
+        let bump = Bump::default();
+        assert_eq!(bump.reserve_elsewhere(Words(1)), None);
+        bump.set_holes(hole(0, 4), &[hole(10, 15), hole(20, 21), hole(30, 50)]);
+        assert_eq!(
+            bump.free().collect::<Vec<_>>(),
+            [hole(0, 4), hole(10, 15), hole(20, 21), hole(30, 50)]
+        );
+        bump.commit(bump.reserve(Words(3)).expect("room"), Words(3));
+        // No room in this hole, and none in the next.
+        assert_eq!((bump.reserve(Words(6)), bump.reserve_elsewhere(Words(6))), (None, None));
+        assert_eq!(bump.reserve(Words(1)), Some(start + Words(3)));
+        // While it is interrupted or restricted it stays where it is.
+        bump.interrupt();
+        assert_eq!(bump.reserve_elsewhere(Words(2)), None);
+        bump.restrict(Some(Words(0)));
+        assert_eq!(bump.reserve_elsewhere(Words(2)), None);
+        bump.restrict(None);
+        let at = bump.reserve_elsewhere(Words(2)).expect("the next hole");
+        assert_eq!(at, start + Words(10));
+        bump.commit(at, Words(2));
+        assert_eq!((bump.cursor(), bump.allocated()), (start + Words(12), Bytes(5 * 8)));
+        bump.interrupt();
+        assert_eq!(bump.reserve(Words(1)), None);
+        bump.restrict(None);
+        assert_eq!(bump.reserve_elsewhere(Words(1)), Some(start + Words(20)));
+        assert_eq!((bump.take_allocated(), bump.allocated()), (Bytes(5 * 8), Bytes(0)));
+        assert_eq!(bump.reserve_elsewhere(Words(20)), Some(start + Words(30)));
+        bump.commit(start + Words(30), Words(20));
+        assert_eq!((bump.reserve_elsewhere(Words(1)), bump.allocated()), (None, Bytes(160)));
+        assert_eq!(bump.leave_region(), start + Words(50));
+        assert_eq!(bump.free().collect::<Vec<_>>(), [(Addr::NULL, Addr::NULL)]);
     }
 }

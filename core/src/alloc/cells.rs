@@ -1,31 +1,17 @@
 //! Allocation by size class: a cursor and a limit for each class.
 //!
-//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has a
-//! *hole* of each class: neighbouring free cells. It allocates in a hole as in a bump region,
+//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has
+//! *holes* of each class: neighbouring free cells. It allocates in a hole as in a bump region,
 //! without reading the cells; there is no list of free cells to follow. The fast path is that of
 //! [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
 
+use super::Alloc;
+use super::hole::Hole;
 use super::size_class::SizeClass;
-use super::{Alloc, is_range_of_words};
-use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
-/// Free cells from a cursor to a limit.
-#[derive(Debug, Default)]
-struct Hole {
-    cursor: Cell<usize>,
-    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator
-    /// stop.
-    limit: AtomicUsize,
-    /// Where the hole really ends; `limit` is before it while allocation is restricted or
-    /// interrupted.
-    end: Cell<usize>,
-    /// Where counting of allocated bytes goes on.
-    counted: Cell<usize>,
-}
-
-/// Allocation in holes, one for each size class.
+/// Allocation in holes, some for each size class.
 #[derive(Debug)]
 pub struct Cells {
     holes: [Hole; SizeClass::COUNT],
@@ -46,62 +32,64 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Allocates closures of `class` from `start` to `end` from now on. A mutator's allocator is
-    /// shown to its collector alone, and that this memory belongs to the mutator is part of the
-    /// collector's promise (the safety of [`Collector`](crate::collector::Collector)).
+    /// Allocates closures of `class` in `hole` from now on, and then in one after the other of
+    /// `more`. A mutator's allocator is shown to its collector alone, and that this memory belongs
+    /// to the mutator is part of the collector's promise (the safety of
+    /// [`Collector`](crate::collector::Collector)). Until a hole is used, its first word belongs to
+    /// the allocator.
     ///
     /// # Panics
-    /// If the addresses are no ends of a range of whole cells.
-    pub fn set_hole(&self, class: SizeClass, start: Addr, end: Addr) {
-        assert!(
-            is_range_of_words(start, end) && (end - start).0.is_multiple_of(class.cell().to_bytes().0),
-            "no range of cells: {start:?} to {end:?}"
-        );
-        self.leave_hole(class);
-        let hole = &self.holes[class.index()];
-        hole.cursor.set(start.0);
-        hole.counted.set(start.0);
-        hole.limit.store(end.0, Relaxed);
-        hole.end.set(end.0);
+    /// If one of them is no range of whole cells, or one of `more` is empty.
+    pub fn set_holes(&self, class: SizeClass, hole: (Addr, Addr), more: &[(Addr, Addr)]) {
+        for (start, end) in std::iter::once(&hole).chain(more) {
+            assert!(
+                start <= end && (end.0 - start.0).is_multiple_of(class.cell().to_bytes().0),
+                "no range of cells: {start:?} to {end:?}"
+            );
+        }
+        self.leave_holes(class);
+        self.holes[class.index()].set(hole, more);
     }
 
-    /// Gives the hole of `class` up and returns the part of it that is still free (from null to
-    /// null if there was no hole).
-    pub fn leave_hole(&self, class: SizeClass) -> (Addr, Addr) {
-        let free = self.free(class);
-        let hole = &self.holes[class.index()];
-        self.left.set(self.left.get() + free.0.0 - hole.counted.get());
-        [&hole.cursor, &hole.end, &hole.counted]
-            .iter()
-            .for_each(|cell| cell.set(0));
-        hole.limit.store(0, Relaxed);
-        free
+    /// Gives the holes of `class` up.
+    pub fn leave_holes(&self, class: SizeClass) {
+        self.left.set(self.left.get() + self.holes[class.index()].leave());
     }
 
-    /// The part of the hole of `class` that is still free.
-    pub fn free(&self, class: SizeClass) -> (Addr, Addr) {
-        let hole = &self.holes[class.index()];
-        (Addr(hole.cursor.get()), Addr(hole.end.get()))
+    /// The free parts of the holes of `class`.
+    pub fn free(&self, class: SizeClass) -> impl Iterator<Item = (Addr, Addr)> {
+        self.holes[class.index()].free()
     }
 }
 
-// SAFETY: the memory of `set_hole` belongs to the mutator: only its collector sees a mutator's
+impl AsRef<Cells> for Cells {
+    #[inline(always)]
+    fn as_ref(&self) -> &Cells {
+        self
+    }
+}
+
+// SAFETY: the memory of `set_holes` belongs to the mutator: only its collector sees a mutator's
 // allocator, and a collector promises that. No cell between cursor and limit is handed out twice,
 // since `commit` moves the cursor behind it.
 unsafe impl Alloc for Cells {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
         let class = SizeClass::of(words);
-        let hole = &self.holes[class.index()];
-        let at = hole.cursor.get();
-        // No overflow, and an interrupted limit is below every cursor: as in `Bump`.
-        (at + class.cell().to_bytes().0 <= hole.limit.load(Relaxed)).then_some(Addr(at))
+        self.holes[class.index()].reserve(class.cell().to_bytes())
+    }
+
+    fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
+        let class = SizeClass::of(words);
+        let (running, at) = self.holes[class.index()].next(class.cell().to_bytes())?;
+        self.left.set(self.left.get() + running);
+        Some(at)
     }
 
     #[inline(always)]
     fn commit(&self, at: Addr, words: Words) {
         let class = SizeClass::of(words);
-        self.holes[class.index()].cursor.set(at.0 + class.cell().to_bytes().0);
+        self.holes[class.index()].commit(at, class.cell().to_bytes());
         if class.cell() != words && !mutant!("cells/padding-counted") {
             self.padding.set(self.padding.get() + (class.cell().0 - words.0) * 8);
         }
@@ -109,27 +97,20 @@ unsafe impl Alloc for Cells {
 
     fn restrict(&self, words: Option<Words>) {
         for class in SizeClass::all() {
-            let hole = &self.holes[class.index()];
-            let room = match words {
-                None => usize::MAX,
-                Some(words) if SizeClass::of(words) == class => class.cell().to_bytes().0,
-                Some(_) => 0,
-            };
-            let limit = hole.end.get().min(hole.cursor.get().saturating_add(room));
-            hole.limit.store(limit, Relaxed);
+            let room = words.map(|words| {
+                let fits = SizeClass::of(words) == class;
+                if fits { class.cell().to_bytes() } else { Bytes::ZERO }
+            });
+            self.holes[class.index()].restrict(room);
         }
     }
 
     fn interrupt(&self) {
-        self.holes.iter().for_each(|hole| hole.limit.store(0, Relaxed));
+        self.holes.iter().for_each(Hole::interrupt);
     }
 
     fn allocated(&self) -> Bytes {
-        let running: usize = self
-            .holes
-            .iter()
-            .map(|hole| hole.cursor.get() - hole.counted.get())
-            .sum();
+        let running: usize = self.holes.iter().map(Hole::running).sum();
         Bytes(self.left.get() + running - self.padding.get())
     }
 
@@ -137,7 +118,7 @@ unsafe impl Alloc for Cells {
         let allocated = self.allocated();
         self.left.set(0);
         self.padding.set(0);
-        self.holes.iter().for_each(|hole| hole.counted.set(hole.cursor.get()));
+        self.holes.iter().for_each(Hole::count);
         allocated
     }
 }
@@ -150,7 +131,8 @@ mod tests {
     #[should_panic(expected = "no range of cells")]
     fn a_hole_with_a_part_of_a_cell_is_refused() {
         let class = SizeClass::of(Words(3));
-        Cells::default().set_hole(class, Addr(0x1000), Addr(0x1000) + class.cell() + Words(1));
+        let hole = (Addr(0x1000), Addr(0x1000) + class.cell() + Words(1));
+        Cells::default().set_holes(class, hole, &[]);
     }
 
     #[test]
@@ -160,14 +142,14 @@ mod tests {
         for words in words {
             let class = SizeClass::of(words);
             let start = 0x1000 * (1 + class.index());
-            cells.set_hole(class, Addr(start), Addr(start + 4 * class.cell().0 * 8));
+            cells.set_holes(class, (Addr(start), Addr(start + 4 * class.cell().0 * 8)), &[]);
             for _ in 0..3 {
                 let at = cells.reserve(words).expect("room");
                 cells.commit(at, words);
             }
         }
         assert_eq!(cells.allocated(), Bytes(3 * (3 + 37) * 8));
-        cells.leave_hole(SizeClass::of(words[0]));
+        cells.leave_holes(SizeClass::of(words[0]));
         assert_eq!(cells.take_allocated(), Bytes(3 * (3 + 37) * 8));
         assert_eq!(cells.allocated(), Bytes(0));
     }
@@ -176,8 +158,8 @@ mod tests {
     fn interrupted_it_gives_nothing_until_the_limit_is_back() {
         let cells = Cells::default();
         let (three, five) = (Words(3), Words(5));
-        cells.set_hole(SizeClass::of(three), Addr(0x1000), Addr(0x1000 + 240));
-        cells.set_hole(SizeClass::of(five), Addr(0x2000), Addr(0x2000 + 240));
+        cells.set_holes(SizeClass::of(three), (Addr(0x1000), Addr(0x1000 + 240)), &[]);
+        cells.set_holes(SizeClass::of(five), (Addr(0x2000), Addr(0x2000 + 240)), &[]);
         cells.interrupt();
         assert_eq!((cells.reserve(three), cells.reserve(five)), (None, None));
         cells.restrict(None);
@@ -191,8 +173,8 @@ mod tests {
     fn restricted_it_has_room_for_one() {
         let cells = Cells::default();
         let (three, five) = (Words(3), Words(5));
-        cells.set_hole(SizeClass::of(three), Addr(0x1000), Addr(0x1000 + 240));
-        cells.set_hole(SizeClass::of(five), Addr(0x2000), Addr(0x2000 + 240));
+        cells.set_holes(SizeClass::of(three), (Addr(0x1000), Addr(0x1000 + 240)), &[]);
+        cells.set_holes(SizeClass::of(five), (Addr(0x2000), Addr(0x2000 + 240)), &[]);
         cells.restrict(Some(three));
         assert_eq!((cells.reserve(three), cells.reserve(five)), (Some(Addr(0x1000)), None));
         cells.commit(Addr(0x1000), three);
@@ -202,5 +184,29 @@ mod tests {
             (cells.reserve(three), cells.reserve(five)),
             (Some(Addr(0x1018)), Some(Addr(0x2000)))
         );
+    }
+
+    #[test]
+    fn from_hole_to_hole_it_needs_no_collector() {
+        let mut memory = [0_u64; 60];
+        let start = Addr::of(memory.as_mut_ptr());
+        let hole = |from: usize, to: usize| (start + Words(from), start + Words(to));
+        let (cells, one) = (Cells::default(), SizeClass::of(Words(1)));
+        cells.set_holes(one, hole(0, 1), &[hole(2, 3), hole(5, 7)]);
+        cells.set_holes(SizeClass::of(Words(3)), hole(10, 13), &[hole(19, 25)]);
+        let take = |words: Words| {
+            let at = cells.reserve(words).or_else(|| cells.reserve_elsewhere(words))?;
+            cells.commit(at, words);
+            Some((at - start).0 / 8)
+        };
+        assert_eq!(
+            [(); 5].map(|()| take(Words(1))),
+            [Some(0), Some(2), Some(5), Some(6), None]
+        );
+        cells.interrupt();
+        assert_eq!((take(Words(3)), take(Words(3))), (None, None));
+        cells.restrict(None);
+        assert_eq!([(); 4].map(|()| take(Words(3))), [Some(10), Some(19), Some(22), None]);
+        assert_eq!(cells.take_allocated(), Words(4 + 9).to_bytes());
     }
 }

@@ -2,10 +2,13 @@
 //! without asking.
 //!
 //! [`Bump`] allocates in one region, [`Cells`] in a region for each size class. A collector may
-//! bring an allocator of its own; a program is compiled once for each that it uses.
+//! bring an allocator of its own; a program is compiled once for each that it uses. Core's spaces
+//! fill any allocator that has one of these inside, for example beside data of a barrier: it is
+//! shown by `AsRef`.
 
 mod bump;
 mod cells;
+mod hole;
 mod size_class;
 
 pub use bump::Bump;
@@ -27,9 +30,10 @@ fn is_range_of_words(start: Addr, end: Addr) -> bool {
 /// [`Alloc::interrupt`].
 ///
 /// # Safety
-/// An address that `reserve` returns for fewer than [`crate::block::LARGE_OBJECT`] words is the
-/// start of `words` words of committed memory that belong to this mutator alone until the next
-/// collection. They stay reserved until `commit` or another `reserve`.
+/// An address that `reserve` or `reserve_elsewhere` returns for fewer than
+/// [`crate::block::LARGE_OBJECT`] words is the start of `words` words of committed memory that
+/// belong to this mutator alone until the next collection. They stay reserved until `commit` or
+/// another call of these.
 ///
 /// Any thread may call `interrupt` while another one is anywhere in any of these methods: it
 /// changes nothing but atomics.
@@ -37,6 +41,13 @@ pub unsafe trait Alloc: Any + Send {
     /// Returns space for `words` words (fewer than [`crate::block::LARGE_OBJECT`]), or `None`: then
     /// the collector must be asked ([`crate::collector::Collect::refill`]).
     fn reserve(&self, words: Words) -> Option<Addr>;
+    /// `reserve` has returned `None`: goes on to other space that the allocator has, if there is
+    /// enough for `words` words, and reserves it there. It does not while allocation is restricted
+    /// or interrupted. The mutator calls it without the world's lock, before it asks the collector.
+    fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
+        let _ = words;
+        None
+    }
     /// The closure at `at`, of `words` words, is written: the space is taken.
     fn commit(&self, at: Addr, words: Words);
     /// With `Some(words)`, offers room for one closure of that size and no more. With `None`,

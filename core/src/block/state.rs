@@ -33,10 +33,12 @@ pub const FIRST_OLD_STEP: u8 = 2;
 /// | 4 | condemned: being collected now; its live closures are moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
 /// | 6 | reached: large, and found alive in the collection that is under way |
-/// | 7 | spare, zero |
+/// | 7 | mixed: old closures lie among young ones; the step is that of the youngest |
 ///
 /// Steps are ordered by age: a store must be remembered where the object's step is greater than the
-/// value's.
+/// value's. A mixed block counts as older than every step when an object in it is written, and as
+/// its step when a pointer leads into it: each store to its closures is remembered, and each
+/// pointer into it from an older step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct BlockState(pub u8);
@@ -50,6 +52,8 @@ impl BlockState {
     pub const LARGE: u8 = 1 << 5;
     /// The bit of large objects' blocks that a collection has reached, until it ends.
     pub(crate) const REACHED: u8 = 1 << 6;
+    /// The bit of blocks in which old closures lie among young ones.
+    pub(crate) const MIXED: u8 = 1 << 7;
     /// The step of addresses outside the heap and of free blocks.
     pub(crate) const STEP_OUTSIDE: u8 = 15;
     /// The highest step a block of the heap may have.
@@ -91,6 +95,19 @@ impl BlockState {
     #[inline(always)]
     pub const fn is_outside(self) -> bool {
         self.step() == BlockState::STEP_OUTSIDE
+    }
+
+    /// The age of an object that is written: its step, or a number above all steps if the block is
+    /// mixed. The store of a pointer into a block of a lesser step must be remembered.
+    #[inline(always)]
+    pub const fn age_of_holder(self) -> u8 {
+        self.0 & (BlockState::STEP_MASK | BlockState::MIXED)
+    }
+
+    /// Whether old closures lie among young ones.
+    #[inline(always)]
+    pub const fn is_mixed(self) -> bool {
+        self.0 & BlockState::MIXED != 0
     }
 
     /// Whether it is being collected now.
@@ -140,6 +157,14 @@ impl BlockState {
         }
     }
 
+    /// The same state, for blocks in which old closures lie among young ones: collectors that tell
+    /// ages by marks, not by places, have such blocks.
+    #[inline(always)]
+    #[must_use]
+    pub const fn mixed(self) -> BlockState {
+        BlockState(self.0 | BlockState::MIXED)
+    }
+
     /// The same state, for a large object's blocks.
     #[inline(always)]
     #[must_use]
@@ -155,6 +180,7 @@ impl fmt::Debug for BlockState {
             step => write!(f, "step {step}")?,
         }
         f.write_str(if self.is_condemned() { ", condemned" } else { "" })?;
+        f.write_str(if self.is_mixed() { ", mixed" } else { "" })?;
         f.write_str(if self.is_large() { ", large" } else { "" })
     }
 }
@@ -343,6 +369,18 @@ mod tests {
             ),
             (0, 3)
         );
+    }
+
+    #[test]
+    fn a_mixed_block_is_old_as_a_holder_and_young_as_a_referent() {
+        let mixed = BlockState::AGED.mixed();
+        assert_eq!((mixed.step(), mixed.is_mixed(), mixed.is_large()), (1, true, false));
+        assert!(mixed.age_of_holder() > BlockState::STEP_OUTSIDE);
+        assert!(mixed.step() < BlockState::of_generation(1).age_of_holder());
+        for step in 0..=BlockState::STEP_MAX {
+            let state = BlockState::of_step(step).large().condemned(true);
+            assert_eq!((state.age_of_holder(), state.is_mixed()), (step, false));
+        }
     }
 
     #[test]

@@ -143,7 +143,8 @@ pub trait Collect: Send + 'static {
     /// It must not unwind once anything has moved (the process is aborted if it does).
     ///
     /// # Errors
-    /// If there is no memory to begin with. The heap is as it was.
+    /// If there is no memory to begin with. The heap is as it was. Unless everything was to be
+    /// collected, the world calls once more, with [`Cause::Shortage`].
     fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, NotBegun>;
 
     /// Calls `visit` for every region that holds closures, in no particular order; the heap is

@@ -31,10 +31,14 @@ impl MutatorKind for Observed {
 /// The barrier of a collector, for a capability whose allocator is behind a pointer.
 type Write = fn(Capability<'_, ObservedAlloc>, ClosureRef, Slot, &mut dyn FnMut() -> u64, ClosureRef);
 
+/// The hook of a barrier for weak handles, likewise.
+type OpenWeak = fn(Capability<'_, ObservedAlloc>, ClosureRef);
+
 /// The allocator and the barrier of the chosen collector.
 pub struct ObservedAlloc {
     alloc: Box<dyn Alloc>,
     write: Write,
+    open_weak: OpenWeak,
 }
 
 impl std::fmt::Debug for ObservedAlloc {
@@ -50,6 +54,7 @@ pub(super) fn allocator<C: Collector>() -> ObservedAlloc {
         write: |capability, object, slot, old, new| {
             C::Barrier::write(own_type(capability), object, slot, old, new);
         },
+        open_weak: |capability, closure| C::Barrier::open_weak(own_type(capability), closure),
     }
 }
 
@@ -64,6 +69,10 @@ fn own_type<A: Alloc>(capability: Capability<'_, ObservedAlloc>) -> Capability<'
 unsafe impl Alloc for ObservedAlloc {
     fn reserve(&self, words: Words) -> Option<Addr> {
         self.alloc.reserve(words)
+    }
+
+    fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
+        self.alloc.reserve_elsewhere(words)
     }
 
     fn commit(&self, at: Addr, words: Words) {
@@ -102,6 +111,10 @@ impl Barrier<ObservedAlloc> for ObservedBarrier {
         let mut old = Some(old);
         let mut old = || old.take().map_or(0, |old| old());
         (capability.alloc().write)(capability, object, slot, &mut old, new);
+    }
+
+    fn open_weak(capability: Capability<'_, ObservedAlloc>, closure: ClosureRef) {
+        (capability.alloc().open_weak)(capability, closure);
     }
 }
 

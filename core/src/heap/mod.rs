@@ -103,7 +103,7 @@ impl Heap {
     }
 
     /// The side words of closures, in a profiled heap. A collector that moves closures by its own
-    /// code, not by [`crate::trace`], must move these too.
+    /// code, not by [`crate::trace`], must move these too ([`SideWords::moves`]).
     pub fn side_words(&self) -> Option<&Arc<SideWords>> {
         self.side_words.as_ref()
     }

@@ -93,6 +93,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     #[cold]
     #[inline(never)]
     fn reserve_slow(&mut self, words: Words) -> Addr {
+        if let Some(at) = self.view.capability.alloc.reserve_elsewhere(words) {
+            return at;
+        }
         let (world, session) = self.session();
         world.refill(session, words)
     }

@@ -10,7 +10,8 @@
 
 use super::gc::Any;
 use super::{Gc, Mutator, NoGc};
-use crate::closure::Closure;
+use crate::capability::Barrier;
+use crate::closure::{Closure, ClosureRef};
 use crate::kind::MutatorKind;
 use crate::roots::handles::{HandleTable, HeapRoot, Strength};
 use crate::sync::Arc;
@@ -76,6 +77,9 @@ impl<T: Closure> WeakHandle<T> {
     pub fn open<'m, 'h, M: MutatorKind>(&self, m: &'m NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
         m.check_handle(&self.table);
         let word = self.table.word(Strength::Weak, self.index);
+        if word != 0 && !mutant!("weak/opened-without-barrier") {
+            M::Barrier::open_weak(m.capability(), ClosureRef(word as *mut u64));
+        }
         // SAFETY: as for `Handle::open`; collections clear the slot of a closure that they find
         // dead.
         unsafe { Gc::option_from_word(word) }

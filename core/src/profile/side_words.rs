@@ -73,6 +73,15 @@ impl SideWords {
         SideWord(self.word(at).map_or(0, |word| word.load(Relaxed)))
     }
 
+    /// A collection moves a closure by the collector's own code: its side word moves from its old
+    /// place to its new one. (The tracers of [`crate::trace`] do this themselves.) Several threads
+    /// may call it, each for its own closures.
+    pub fn moves(&self, from: Addr, to: Addr) {
+        if let (Some(old), Some(new)) = (self.word(from), self.word(to)) {
+            new.store(old.load(Relaxed), Relaxed);
+        }
+    }
+
     /// Notes that a closure was allocated at `at`.
     #[inline(always)]
     pub(crate) fn born(&self, at: Addr, words: Words, info: &'static TypeInfo, stack: StackId) {

@@ -207,6 +207,21 @@ impl Recorder {
         &self.last
     }
 
+    /// Runs a refill of an allocator. Its time is taken if the summary of `-s` will show it;
+    /// otherwise no clock is read.
+    #[inline]
+    pub(crate) fn refill<R>(&mut self, refill: impl FnOnce() -> R) -> R {
+        if !self.printer.as_ref().is_some_and(Printer::prints_summary) {
+            return refill();
+        }
+        let before = self.clock.elapsed_ns();
+        let result = refill();
+        let refills = &mut self.stats.refills;
+        refills.count += 1;
+        refills.elapsed_ns += self.clock.elapsed_ns().saturating_sub(before);
+        result
+    }
+
     /// The clocks when a look at the stopped heap begins.
     pub(crate) fn look_start(&self) -> Times {
         Times {

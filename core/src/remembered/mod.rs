@@ -204,6 +204,12 @@ impl RememberedSet {
         bits + Bytes((chunks.used.len() + chunks.spare.len()) * CHUNK_BYTES.0)
     }
 
+    /// Empties the set and calls `visit` for each of its slots: those in the order of recording,
+    /// which may come twice, then others by address. `visit` may remember slots again.
+    pub fn take(&self, mut visit: impl FnMut(Slot)) {
+        self.drain(|_, slots| slots.iter().for_each(|&slot| visit(slot)));
+    }
+
     /// Empties the set and calls `visit` for runs of its slots: those in the buffer in the order of
     /// recording, then the others by address. `visit` may push again.
     pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[Slot])) {

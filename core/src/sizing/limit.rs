@@ -29,6 +29,9 @@ const SCATTERED: Bytes = Bytes(256 << 10);
 /// KiB, of which a fifth may be wasted).
 const WITH_COPY: f64 = 2.25;
 
+/// Size of an allocation area from which nothing is copied.
+const IN_PLACE: f64 = 1.0;
+
 /// The least allocation area of a capability, in bytes: a few blocks.
 const LEAST_AREA: usize = 4 * BLOCK.0;
 
@@ -101,12 +104,11 @@ impl Limit {
     /// The memory that a major collection leaves for allocation and its copy; see the module's
     /// formula.
     fn free(&self, live: Live, strategy: MajorStrategy) -> usize {
-        let copied = match strategy {
-            MajorStrategy::Copying => live.copied,
-            MajorStrategy::Compacting => live.young,
-        };
         let held = live.total() + live.slop;
-        let copy = copy_bound(copied.to_words_up(), self.lanes);
+        let copy = match strategy {
+            MajorStrategy::InPlace => Bytes::ZERO,
+            _ => copy_bound(live.to_copy(strategy).to_words_up(), self.lanes),
+        };
         let taken = held.0.saturating_add(copy.0).saturating_add(SCATTERED.0);
         self.room.0.saturating_sub(taken)
     }
@@ -114,25 +116,29 @@ impl Limit {
     /// Whether enough is left to continue.
     pub(super) fn leaves_enough(&self, live: Live, strategy: MajorStrategy) -> bool {
         let free = self.free(live, strategy);
-        free >= self.least_free.0 && self.area_of(free) >= self.least_area.0
+        free >= self.least_free.0 && self.area_of(free, strategy) >= self.least_area.0
     }
 
-    /// The largest allocation area for which `free` has room, with its copy and young large
-    /// objects. Approximate: the places of free blocks are not known here.
-    fn area_of(&self, free: usize) -> usize {
+    /// The largest allocation area for which `free` has room, with its copy (if there will be one)
+    /// and young large objects. Approximate: the places of free blocks are not known here.
+    fn area_of(&self, free: usize, strategy: MajorStrategy) -> usize {
         let (area, large) = (self.area.0 as f64, self.large_area.0 as f64);
-        let small = free as f64 / (WITH_COPY + large / area);
+        let with_copy = match strategy {
+            MajorStrategy::InPlace => IN_PLACE,
+            _ => WITH_COPY,
+        };
+        let small = free as f64 / (with_copy + large / area);
         if small <= area {
             small as usize
         } else {
-            ((free as f64 - large) / WITH_COPY) as usize
+            ((free as f64 - large) / with_copy) as usize
         }
     }
 
     /// The allocation area: `wanted`, or as much of it as fits, but at least a few blocks.
     pub(super) fn fitting(&self, wanted: Bytes, live: Live, strategy: MajorStrategy) -> Bytes {
         wanted
-            .min(Bytes(self.area_of(self.free(live, strategy))))
+            .min(Bytes(self.area_of(self.free(live, strategy), strategy)))
             .max(self.least_area)
     }
 
@@ -158,12 +164,13 @@ impl Limit {
 /// GHC's clamp of a generation's size under `-M`. Of *G* generations, all but the first may be
 /// equally large. Copied generations exist twice: all of them, or all but the oldest if that one is
 /// compacted. So the clamp is (M − reserve) / 2(G − 1), or (M − reserve) / (2(G − 1) − 1) with
-/// compaction.
+/// compaction. Where nothing is copied, they exist once.
 pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, strategy: MajorStrategy) -> Bytes {
     let old = generations.saturating_sub(1).max(1) as usize;
     let parts = match strategy {
         MajorStrategy::Copying => 2 * old,
         MajorStrategy::Compacting => 2 * old - 1,
+        MajorStrategy::InPlace => old,
     };
     Bytes(limit.0.saturating_sub(reserve.0) / parts)
 }
@@ -189,6 +196,9 @@ mod tests {
         // (262 144 − 3932) / 4 and / 3.
         assert_eq!(of(3, MajorStrategy::Copying), 64_553);
         assert_eq!(of(3, MajorStrategy::Compacting), 86_070);
+        // 262 144 − 3932, and half of it.
+        assert_eq!(of(2, MajorStrategy::InPlace), 258_212);
+        assert_eq!(of(3, MajorStrategy::InPlace), 129_106);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::space::{Nursery, Steps};
 use crate::words::Bytes;
+use gclab_stats::Work;
 
 /// The strategy of a major collection for the oldest generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub enum MajorStrategy {
     /// The oldest step stays in place, or its closures move within it; younger closures are copied
     /// into it.
     Compacting,
+    /// No closure is copied, young or old.
+    InPlace,
 }
 
 /// Live memory in bytes, as sizing needs it.
@@ -38,6 +41,26 @@ impl Live {
             young: copied - small(oldest.words().0, oldest.large_words().0),
             large: Bytes(large * 8),
             slop: steps.slop(),
+        }
+    }
+
+    /// The live memory of a collector that leaves closures in place, after a collection that did
+    /// this `work`.
+    pub fn in_place(work: &Work) -> Live {
+        Live {
+            copied: work.live - work.large,
+            young: Bytes::ZERO,
+            large: work.large,
+            slop: work.slop,
+        }
+    }
+
+    /// The part of small closures that a collection with this strategy copies.
+    pub(super) fn to_copy(self, strategy: MajorStrategy) -> Bytes {
+        match strategy {
+            MajorStrategy::Copying => self.copied,
+            MajorStrategy::Compacting => self.young,
+            MajorStrategy::InPlace => Bytes::ZERO,
         }
     }
 

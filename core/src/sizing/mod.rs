@@ -190,10 +190,7 @@ impl Sizing {
             Ok(area) => (area, Ok(())),
             Err(exhausted) => (self.limit.least_area(), Err(exhausted)),
         };
-        let copied = match strategy {
-            MajorStrategy::Copying => live.copied,
-            MajorStrategy::Compacting => live.young,
-        };
+        let copied = live.to_copy(strategy);
         loop {
             let resized = nursery.resize(heap, area);
             self.granted = nursery.size();
@@ -214,8 +211,9 @@ impl Sizing {
         }
     }
 
-    /// The allocation area after a collection that left `live` in place: the policy's growth, at
-    /// least `-A`; at most the free memory, since nothing will be copied.
+    /// The allocation area of a collector of one generation after a collection that left `live` in
+    /// place: the policy's growth, at least `-A`; at most the free memory, since nothing will be
+    /// copied. (With generations it is [`Sizing::area`] for [`MajorStrategy::InPlace`].)
     ///
     /// # Errors
     /// If the free memory is less than half of `-m` percent of the limit.

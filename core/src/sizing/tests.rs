@@ -72,6 +72,36 @@ fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
 }
 
 #[test]
+fn in_place_all_free_memory_is_an_allocation_area() {
+    let config = config(64 * MIB);
+    let sizing = Sizing::new(&config, &heap(&config));
+    let area = |mib: usize, strategy| sizing.area(live(mib * MIB), Bytes(0), strategy);
+    // 2 MiB of area and as much of young large objects, where a copy has room for less.
+    let (in_place, with_copy) = (area(58, MajorStrategy::InPlace), area(58, MajorStrategy::Compacting));
+    let (in_place, with_copy) = (in_place.expect("fits").0, with_copy.expect("fits").0);
+    assert!(
+        (2 * MIB..3 * MIB).contains(&in_place) && with_copy < 2 * MIB,
+        "{in_place} {with_copy}"
+    );
+    assert!(area(63, MajorStrategy::InPlace).is_err());
+    let urgent = |mib: usize, strategy| sizing.major_is_urgent(live(mib * MIB), Young::default(), strategy);
+    assert!(!urgent(60, MajorStrategy::InPlace) && urgent(63, MajorStrategy::InPlace));
+    assert!(urgent(32, MajorStrategy::Copying));
+    // Slop takes memory, too.
+    let work = gclab_stats::Work {
+        live: Bytes(50 * MIB),
+        large: Bytes(10 * MIB),
+        slop: Bytes(13 * MIB),
+        ..Default::default()
+    };
+    let live = Live::in_place(&work);
+    assert_eq!((live.total(), live.copied), (Bytes(50 * MIB), Bytes(40 * MIB)));
+    assert!(sizing.area(live, Bytes(0), MajorStrategy::InPlace).is_err());
+    let (old, copied) = (MajorStrategy::InPlace, MajorStrategy::Copying);
+    assert!(sizing.old_limit(Bytes(20 * MIB), old) > sizing.old_limit(Bytes(20 * MIB), copied));
+}
+
+#[test]
 fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
     let due = |config: Config, mib: usize| Sizing::new(&config, &heap(&config)).compaction_is_due(live(mib * MIB));
     assert!(!due(config(100 * MIB), 29) && due(config(100 * MIB), 31));
@@ -144,11 +174,7 @@ fn hints_raise_the_allocation_area() {
 
 /// The words that a collection has to announce before it begins.
 fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
-    let copied = match strategy {
-        MajorStrategy::Copying => live.copied,
-        MajorStrategy::Compacting => live.young,
-    };
-    (copied + young).to_words_up()
+    (live.to_copy(strategy) + young).to_words_up()
 }
 
 /// The plan and the collection agree: what one thread can copy is not said to be too much.

@@ -10,10 +10,11 @@
 //! A cell is free if its mark bit is clear. A collection clears the bits (*condemn*), a marker sets
 //! the bits of the closures it reaches, and *sweeping* returns segments without marks to the block
 //! allocator. Holes in the other segments are found during allocation, which reads the bits, not
-//! the cells: dead closures are never read.
+//! the cells: dead closures are never read. A mutator gets all holes of a segment at a time, and
+//! goes on from one to the next by itself.
 //!
-//! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to
-//! the end of the next hole. Memory: that of the mark bits, and 16 bytes a segment.
+//! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits of a
+//! segment, and a store to each hole. Memory: that of the mark bits, and 16 bytes a segment.
 
 use super::MarkBits;
 use crate::alloc::{Cells, SizeClass};
@@ -34,16 +35,16 @@ pub struct CellSpace {
     held: usize,
     /// Bytes of holes handed out since the last collection.
     taken: usize,
+    /// The holes of the segment that was searched last.
+    holes: Vec<(Addr, Addr)>,
 }
 
 /// The segments of one class.
 #[derive(Debug, Default)]
 struct Class {
     segments: Vec<BlockRun>,
-    /// The segment in which holes are looked for.
+    /// The next segment in which holes are looked for.
     next: usize,
-    /// The position in that segment; null: its start.
-    at: Addr,
 }
 
 impl CellSpace {
@@ -54,46 +55,46 @@ impl CellSpace {
             step,
             held: 0,
             taken: 0,
+            holes: Vec::new(),
         }
     }
 
-    /// Gives the mutator another hole for closures of `words` words, in a new segment if there is
-    /// none.
+    /// Gives the mutator the holes of another segment for closures of `words` words, which is a new
+    /// one if no other has any.
     ///
     /// # Errors
     /// If the heap has no memory for a segment.
-    pub fn refill(
+    pub fn refill<A: AsRef<Cells>>(
         &mut self,
         heap: &mut Heap,
         marks: &mut MarkBits,
-        capability: Capability<'_, Cells>,
+        capability: Capability<'_, A>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
         let class = SizeClass::of(words);
         let cells = &mut self.classes[class.index()];
-        let (start, end) = match cells.next_hole(marks, class) {
-            Some(hole) => hole,
-            None => {
-                let most = cells.segments.len().clamp(class.least_blocks() as usize, MOST_BLOCKS);
-                let run = heap.allocate(class.least_blocks(), most as u32, BlockState::of_step(self.step))?;
-                self.held += run.bytes().0;
-                cells.segments.push(run);
-                cells.next_hole(marks, class).expect("a new segment is one hole")
-            }
-        };
-        self.taken += end.0 - start.0;
-        if !mutant!("cells/hole-not-marked") {
-            marks.set_every(start, end, class.cell());
+        while !cells.next_holes(marks, class, &mut self.holes) {
+            let most = cells.segments.len().clamp(class.least_blocks() as usize, MOST_BLOCKS);
+            let run = heap.allocate(class.least_blocks(), most as u32, BlockState::of_step(self.step))?;
+            self.held += run.bytes().0;
+            cells.segments.push(run);
         }
-        capability.alloc().set_hole(class, start, end);
+        self.taken += self.holes.iter().map(|(start, end)| end.0 - start.0).sum::<usize>();
+        if !mutant!("cells/hole-not-marked") {
+            marks.set_every(&self.holes, class.cell());
+        }
+        capability
+            .alloc()
+            .as_ref()
+            .set_holes(class, self.holes[0], &self.holes[1..]);
         Ok(())
     }
 
     /// Prepares for marking: takes the mutators' holes back, and clears the marks.
-    pub fn condemn(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, Cells>) {
+    pub fn condemn<A: AsRef<Cells>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
             for capability in capabilities.iter().filter(|_| !mutant!("cells/hole-kept")) {
-                capability.alloc().leave_hole(class);
+                capability.alloc().as_ref().leave_holes(class);
             }
             for run in &cells.segments {
                 if !mutant!("cells/marks-not-cleared") {
@@ -119,7 +120,7 @@ impl CellSpace {
             });
             cells.rewind();
             if cfg!(debug_assertions) {
-                cells.retire_holes(marks, class);
+                cells.retire_holes(marks, class, &mut self.holes);
             }
         }
         self.taken = 0;
@@ -136,17 +137,18 @@ impl CellSpace {
     }
 
     /// Visits the regions that hold closures: stretches of cells that are filled to the last word.
-    pub fn for_each_region(
+    pub fn for_each_region<A: AsRef<Cells>>(
         &self,
         marks: &MarkBits,
-        capabilities: Capabilities<'_, Cells>,
+        capabilities: Capabilities<'_, A>,
         visit: &mut dyn FnMut(Region),
     ) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
-            let free: Vec<_> = capabilities
+            let mut free: Vec<_> = capabilities
                 .iter()
-                .map(|capability| capability.alloc().free(class))
+                .flat_map(|capability| capability.alloc().as_ref().free(class))
                 .collect();
+            free.sort_unstable();
             for run in &cells.segments {
                 marks.for_each_region(*run, &free, self.step, visit);
             }
@@ -155,39 +157,38 @@ impl CellSpace {
 }
 
 impl Class {
-    /// The next free cells, none of which has been handed out since the last collection.
-    fn next_hole(&mut self, marks: &MarkBits, class: SizeClass) -> Option<(Addr, Addr)> {
-        let cell = class.cell().to_bytes().0;
-        while let Some(run) = self.segments.get(self.next) {
-            let end = cells_end(*run, class);
-            let mut from = if self.at.is_null() { run.start() } else { self.at };
-            while from < end {
-                let live = marks.next_set(from, end).unwrap_or(end);
-                if live > from {
-                    self.at = live;
-                    let behind = mutant!("cells/hole-too-long", live => Addr((live.0 + cell).min(end.0)));
-                    return Some((from, behind));
-                }
-                from.0 += cell;
-            }
+    /// Collects the holes of the next segment that has any. None has been handed out since the last
+    /// collection. Returns whether there was such a segment.
+    fn next_holes(&mut self, marks: &MarkBits, class: SizeClass, holes: &mut Vec<(Addr, Addr)>) -> bool {
+        holes.clear();
+        while let (true, Some(run)) = (holes.is_empty(), self.segments.get(self.next)) {
             self.next += 1;
-            self.at = Addr::NULL;
+            let (start, end) = (run.start(), cells_end(*run, class));
+            // In segments that have lived for long, all cells are taken.
+            if Words(marks.count(start, run.end()) * class.cell().0).to_bytes() < end - start {
+                marks.for_each_gap(start, end, class.cell(), |start, live| {
+                    let behind = mutant!("cells/hole-too-long", live => (live + class.cell()).min(end));
+                    holes.push((start, behind));
+                });
+            }
         }
-        None
+        !holes.is_empty()
     }
 
     /// Starts the search for holes again, at the first segment.
     fn rewind(&mut self) {
         if !mutant!("cells/never-reused") {
-            (self.next, self.at) = (0, Addr::NULL);
+            self.next = 0;
         }
     }
 
     /// Poisons all holes after a sweep, so that a use of free memory is found.
-    fn retire_holes(&mut self, marks: &MarkBits, class: SizeClass) {
-        while let Some((start, end)) = self.next_hole(marks, class) {
-            // SAFETY: the hole lies in a segment, between live closures.
-            unsafe { poison::retire(start, end - start) };
+    fn retire_holes(&mut self, marks: &MarkBits, class: SizeClass, holes: &mut Vec<(Addr, Addr)>) {
+        while self.next_holes(marks, class, holes) {
+            for &(start, end) in &*holes {
+                // SAFETY: the hole lies in a segment, between live closures.
+                unsafe { poison::retire(start, end - start) };
+            }
         }
         self.rewind();
     }

@@ -1,7 +1,7 @@
-//! Large objects that stay where they are and in their step: the marked ones live.
+//! Large objects that stay where they are: the marked ones live.
 //!
-//! For collectors that mark. (Copying collectors keep their large objects in the nursery and in
-//! steps, and change their step.)
+//! For collectors that mark. New objects have no mark and are in step 1, until the next collection.
+//! (Copying collectors keep their large objects in the nursery and in steps.)
 
 use super::{LargeObject, MarkBits};
 use crate::block::{BlockState, OutOfMemory, Region, poison};
@@ -11,7 +11,11 @@ use crate::words::{Addr, Bytes, Words};
 /// Closures with block runs of their own.
 #[derive(Debug)]
 pub struct LargeObjects {
+    /// Marked ones, then `young` others.
     objects: Vec<LargeObject>,
+    /// The number of objects without marks.
+    young: usize,
+    /// The step of marked objects.
     step: u8,
     /// Bytes of their blocks.
     held: usize,
@@ -20,10 +24,11 @@ pub struct LargeObjects {
 }
 
 impl LargeObjects {
-    /// A space without objects; later ones belong to `step`.
+    /// A space without objects. Marked ones will belong to `step`, and unmarked ones to step 1.
     pub fn new(step: u8) -> Self {
         LargeObjects {
             objects: Vec::new(),
+            young: 0,
             step,
             held: 0,
             taken: 0,
@@ -34,20 +39,20 @@ impl LargeObjects {
     ///
     /// # Errors
     /// If the heap has no memory for it.
-    pub fn allocate(&mut self, heap: &mut Heap, marks: &mut MarkBits, words: Words) -> Result<Addr, OutOfMemory> {
+    pub fn allocate(&mut self, heap: &mut Heap, words: Words) -> Result<Addr, OutOfMemory> {
         let run = heap.allocate_words(words)?;
-        heap.set_state(run, BlockState::of_step(self.step).large());
+        heap.set_state(run, BlockState::AGED.large());
         let end = run.start() + words;
         // SAFETY: the run is new, and the memory behind the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
-        marks.set(run.start());
         self.held += run.bytes().0;
         self.taken += run.bytes().0;
         self.objects.push(LargeObject { run, words });
+        self.young += 1;
         Ok(run.start())
     }
 
-    /// Prepares for marking: clears the marks.
+    /// Prepares for marking of everything: clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {
             let start = object.run.start();
@@ -57,17 +62,33 @@ impl LargeObjects {
         }
     }
 
-    /// Sweeps after marking: frees the unmarked objects.
+    /// Sweeps after marking of everything: frees the unmarked objects.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        self.objects.retain(|object| {
+        self.sweep_from(0, heap, marks);
+    }
+
+    /// Sweeps after marking of young closures: frees the unmarked objects of those that were
+    /// allocated since the last collection.
+    pub fn sweep_young(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        self.sweep_from(self.objects.len() - self.young, heap, marks);
+    }
+
+    /// Sweeps the objects from number `first` on.
+    fn sweep_from(&mut self, first: usize, heap: &mut Heap, marks: &MarkBits) {
+        let step = BlockState::of_step(self.step).large();
+        let mut swept = self.objects.split_off(first);
+        swept.retain(|object| {
             let lives = marks.get(object.run.start());
             if !lives {
                 self.held -= object.run.bytes().0;
                 heap.free(object.run);
+            } else if heap.blocks().state_of(object.run.start()) != step {
+                heap.set_state(object.run, step);
             }
             lives
         });
-        self.taken = 0;
+        self.objects.append(&mut swept);
+        (self.young, self.taken) = (0, 0);
     }
 
     /// Bytes allocated since the last collection.
@@ -82,6 +103,10 @@ impl LargeObjects {
 
     /// Visits the regions that hold closures: one for each object.
     pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
-        self.objects.iter().for_each(|object| visit(object.region(self.step)));
+        let (old, young) = self.objects.split_at(self.objects.len() - self.young);
+        old.iter().for_each(|object| visit(object.region(self.step)));
+        young
+            .iter()
+            .for_each(|object| visit(object.region(BlockState::AGED.step())));
     }
 }

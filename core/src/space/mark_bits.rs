@@ -4,10 +4,11 @@
 //! says that a closure starts at its word. During a collection the bits are *marks*: the spaces
 //! that are collected clear theirs (condemn), and a [`Marker`](crate::trace::Marker) sets the bit
 //! of each closure that it reaches ([`Marks`]). Afterwards, until the next collection, they say
-//! where closures start, for sweeping, walks and allocation: a space sets the bits of the memory
-//! that it hands to a mutator.
+//! where closures start, for sweeping, walks and allocation. [`CellSpace`](super::CellSpace) sets
+//! the bits of the memory that it hands to a mutator. The other spaces leave new closures without
+//! marks, so that they are known as young.
 //!
-//! Invariant: outside collections a bit is set exactly where a closure starts, or in memory that a
+//! Invariant: outside collections a bit is set only where a closure starts, or in memory that a
 //! mutator may still allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th
 //! of the part of the heap that was used.
 
@@ -49,10 +50,23 @@ impl MarkBits {
         })
     }
 
+    /// The entry of `at`, and its bit there.
     #[inline(always)]
-    fn place(&self, at: Addr) -> (usize, usize) {
+    pub(super) fn place(&self, at: Addr) -> (usize, usize) {
         let word = at.0.wrapping_sub(self.base.0) / 8;
         (word / BITS, word % BITS)
+    }
+
+    /// The bits of an entry.
+    #[inline(always)]
+    pub(super) fn entry(&self, entry: usize) -> u64 {
+        self.entries[entry].load(Relaxed)
+    }
+
+    /// The address of a bit of an entry.
+    #[inline(always)]
+    pub(super) fn address(&self, entry: usize, bit: u32) -> Addr {
+        Addr(self.base.0 + (entry * BITS + bit as usize) * 8)
     }
 
     /// Whether the bit of `at` is set.
@@ -93,18 +107,61 @@ impl MarkBits {
         }
     }
 
-    /// Sets the bit of every `step`-th word from `from` to `to`.
-    pub(crate) fn set_every(&mut self, from: Addr, to: Addr, step: Words) {
-        let mut word = (from.0 - self.base.0) / 8;
-        let end = (to.0 - self.base.0) / 8;
-        while word < end {
-            let entry = word / BITS;
-            let mut bits = 0;
-            while word < end && word / BITS == entry {
-                bits |= 1 << (word % BITS);
-                word += step.0;
+    /// Sets the bit of every `step`-th word of the ranges from `from` to `to`.
+    pub(crate) fn set_every(&mut self, ranges: &[(Addr, Addr)], step: Words) {
+        // The bits of every `step`-th word from the first of an entry on.
+        let pattern = (0..BITS).step_by(step.0).fold(0_u64, |pattern, bit| pattern | 1 << bit);
+        ranges.iter().for_each(|&range| self.set_pattern(range, step, pattern));
+    }
+
+    fn set_pattern(&mut self, (from, to): (Addr, Addr), step: Words, pattern: u64) {
+        let ((mut entry, mut bit), (last, high)) = (self.place(from), self.place(to));
+        while entry < last {
+            *self.entries[entry].get_mut() |= pattern << bit;
+            // Of the words from `bit` on, the first that is beyond this entry.
+            let beyond = bit + (BITS - bit).div_ceil(step.0) * step.0 - BITS;
+            (entry, bit) = (entry + 1 + beyond / BITS, beyond % BITS);
+        }
+        if entry == last && bit < high {
+            *self.entries[last].get_mut() |= pattern << bit & ((1 << high) - 1);
+        }
+    }
+
+    /// The number of bits set from `from` to `to`, which are ends of blocks.
+    pub(crate) fn count(&self, from: Addr, to: Addr) -> usize {
+        let ((first, 0), (last, 0)) = (self.place(from), self.place(to)) else {
+            unreachable!("{from} to {to} are no blocks");
+        };
+        let entries = &(*self.entries)[first..last];
+        entries
+            .iter()
+            .map(|bits| bits.load(Relaxed).count_ones() as usize)
+            .sum()
+    }
+
+    /// Calls `visit` for the gaps from `from` to `to` between closures of `size` words at most,
+    /// which start where bits are set.
+    pub(crate) fn for_each_gap(&self, mut from: Addr, to: Addr, size: Words, mut visit: impl FnMut(Addr, Addr)) {
+        let ((first, low), (last, high)) = (self.place(from), self.place(to));
+        for entry in first..last + usize::from(high > 0) {
+            let mut bits = self.entries[entry].load(Relaxed);
+            if entry == first {
+                bits &= u64::MAX << low;
             }
-            *self.entries[entry].get_mut() |= bits;
+            if entry == last {
+                bits &= (1 << high) - 1;
+            }
+            while bits != 0 {
+                let at = Addr(self.base.0 + (entry * BITS + bits.trailing_zeros() as usize) * 8);
+                bits &= bits - 1;
+                if from < at {
+                    visit(from, at);
+                }
+                from = at + size;
+            }
+        }
+        if from < to {
+            visit(from, to);
         }
     }
 
@@ -188,6 +245,7 @@ pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const MappedU64, bit
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::BLOCK;
     use crate::config::Config;
     use proptest::prelude::*;
 
@@ -220,16 +278,27 @@ mod tests {
                         model[from..to].fill(false);
                     }
                     _ => {
-                        bits.set_every(address[from], address[to], Words(step));
+                        bits.set_every(&[(address[from], address[to])], Words(step));
                         (from..to).step_by(step).for_each(|word| model[word] = true);
                     }
                 }
                 let next = (from..to).find(|&word| model[word]).map(|word| address[word]);
                 prop_assert_eq!(bits.next_set(address[from], address[to]), next);
+                let (mut gaps, mut expected, mut behind) = (Vec::new(), Vec::new(), from);
+                bits.for_each_gap(address[from], address[to], Words(step), |start, end| gaps.push((start, end)));
+                for word in (from..to).filter(|&word| model[word]).chain([to]) {
+                    if behind < word {
+                        expected.push((address[behind], address[word]));
+                    }
+                    behind = word + step;
+                }
+                prop_assert_eq!(gaps, expected);
             }
             for word in 0..WORDS {
                 prop_assert_eq!(bits.get(address[word]), model[word]);
             }
+            let set = model.iter().filter(|&&set| set).count();
+            prop_assert_eq!(bits.count(bits.base, bits.base + BLOCK), set);
         }
     }
 }

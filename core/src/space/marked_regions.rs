@@ -7,9 +7,9 @@ use crate::words::{Addr, Words};
 
 impl MarkBits {
     /// Calls `visit` for the regions of `run`, which belongs to `step`: stretches of closures one
-    /// behind the other. `free` are the ranges in which mutators may still allocate; they hold no
-    /// closures, even where bits are set. A run without closures is shown as one empty region,
-    /// because every block must belong to a region.
+    /// behind the other. `free` are the ranges in which mutators may still allocate, by address;
+    /// they hold no closures, even where bits are set. A run without closures is shown as one empty
+    /// region, because every block must belong to a region.
     pub fn for_each_region(&self, run: BlockRun, free: &[(Addr, Addr)], step: u8, visit: &mut dyn FnMut(Region)) {
         let region = |start, end| Region {
             run,
@@ -21,8 +21,12 @@ impl MarkBits {
         let mut open: Option<(Addr, Addr)> = None;
         let mut from = run.start();
         while let Some(at) = self.next_set(from, run.end()) {
-            if let Some((_, end)) = free.iter().find(|(start, end)| (*start..*end).contains(&at)) {
-                from = *end;
+            let (start, end) = free[free.partition_point(|(_, end)| *end <= at)..]
+                .first()
+                .copied()
+                .unwrap_or_default();
+            if (start..end).contains(&at) {
+                from = end;
                 continue;
             }
             from = self.closure_end(at, run.end());
@@ -40,7 +44,7 @@ impl MarkBits {
 
     /// The end of the closure at `at`, at most `limit`. A closure that cannot be read counts as one
     /// word: a checker will report it.
-    fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
+    pub(super) fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
         let closure = ClosureRef(at.as_mut_ptr());
         let left = (limit - at).to_words_up();
         // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and free

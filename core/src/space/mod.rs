@@ -15,12 +15,14 @@
 //! copied: their blocks' state changes when they change step.
 //!
 //! Those are the spaces of collectors that copy. Collectors that leave closures in place use
-//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), [`LargeObjects`] for
-//! closures that are too large for cells, and [`MarkBits`], which say which closures live. Such a
-//! space belongs to one step: 1 if everything is collected each time.
+//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), or [`LineSpace`] with holes
+//! between closures; [`LargeObjects`] for closures that are too large for these; and [`MarkBits`],
+//! which say which closures live. If everything is collected each time, all is in step 1. Else
+//! marked closures are in an older step, and lie among unmarked ones in mixed blocks.
 
 mod cells;
 mod large;
+mod lines;
 mod live_map;
 mod mark_bits;
 mod marked_regions;
@@ -30,6 +32,7 @@ mod steps;
 
 pub use cells::CellSpace;
 pub use large::LargeObjects;
+pub use lines::LineSpace;
 pub use live_map::LiveMap;
 pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
 pub use mark_bits::MarkBits;

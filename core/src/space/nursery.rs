@@ -107,7 +107,7 @@ impl Nursery {
     }
 
     /// Gives the mutator of a capability the next run.
-    pub fn refill(&mut self, capability: Capability<'_, Bump>) -> Refill {
+    pub fn refill<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) -> Refill {
         self.leave_one(capability);
         let number = capability.number();
         let area_number = self.area_of(number);
@@ -115,21 +115,21 @@ impl Nursery {
         let Some(next) = area.runs.get(area.next) else {
             return Refill::Collect;
         };
-        capability.alloc().set_region(next.run.start(), next.run.end());
+        capability.alloc().as_ref().set_region(next.run.start(), next.run.end());
         self.held[number] = Some(area.next);
         area.next += 1;
         Refill::Ready
     }
 
     /// Takes the mutators' runs back (before a collection).
-    pub fn leave(&mut self, capabilities: Capabilities<'_, Bump>) {
+    pub fn leave<A: AsRef<Bump>>(&mut self, capabilities: Capabilities<'_, A>) {
         capabilities.iter().for_each(|capability| self.leave_one(capability));
     }
 
-    fn leave_one(&mut self, capability: Capability<'_, Bump>) {
+    fn leave_one<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) {
         let number = capability.number();
         let area_number = self.area_of(number);
-        let end = capability.alloc().leave_region();
+        let end = capability.alloc().as_ref().leave_region();
         if let Some(held) = self.held[number].take() {
             self.areas[area_number].runs[held].end = end;
         }
@@ -224,12 +224,12 @@ impl Nursery {
     }
 
     /// Visits the regions that hold closures.
-    pub fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+    pub fn for_each_region<A: AsRef<Bump>>(&self, capabilities: Capabilities<'_, A>, visit: &mut dyn FnMut(Region)) {
         for (number, area) in self.areas.iter().enumerate() {
             let mut ends: Vec<Addr> = area.runs.iter().map(|run| run.end).collect();
             for capability in capabilities.iter().filter(|one| self.area_of(one.number()) == number) {
                 if let Some(held) = self.held[capability.number()] {
-                    ends[held] = capability.alloc().cursor();
+                    ends[held] = capability.alloc().as_ref().cursor();
                 }
             }
             for (NurseryRun { run, .. }, end) in area.runs.iter().zip(ends) {

@@ -4,7 +4,7 @@ use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
 use super::state::{World, WorldState};
 use crate::abort::abort_on_unwind;
-use crate::block::BLOCK;
+use crate::block::{BLOCK, OutOfMemory};
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
@@ -23,7 +23,8 @@ use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
     /// Stops the world, collects, records the collection, and resumes. `session` is the caller's,
-    /// if it is inside.
+    /// if it is inside. If there is no memory to begin a collection of some generations, everything
+    /// is collected, for which a collector may need less.
     ///
     /// # Errors
     /// If there is no room to go on. The heap is intact.
@@ -33,6 +34,22 @@ impl<M: MutatorKind> World<M> {
         session: Option<Session<'_, M::Alloc>>,
         cause: Cause,
     ) -> Result<(), Exhausted> {
+        let collected = match self.collect_once(state, session, cause) {
+            Err(NotBegun(_)) if !cause.forces_major() => self.collect_once(state, session, Cause::Shortage),
+            collected => collected,
+        };
+        let exhausted = collected.unwrap_or_else(|NotBegun(error)| Some(error));
+        exhausted.map_or(Ok(()), |error| Err(self.exhausted(error)))
+    }
+
+    /// Stops the world, collects once if that can begin, and resumes. Returns the reason why there
+    /// is no room to go on, if there is none.
+    fn collect_once<'w>(
+        &'w self,
+        state: &mut Locked<'w, M>,
+        session: Option<Session<'_, M::Alloc>>,
+        cause: Cause,
+    ) -> Result<Option<OutOfMemory>, NotBegun> {
         let requested = state.recorder.clock().elapsed_ns();
         let leader = session.map_or(0, |session| session.capability.view().number());
         let reason = if cause.is_forced() {
@@ -49,7 +66,7 @@ impl<M: MutatorKind> World<M> {
         world.announce_start(leader, requested, cause, due);
         let done = world.run_collector(self.description.name, (leader, cause, due), since);
         let kept = world.end(cause, done.as_ref().ok());
-        let exhausted = match done {
+        let done = match done {
             Ok(mut outcome) => {
                 let exhausted = outcome.exhausted.take();
                 debug_assert!(
@@ -57,18 +74,18 @@ impl<M: MutatorKind> World<M> {
                     "a major collection was due"
                 );
                 world.record(leader, cause, outcome, kept);
-                exhausted
+                Ok(exhausted)
             }
-            Err(NotBegun(error)) => {
+            Err(not_begun) => {
                 world.announce_not_begun(leader);
-                Some(error)
+                Err(not_begun)
             }
         };
 
         drop(stop);
         // The heap is whole, and the other threads run again: now a listener may have panicked.
         state.events.resume_panic();
-        exhausted.map_or(Ok(()), |error| Err(self.exhausted(error)))
+        done
     }
 }
 

@@ -132,11 +132,17 @@ impl<M: MutatorKind> World<M> {
     ) -> Result<Addr, Exhausted> {
         let mut collected = false;
         loop {
-            if let Some(at) = session.capability.alloc.reserve(words) {
+            let alloc = &session.capability.alloc;
+            if let Some(at) = alloc.reserve(words).or_else(|| alloc.reserve_elsewhere(words)) {
                 return Ok(at);
             }
-            let WorldState { collector, heap, .. } = &mut **state;
-            match collector.refill(heap, session.capability.view(), words) {
+            let WorldState {
+                collector,
+                heap,
+                recorder,
+                ..
+            } = &mut **state;
+            match recorder.refill(|| collector.refill(heap, session.capability.view(), words)) {
                 Ok(Refill::Ready) => {}
                 Ok(Refill::Collect) if !collected => {
                     self.stop_and_collect(state, Some(session), Cause::Allocation)?;

@@ -45,7 +45,7 @@ pub use phase::{Phase, PhaseTimes};
 pub use rts_stats::{GcDetails, NotEnabled, RtsStats, Totals};
 pub use run_phase::{RunPhase, RunPhases};
 pub use sink::Sink;
-pub use statistics::{GenerationStats, Statistics, Tasks};
+pub use statistics::{GenerationStats, Refills, Statistics, Tasks};
 pub use times::{Look, Looks, Times};
 pub use utilisation::Utilisation;
 

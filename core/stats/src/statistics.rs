@@ -36,6 +36,16 @@ pub struct Tasks {
     pub peak_workers: u64,
 }
 
+/// How often mutators asked the collector for room, and how long that took. A collector that looks
+/// for free memory while the program runs (lazy sweeping, holes) does so here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refills {
+    /// Number of refills.
+    pub count: u64,
+    /// Elapsed time of all of them, in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
 /// All figures of a run: GHC's `RTSStats`, and every collection. Times in nanoseconds, sizes in
 /// bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,6 +95,8 @@ pub struct Statistics {
     pub init: Times,
     /// Time of the program itself.
     pub mutator: Times,
+    /// Of this, the refills of allocators, which are counted for the summary of `-s` alone.
+    pub refills: Refills,
     /// Time of collections, the one at exit included.
     pub gc: Times,
     /// Time from the end of the program, without collections.

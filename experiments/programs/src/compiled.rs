@@ -9,7 +9,7 @@
 //! does not compile such a function again if a crate below has done so for the same types.
 //! `.ci/programs` counts the programs of the `gclab` command.
 
-use gclab_core::collector::{Bump, Chosen, Direct, GenerationalBarrier, NoBarrier, Observed};
+use gclab_core::collector::{Bump, Cells, Chosen, Direct, GenerationalBarrier, NoBarrier, Observed};
 use gclab_core::mutator::MutatorKind;
 
 use crate::execute::{Start, by_name};
@@ -26,6 +26,10 @@ static WITHOUT_BARRIER: Start<Chosen<Direct<Bump, NoBarrier>>> = all();
 /// Collectors with generations.
 #[used]
 static GENERATIONAL: Start<Chosen<Direct<Bump, GenerationalBarrier>>> = all();
+
+/// Collectors that leave closures in cells, and collect everything each time.
+#[used]
+static IN_CELLS: Start<Chosen<Direct<Cells, NoBarrier>>> = all();
 
 /// Profiled runs under any collector.
 #[used]

@@ -30,7 +30,7 @@ impl Origin {
             ),
             Origin::MarkSweep => (
                 include_str!("../../../docs/examples/mark_sweep/src/mark_sweep.rs"),
-                ["mark_sweep", "MarkSweep", "mark-sweep"],
+                ["mark_sweep", "MarkSweep", "plain-mark-sweep"],
             ),
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn files(name: &Name, from: Origin, source: &str) -> Vec<(String, Str
         ("Cargo.toml".to_owned(), manifest),
         (
             "src/main.rs".to_owned(),
-            renamed(MAIN, ["mark_sweep", "MarkSweep", "mark-sweep"]),
+            renamed(MAIN, ["mark_sweep", "MarkSweep", "plain-mark-sweep"]),
         ),
         (format!("src/{}.rs", name.snake()), renamed(collector, old)),
         (format!("{}.toml", name.kebab()), experiment(name)),

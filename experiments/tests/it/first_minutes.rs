@@ -136,9 +136,12 @@ fn all_collectors_are_those_that_honour_the_flags() {
             .collect();
         (collectors.into_iter().collect::<Vec<_>>().join(" "), done)
     };
-    assert_eq!(plan("A = \"1m\"").0, "compacting copying parallel two-space");
+    assert_eq!(
+        plan("A = \"1m\"").0,
+        "compacting copying immix mark-sweep parallel sticky-immix two-space"
+    );
     let (old, done) = plan("O = \"1m\"");
-    assert_eq!(old, "compacting copying parallel");
+    assert_eq!(old, "compacting copying parallel sticky-immix");
     assert!(
         done.stderr
             .contains("left out of `collectors`: -O1m: the two-space collector does not honour"),
@@ -261,7 +264,7 @@ fn a_sweep_of_too_many_runs_is_refused() {
     let bench = Bench::new();
     let list = |values: usize, value: &dyn Fn(usize) -> String| (0..values).map(value).collect::<Vec<_>>().join(", ");
     let sizes = list(1001, &|n| (8192 + n * 8).to_string());
-    let factors = list(1000, &|n| format!("{}.5", n + 1));
+    let factors = list(1000, &|n| format!("{}", 1.5 + n as f64 / 2.0));
     let file = format!(
         "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\nrepeat = 1\n[sweep]\nA = [{sizes}]\nF = [{factors}]\n"
     );

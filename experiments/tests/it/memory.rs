@@ -96,5 +96,6 @@ fn a_refused_request_ends_a_run_cleanly() {
             assert_eq!(done.exits(0).stdout, expected, "{n}");
         }
     }
-    assert!(exhausted > 5, "{exhausted}");
+    // A minor collection that cannot begin becomes a major one, so few refusals exhaust the heap.
+    assert!(exhausted > 2, "{exhausted}");
 }

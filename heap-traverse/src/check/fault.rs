@@ -23,6 +23,9 @@ pub enum Check {
     Pointers,
     /// Pointers from old to young are remembered, and no others.
     Remembered,
+    /// Pointers of all other closures that were kept lead to closures that were kept: no marked
+    /// closure leads to an unmarked one.
+    Kept,
     /// The figures of the collection fit the heap.
     Statistics,
     /// The collection kept reachable closures only.
@@ -41,6 +44,7 @@ impl fmt::Display for Check {
             Check::Weak => "weak handles",
             Check::Pointers => "pointers",
             Check::Remembered => "remembered set",
+            Check::Kept => "kept closures",
             Check::Statistics => "statistics",
             Check::Exact => "floating garbage",
             Check::SideWords => "side words",

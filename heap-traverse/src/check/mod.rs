@@ -6,7 +6,7 @@
 //! closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that a test can
 //! say which check finds which fault.
 //!
-//! Cost: three passes over the heap and one over the reachable closures, two in a profiled heap;
+//! Cost: four passes over the heap and one over the reachable closures, two in a profiled heap;
 //! memory 3/64 of the heap.
 
 mod fault;
@@ -89,6 +89,7 @@ impl Checker {
         let reached = pointers::reachable(stopped, &tables.starts, &mut tables.traversal)?;
         pointers::side_words(stopped, &mut tables.traversal)?;
         remembered::complete(stopped, &regions, &mut tables.remembered)?;
+        pointers::kept(stopped, &regions, &tables.starts)?;
         collection.map_or(Ok(()), |collection| {
             statistics(collection, &regions)?;
             if self.exact && collection.work.major {

@@ -1,10 +1,12 @@
-//! Pointers: roots, weak handles and all reachable slots lead to the start of a closure.
+//! Pointers: roots, weak handles and all slots, of reachable closures first, lead to the start of a
+//! closure.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
+use crate::walk;
 use gclab_core::words::{Addr, Words};
-use gclab_core::world::{ClosureView, RootOrigin, Stopped};
+use gclab_core::world::{ClosureView, RootOrigin, Stopped, StoppedRegion};
 
 /// Checks that every root and every weak handle leads to one of `starts`.
 pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault> {
@@ -74,13 +76,34 @@ pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut
     });
     match bad {
         None => Ok(words),
-        Some((closure, slot)) => Err(bad_slot(stopped, closure, slot)),
+        Some((closure, slot)) => Err(bad_slot(Check::Pointers, stopped, closure, slot)),
     }
 }
 
-fn bad_slot(stopped: &Stopped<'_>, closure: ClosureView<'_>, (index, (at, to)): (usize, (Addr, Addr))) -> Fault {
+/// Checks that every slot of every closure of `regions`, which have been found to parse, is null or
+/// leads to one of `starts`: a collector keeps what its closures lead to, reachable or not.
+pub(super) fn kept<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], starts: &AddrSet) -> Result<(), Fault> {
+    let mut bad = None;
+    let parsed = walk::for_each_closure(stopped, regions, |_, closure| {
+        let wrong = |(_, (_, to)): &(usize, (Addr, Addr))| to.0 != 0 && !starts.contains(*to);
+        if let Some(slot) = closure.slots().enumerate().find(wrong) {
+            bad.get_or_insert((closure, slot));
+        }
+    });
+    debug_assert!(parsed.is_ok(), "closures were found to parse before");
+    bad.map_or(Ok(()), |(closure, slot)| {
+        Err(bad_slot(Check::Kept, stopped, closure, slot))
+    })
+}
+
+fn bad_slot(
+    check: Check,
+    stopped: &Stopped<'_>,
+    closure: ClosureView<'_>,
+    (index, (at, to)): (usize, (Addr, Addr)),
+) -> Fault {
     Fault::new(
-        Check::Pointers,
+        check,
         format!(
             "slot {index} (at {at}) of {} holds {}",
             fault::closure(stopped, closure),

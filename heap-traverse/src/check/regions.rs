@@ -9,7 +9,7 @@ use gclab_core::world::{Stopped, StoppedRegion};
 
 /// Checks that the block allocator is in order, and that its allocated runs are exactly the runs of
 /// `regions` (which are in the order of their addresses). Several regions may share a run if they
-/// do not overlap and are of one step.
+/// do not overlap and are of one step; of any steps in a mixed run.
 pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -> Result<(), Fault> {
     stopped
         .blocks()
@@ -21,7 +21,7 @@ pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -
     for pair in regions.windows(2) {
         let (low, high) = (&pair[0], &pair[1]);
         let shared = low.run == high.run
-            && low.step == high.step
+            && (low.step == high.step || stopped.state(low.run.start()).is_mixed())
             && !(low.large || high.large)
             && low.start < low.end
             && high.start < high.end;
@@ -64,7 +64,8 @@ fn inside(stopped: &Stopped<'_>, region: &Region) -> Result<(), Fault> {
     Err(Fault::new(Check::Blocks, format!("{} {why}", fault::region(region))))
 }
 
-/// Checks the state of each block against its region: the step, large or not, condemned or not.
+/// Checks the state of each block against its region: the step (at least that of a mixed block),
+/// large or not, condemned or not.
 /// Only the nursery may be condemned. If the collector moves closures, the nursery is always
 /// condemned.
 pub(super) fn states<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], moves: bool) -> Result<(), Fault> {
@@ -77,7 +78,8 @@ pub(super) fn states<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], m
             } else {
                 state.is_condemned() || !moves
             };
-            if state.step() != region.step || state.is_large() != region.large || !condemned {
+            let of_step = state.step() == region.step || state.is_mixed() && state.step() < region.step;
+            if !of_step || state.is_large() != region.large || !condemned {
                 return Err(Fault::new(
                     Check::States,
                     format!("the block at {at} of {} has the state {state:?}", fault::region(region)),

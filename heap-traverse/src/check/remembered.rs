@@ -1,5 +1,6 @@
 //! The remembered set is complete: it has every slot of an old closure that leads to a younger
-//! step. And it has slots of old closures only, since the next collection writes to them.
+//! step. And it has slots of old closures only, since the next collection writes to them; or of
+//! closures in mixed blocks, since there the barrier does not know which are old.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -26,17 +27,22 @@ pub(super) fn complete<'a>(
         }
         distinct += usize::from(remembered.insert(slot));
     }
+    let is_mixed = |region: &StoppedRegion<'a>| stopped.state(region.start).is_mixed();
     let old: Vec<StoppedRegion<'a>> = regions
         .iter()
-        .filter(|region| region.step >= FIRST_OLD_STEP)
+        .filter(|region| region.step >= FIRST_OLD_STEP || is_mixed(region))
         .copied()
         .collect();
+    let step_of = |to: Addr| match stopped.state(to) {
+        state if state.is_mixed() => step_in(regions, to),
+        state => state.step(),
+    };
     let (mut found, mut missing) = (0usize, None);
     let parsed = walk::for_each_closure(stopped, &old, |region, closure| {
         for (index, (at, to)) in closure.slots().enumerate() {
             let is_remembered = distinct > 0 && remembered.contains(at);
             found += usize::from(is_remembered);
-            if !is_remembered && stopped.state(to).step() < region.step {
+            if !is_remembered && region.step >= FIRST_OLD_STEP && step_of(to) < region.step {
                 missing.get_or_insert((closure, index, at, to));
             }
         }
@@ -55,6 +61,12 @@ pub(super) fn complete<'a>(
         ));
     }
     Ok(())
+}
+
+/// The step of the closure at `at`: that of the last of `regions` that begins there or before.
+fn step_in(regions: &[StoppedRegion<'_>], at: Addr) -> u8 {
+    let behind = regions.partition_point(|region| region.start <= at);
+    regions[behind - 1].step
 }
 
 fn not_remembered(stopped: &Stopped<'_>, (closure, index, at, to): (ClosureView<'_>, usize, Addr, Addr)) -> Fault {

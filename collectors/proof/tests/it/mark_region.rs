@@ -152,7 +152,7 @@ impl Collect for MarkRegion {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, &mut self.marks, words).map(Some)
+        self.large.allocate(heap, words).map(Some)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {

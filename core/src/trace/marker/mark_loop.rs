@@ -130,7 +130,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     ///
     /// # Safety
     /// As long as the loop exists, the mutators are stopped, nothing moves, and no block is freed.
-    /// At the beginning of the marking, no closure was marked.
+    /// A closure starts at each mark.
     pub(super) unsafe fn new(marks: &'m M, stack: SpanStack) -> Self {
         MarkLoop {
             marks,
@@ -303,7 +303,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             .next_of_pass(self.marks)
             .filter(|_| drained == Drained::All)
         {
-            // SAFETY: it was marked in this marking (no closure had been), so a closure is there.
+            // SAFETY: a closure starts at each mark. (One that was marked before this marking is
+            // scanned in vain: what it leads to is marked, or was remembered.)
             let extent = unsafe { ClosureRef(at.as_mut_ptr()).extent() };
             // Where the next closure may start; all marks before belong to this one.
             self.dropped.pass = at + extent.words;

@@ -14,9 +14,11 @@ mod mark_loop;
 mod span_stack;
 
 use super::drained::Drained;
-use super::order::Tracing;
+use super::order::{RememberedTracing, Tracing};
 use super::weak;
+use crate::capability::Capabilities;
 use crate::cause::Outcome;
+use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::roots::{RootSlot, Roots};
 use crate::space::Marks;
@@ -71,9 +73,12 @@ pub struct Marked {
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Begins to mark in `marks`. That every space with closures of `heap` was condemned before,
-    /// and so has no marks, is part of the collector's promise (the safety of
-    /// [`Collector`](crate::collector::Collector)).
+    /// Begins to mark in `marks`. Where a mark is set already, a closure starts that counts as
+    /// marked: it is neither looked into nor in the results. So a collector that condemned every
+    /// space marks everything that lives; one that kept the marks of old closures (*sticky* marks)
+    /// marks the young ones, and has to trace the slots of old closures that were written since
+    /// ([`RememberedTracing`](super::RememberedTracing)). Both are part of the collector's promise
+    /// (the safety of [`Collector`](crate::collector::Collector)).
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
         let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
@@ -87,7 +92,7 @@ impl<'m, M: Marks> Marker<'m, M> {
         Marker {
             marks,
             // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks
-            // that are clear (`unsafe trait Collector`).
+            // at closures only (`unsafe trait Collector`).
             first: unsafe { MarkLoop::new(marks, stack) },
             pool,
             workers: None,
@@ -198,6 +203,24 @@ impl<M: Marks> Tracing for Marker<'_, M> {
     fn weak_handles(&mut self, roots: Roots<'_>) {
         // SAFETY: everything has been marked.
         self.marked.shared += unsafe { weak::update(roots, self.marks, self.workers.as_mut()) };
+    }
+}
+
+impl<M: Marks> RememberedTracing for Marker<'_, M> {
+    /// Traces the referents of the remembered slots, and empties the sets. The slots of closures
+    /// that are dead by now count as well: their referents live until the next collection of
+    /// everything.
+    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        if mutant!("mark/remembered-forgotten") {
+            return;
+        }
+        for capability in capabilities.iter() {
+            // SAFETY: a slot of a closure of the stopped heap that was in place when the slot was
+            // written, and no memory was freed or handed out again since: a collection empties the
+            // sets before it sweeps.
+            let mut found = |slot: Slot| unsafe { self.first.found::<false>(slot.load()) };
+            capability.remembered().take(&mut found);
+        }
     }
 }
 

@@ -3,9 +3,12 @@
 //! are as small as in all builds with debug assertions.
 
 use super::*;
+use crate::alloc::Bump;
 use crate::block::BlockState;
+use crate::capability::CapabilityData;
 use crate::closure::{ClosureRef, Header, Kind, Slot, TypeInfo};
 use crate::config::Config;
+use crate::remembered::RememberedSet;
 use crate::space::MarkBits;
 use crate::words::Addr;
 use crate::workers::GcThreads;
@@ -314,4 +317,32 @@ fn a_tree_is_shared() {
     assert!(cfg!(miri) || most > 0.2, "{most}");
     drop(helpers);
     graph.all_is_marked(0);
+}
+
+/// Sticky marks: a closure that is marked already leads on through remembered slots alone.
+#[test]
+fn what_is_marked_is_not_looked_into_and_remembered_slots_are_roots() {
+    let mut graph = Graph::new();
+    let [old, unseen, young, leaf, dead] = [&PAIR, &LEAF, &CELL, &LEAF, &LEAF].map(|info| graph.make(info, 0));
+    graph.point(old, 0, unseen);
+    graph.point(old, 1, young);
+    graph.point(young, 0, leaf);
+    assert!(graph.marks.set(graph.all[old]));
+    let set = RememberedSet::of_heap(graph.heap.blocks().base(), graph.heap.charges());
+    let data = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, 0);
+    // Twice, as a barrier leaves it.
+    for _ in 0..2 {
+        data.view().remember(graph.slot(old, 1));
+    }
+    let mut marker = Marker::new(&graph.heap, &graph.marks);
+    marker.remembered(Capabilities::new(&[data.view()]));
+    // SAFETY: a closure of this heap, which no thread changes.
+    unsafe { marker.first.found::<false>(ClosureRef(graph.all[old].as_mut_ptr())) };
+    marker.trace();
+    let marked = marker.finish();
+    let is_marked = [old, unseen, young, leaf, dead].map(|closure| graph.marks.get(graph.all[closure]));
+    assert_eq!(is_marked, [true, false, true, true, false]);
+    let words = graph.words[young] + graph.words[leaf];
+    assert_eq!((marked.closures, marked.words), (2, Words(words)));
+    assert!(data.view().remembered().is_empty());
 }

@@ -50,6 +50,11 @@ impl Printer {
         printer
     }
 
+    /// Whether it prints the summary of `-s` at the end, as under `-S` too.
+    pub fn prints_summary(&self) -> bool {
+        matches!(self.level, StatsLevel::Summary | StatsLevel::Each)
+    }
+
     /// Prints the row of a collection, under `-S`.
     pub fn collection(&self, collection: &Collection) {
         if self.level == StatsLevel::Each {

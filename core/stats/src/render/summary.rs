@@ -2,10 +2,11 @@
 //!
 //! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
-//! which GHC counts as mutator time and does not print, and the times of set-up and of the measured
-//! phase (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC
-//! threads, `Measured` only if the program says where it begins. Each begins as no line of GHC's
-//! does, and stands in a paragraph of its own, so that tools that read GHC's lines skip them.
+//! which GHC counts as mutator time and does not print, the part of mutator time in which the
+//! collector looked for room (`Refills`), and the times of set-up and of the measured phase
+//! (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC threads,
+//! `Measured` only if the program says where it begins. Each begins as no line of GHC's does, and
+//! stands in a paragraph of its own, so that tools that read GHC's lines skip them.
 //!
 //! INIT, MUT, GC and EXIT mean what they mean in GHC, whatever the program measures. RP (censuses
 //! by retainers) and PROF (other censuses) are there if there were any, as in GHC's profiled
@@ -14,7 +15,7 @@
 
 use std::fmt::Write;
 
-use super::super::{Sharing, Statistics, Times};
+use super::super::{Sharing, Statistics, Times, ratio};
 use super::number::{commas, mib, seconds};
 
 /// The summary of `-s`. The line of work balance is there if a collection ran in parallel and some
@@ -25,6 +26,7 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_memory(&mut text, stats);
     let _ = write_collections(&mut text, stats);
     let _ = write_heap_memory(&mut text, stats);
+    let _ = write_refills(&mut text, stats);
     let _ = write_phases(&mut text, stats);
     let _ = write_times(&mut text, stats);
     text
@@ -144,6 +146,21 @@ fn write_heap_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     }
     out.push_str("\n\n");
     Ok(())
+}
+
+/// A line that GHC does not print; none if no allocator was refilled.
+fn write_refills(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    let refills = &stats.refills;
+    if refills.count == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "  Refills: {} of allocators, {:.3}s of MUT elapsed ({:.1}%)\n",
+        commas(refills.count),
+        seconds(refills.elapsed_ns),
+        100.0 * ratio(refills.elapsed_ns, stats.mutator.elapsed_ns)
+    )
 }
 
 /// A line that GHC does not print; none if the program does not say what is measured.

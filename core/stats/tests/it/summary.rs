@@ -2,7 +2,7 @@
 
 use crate::ghc::{GHC_ROWS, GHC_SUMMARY, as_ghc_n1, as_ghc_n2, as_threaded, read_list, read_row, times};
 use gclab_stats::render::{closing_row, header, machine_readable, one_line, row, summary};
-use gclab_stats::{GcThread, GenerationStats, Looks, RunPhase, RunPhases, Sharings, Statistics, Times};
+use gclab_stats::{GcThread, GenerationStats, Looks, Refills, RunPhase, RunPhases, Sharings, Statistics, Times};
 
 #[test]
 fn the_summary_is_ghcs_to_the_byte() {
@@ -55,6 +55,23 @@ fn retainers_censuses_and_the_checker_have_a_line_each() {
     assert!(!summary(&stats).contains("PROF") && !machine_readable(&stats).contains("hc_cpu"));
     stats.looks = Looks::default();
     assert_eq!(summary(&stats), without);
+}
+
+#[test]
+fn refills_are_a_paragraph_of_its_own() {
+    let mut stats = as_ghc_n1();
+    let without = summary(&stats);
+    stats.mutator = times(50_000, 50_000);
+    let before = summary(&stats);
+    assert!(!before.contains("Refills") && !without.contains("Refills"));
+    stats.refills = Refills {
+        count: 12_345,
+        elapsed_ns: 20_000_000,
+    };
+    let line = "  Refills: 12,345 of allocators, 0.020s of MUT elapsed (40.0%)\n\n";
+    let text = summary(&stats);
+    assert!(text.contains(line), "{text}");
+    assert_eq!(text.replace(line, ""), before);
 }
 
 #[test]

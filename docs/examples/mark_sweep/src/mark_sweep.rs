@@ -1,4 +1,5 @@
-//! `mark-sweep`: live closures are marked and not moved; unmarked memory is used for new closures.
+//! `plain-mark-sweep`: live closures are marked and not moved; unmarked memory is used for new
+//! closures.
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
@@ -36,8 +37,8 @@ impl MarkSweep {
 // handed out or freed.
 unsafe impl Collector for MarkSweep {
     const DESCRIPTION: Description = Description {
-        name: "mark-sweep",
-        summary: "marks everything that lives and moves nothing",
+        name: "plain-mark-sweep",
+        summary: "marks everything that lives and moves nothing, with one thread",
         moves: false,
         parallel: false,
         generations: (1, 1),
@@ -77,7 +78,7 @@ impl Collect for MarkSweep {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, &mut self.marks, words).map(Some)
+        self.large.allocate(heap, words).map(Some)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Cells>) -> Result<Outcome, NotBegun> {

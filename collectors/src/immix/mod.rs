@@ -1,0 +1,95 @@
+//! `immix` and `sticky-immix`: closures are marked and stay where they are, and mutators allocate
+//! in the holes between them (Immix, without evacuation).
+//!
+//! `immix` marks everything at each collection. Between two collections mutators take as much as
+//! there is live data: (F − 1) × live, or -A.
+//!
+//! Memory at the worst: F × live, and the holes that are too small.
+
+mod spaces;
+mod sticky;
+
+pub use sticky::StickyImmix;
+
+use gclab_core::block::{OutOfMemory, Region};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, NoBarrier, NotBegun, Outcome, Pause,
+    Refill,
+};
+use gclab_core::config::{Config, Parameter, SHARING, SIZING};
+use gclab_core::heap::Heap;
+use gclab_core::sizing::Sizing;
+use gclab_core::words::{Addr, Bytes, Words};
+use spaces::{Marking, Spaces};
+
+/// The step of all closures: one that is collected each time.
+const STEP: u8 = 1;
+
+/// Marking of everything, and allocation in holes.
+#[derive(Debug)]
+pub struct Immix {
+    spaces: Spaces,
+    sizing: Sizing,
+}
+
+// SAFETY: each collection marks all closures that roots lead to. Core's spaces hand out and free
+// only memory without marked closures.
+unsafe impl Collector for Immix {
+    const DESCRIPTION: Description = Description {
+        name: "immix",
+        summary: "marks everything, moves nothing, allocates in the holes between",
+        moves: false,
+        parallel: true,
+        generations: (1, 1),
+        honours: &[&[Parameter::AllocationArea, Parameter::Generations], SIZING, SHARING],
+    };
+    type Barrier = NoBarrier;
+
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let sizing = Sizing::new(config, heap);
+        let area = sizing.area_in_place(Bytes::ZERO)?;
+        Ok(Immix {
+            spaces: Spaces::new(heap, config, STEP, area)?,
+            sizing,
+        })
+    }
+}
+
+impl Collect for Immix {
+    type Alloc = Bump;
+
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        self.spaces.refill(heap, capability, words)
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        self.spaces.allocate_large(heap, words)
+    }
+
+    fn due(&mut self, _: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
+        Some(Due {
+            generation: 0,
+            major: true,
+        })
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
+        let marked = self.spaces.mark(pause, Marking::Everything);
+        let mut outcome = marked.outcome(self.spaces.held());
+        self.sizing.note(pause, &outcome);
+        match self.sizing.area_in_place(outcome.work.live) {
+            Ok(area) => self.spaces.set_area(area),
+            Err(error) => outcome.exhausted = Some(error),
+        }
+        Ok(outcome)
+    }
+
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.spaces.for_each_region(capabilities, visit);
+    }
+}

@@ -1,0 +1,161 @@
+//! `sticky-immix`: two generations in one space. A closure that was marked is old, and stays marked
+//! until the next major collection.
+//!
+//! A minor collection marks the young closures that live, from the roots and the remembered slots.
+//! All of them are old then: there is no ageing. Their blocks are *mixed* as soon as mutators
+//! allocate in their holes, and each store to a closure of a mixed block is remembered, since the
+//! barrier reads the states of blocks only. A minor collection happens after -A. A major one
+//! happens when the old closures have grown to F × live, or when there is little room.
+//!
+//! Memory at the worst: F × live, with the allocation area and the holes that are too small.
+
+use super::spaces::{Marking, Spaces};
+use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Work,
+};
+use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING};
+use gclab_core::heap::Heap;
+use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
+use gclab_core::trace::Marked;
+use gclab_core::words::{Addr, Bytes, Words};
+
+/// Marking of the young closures, or of everything, and allocation in holes.
+#[derive(Debug)]
+pub struct StickyImmix {
+    spaces: Spaces,
+    sizing: Sizing,
+    /// Bytes of old closures, and of large ones among them.
+    old: Bytes,
+    old_large: Bytes,
+    /// The size of the old closures at which a major collection is due.
+    old_limit: Bytes,
+    /// There may be too little room for another minor collection.
+    is_urgent: bool,
+}
+
+// SAFETY: a minor collection marks all unmarked closures that roots and remembered slots lead to.
+// The barrier remembers each slot of a marked closure that is made to point to an unmarked one,
+// since blocks with both are mixed. A major collection clears the marks, and marks all closures
+// that roots lead to. Core's spaces hand out and free only memory without marked closures.
+unsafe impl Collector for StickyImmix {
+    const DESCRIPTION: Description = Description {
+        name: "sticky-immix",
+        summary: "two generations in one space, moves nothing, allocates in the holes between",
+        moves: false,
+        parallel: true,
+        generations: (2, 2),
+        honours: &[&[Parameter::AllocationArea], SIZING, GENERATIONS, SHARING],
+    };
+    type Barrier = GenerationalBarrier;
+
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let sizing = Sizing::new(config, heap);
+        let old_limit = sizing.old_limit(Bytes::ZERO, MajorStrategy::InPlace);
+        let area = sizing.area(Live::default(), old_limit, MajorStrategy::InPlace)?;
+        Ok(StickyImmix {
+            spaces: Spaces::new(heap, config, FIRST_OLD_STEP, area)?,
+            sizing,
+            old: Bytes::ZERO,
+            old_large: Bytes::ZERO,
+            old_limit,
+            is_urgent: false,
+        })
+    }
+}
+
+impl Collect for StickyImmix {
+    type Alloc = Bump;
+
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        self.spaces.refill(heap, capability, words)
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        self.spaces.allocate_large(heap, words)
+    }
+
+    fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
+        let major = cause.forces_major() || self.is_urgent || self.old > self.old_limit;
+        Some(Due {
+            generation: u32::from(major),
+            major,
+        })
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
+        let mut outcome = match pause.due {
+            Some(Due { major: false, .. }) => self.minor(pause),
+            _ => self.major(pause),
+        };
+        self.sizing.note(pause, &outcome);
+        if outcome.work.major {
+            self.old_limit = self.sizing.old_limit(self.old, MajorStrategy::InPlace);
+        }
+        outcome.exhausted = self.set_area(&outcome.work).err();
+        Ok(outcome)
+    }
+
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.spaces.for_each_region(capabilities, visit);
+    }
+}
+
+impl StickyImmix {
+    /// A minor collection. What survives it is old.
+    fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
+        let marked = self.spaces.mark(pause, Marking::Young);
+        self.old += marked.words.to_bytes();
+        self.old_large += marked.large.to_bytes();
+        self.outcome(&marked, 0)
+    }
+
+    /// A major collection.
+    fn major(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
+        let marked = self.spaces.mark(pause, Marking::Everything);
+        self.old = marked.words.to_bytes();
+        self.old_large = marked.large.to_bytes();
+        self.outcome(&marked, 1)
+    }
+
+    /// The outcome of a collection of `generation` that marked these closures.
+    fn outcome(&self, marked: &Marked, generation: u32) -> Outcome {
+        let held = self.spaces.held();
+        let outcome = marked.outcome(held);
+        let major = generation > 0;
+        Outcome {
+            work: Work {
+                generation,
+                major,
+                live: self.old,
+                large: self.old_large,
+                slop: held - self.old,
+                promoted: if major { Bytes::ZERO } else { marked.words.to_bytes() },
+                ..outcome.work
+            },
+            ..outcome
+        }
+    }
+
+    /// Sets the allocation area after a collection that did this `work`.
+    ///
+    /// # Errors
+    /// If there is no room to go on.
+    fn set_area(&mut self, work: &Work) -> Result<(), OutOfMemory> {
+        let live = Live::in_place(work);
+        let area = self.sizing.area(live, self.old_limit, MajorStrategy::InPlace)?;
+        self.spaces.set_area(area);
+        let young = Young {
+            area,
+            large: Bytes::ZERO,
+        };
+        self.is_urgent = self.sizing.major_is_urgent(live, young, MajorStrategy::InPlace);
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! A hole: a range of free memory in which an allocator allocates, and a chain of more.
+//!
+//! The collector gives an allocator as many holes at a time as it found together. The mutator goes
+//! on from hole to hole without the world's lock ([`super::Alloc::reserve_elsewhere`]). The chain
+//! takes no memory of its own: the first word of each hole that waits has its size and the place of
+//! the next.
+
+use super::is_range_of_words;
+use crate::block::poison;
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
+use crate::words::{Addr, Bytes, WORD, Words};
+use std::cell::Cell;
+
+/// A cursor that runs to a limit, and the holes that come next.
+#[derive(Debug, Default)]
+pub(super) struct Hole {
+    cursor: Cell<usize>,
+    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator
+    /// stop.
+    limit: AtomicUsize,
+    /// Where the hole really ends; `limit` is before it while allocation is restricted or
+    /// interrupted.
+    end: Cell<usize>,
+    /// Where counting of allocated bytes goes on.
+    counted: Cell<usize>,
+    more: Chain,
+}
+
+impl Hole {
+    /// Allocates from `start` to `end` from now on, then in `more`. Call [`Hole::leave`] first.
+    ///
+    /// # Panics
+    /// If the addresses are no ends of ranges of whole words.
+    pub(super) fn set(&self, (start, end): (Addr, Addr), more: &[(Addr, Addr)]) {
+        self.enter(start, end);
+        self.limit.store(end.0, Relaxed);
+        self.more.set(more);
+    }
+
+    fn enter(&self, start: Addr, end: Addr) {
+        assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
+        self.cursor.set(start.0);
+        self.counted.set(start.0);
+        self.end.set(end.0);
+    }
+
+    /// Gives the holes up. Returns the bytes that were not counted yet.
+    pub(super) fn leave(&self) -> usize {
+        let running = self.running();
+        [&self.cursor, &self.counted, &self.end]
+            .iter()
+            .for_each(|cell| cell.set(0));
+        self.limit.store(0, Relaxed);
+        self.more.set(&[]);
+        running
+    }
+
+    /// Where the next closure will be; null without a hole.
+    #[inline(always)]
+    pub(super) fn cursor(&self) -> Addr {
+        Addr(self.cursor.get())
+    }
+
+    /// Returns `bytes` of room.
+    #[inline(always)]
+    pub(super) fn reserve(&self, bytes: Bytes) -> Option<Addr> {
+        let at = self.cursor.get();
+        // No overflow: an address and less than a large object. An interrupted limit is below every
+        // cursor.
+        (at + bytes.0 <= self.limit.load(Relaxed)).then_some(Addr(at))
+    }
+
+    /// Takes `bytes` at `at`, which were reserved.
+    #[inline(always)]
+    pub(super) fn commit(&self, at: Addr, bytes: Bytes) {
+        self.cursor.set(at.0 + bytes.0);
+    }
+
+    /// Goes on to the next hole if that has `bytes` of room, and reserves them there. Does nothing
+    /// while allocation is restricted or interrupted. Returns the bytes that were not counted yet,
+    /// and the room.
+    pub(super) fn next(&self, bytes: Bytes) -> Option<(usize, Addr)> {
+        let (start, end) = self.more.first().filter(|(start, end)| (*end - *start) >= bytes)?;
+        // An interrupt may come at any moment; it must not be overwritten.
+        let limit = self.limit.compare_exchange(self.end.get(), end.0, Relaxed, Relaxed);
+        if limit.is_err() && !mutant!("cells/interrupt-overwritten") {
+            return None;
+        }
+        self.more.drop_first();
+        self.end_closures();
+        let running = self.running();
+        self.enter(start, end);
+        Some((running, start))
+    }
+
+    /// Ends the closures of this hole with a word that is no header, so that they can be walked.
+    fn end_closures(&self) {
+        let cursor = self.cursor();
+        if cursor.0 < self.end.get() {
+            // SAFETY: free memory of this allocator: the collector promises it.
+            unsafe {
+                poison::lend(cursor, Words(1).to_bytes());
+                cursor.as_mut_ptr::<u64>().write(0);
+            }
+        }
+    }
+
+    /// Offers no more than `bytes` of room from now on; with `None` all there is.
+    pub(super) fn restrict(&self, bytes: Option<Bytes>) {
+        let end = self.end.get();
+        let limit = bytes.map_or(end, |bytes| end.min(self.cursor.get() + bytes.0));
+        self.limit.store(limit, Relaxed);
+    }
+
+    /// Offers no room until [`Hole::restrict`], or until a hole is set. Touches only an atomic.
+    pub(super) fn interrupt(&self) {
+        self.limit.store(0, Relaxed);
+    }
+
+    /// Bytes taken since they were last counted.
+    pub(super) fn running(&self) -> usize {
+        self.cursor.get() - self.counted.get()
+    }
+
+    /// Counts the bytes taken so far.
+    pub(super) fn count(&self) {
+        self.counted.set(self.cursor.get());
+    }
+
+    /// The free ranges: the rest of the hole, and the holes that wait.
+    pub(super) fn free(&self) -> impl Iterator<Item = (Addr, Addr)> {
+        let rest = (self.cursor(), Addr(self.end.get()));
+        std::iter::once(rest).chain(self.more.iter())
+    }
+}
+
+/// Holes that wait, by address.
+#[derive(Debug, Default)]
+struct Chain {
+    /// The first; 0 if there is none.
+    first: Cell<usize>,
+}
+
+/// Bits of a hole's size in words, in its first word. The rest are the address of the next hole, in
+/// words.
+const SIZE_BITS: u32 = 20;
+
+impl Chain {
+    /// Chains `holes` in place of those before.
+    ///
+    /// # Panics
+    /// If a hole has no word, or 2^20 of them.
+    fn set(&self, holes: &[(Addr, Addr)]) {
+        self.first.set(0);
+        for &(start, end) in holes.iter().rev() {
+            assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
+            let words = (end.0 - start.0) / WORD;
+            assert!((1..1 << SIZE_BITS).contains(&words), "no hole: {start:?} to {end:?}");
+            let next = self.first.replace(start.0) / WORD;
+            // SAFETY: the collector promises that the hole is free memory of the mutator, as for
+            // the methods that take holes.
+            unsafe {
+                poison::lend(start, Words(1).to_bytes());
+                start.as_mut_ptr::<u64>().write((next << SIZE_BITS | words) as u64);
+            }
+        }
+    }
+
+    fn first(&self) -> Option<(Addr, Addr)> {
+        Some(self.first.get())
+            .filter(|&at| at != 0)
+            .map(|at| Chain::read(Addr(at)).0)
+    }
+
+    fn drop_first(&self) {
+        let next = Chain::read(Addr(self.first.get())).1;
+        self.first.set(next.0);
+    }
+
+    /// The hole at `at`, and the address of the next.
+    fn read(at: Addr) -> ((Addr, Addr), Addr) {
+        // SAFETY: `set` wrote the word, and the memory has been free since.
+        let word = unsafe { *at.as_ptr::<u64>() } as usize;
+        let words = Words(word & ((1 << SIZE_BITS) - 1));
+        ((at, at + words), Addr((word >> SIZE_BITS) * WORD))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Addr, Addr)> {
+        let mut at = Addr(self.first.get());
+        std::iter::from_fn(move || {
+            (!at.is_null()).then(|| {
+                let (hole, next) = Chain::read(at);
+                at = next;
+                hole
+            })
+        })
+    }
+}

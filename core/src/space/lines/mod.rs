@@ -1,0 +1,239 @@
+//! A space whose closures stay where they are, in *lines*: mutators allocate from hole to hole
+//! between the closures that lived (Immix, without evacuation).
+//!
+//! * *block*: up to 32 KiB of neighbouring blocks of the heap, with closures of any size below that
+//!   of large objects.
+//! * *hole*: free memory between marked closures, with room for a line at least
+//!   ([`MarkBits::hole`]). A mutator has one or some small ones, and allocates as in a bump
+//!   region.
+//!
+//! A closure is marked in [`MarkBits`]. Closures that were allocated since the last collection have
+//! no marks; they lie in holes that were handed out, from the start to the cursor. A collection of
+//! everything clears the marks (*condemn*). One of the young closures keeps them (*sticky* marks).
+//! After marking, blocks without marks go back to the heap, and holes are looked for when mutators
+//! ask, from the lowest address on. After a collection of the young ones only, these are memory
+//! that was handed out since the collection before, and then memory that was not looked at yet.
+//!
+//! A *medium* closure, larger than a line, may not fit in the hole that its mutator is in. It then
+//! gets room in another, the *overflow*, and smaller closures go on in that hole. The overflow is a
+//! large hole if there is one near, and else a new block.
+//!
+//! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
+//! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
+//! a block, and 24 bytes a hole that was handed out since the last collection.
+
+mod holes;
+mod supply;
+mod sweep;
+
+use super::MarkBits;
+use crate::alloc::Bump;
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region};
+use crate::capability::{Capabilities, Capability};
+use crate::heap::Heap;
+use crate::words::{Addr, Bytes, Words};
+use holes::{Hole, SMALL};
+
+/// The step of closures that no collection has marked.
+const YOUNG: u8 = 1;
+
+/// Blocks with holes.
+#[derive(Debug)]
+pub struct LineSpace {
+    /// The step of closures that were marked. If it is not that of young ones, blocks with both are
+    /// mixed.
+    step: u8,
+    /// Blocks with marks.
+    kept: Vec<BlockRun>,
+    /// Blocks without marks: all closures in them are young.
+    fresh: Vec<BlockRun>,
+    /// Memory that holes have not been looked for in; the first is the last one here.
+    unsearched: Vec<Hole>,
+    /// Holes that were found and not given to a mutator yet; the first is the last one here.
+    ahead: Vec<Hole>,
+    /// Holes that were given back, or were too small for a medium closure.
+    aside: Vec<Hole>,
+    /// Holes that mutators had since the last collection.
+    filled: Vec<Filled>,
+    /// By capability: the memory of its mutator.
+    lent: Vec<Lent>,
+    /// Bytes of all blocks.
+    held: usize,
+    /// Bytes of holes handed out since the last collection.
+    taken: usize,
+}
+
+/// The memory of one mutator.
+#[derive(Clone, Debug, Default)]
+struct Lent {
+    /// The holes that it has, and those that it had before the one it is in.
+    holes: Vec<Hole>,
+    /// The first of them is for one medium closure.
+    is_for_one: bool,
+    /// The rest of a hole for medium closures that did not fit elsewhere.
+    overflow: Hole,
+}
+
+/// A hole that a mutator had.
+#[derive(Clone, Copy, Debug)]
+struct Filled {
+    hole: Hole,
+    /// The end of the closures in it. Null: it has to be looked for ([`Bump::filled`]).
+    end: Addr,
+}
+
+impl LineSpace {
+    /// An empty space for the mutators of `capabilities` capabilities. Marked closures belong to
+    /// `step`, and unmarked ones to step 1.
+    pub fn new(step: u8, capabilities: usize) -> Self {
+        LineSpace {
+            step,
+            kept: Vec::new(),
+            fresh: Vec::new(),
+            unsearched: Vec::new(),
+            ahead: Vec::new(),
+            aside: Vec::new(),
+            filled: Vec::new(),
+            lent: vec![Lent::default(); capabilities],
+            held: 0,
+            taken: 0,
+        }
+    }
+
+    /// Gives the mutator another hole, with room for `words` words, in a new block if there is
+    /// none; or some small ones at a time.
+    ///
+    /// # Errors
+    /// If the heap has no memory for a block.
+    pub fn refill<A: AsRef<Bump>>(
+        &mut self,
+        heap: &mut Heap,
+        marks: &MarkBits,
+        capability: Capability<'_, A>,
+        words: Words,
+    ) -> Result<(), OutOfMemory> {
+        let is_in_row = self.leave_one(capability);
+        let number = capability.number();
+        let first = if words <= SMALL {
+            self.small_hole(heap, marks, number)?
+        } else {
+            self.medium_hole(heap, marks, number, words, is_in_row)?
+        };
+        self.lend(heap, marks, capability, first);
+        Ok(())
+    }
+
+    /// Prepares for marking of young closures: takes the mutators' holes back.
+    pub fn leave<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
+        for capability in capabilities.iter() {
+            self.leave_one(capability);
+            self.leave_overflow(capability.number());
+        }
+        if mutant!("lines/sticky-marks-cleared") {
+            self.clear(marks);
+        }
+    }
+
+    /// Prepares for marking of everything: takes the mutators' holes back, and clears the marks.
+    pub fn condemn<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
+        self.leave(marks, capabilities);
+        if !mutant!("lines/marks-not-cleared") {
+            self.clear(marks);
+        }
+    }
+
+    /// Clears the marks of all closures.
+    fn clear(&self, marks: &mut MarkBits) {
+        for run in &self.kept {
+            marks.clear(run.start(), run.end());
+        }
+    }
+
+    /// Sweeps after marking of everything: frees the blocks without marks. In the others, unmarked
+    /// memory is free from now on.
+    pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        self.keep_marked(heap, marks);
+        self.free_unmarked(heap, marks);
+        self.begin_search(marks);
+    }
+
+    /// Sweeps after marking of young closures. Unmarked memory that mutators had is free from now
+    /// on. It stays with them, in whole blocks, too.
+    pub fn sweep_young(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        self.keep_marked(heap, marks);
+        self.search_again(heap);
+        self.begin_search(marks);
+    }
+
+    /// Bytes handed out to mutators since the last collection.
+    pub fn taken(&self) -> Bytes {
+        Bytes(self.taken)
+    }
+
+    /// Bytes of all blocks.
+    pub fn held(&self) -> Bytes {
+        Bytes(self.held)
+    }
+
+    /// Visits the regions that hold closures: marked ones that lie one behind the other, and the
+    /// filled parts of holes.
+    pub fn for_each_region<A: AsRef<Bump>>(
+        &self,
+        marks: &MarkBits,
+        capabilities: Capabilities<'_, A>,
+        visit: &mut dyn FnMut(Region),
+    ) {
+        let mut filled = self.filled.clone();
+        for capability in capabilities.iter() {
+            filled.extend(self.filled_by(capability));
+        }
+        filled.iter_mut().for_each(Filled::look_for_end);
+        filled.retain(|filled| filled.hole.start < filled.end);
+        filled.sort_unstable_by_key(|filled| filled.hole.start);
+        let kept = self.kept.iter().map(|&run| (run, self.step));
+        for (run, step) in kept.chain(self.fresh.iter().map(|&run| (run, YOUNG))) {
+            let first = filled.partition_point(|filled| filled.end <= run.start());
+            let inside = filled[first..].iter().take_while(|filled| filled.end <= run.end());
+            inside.clone().for_each(|filled| visit(filled.region(run)));
+            marks.for_each_region(run, &[], step, &mut |region| {
+                // An empty region stands for a block that is in no other.
+                if region.start < region.end || inside.clone().count() == 0 {
+                    visit(region);
+                }
+            });
+        }
+    }
+}
+
+impl Filled {
+    fn look_for_end(&mut self) {
+        if self.end.is_null() {
+            self.end = Bump::filled(self.hole.start, self.hole.end);
+        }
+    }
+
+    /// The closures in it. It lies in `run`.
+    fn region(self, run: BlockRun) -> Region {
+        Region {
+            run,
+            start: self.hole.start,
+            end: self.end,
+            step: YOUNG,
+            large: false,
+        }
+    }
+}
+
+/// All of a block.
+fn hole_of(run: BlockRun) -> Hole {
+    Hole {
+        start: run.start(),
+        end: run.end(),
+    }
+}
+
+/// Sets the state of the block that `hole` is in.
+fn set_state(heap: &mut Heap, hole: Hole, state: BlockState) {
+    let run = heap.blocks().run_of(hole.start);
+    heap.set_state(run.expect("a hole is in a block"), state);
+}

@@ -1,0 +1,246 @@
+//! Holes, as mutators ask for them.
+
+use super::holes::{Gap, Hole, LINE};
+use super::{Filled, LineSpace, YOUNG, hole_of, set_state};
+use crate::alloc::Bump;
+use crate::block::{BlockState, OutOfMemory, blocks_for};
+use crate::capability::Capability;
+use crate::heap::Heap;
+use crate::prefetch::prefetch_line;
+use crate::space::MarkBits;
+use crate::words::{Addr, Bytes, Words};
+use std::cmp::Ordering;
+
+/// Blocks of the heap in the largest blocks: 32 KiB.
+const MOST_BLOCKS: u32 = 8;
+
+/// A mutator gets holes until it has this much, and no more than [`MOST_HOLES`] of them.
+const ENOUGH: Bytes = Bytes::kib(4);
+const MOST_HOLES: usize = 32;
+
+/// Bytes that come into the cache together.
+const CACHE_LINE: usize = 64;
+
+/// Holes that are put aside in the search for an overflow.
+const PUT_ASIDE: usize = 8;
+
+/// Gaps that are looked at together.
+const AHEAD: usize = 16;
+
+/// Medium closures that an overflow has room for, at least.
+const ROOMY: usize = 3;
+
+impl LineSpace {
+    /// A hole for small closures.
+    pub(super) fn small_hole(&mut self, heap: &mut Heap, marks: &MarkBits, number: usize) -> Result<Hole, OutOfMemory> {
+        if let Some(hole) = self.next_hole(marks) {
+            return Ok(hole);
+        }
+        self.new_block(heap, Words(1)).or_else(|error| {
+            self.leave_overflow(number);
+            self.aside.pop().ok_or(error)
+        })
+    }
+
+    /// A hole for one closure of `words` words, from the overflow of capability `number`; or all of
+    /// the overflow, if such closures come in a row.
+    pub(super) fn medium_hole(
+        &mut self,
+        heap: &mut Heap,
+        marks: &MarkBits,
+        number: usize,
+        words: Words,
+        is_in_row: bool,
+    ) -> Result<Hole, OutOfMemory> {
+        if self.lent[number].overflow.size() < words.to_bytes() {
+            self.leave_overflow(number);
+            self.lent[number].overflow = self.overflow(heap, marks, words)?;
+        }
+        let overflow = std::mem::take(&mut self.lent[number].overflow);
+        if is_in_row {
+            return Ok(overflow);
+        }
+        let end = overflow.start + words;
+        self.lent[number].is_for_one = true;
+        self.lent[number].overflow = Hole { start: end, ..overflow };
+        Ok(Hole { end, ..overflow })
+    }
+
+    /// Lends `first` and small holes to a mutator.
+    pub(super) fn lend<A: AsRef<Bump>>(
+        &mut self,
+        heap: &mut Heap,
+        marks: &MarkBits,
+        capability: Capability<'_, A>,
+        first: Hole,
+    ) {
+        let mut holes = std::mem::take(&mut self.lent[capability.number()].holes);
+        holes.push(first);
+        let mut size = first.size();
+        while size < ENOUGH && holes.len() < MOST_HOLES {
+            let Some(hole) = self.next_hole(marks) else {
+                break;
+            };
+            size += hole.size();
+            holes.push(hole);
+        }
+        self.taken += size.0;
+        for &hole in &holes {
+            mix(heap, hole);
+            if hole.size() < ENOUGH {
+                (0..hole.size().0)
+                    .step_by(CACHE_LINE)
+                    .for_each(|offset| prefetch_line(hole.start + Bytes(offset)));
+            }
+        }
+        let mut pairs = [(Addr::NULL, Addr::NULL); MOST_HOLES];
+        for (pair, hole) in pairs.iter_mut().zip(&holes) {
+            *pair = (hole.start, hole.end);
+        }
+        capability.alloc().as_ref().set_holes(pairs[0], &pairs[1..holes.len()]);
+        self.lent[capability.number()].holes = holes;
+    }
+
+    /// Takes the holes of a capability back. Returns whether its mutator allocated one medium
+    /// closure since it got them, and nothing after it.
+    pub(super) fn leave_one<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) -> bool {
+        let number = capability.number();
+        let current = self.current_hole(capability);
+        let end = capability.alloc().as_ref().leave_region();
+        let is_for_one = std::mem::take(&mut self.lent[number].is_for_one);
+        let mut holes = std::mem::take(&mut self.lent[number].holes);
+        for (number, hole) in holes.drain(..).enumerate() {
+            match number.cmp(&current) {
+                Ordering::Less => self.filled.push(Filled { hole, end: Addr::NULL }),
+                Ordering::Equal => self.leave_hole(hole, end),
+                Ordering::Greater => self.put_back(hole),
+            }
+        }
+        self.lent[number].holes = holes;
+        is_for_one && current == 0
+    }
+
+    /// Ends the use of an overflow.
+    pub(super) fn leave_overflow(&mut self, number: usize) {
+        let rest = std::mem::take(&mut self.lent[number].overflow);
+        if rest.size() >= LINE {
+            self.aside.push(rest);
+        } else if rest.size() > Bytes::ZERO {
+            // Too small for anything before the next collection.
+            let end = rest.start;
+            self.filled.push(Filled { hole: rest, end });
+        }
+    }
+
+    /// The holes in which the mutator of a capability has allocated since it got them.
+    pub(super) fn filled_by<A: AsRef<Bump>>(&self, capability: Capability<'_, A>) -> impl Iterator<Item = Filled> {
+        let (current, cursor) = (self.current_hole(capability), capability.alloc().as_ref().cursor());
+        let had = self.lent[capability.number()].holes.iter().take(current + 1);
+        had.enumerate().map(move |(number, &hole)| Filled {
+            hole,
+            end: if number == current { cursor } else { Addr::NULL },
+        })
+    }
+
+    /// The number of the hole that a mutator is in, among those that it got.
+    fn current_hole<A: AsRef<Bump>>(&self, capability: Capability<'_, A>) -> usize {
+        let waiting = capability.alloc().as_ref().free().skip(1).count();
+        let holes = &self.lent[capability.number()].holes;
+        holes.len().saturating_sub(waiting + 1)
+    }
+
+    /// Takes a hole back whose closures end at `end`.
+    fn leave_hole(&mut self, hole: Hole, end: Addr) {
+        let rest = Hole {
+            start: mutant!("lines/hole-twice", end => hole.start),
+            ..hole
+        };
+        if rest.size() < LINE {
+            self.filled.push(Filled { hole, end });
+        } else {
+            self.filled.push(Filled {
+                hole: Hole { end, ..hole },
+                end,
+            });
+            self.put_back(rest);
+        }
+    }
+
+    /// Takes a hole back in which there are no closures.
+    fn put_back(&mut self, hole: Hole) {
+        self.taken -= hole.size().0;
+        self.aside.push(hole);
+    }
+
+    /// A hole that was put aside, or else the next.
+    fn next_hole(&mut self, marks: &MarkBits) -> Option<Hole> {
+        self.aside.pop().or_else(|| self.search(marks))
+    }
+
+    /// The next hole that no mutator has had since the last collection.
+    #[inline]
+    pub(super) fn search(&mut self, marks: &MarkBits) -> Option<Hole> {
+        self.ahead.pop().or_else(|| self.look_ahead(marks))
+    }
+
+    /// Looks for some holes at a time, so that their headers come from memory together.
+    fn look_ahead(&mut self, marks: &MarkBits) -> Option<Hole> {
+        while let Some(rest) = self.unsearched.last_mut() {
+            let (mut gaps, mut count) = ([Gap::default(); AHEAD], 0);
+            while count < AHEAD {
+                let Some(gap) = marks.next_gap(rest.start, rest.end) else {
+                    break;
+                };
+                gap.prefetch();
+                rest.start = gap.stop;
+                gaps[count] = gap;
+                count += 1;
+            }
+            if count == 0 {
+                self.unsearched.pop();
+            }
+            self.ahead
+                .extend(gaps[..count].iter().rev().filter_map(|gap| marks.hole(gap)));
+            if let Some(hole) = self.ahead.pop() {
+                return Some(hole);
+            }
+        }
+        None
+    }
+
+    /// A hole with room for several closures of `words` words, unless many holes must be looked at
+    /// for it; a new block then. Where there is no memory for that, any with room for one.
+    fn overflow(&mut self, heap: &mut Heap, marks: &MarkBits, words: Words) -> Result<Hole, OutOfMemory> {
+        let enough = Bytes(words.to_bytes().0 * ROOMY);
+        for _ in 0..PUT_ASIDE {
+            match self.search(marks) {
+                Some(hole) if hole.size() >= enough => return Ok(hole),
+                Some(hole) => self.aside.push(hole),
+                None => break,
+            }
+        }
+        self.new_block(heap, words).or_else(|error| {
+            while let Some(hole) = self.search(marks) {
+                self.aside.push(hole);
+            }
+            let fits = |hole: &Hole| hole.size() >= words.to_bytes();
+            let found = self.aside.iter().rposition(fits).ok_or(error)?;
+            Ok(self.aside.swap_remove(found))
+        })
+    }
+
+    /// A new block, with room for `words` words.
+    fn new_block(&mut self, heap: &mut Heap, words: Words) -> Result<Hole, OutOfMemory> {
+        let run = heap.allocate(blocks_for(words.to_bytes()), MOST_BLOCKS, BlockState::of_step(YOUNG))?;
+        self.held += run.bytes().0;
+        self.fresh.push(run);
+        Ok(hole_of(run))
+    }
+}
+
+/// Notes that the block of `hole` gets young closures. If it has old ones, it is mixed from now on.
+fn mix(heap: &mut Heap, hole: Hole) {
+    if heap.blocks().state_of(hole.start).step() > YOUNG && !mutant!("lines/block-not-mixed") {
+        set_state(heap, hole, BlockState::of_step(YOUNG).mixed());
+    }
+}

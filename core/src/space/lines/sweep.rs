@@ -1,0 +1,92 @@
+//! The sweep of a space of lines: which blocks stay, and where holes are looked for.
+
+use super::holes::Hole;
+use super::{LineSpace, hole_of, set_state};
+use crate::block::{BLOCK, BlockRun, BlockState, poison};
+use crate::heap::Heap;
+use crate::space::MarkBits;
+
+impl LineSpace {
+    /// From now on fresh blocks with marks are kept.
+    pub(super) fn keep_marked(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        let (step, kept) = (self.step, &mut self.kept);
+        self.fresh.retain(|&run| {
+            let is_marked = has_marks(marks, run);
+            if is_marked {
+                heap.set_state(run, BlockState::of_step(step));
+                kept.push(run);
+            }
+            !is_marked
+        });
+    }
+
+    /// Frees all blocks without marks, and begins to look for holes at the lowest address.
+    pub(super) fn free_unmarked(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        let (step, held) = (BlockState::of_step(self.step), &mut self.held);
+        let mut free = |run: BlockRun| {
+            *held -= run.bytes().0;
+            heap.free(run);
+        };
+        self.fresh.drain(..).for_each(&mut free);
+        self.kept.retain(|&run| {
+            let is_marked = has_marks(marks, run);
+            if !is_marked {
+                free(run);
+            }
+            is_marked
+        });
+        for &run in &self.kept {
+            if heap.blocks().state_of(run.start()) != step {
+                heap.set_state(run, step);
+            }
+        }
+        self.kept.sort_unstable_by_key(|run| std::cmp::Reverse(run.start()));
+        self.unsearched.clear();
+        self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
+        self.aside.clear();
+        self.ahead.clear();
+        self.filled.clear();
+    }
+
+    /// Looks for holes again in the memory that was handed out since the last collection, first.
+    pub(super) fn search_again(&mut self, heap: &mut Heap) {
+        let mut again: Vec<Hole> = self.filled.drain(..).map(|filled| filled.hole).collect();
+        again.append(&mut self.aside);
+        again.append(&mut self.ahead);
+        again.sort_unstable_by_key(|hole| std::cmp::Reverse(hole.start));
+        for hole in &again {
+            if heap.blocks().state_of(hole.start).is_mixed() {
+                set_state(heap, *hole, BlockState::of_step(self.step));
+            }
+        }
+        // Neighbours are one stretch again: what a mutator had, and the rest that was put aside. (A
+        // block may begin where another ends.)
+        again.dedup_by(|low, high| {
+            let joined = low.end == high.start && !high.start.is_aligned(BLOCK);
+            if joined {
+                high.start = low.start;
+            }
+            joined
+        });
+        self.unsearched.append(&mut again);
+    }
+
+    /// Ends a sweep. With debug assertions all holes are poisoned, so that a use of free memory is
+    /// found.
+    pub(super) fn begin_search(&mut self, marks: &MarkBits) {
+        self.taken = 0;
+        if cfg!(debug_assertions) {
+            let unsearched = self.unsearched.clone();
+            while let Some(hole) = self.search(marks) {
+                // SAFETY: the hole lies in a block of this space, between live closures.
+                unsafe { poison::retire(hole.start, hole.size()) };
+            }
+            self.unsearched = unsearched;
+        }
+    }
+}
+
+/// Whether a closure of `run` is marked.
+fn has_marks(marks: &MarkBits, run: BlockRun) -> bool {
+    marks.next_set(run.start(), run.end()).is_some()
+}
