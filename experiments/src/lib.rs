@@ -30,6 +30,7 @@ mod list;
 mod merge;
 mod minheap;
 mod new;
+mod own_program;
 mod plan;
 mod profile;
 mod report;

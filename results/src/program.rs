@@ -30,6 +30,8 @@ documented! {
         pub expect: Expectation,
         /// Regular expressions, each with one group, which take figures from the output.
         pub stats: BTreeMap<String, String>,
+        /// Units of figures of `stats`, by the name of the figure; absent if none has one.
+        pub units: Option<BTreeMap<String, String>>,
         /// Whether each configuration has one more run, untimed, with an event log.
         pub eventlog: bool,
         /// Hash of the file that runs (FNV-1a, 64 bits, hexadecimal): a folder never has results of
@@ -53,6 +55,11 @@ documented! {
 }
 
 impl Program {
+    /// The unit of a figure of `stats`, if the experiment gives it one.
+    pub fn unit(&self, figure: &str) -> Option<&str> {
+        self.units.as_ref()?.get(figure).map(String::as_str)
+    }
+
     /// The id of these parts: all of a program that could change the result of a run, apart from
     /// flags.
     pub fn identity(&self) -> String {

@@ -68,6 +68,8 @@ pub enum Kind {
     Classes,
     /// Letters of debug messages.
     Debug,
+    /// A closure: the number of its allocation, from 1, or its address in hexadecimal behind `0x`.
+    Closure,
     /// A flag that is on if it is given, with names or without.
     Names {
         /// Whether the flag without names is legal.
@@ -97,6 +99,11 @@ impl Kind {
                 "letters of s, g, n, p, f, u and a, with - before those to leave out",
                 "-ag",
             ),
+            Kind::Closure => (
+                "a closure",
+                "the number of its allocation, or its address with 0x",
+                "1000",
+            ),
             Kind::Debug => ("a list of debug messages", "letters of s, g, b and p", "sg"),
             Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
         }
@@ -118,6 +125,7 @@ impl Kind {
             Kind::File => "file",
             Kind::Classes => "classes of events",
             Kind::Debug => "debug messages",
+            Kind::Closure => "closure",
             Kind::Names { bare: true } => "switch, or names",
             Kind::Names { bare: false } => "names",
         }
@@ -148,6 +156,7 @@ impl Kind {
             | Kind::File
             | Kind::Classes
             | Kind::Debug
+            | Kind::Closure
             | Kind::Choice { .. }
             | Kind::Names { .. } => None,
         }
@@ -167,6 +176,7 @@ impl Kind {
             Kind::File => "<file>",
             Kind::Classes => "[<classes>]",
             Kind::Debug => "<x>",
+            Kind::Closure => "<closure>",
             Kind::Names { bare: true } => "[<names>]",
             Kind::Names { bare: false } => "<names>",
         }

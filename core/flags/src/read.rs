@@ -1,7 +1,8 @@
 //! How the values of flags are read, from words and from keys of experiment files.
 
-use gclab_core::words::Bytes;
+use gclab_core::profile::Followed;
 use gclab_core::words::size::{read_decimal, read_size};
+use gclab_core::words::{Addr, Bytes};
 use gclab_eventlog::{Classes, DebugMessages};
 
 use super::ghc_only::GHC_ONLY;
@@ -66,6 +67,7 @@ impl Kind {
             Kind::Debug if !text.is_empty() => DebugMessages::parse(text)
                 .map(Value::Debug)
                 .map_err(|wrong| not_yet(called, text, wrong.0).unwrap_or_else(|| self.bad(called, text))),
+            Kind::Closure if !text.is_empty() => self.read_closure(called, text),
             Kind::Names { .. } if !text.is_empty() => self.read_names(called, text),
             Kind::Switch | Kind::SwitchOff if text.is_empty() => Ok(Value::On),
             Kind::Switch | Kind::SwitchOff => Err(FlagError::UnexpectedValue {
@@ -95,6 +97,7 @@ impl Kind {
             (_, "false" | "off" | "none") if optional => Ok(Value::Off),
             (_, "true") if self.may_be_bare() => Ok(Value::On),
             (Kind::Names { .. }, _) if !text.is_empty() => self.read_names(called, text),
+            (Kind::Closure, _) if !text.is_empty() => self.read_closure(called, text),
             (Kind::Switch | Kind::SwitchOff | Kind::Output, _) => Err(self.bad(called, text)),
             (_, "") => Err(self.missing(called)),
             _ => self.read_number(called, text),
@@ -152,6 +155,20 @@ impl Kind {
             min,
             max,
         })
+    }
+
+    /// Reads an address behind `0x`, or the number of an allocation.
+    fn read_closure(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
+        if text.starts_with("0x") {
+            return match Kind::Address.read_number(called, text) {
+                Ok(Value::Address(at)) => Ok(Value::Closure(Followed::Address(Addr(at as usize)))),
+                _ => Err(self.bad(called, text)),
+            };
+        }
+        match self.read_count(called, text)? {
+            0 => Err(self.bad(called, text)),
+            number => Ok(Value::Closure(Followed::Allocation(number))),
+        }
     }
 
     /// Reads names with commas between them, in braces or not (as in GHC).

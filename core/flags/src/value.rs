@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use gclab_core::profile::Followed;
 use gclab_core::words::Bytes;
 use gclab_core::words::size::size_text;
 use gclab_eventlog::{Classes, DebugMessages};
@@ -34,6 +35,8 @@ pub enum Value {
     Classes(Classes),
     /// Debug messages.
     Debug(DebugMessages),
+    /// A closure.
+    Closure(Followed),
     /// A list of names.
     Names(Vec<String>),
 }
@@ -49,6 +52,8 @@ impl Value {
             Value::Number(number) => number.to_string(),
             Value::Count(count) => count.to_string(),
             Value::Address(address) => format!("{address:x}"),
+            Value::Closure(Followed::Allocation(number)) => number.to_string(),
+            Value::Closure(Followed::Address(at)) => format!("0x{:x}", at.0),
             Value::Name(name) if matches!(kind, Kind::GenerationOrOff { .. }) => format!("={name}"),
             Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),

@@ -19,6 +19,7 @@ pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
 pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
 
+use crate::profile::Followed;
 use crate::words::{Addr, Bytes};
 
 /// How much memory the heap should use (`-H`).
@@ -139,6 +140,9 @@ pub struct Config {
     /// Note the moves of closures, for a map of the heap
     /// ([`crate::profile::SideWords::take_moves`]). Default off; no flag sets it.
     pub follow_moves: bool,
+    /// `-DT`: note the life of this closure ([`crate::profile::SideWords::take_life`]). Default
+    /// none.
+    pub follow_closure: Option<Followed>,
     /// `-V`, `-I`, `-Iw`: the timer and idle collections. The heap itself has no timer:
     /// [`crate::timer::Timer`] is one.
     pub timer: TimerConfig,
@@ -173,6 +177,7 @@ impl Default for Config {
             profile: HeapProfile::default(),
             time_profile: None,
             follow_moves: false,
+            follow_closure: None,
             timer: TimerConfig::default(),
         }
     }
@@ -224,9 +229,13 @@ impl Config {
         }
     }
 
-    /// Whether closures need side words ([`crate::profile::SideWords`]), for a profile or a map.
+    /// Whether closures need side words ([`crate::profile::SideWords`]), for a profile, a map, or
+    /// the life of one.
     pub fn needs_side_words(&self) -> bool {
-        self.profile.needs_side_words() || self.time_profile.is_some() || self.follow_moves
+        self.profile.needs_side_words()
+            || self.time_profile.is_some()
+            || self.follow_moves
+            || self.follow_closure.is_some()
     }
 
     /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than

@@ -17,7 +17,7 @@ use crate::block::{
 };
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
-use crate::profile::SideWords;
+use crate::profile::{Followers, SideWords};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use retention::Retention;
@@ -89,14 +89,15 @@ impl Heap {
         self.limit
     }
 
-    /// Maps a side word for each closure. `biographies`: the words also record uses. `moves`: the
-    /// moves of closures are noted.
+    /// Maps a side word for each closure, which records the facts that `config` needs.
     ///
     /// # Errors
     /// If the system has no addresses for them.
-    pub(crate) fn map_side_words(&mut self, biographies: bool, moves: bool) -> Result<(), MemoryError> {
+    pub(crate) fn map_side_words(&mut self, config: &Config) -> Result<(), MemoryError> {
         let reserved = self.blocks.accounting().reserved.0;
-        let side_words = SideWords::new(self.blocks.base(), reserved, biographies, moves)?;
+        let base = self.blocks.base();
+        let followers = Followers::new(base, config.follow_moves, config.follow_closure);
+        let side_words = SideWords::new(base, reserved, config.profile.follows_uses(), followers)?;
         self.side_words = Some(Arc::new(side_words));
         Ok(())
     }

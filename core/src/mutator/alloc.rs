@@ -55,7 +55,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
             value.write(closure.add(1));
         }
         if !mutant!("profiles/birth-not-noted") {
-            view.born(at, words);
+            view.born(at, words, I::Object::INFO);
         }
         view.capability.alloc.commit(at, words);
         // SAFETY: the closure was just written, with the info table of its type.
@@ -122,7 +122,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         write(view, closure.wrapping_add(1));
         // SAFETY: `at` is the start of `words` words that belong to this closure.
         unsafe { closure.write(Header::with_layout(T::INFO, const { Header::layout(T::INFO) }).0) };
-        view.born(at, words);
+        view.born(at, words, T::INFO);
         if !large {
             view.capability.alloc.commit(at, words);
         }

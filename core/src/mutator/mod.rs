@@ -36,7 +36,7 @@ pub use var::MutVar;
 
 use crate::capability::{Capability, CapabilityData};
 use crate::capability_events::CapabilityEventKind;
-use crate::closure::ClosureRef;
+use crate::closure::{ClosureRef, TypeInfo};
 use crate::profile::{Charges, SideWords, StackId};
 use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, Ordering::Relaxed};
@@ -278,9 +278,9 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
 
     /// A closure of `words` words is being allocated at `at`.
     #[inline(always)]
-    pub(crate) fn born(&self, at: Addr, words: Words) {
+    pub(crate) fn born(&self, at: Addr, words: Words, info: &'static TypeInfo) {
         if let (true, Some(side_words)) = (M::OBSERVED, &self.side_words) {
-            side_words.born(at, self.cost_centres.get());
+            side_words.born(at, words, info, self.cost_centres.get());
             if let Some(charges) = &self.charges {
                 charges.charge(self.cost_centres.get(), words.0 as u64);
             }

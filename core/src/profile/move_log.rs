@@ -68,13 +68,10 @@ impl MoveLog {
         }
     }
 
-    /// Notes that a closure of `words` words moves. A compaction may leave it where it is.
-    #[cold]
+    /// Notes that a closure of `words` words moves.
     pub(super) fn note(&self, from: Addr, to: Addr, words: Words) {
         let block = |at: Addr| ((at.0 - self.base.0) >> BLOCK_SHIFT) as u32;
-        if from != to {
-            self.moves.lock().note(block(from), block(to), words);
-        }
+        self.moves.lock().note(block(from), block(to), words);
     }
 
     /// Takes the moves, and leaves none.
@@ -94,7 +91,6 @@ mod tests {
         let count = MOST_PAIRS + 5;
         for block in 0..count {
             log.note(at(block), at(0) + crate::words::Bytes(8), Words(3));
-            log.note(at(block), at(block), Words(3));
         }
         let moves = log.take();
         assert_eq!((moves.shift, moves.pairs.len()), (1, count.div_ceil(2)));

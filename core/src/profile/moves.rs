@@ -1,6 +1,6 @@
 //! What a collection that moves closures does with their side words.
 
-use super::move_log::MoveLog;
+use super::followers::Followers;
 use crate::prefetch::prefetch_line;
 use crate::sync::{MappedU64, Ordering::Relaxed};
 use crate::words::{Addr, Words};
@@ -41,17 +41,17 @@ pub(crate) struct SideWordsView<'s> {
     /// the closure from the heap's.)
     biased: *const MappedU64,
     table: PhantomData<&'s [MappedU64]>,
-    /// Where moves are noted, for a map of the heap.
-    log: Option<&'s MoveLog>,
+    /// The parties that follow moves, if there are any.
+    followers: Option<&'s Followers>,
 }
 
 impl<'s> SideWordsView<'s> {
     /// The entries of `table`, the first of which is for the address `base`.
-    pub(super) fn new(table: &'s [MappedU64], base: Addr, log: Option<&'s MoveLog>) -> Self {
+    pub(super) fn new(table: &'s [MappedU64], base: Addr, followers: Option<&'s Followers>) -> Self {
         SideWordsView {
             biased: table.as_ptr().wrapping_byte_sub(base.0),
             table: PhantomData,
-            log,
+            followers,
         }
     }
 
@@ -72,8 +72,8 @@ impl MoveSideWords for SideWordsView<'_> {
         // SAFETY: the caller vouches for the places, so these are entries of the table.
         let (old, new) = unsafe { (&*self.entry(from), &*self.entry(to)) };
         new.store(old.load(Relaxed), Relaxed);
-        if let Some(log) = self.log {
-            log.note(from, to, words);
+        if let Some(followers) = self.followers {
+            followers.moves(from, to, words);
         }
     }
 }

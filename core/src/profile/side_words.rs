@@ -3,13 +3,15 @@
 use super::biography::{Biographies, Spans};
 use super::cost_centre::{CostCentre, StackCosts, StackId, Stacks};
 use super::costs::Charges;
-use super::move_log::{MoveLog, Moves};
+use super::followers::Followers;
+use super::life::LifeEvent;
+use super::move_log::Moves;
 use super::moves::SideWordsView;
 use super::side_word::{LAST_ERA, SideWord};
-use crate::closure::ClosureRef;
+use crate::closure::{ClosureRef, TypeInfo};
 use crate::memory::{MemoryError, Table};
 use crate::sync::{AtomicBool, AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
-use crate::words::{Addr, WORD};
+use crate::words::{Addr, WORD, Words};
 
 /// A value that proves that no mutator runs: it exists only while the world is stopped.
 pub(crate) trait ProofOfStop {}
@@ -27,17 +29,22 @@ pub struct SideWords {
     stacks: Mutex<Stacks>,
     /// `None` if no profile needs the times of uses.
     biographies: Option<Mutex<Biographies>>,
-    /// `None` if no map of the heap needs the moves of closures.
-    moves: Option<MoveLog>,
+    /// `None` if no party follows closures.
+    followers: Option<Followers>,
 }
 
 impl SideWords {
     /// Maps the side words of a heap of `reserved` bytes from `base`. `biographies`: uses are to be
-    /// noted. `moves`: so are the moves of closures.
+    /// noted. `followers` learn of allocations and moves.
     ///
     /// # Errors
     /// If the system has no addresses for them.
-    pub(crate) fn new(base: Addr, reserved: usize, biographies: bool, moves: bool) -> Result<SideWords, MemoryError> {
+    pub(crate) fn new(
+        base: Addr,
+        reserved: usize,
+        biographies: bool,
+        followers: Option<Followers>,
+    ) -> Result<SideWords, MemoryError> {
         Ok(SideWords {
             words: Table::new(reserved / WORD)?,
             base,
@@ -45,7 +52,7 @@ impl SideWords {
             eras_taken: AtomicBool::new(false),
             stacks: Mutex::default(),
             biographies: biographies.then(Mutex::default),
-            moves: moves.then(|| MoveLog::new(base)),
+            followers,
         })
     }
 
@@ -57,7 +64,7 @@ impl SideWords {
 
     /// The side words for a collection that moves closures.
     pub(crate) fn view(&self) -> SideWordsView<'_> {
-        SideWordsView::new(&self.words, self.base, self.moves.as_ref())
+        SideWordsView::new(&self.words, self.base, self.followers.as_ref())
     }
 
     /// The side word of the closure at `at`.
@@ -77,7 +84,10 @@ impl SideWords {
 
     /// Notes that a closure was allocated at `at`.
     #[inline(always)]
-    pub(crate) fn born(&self, at: Addr, stack: StackId) {
+    pub(crate) fn born(&self, at: Addr, words: Words, info: &'static TypeInfo, stack: StackId) {
+        if let Some(followers) = &self.followers {
+            followers.born(at, words, info, stack);
+        }
         if let Some(word) = self.word(at) {
             word.store(SideWord::new(stack, self.era.load(Relaxed)).0, Relaxed);
         }
@@ -148,7 +158,22 @@ impl SideWords {
     /// Takes the moves of closures since the last call. There are none unless the heap notes them
     /// ([`crate::config::Config::follow_moves`]).
     pub fn take_moves(&self) -> Moves {
-        self.moves.as_ref().map_or_else(Moves::default, MoveLog::take)
+        self.followers
+            .as_ref()
+            .map_or_else(Moves::default, Followers::take_moves)
+    }
+
+    /// Takes the events in the life of the closure that the heap follows, since the last call
+    /// ([`crate::config::Config::follow_closure`]).
+    pub fn take_life(&self) -> Vec<LifeEvent> {
+        self.followers.as_ref().map_or_else(Vec::new, Followers::take_life)
+    }
+
+    /// The closure that the heap follows was found dead: another one may lie at its address.
+    pub fn end_life(&self) {
+        if let Some(followers) = &self.followers {
+            followers.end_life();
+        }
     }
 
     /// The uses of closures that are known by now.

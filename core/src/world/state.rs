@@ -81,7 +81,7 @@ impl<M: MutatorKind> WorldState<M> {
             heap.set_copiers(config.gc_thread_count() as usize);
         }
         if M::OBSERVED {
-            heap.map_side_words(config.profile.follows_uses(), config.follow_moves)?;
+            heap.map_side_words(config)?;
         }
         let collector = (chosen.make)(&mut heap, config)?;
         let stress = config.stress.unwrap_or(0);

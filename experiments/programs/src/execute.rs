@@ -13,7 +13,7 @@ use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
-use gclab_heap_traverse::Checker;
+use gclab_heap_traverse::{Checker, LifeTeller};
 use gclab_log::DebugPrinter;
 use gclab_stats::render::Printer;
 use gclab_stats::{Sink, StatsLevel};
@@ -214,6 +214,10 @@ fn run<M: MutatorKind>(
     }
     if let Some(logging) = &logging {
         logging.listen(&mut world);
+    }
+    // The life comes first: it tells how the closure came to where the checker finds it.
+    if request.flags.config.follow_closure.is_some() {
+        world.listen(Box::new(LifeTeller::new(io::stderr())));
     }
     if request.flags.sanity {
         Checker::install(&mut world);

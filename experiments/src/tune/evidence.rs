@@ -1,7 +1,8 @@
 //! The end of each setting of a search, in words.
 
+use gclab_sweep::tune::contestant::Fate;
 use gclab_sweep::tune::figures::shown;
-use gclab_sweep::tune::search::{Fate, Search};
+use gclab_sweep::tune::search::Search;
 
 /// The end of a setting in the race, and the reason.
 pub(super) fn fate(search: &Search, setting: usize) -> String {

@@ -18,12 +18,17 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> Value {
             let word = match comparison.verdict {
                 Verdict::Better => "better",
                 Verdict::AsGood => "default as good",
+                Verdict::Unclear(_) => "unclear",
                 Verdict::Worse => "keep the default",
                 Verdict::Needed(_) => "default breaks a limit",
                 Verdict::NoneKeeps(_) => "none keeps the limits",
             };
             (word, Some(comparison.setting), comparison.ratio)
         }
+    };
+    let more = match &answer {
+        Answer::Compared(comparison) => comparison.verdict.more_runs(),
+        _ => None,
     };
     let all = (0..offer.space.len()).filter_map(|setting| means(search, setting));
     json!({
@@ -36,6 +41,7 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> Value {
         "command": setting.map(|setting| offer.command(setting)),
         "ratio": ratio.map(|ratio| ratio.estimate),
         "ratio_ci95": ratio.and_then(|ratio| ratio.ci95).map(ends),
+        "more_runs": more,
         "runs": search.asked(),
         "settings": offer.space.len(),
         "front": front(search).iter().map(|means| offer.labels[means.setting].clone()).collect::<Vec<_>>(),

@@ -19,19 +19,19 @@ use gclab_sweep::plan::Shard;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep};
-use gclab_sweep::spec::{self, parse_duration};
-use gclab_sweep::suggest::suggest;
+use gclab_sweep::spec::parse_duration;
 use gclab_sweep::text::counted;
-use gclab_sweep::tune::detect;
 use gclab_sweep::tune::drive;
 use gclab_sweep::tune::energy::{self, Counters};
 use gclab_sweep::tune::figures::{Goal, Limit};
 use gclab_sweep::tune::offer::{self, Offer};
-use gclab_sweep::tune::search::{Budget, LEAST_BUDGET, Rules, Search};
+use gclab_sweep::tune::rules::{Budget, Rules};
+use gclab_sweep::tune::search::{LEAST_BUDGET, Search};
 use gclab_sweep::tune::source::{self, Runner, Stopped};
-use gclab_sweep::{folder, machine, runtime, tell};
+use gclab_sweep::{folder, machine, tell};
 
-use crate::common::{self, ended_by, fail, print, refuse, refuse_file};
+use crate::common::{self, ended_by, fail, print, refuse};
+use crate::own_program;
 use crate::report::write_html;
 use crate::settings::{RtsOpts, Settings};
 use tuned::Tuned;
@@ -162,29 +162,7 @@ fn of_workload(name: &str, arguments: &Arguments, registry: &Registry) -> Result
 }
 
 fn of_program(arguments: &Arguments, registry: &Registry, stop: &Stop) -> Result<Offer, ExitCode> {
-    if let Some(name) = &arguments.runtime
-        && runtime::named(name).is_none()
-    {
-        let names = suggest(name, "runtimes", &runtime::names());
-        return Err(refuse(format!("--runtime: unknown runtime `{name}`; {names}")));
-    }
-    let load = |runtime: Option<&str>| {
-        let loaded = spec::of_command(&arguments.command, runtime, 1, registry);
-        loaded.map_err(|error| refuse_file(&error))
-    };
-    let plain = load(arguments.runtime.as_deref())?;
-    let found = match &arguments.runtime {
-        Some(_) => None,
-        None => plain
-            .programs
-            .first()
-            .and_then(|entry| entry.file())
-            .and_then(|file| detect::runtime_of(&file)),
-    };
-    let of_command = match found {
-        Some(runtime) => load(Some(runtime.name()))?,
-        None => plain,
-    };
+    let of_command = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), registry)?;
     let experiment = Experiment {
         name: format!("tune-{}", of_command.name),
         text: of_command.text,

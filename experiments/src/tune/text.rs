@@ -7,9 +7,9 @@ use gclab_sweep::text::counted;
 use gclab_sweep::tune::answer::{
     Answer, Comparison, FRONT, Interval, Means, Verdict, answer as answer_of, front, means,
 };
+use gclab_sweep::tune::contestant::Fate;
 use gclab_sweep::tune::figures::{Goal, shown};
 use gclab_sweep::tune::offer::Offer;
-use gclab_sweep::tune::search::Fate;
 
 use super::evidence::fate;
 use super::tuned::Tuned;
@@ -112,6 +112,12 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     match comparison.verdict {
         Verdict::Better => format!("Use {flags}: {figure}."),
         Verdict::AsGood => format!("The default is as good as the best flags that were found. {flags}: {figure}."),
+        Verdict::Unclear(more) => {
+            let more = more.map_or_else(String::new, |more| {
+                format!("; about {} of each would decide", counted(more, "more run"))
+            });
+            format!("It is unclear whether {flags} is better than the default: {figure}{more}.")
+        }
         Verdict::Worse => format!("Keep the default flags. The best others, {flags}: {figure}."),
         Verdict::Needed(limit) => format!("Use {flags}: {figure}. The default breaks the limit: {limit}."),
         Verdict::NoneKeeps(limit) => {

@@ -51,3 +51,4 @@ pub mod spec;
 pub mod suggest;
 pub mod text;
 pub mod tune;
+mod units;

@@ -12,6 +12,7 @@ use regex_lite::Regex;
 
 use crate::machine;
 use crate::runtime::{Command, Ended, Files, Runtime, Setting, Start, Value};
+use crate::units::factor;
 
 /// A program of an experiment.
 #[derive(Clone, Debug)]
@@ -23,8 +24,17 @@ pub struct Program {
     /// Whether the runtime writes its statistics. It does not if it refuses the flag for that.
     pub has_statistics: bool,
     pattern: Option<Regex>,
-    stats: Vec<(String, Regex)>,
+    stats: Vec<Stat>,
     env: Vec<(String, String)>,
+}
+
+/// A figure that is taken from the output.
+#[derive(Clone, Debug)]
+struct Stat {
+    name: String,
+    regex: Regex,
+    /// From the unit of the output to that of the record.
+    factor: f64,
 }
 
 impl PartialEq for Program {
@@ -55,7 +65,16 @@ impl Program {
         let pattern = description.expect.pattern.as_ref();
         let pattern = pattern.map(|text| regex("pattern", text)).transpose()?;
         let stats = description.stats.iter();
-        let stats = stats.map(|(name, text)| regex(name, text).map(|regex| (name.clone(), regex)));
+        let stats = stats.map(|(name, text)| -> Result<Stat, (String, String)> {
+            Ok(Stat {
+                name: name.clone(),
+                regex: regex(name, text)?,
+                factor: factor(name, description.unit(name).unwrap_or(""))
+                    .ok()
+                    .flatten()
+                    .unwrap_or(1.0),
+            })
+        });
         let stats = stats.collect::<Result<_, _>>()?;
         description.runtime = runtime.name().to_owned();
         description.id = description.identity();
@@ -108,7 +127,7 @@ impl Program {
     pub fn groups(&self, name: Option<&str>) -> usize {
         let regex = match name {
             None => self.pattern.as_ref(),
-            Some(name) => self.stats.iter().find(|(key, _)| key == name).map(|(_, regex)| regex),
+            Some(name) => self.stats.iter().find(|stat| stat.name == name).map(|stat| &stat.regex),
         };
         regex.map_or(0, |regex| regex.captures_len() - 1)
     }
@@ -205,11 +224,11 @@ impl Program {
     ) -> (Option<RunStats>, Option<BTreeMap<String, f64>>) {
         let mut stats = self.runtime.statistics(ended);
         let mut others = BTreeMap::new();
-        for (name, regex) in &self.stats {
+        for Stat { name, regex, factor } in &self.stats {
             // The last match counts: programs that report progress end with the whole.
             let in_text = |text| {
                 let last = regex.captures_iter(text).last()?;
-                number(last.get(1)?.as_str())
+                number(last.get(1)?.as_str()).map(|number| number * factor)
             };
             let Some(figure) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
                 continue;

@@ -138,6 +138,19 @@ impl Combination {
         }
     }
 
+    /// Whether it is a workload of gclab's.
+    pub fn is_own(&self) -> bool {
+        self.program().is_none()
+    }
+
+    /// The limit of its memory, as people know it: `-M`, `-Xmx`, or `address-space`.
+    pub fn limit_name(&self) -> &'static str {
+        match self.program() {
+            None => "-M",
+            Some(program) => program.runtime.limit_name(),
+        }
+    }
+
     /// Returns the same with a heap of at most these bytes.
     ///
     /// # Errors

@@ -61,3 +61,34 @@ fn debug_messages_go_to_the_log_or_else_to_standard_error() {
         "{counts:?}"
     );
 }
+
+#[test]
+fn the_life_of_a_closure_goes_to_standard_error() {
+    let bench = Bench::new();
+    let run = |closure| {
+        let words = [
+            "exec",
+            "gcbench",
+            "10",
+            "8",
+            "2000",
+            "+RTS",
+            "-A64k",
+            "-xm4200000000",
+            closure,
+        ];
+        bench.gclab(&words)
+    };
+    let told = run("-DT1001").exits(0);
+    for text in ["closure: allocation 1001: Node, ", ": copied from 0x", ": died at 0x"] {
+        assert!(told.stderr.contains(text), "{text}: {}", told.stderr);
+    }
+    assert!(!told.stdout.contains("closure:"), "{}", told.stdout);
+    for wrong in ["-DT", "-DT0", "-DT0xyz", "-DTnode"] {
+        let refused = run(wrong).exits(2).stderr;
+        assert!(
+            refused.contains("write the number of its allocation, or its address with 0x"),
+            "{wrong}: {refused}"
+        );
+    }
+}

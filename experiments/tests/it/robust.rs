@@ -40,19 +40,17 @@ fn kill(child: &mut Child) {
     child.wait().unwrap();
 }
 
+/// Kills runners of `file`, an experiment of this number of runs, again and again, and lets the
+/// last one do the rest.
+///
 /// Unlike moments after the start, which are often those before the first run, these moments lie
 /// anywhere in a run, in the writing of its line, and between two runs.
-#[test]
-fn killed_at_moments_of_any_phase_of_a_run_it_loses_nothing() {
-    let bench = Bench::new();
-    let repeat = 12;
-    bench.write("tiny.toml", &tiny(repeat));
+fn killed_again_and_again(bench: &Bench, file: &str, runs: usize) {
     let folder = bench.path().join("out");
-    let runs = 8 * repeat as usize;
     let mut moment = 17_u64;
     let mut kept = String::new();
     for _ in 0..24 {
-        let mut runner = bench.start(&["run", "tiny.toml", "--out", "out"]);
+        let mut runner = bench.start(&["run", file, "--out", "out"]);
         let start = Instant::now();
         while lines(&folder).0.len() == kept.len() && runner.try_wait().unwrap().is_none() {
             assert!(start.elapsed() < Duration::from_secs(60), "no run within a minute");
@@ -71,8 +69,51 @@ fn killed_at_moments_of_any_phase_of_a_run_it_loses_nothing() {
         );
         kept = now;
     }
-    bench.gclab(&["run", "tiny.toml", "--out", "out"]).exits(0);
+    bench.gclab(&["run", file, "--out", "out"]).exits(0);
     complete(&folder, runs);
+}
+
+#[test]
+fn killed_at_moments_of_any_phase_of_a_run_it_loses_nothing() {
+    let bench = Bench::new();
+    let repeat = 12;
+    bench.write("tiny.toml", &tiny(repeat));
+    killed_again_and_again(&bench, "tiny.toml", 8 * repeat as usize);
+}
+
+/// A program of the user's has more phases than a workload: a preparation, processes of its own, an
+/// output that is read while it runs, and a file of its runtime's statistics.
+#[test]
+fn killed_at_moments_of_any_phase_of_a_programs_run_it_loses_nothing() {
+    let bench = Bench::new();
+    let repeat = 24;
+    let program = |name: &str, more: &str| {
+        let script = "test -e ready || exit 3; seq 300; sleep 0.003 & wait; echo sum=$V";
+        format!(
+            "[[program]]\nname = \"{name}\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n\
+             prepare = [[\"true\"], [\"touch\", \"ready\"]]\n\
+             expect = {{ pattern = 'sum=([0-9]+)' }}\nstats = {{ last = '(300)' }}\n{more}\n"
+        )
+    };
+    let text = format!(
+        "repeat = {repeat}\n{}{}",
+        program(
+            "plain",
+            "env = { V = \"7\" }\nsweep = { address-space = [\"1g\", \"2g\"] }"
+        ),
+        program(
+            "other",
+            "env = { V = \"8\" }\nruntime = \"ocaml\"\nflags = { s = \"64k\" }"
+        ),
+    );
+    bench.write("programs.toml", &text);
+    killed_again_and_again(&bench, "programs.toml", 3 * repeat);
+    let results = ResultsDir::open(bench.path().join("out")).unwrap();
+    for run in results.runs() {
+        let sum = if run.workload == "plain" { "7" } else { "8" };
+        assert_eq!(run.checksum.as_deref(), Some(sum), "{run:?}");
+        assert_eq!(run.figures.as_ref().unwrap()["last"], 300.0);
+    }
 }
 
 /// Runs a script of the shell as root of a mount namespace of its own; `None`, with a message,

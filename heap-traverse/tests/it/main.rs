@@ -6,8 +6,11 @@ mod checker;
 mod dominators;
 mod graphs;
 mod large;
+mod life;
 mod live;
 mod map;
+#[path = "../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
+mod mark_sweep;
 mod profiles;
 mod random;
 mod side_words;
@@ -25,6 +28,9 @@ struct Node {
     left: Mut<Node>,
     right: Mut<Node>,
 }
+
+/// Every collector of gclab, and one that moves nothing and has holes before its closures.
+type Collectors = (mark_sweep::MarkSweep, gclab_collectors::All);
 
 fn config(generations: u32) -> Config {
     Config {

@@ -1,7 +1,7 @@
 //! Maps of the heap: their totals are the statistics of the same stop, under every collector, and
 //! their parts add up.
 
-use super::{Node, config};
+use super::{Collectors, Node, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Observed};
 use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, EventKind, Listener};
@@ -97,7 +97,7 @@ impl CollectorVisitor for Mapped {
 }
 
 fn under(name: &str, config: Config, want: Option<Want>, animate: bool) -> (Recording, Vec<Stop>) {
-    gclab_collectors::All::with(name, Mapped(config, want, animate)).expect("it is in the list")
+    Collectors::with(name, Mapped(config, want, animate)).expect("it is in the list")
 }
 
 fn followed(generations: u32) -> Config {
@@ -152,7 +152,7 @@ fn the_totals_of_a_map_are_the_statistics_of_the_same_stop() {
         gc_threads: 2,
         ..followed(2)
     };
-    for description in gclab_collectors::All::descriptions() {
+    for description in Collectors::descriptions() {
         let name = description.name;
         let configs = [
             followed(description.fitting_generations(3)),

@@ -19,6 +19,8 @@
 //! - `change`: the change of a figure between two samples, in pairs where both have the same
 //!   rounds;
 //! - `pooled`: ratios of configurations with few runs each, by a spread that all share;
+//! - `cholesky` and `surface`: the figures of settings of a grid with few runs each, by what their
+//!   flags have in common;
 //! - `several`: which of several findings remain when they are judged together;
 //! - `runs`: how many runs it takes;
 //! - `outliers` and `drift`: runs that stand apart, and figures that depend on the time of the run;
@@ -32,6 +34,7 @@
 
 mod bootstrap;
 mod change;
+mod cholesky;
 #[cfg(test)]
 mod coverage;
 mod distributions;
@@ -50,6 +53,7 @@ mod ratio;
 mod runs;
 mod sample;
 mod several;
+mod surface;
 
 pub use bootstrap::{RUNS_FOR_MEDIAN, interval_of_median, interval_of_percentile, runs_for_percentile};
 pub use change::{Change, Rounds};
@@ -63,3 +67,4 @@ pub use ratio::{RUNS_FOR_BOOTSTRAP, Ratio, geometric_mean_of_ratios, ratio_of_me
 pub use runs::{LEAST_DIFFERENCE, MOST_RUNS, difference_of, log_variance, runs_for, runs_needed};
 pub use sample::{Interval, RUNS_FOR_INTERVAL, Sample, Spread};
 pub use several::{FALSE_SHARE, findings};
+pub use surface::{Estimate, Runs, estimates, without_disturbances};

@@ -8,6 +8,7 @@ use crate::format::{self, ABSENT};
 use crate::metric::{Metric, Unit};
 use gclab_inference::{Ratio, Spread};
 use gclab_words::size::read_number;
+use std::borrow::Cow;
 
 /// All that is reported on one folder.
 #[derive(Debug)]
@@ -248,7 +249,7 @@ pub(crate) struct Column {
     /// The heading without the unit.
     pub(crate) title: String,
     /// The unit; empty for words and counts.
-    pub(crate) unit: &'static str,
+    pub(crate) unit: Cow<'static, str>,
     /// Whether it holds figures, which are aligned to the right.
     pub(crate) figures: bool,
     /// Whether a terminal leaves it out.
@@ -260,7 +261,7 @@ impl Column {
     pub(crate) fn words(title: impl Into<String>) -> Column {
         Column {
             title: title.into(),
-            unit: "",
+            unit: Cow::Borrowed(""),
             figures: false,
             wide_only: false,
         }
@@ -277,7 +278,7 @@ impl Column {
     /// The column of a metric.
     pub(crate) fn metric(metric: &Metric) -> Column {
         Column {
-            unit: metric.unit.name(),
+            unit: metric.unit.name().into(),
             ..Column::figures(metric.title)
         }
     }

@@ -38,6 +38,24 @@ pub(super) const OTHER: &[FlagSpec] = &[
         get: |f| switch(f.sanity),
     },
     FlagSpec {
+        name: "DT",
+        toml: None,
+        kind: Kind::Closure,
+        default: "off",
+        meaning: "tell the life of one closure on standard error: the n-th that is allocated, or the first at an address; where it was allocated, copied to, promoted, marked, and which collection found it dead",
+        ghc: Some("gclab's own"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| {
+            f.config.follow_closure = if let Value::Closure(closure) = v {
+                Some(closure)
+            } else {
+                None
+            }
+        },
+        get: |f| f.config.follow_closure.map(Value::Closure),
+    },
+    FlagSpec {
         name: "DZ",
         toml: Some("DZ"),
         kind: Kind::Count {

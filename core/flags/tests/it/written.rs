@@ -23,6 +23,7 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::File => vec!["some.file"],
             Kind::Classes => vec!["", "-ag", "a"],
             Kind::Debug => vec!["s", "sgbp"],
+            Kind::Closure => vec!["1", "1000", "0x4200001000"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
@@ -90,6 +91,7 @@ fn values_written_for_keys_give_the_same_flags() {
         read.profile_stem.clone_from(&flags.profile_stem);
         read.log.clone_from(&flags.log);
         read.debug = flags.debug;
+        read.config.follow_closure = flags.config.follow_closure;
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }

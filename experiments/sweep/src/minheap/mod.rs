@@ -24,4 +24,4 @@ pub mod store;
 mod tests;
 
 pub use error::SearchError;
-pub use prober::{Found, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find};
+pub use prober::{Found, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, executable, find, folder};

@@ -128,12 +128,12 @@ pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum
 }
 
 /// The folder of the probes of a question.
-fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
+pub fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
     store::folder(&tools.root, question.configuration(), executable(question, tools))
 }
 
 /// The hash of the file that a question runs.
-fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t str {
+pub fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t str {
     match question.program() {
         None => match &question.surroundings().build {
             Some(build) => &build.executable,
@@ -316,8 +316,9 @@ fn minimum(question: &Combination, found: &Least, probes: usize) -> Minimum {
         .collect();
     let note = match found.size {
         None => Some(format!(
-            "it never completes with up to {}, though it does without -M",
-            mebibytes(bytes(found.too_small))
+            "it never completes with up to {}, though it does without {}",
+            mebibytes(bytes(found.too_small)),
+            question.limit_name()
         )),
         Some(_) => (!holes.is_empty()).then(|| format!("not monotone: {}", holes.join("; "))),
     };

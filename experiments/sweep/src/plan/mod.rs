@@ -33,7 +33,7 @@ use gclab_results::{Configuration, Minimum, PlannedRun};
 use crate::experiment::Experiment;
 use crate::run::{Combination, Run};
 use order::order;
-pub(crate) use order::{below, shuffle};
+pub(crate) use order::shuffle;
 
 pub use cells::Cell;
 pub(crate) use cells::{Variants, heap_bytes, heap_name, points, points_of, programs_of, used_excludes};

@@ -87,7 +87,7 @@ pub(crate) fn shuffle<T>(items: &mut [T], random: &mut Pcg64) {
 
 /// A number below `bound`, each equally likely. Draws from the incomplete last span of the 64-bit
 /// range are rejected.
-pub(crate) fn below(bound: u64, random: &mut Pcg64) -> u64 {
+fn below(bound: u64, random: &mut Pcg64) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {
         let draw = random.next_u64();

@@ -97,6 +97,19 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     /// The key of the flag that limits the memory of a program.
     fn limit(&self) -> &'static str;
 
+    /// The limit of memory, as people know it: by the word of its flag, or else by its key.
+    fn limit_name(&self) -> &'static str {
+        let flag = self.flags().iter().find(|flag| flag.key == self.limit());
+        let word = flag.map_or("", |flag| flag.word.trim_end_matches("{}"));
+        if word.is_empty() { self.limit() } else { word }
+    }
+
+    /// The word of a command that fixes the size of the heap, whatever flags an adapter adds.
+    fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
+        let _ = words;
+        None
+    }
+
     /// The flags that are worth trying, for `gclab tune`; none if there are none.
     fn tried(&self) -> &'static [Tried] {
         &[]

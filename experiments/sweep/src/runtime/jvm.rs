@@ -162,6 +162,16 @@ impl Runtime for Jvm {
         "Xmx"
     }
 
+    fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
+        // Of two values the last one counts, and the words of the command are behind the adapter's.
+        let is_size = |word: &&str| {
+            ["-Xmx", "-Xms", "-XX:MaxHeapSize="]
+                .iter()
+                .any(|size| word.starts_with(size))
+        };
+        words.iter().map(String::as_str).find(is_size)
+    }
+
     fn sizes(&self) -> &'static [&'static str] {
         &["Xms"]
     }

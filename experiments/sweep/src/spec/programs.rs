@@ -14,6 +14,7 @@ use crate::experiment::{Axis, Entry};
 use crate::program::{Program, place_of};
 use crate::runtime::{self, Flag, Runtime, Setting, Value};
 use crate::suggest::suggest;
+use crate::units::factor;
 
 /// The length of a SHA-256 in hexadecimal.
 const SHA256: usize = 64;
@@ -30,6 +31,7 @@ pub(super) fn programs(source: &Source, raw: &Raw) -> Parsed<Vec<Entry>> {
             runtime: runtime_of(source, own)?,
         };
         let entry = check.entry()?;
+        one_unit(source, own, &entries)?;
         if !seen.insert((entry.workload.clone(), entry.args.clone(), entry.collector.clone())) {
             return Err(SpecError::at(
                 source,
@@ -42,6 +44,31 @@ pub(super) fn programs(source: &Source, raw: &Raw) -> Parsed<Vec<Entry>> {
         entries.push(entry);
     }
     Ok(entries)
+}
+
+/// Checks that a figure has the same unit in `own` as in the programs before it: tables have a
+/// column for each figure.
+fn one_unit(source: &Source, own: &RawProgram, before: &[Entry]) -> Parsed<()> {
+    for stat in &own.stats {
+        let name = stat.name.get_ref();
+        let unit = stat.unit.as_ref().map(|unit| unit.get_ref().as_str());
+        let others = before.iter().map(|entry| &entry.program.description);
+        let mut with = others.filter(|other| other.stats.contains_key(name) && other.unit(name) != unit);
+        if let Some(other) = with.next()
+            && factor(name, "") == Ok(None)
+        {
+            let named = other.unit(name).unwrap_or("no unit");
+            let place = stat.unit.as_ref().unwrap_or(&stat.pattern).span();
+            let text = format!(
+                "`{name}` has {named} in program {}, and {} here",
+                other.name,
+                unit.unwrap_or("no unit")
+            );
+            return Err(SpecError::at(source, place, text, "another unit")
+                .help("give the figure one unit, or one of the two another name"));
+        }
+    }
+    Ok(())
 }
 
 /// The names of a program: its column in tables, its work, and its own.
@@ -127,7 +154,12 @@ impl Check<'_> {
                 checksum: self.checksum()?,
                 pattern: own.expect.pattern.as_ref().map(text),
             },
-            stats: own.stats.iter().map(pair).collect(),
+            stats: own
+                .stats
+                .iter()
+                .map(|stat| (text(&stat.name), text(&stat.pattern)))
+                .collect(),
+            units: Some(self.units()?).filter(|units| !units.is_empty()),
             eventlog: eventlog.is_some(),
             ..Description::default()
         };
@@ -135,8 +167,8 @@ impl Check<'_> {
             let place = own
                 .stats
                 .iter()
-                .find(|(name, _)| *name.get_ref() == key)
-                .map(|(_, value)| value);
+                .find(|stat| *stat.name.get_ref() == key)
+                .map(|stat| &stat.pattern);
             let place = place.or(own.expect.pattern.as_ref());
             let fault: Vec<&str> = fault.split_whitespace().collect();
             SpecError::at(
@@ -162,10 +194,11 @@ impl Check<'_> {
             )
             .help("a group is what stands in parentheses: 'total: ([0-9]+) bytes'; (?:...) groups without counting")
         };
-        for (name, place) in &self.own.stats {
-            let groups = program.groups(Some(name.get_ref()));
+        for stat in &self.own.stats {
+            let name = stat.name.get_ref();
+            let groups = program.groups(Some(name));
             if groups != 1 {
-                return Err(wrong(place, name.get_ref(), "one group, around the number,", groups));
+                return Err(wrong(&stat.pattern, name, "one group, around the number,", groups));
             }
         }
         match &self.own.expect.pattern {
@@ -174,6 +207,25 @@ impl Check<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The units of figures. That of a figure which records have must be one of its kind.
+    fn units(&self) -> Parsed<BTreeMap<String, String>> {
+        let mut units = BTreeMap::new();
+        for stat in &self.own.stats {
+            let (name, Some(unit)) = (stat.name.get_ref(), &stat.unit) else {
+                continue;
+            };
+            if let Err(right) = factor(name, unit.get_ref()) {
+                let text = format!(
+                    "`{name}` is a figure of the record, and {} is no unit of it",
+                    unit.get_ref()
+                );
+                return Err(SpecError::at(self.source, unit.span(), text, "another unit, or none").help(right));
+            }
+            units.insert(name.clone(), unit.get_ref().clone());
+        }
+        Ok(units)
     }
 
     fn checksum(&self) -> Parsed<Option<String>> {

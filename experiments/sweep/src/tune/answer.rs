@@ -2,10 +2,11 @@
 //! settings trade one figure for another.
 
 pub use gclab_inference::Interval;
-use gclab_inference::{Ratio, Spread, ratio_of_means};
+use gclab_inference::{Change, Ratio, Spread, ratio_of_means};
 
+use super::contestant::{Contestant, Fate};
 use super::figures::{Figures, Goal, Limit};
-use super::search::{Contestant, Fate, Search};
+use super::search::Search;
 
 /// The answer of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +30,20 @@ pub struct Comparison {
     pub verdict: Verdict,
 }
 
+/// Settings whose figures differ by a smaller share are as good as each other.
+pub const EQUAL: f64 = 0.05;
+
 /// The conclusion from the last runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// The setting is better: the interval lies below 1.
     Better,
-    /// No difference could be seen: the interval contains 1, or there is none.
+    /// No difference that matters: the interval contains 1, and lies within [`EQUAL`] on both
+    /// sides.
     AsGood,
+    /// The interval contains 1 and is wider than that, or there is none. The number of runs of each
+    /// that would probably decide, beside those that are there; absent if it cannot be said.
+    Unclear(Option<usize>),
     /// The default is better: the interval lies above 1.
     Worse,
     /// The default breaks a limit, and the setting keeps all of them.
@@ -48,6 +56,14 @@ impl Verdict {
     /// Whether the setting is to be preferred to the default.
     pub fn prefers_the_setting(self) -> bool {
         matches!(self, Verdict::Better | Verdict::Needed(_))
+    }
+
+    /// The further runs of each setting that would probably decide what is unclear.
+    pub fn more_runs(self) -> Option<usize> {
+        match self {
+            Verdict::Unclear(more) => more,
+            _ => None,
+        }
     }
 }
 
@@ -80,13 +96,28 @@ pub fn answer(search: &Search) -> Answer {
         (Some(limit), None, _) if !failed => Verdict::Needed(limit),
         (None, None, Some(ci)) if ci.high < 1.0 && !failed => Verdict::Better,
         (None, None, Some(ci)) if ci.low > 1.0 => Verdict::Worse,
-        _ => Verdict::AsGood,
+        (None, None, Some(ci)) if !failed && ci.high <= 1.0 + EQUAL && ci.low >= 1.0 / (1.0 + EQUAL) => Verdict::AsGood,
+        _ => Verdict::Unclear(more_runs(&contestants[default], &contestants[setting], goal)),
     };
     Answer::Compared(Comparison {
         setting,
         ratio,
         verdict,
     })
+}
+
+/// The number of further runs of each of two settings that would probably show which is better, or
+/// that they are as good as each other.
+fn more_runs(base: &Contestant, new: &Contestant, goal: Goal) -> Option<usize> {
+    // The two ran in turn, so their runs are pairs.
+    let rounds = |contestant: &Contestant| -> Vec<(u32, f64)> {
+        let runs = (0..).zip(&contestant.confirmation);
+        runs.filter_map(|(round, figures)| Some((round, goal.of(figures)?)))
+            .collect()
+    };
+    let change = Change::of(&rounds(base), &rounds(new))?;
+    let there = base.confirmation.len().min(new.confirmation.len());
+    Some(change.runs_to_decide(EQUAL)?.saturating_sub(there).max(1))
 }
 
 /// Whether the mean of the last runs, or else of all, keeps a limit.

@@ -1,6 +1,7 @@
 //! The loop of a search: the runs that it asks for, from a source of runs.
 
-use super::search::{Measured, Search};
+use super::contestant::Measured;
+use super::search::Search;
 
 /// The runs of a search: a program, or a recorded grid.
 pub trait Source {

@@ -2,7 +2,9 @@
 //!
 //! - `figures`: the figures of a run, goals and limits;
 //! - `space`: the settings that a search may try;
-//! - `search`: which runs to do next, and which settings to give up;
+//! - `rules` and `contestant`: what a search is told, and what becomes of each setting;
+//! - `race`: the order of the settings by their runs, and which of them are out;
+//! - `picks` and `search`: which runs to do next;
 //! - `drive`: the loop of a search;
 //! - `answer`: the conclusion, and the Pareto front;
 //! - `offer`: the space of a program, from the adapter of its runtime or from gclab's own flags;
@@ -10,19 +12,25 @@
 //! - `energy`: the energy counters of the processor;
 //! - `source`: the runs, as processes, with their records in a results folder.
 //!
-//! The first five know no processes and no records. A recorded grid takes the place of the last in
-//! the tests (`replay`), which count how often a search finds a good setting.
+//! All before `offer` know no processes and no records. A recorded grid takes the place of the last
+//! in the tests (`replay`), which count how often a search finds a good setting.
 
 pub mod answer;
+pub mod contestant;
 pub mod detect;
 mod drive;
 pub mod energy;
 pub mod figures;
 pub mod offer;
+mod picks;
+mod race;
 #[cfg(test)]
 mod replay;
+pub mod rules;
 pub mod search;
 pub mod source;
 pub mod space;
 
 pub use drive::{Source, drive};
+#[cfg(test)]
+mod searches;

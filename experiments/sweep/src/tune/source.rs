@@ -11,11 +11,12 @@ use std::io;
 use gclab_results::{PlannedRun, ResultsDir, ResultsError, RunRecord};
 use thiserror::Error;
 
+use super::contestant::Measured;
 use super::drive::Source;
 use super::energy::Counters;
 use super::figures::Figures;
 use super::offer::Offer;
-use super::search::{MOST_RUNS, Measured, Search};
+use super::search::{MOST_RUNS, Search};
 use crate::run::Run;
 use crate::runner::{Scratch, Sweep, one, progress};
 use crate::text::{counted, last_lines};

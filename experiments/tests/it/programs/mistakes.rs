@@ -47,6 +47,27 @@ fn a_wrong_program_is_shown_with_its_place() {
             &["`n` has 0 groups", "one group"],
         ),
         (
+            "command = [\"./prog\"]\nstats = { n = 3 }\n",
+            &["`n` must be a pattern, or a table with `pattern` and `unit`"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { n = { unit = \"ms\" } }\n",
+            &["`n` without `pattern`", "w.toml:4:15"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { n = { pattern = '(a)', unti = \"ms\" } }\n",
+            &["unknown key `unti` of a figure", "known keys: pattern, unit"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { gc_cpu_seconds = { pattern = '(a)', unit = \"MiB\" } }\n",
+            &["MiB is no unit of it", "its units are s, ms"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { n = { pattern = '(a)', unit = \"ms\" } }\n\
+             [[program]]\nname = \"q\"\ncommand = [\"./prog\"]\nstats = { n = '(a)' }\n",
+            &["`n` has ms in program p, and no unit here"],
+        ),
+        (
             "command = [\"./prog\"]\neventlog = true\n",
             &["the runtime none writes no event log", "ghc"],
         ),

@@ -2,7 +2,9 @@
 //! COMMAND`.
 
 mod ghc;
+mod least;
 mod mistakes;
+mod units;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

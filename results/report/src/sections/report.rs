@@ -48,7 +48,7 @@ fn of(dir: &Results, logs: fn(&Results, &Summary<'_>) -> Option<Section>) -> Rep
         logs(dir, &summary),
         late,
         runs::failed(dir, &summary),
-        Some(runs::workloads(&summary)),
+        Some(runs::workloads(dir, &summary)),
         Some(runs::configurations(dir, &summary)),
         steadiness::section(&summary),
         Some(environment::section(dir, &summary)),

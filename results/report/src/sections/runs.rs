@@ -59,11 +59,11 @@ fn runs_cell(group: &Group<'_>) -> Cell {
 }
 
 /// A table of configurations for each workload.
-pub(super) fn workloads(summary: &Summary<'_>) -> Section {
+pub(super) fn workloads(dir: &Results, summary: &Summary<'_>) -> Section {
     let mut parts = Vec::new();
     for work in &summary.works {
         parts.push(Part::Heading(work.title.clone()));
-        parts.push(Part::Table(work_table(summary, work)));
+        parts.push(Part::Table(work_table(dir, summary, work)));
         parts.extend(disagreement(work).map(|note| Part::Caution(format!("WRONG RESULTS: {note}"))));
     }
     Section {
@@ -73,17 +73,17 @@ pub(super) fn workloads(summary: &Summary<'_>) -> Section {
     }
 }
 
-fn work_table(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
+fn work_table(dir: &Results, summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
     let metrics = known_metrics(work.groups.iter());
     let pauses = pause_rows(work);
     let mut columns = word_columns(summary);
     columns.push(Column::words("runs"));
     columns.extend(metrics.iter().map(Column::metric));
     let figures = named_figures(work);
-    columns.extend(figures.iter().map(|name| Column::figures(*name)));
+    columns.extend(figures.iter().map(|name| named_column(dir, name)));
     if !pauses.is_empty() {
         columns.push(Column {
-            unit: "ms",
+            unit: "ms".into(),
             wide_only: true,
             ..Column::figures("median pause")
         });
@@ -112,6 +112,16 @@ fn named_figures<'a>(work: &WorkloadRuns<'a>) -> BTreeSet<&'a str> {
     let runs = work.groups.iter().flat_map(Group::ok);
     let figures = runs.flat_map(|run| &run.more().named);
     figures.map(|(name, _)| &**name).collect()
+}
+
+/// The column of such a figure, with the unit that the experiment gives it.
+fn named_column(dir: &Results, name: &str) -> Column {
+    let mut programs = dir.manifest().programs.iter();
+    let unit = programs.find_map(|program| program.unit(name));
+    Column {
+        unit: unit.unwrap_or_default().to_owned().into(),
+        ..Column::figures(name)
+    }
 }
 
 /// The median of such a figure.

@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::raw::{RawExpectation, RawFlag, RawProgram};
+use super::raw::{RawExpectation, RawFlag, RawProgram, RawStat};
 use super::walk::{Walk, in_order, owned};
 use crate::spec::errors::{Parsed, SpecError};
 
@@ -15,6 +15,9 @@ const PROGRAM_KEYS: [&str; 13] = [
 
 /// The keys of `expect`.
 const EXPECT_KEYS: [&str; 3] = ["status", "checksum", "pattern"];
+
+/// The keys of a figure of `stats`.
+const STAT_KEYS: [&str; 2] = ["pattern", "unit"];
 
 /// The keys of `workload`.
 const WORKLOAD_KEYS: [&str; 2] = ["name", "args"];
@@ -70,7 +73,11 @@ impl Walk<'_> {
                 .map(|value| self.expect(value))
                 .transpose()?
                 .unwrap_or_default(),
-            stats: strings("stats")?.unwrap_or_default(),
+            stats: table
+                .get("stats")
+                .map(|value| self.stats(value))
+                .transpose()?
+                .unwrap_or_default(),
             workload: table.get("workload").map(|value| self.work(value)).transpose()?,
             flags: table.get("flags").map(|value| self.flags(value)).transpose()?,
             sweeps: table.get("sweep").map(|value| self.sweeps(value)).transpose()?,
@@ -163,6 +170,49 @@ impl Walk<'_> {
             Ok((owned(name), Spanned::new(value.span(), text)))
         };
         in_order(table).map(entry).collect()
+    }
+
+    /// Figures with their patterns: each a string, or a table with a unit.
+    fn stats(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawStat>> {
+        let help = "NAME = 'pause: ([0-9.]+) ms', or NAME = { pattern = 'pause: ([0-9.]+) ms', unit = \"ms\" }";
+        let table = self.table("stats", value, help)?;
+        let stat = |(name, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+            let key = name.get_ref();
+            if key.is_empty() || key.contains(['=', '\0']) {
+                let odd = "`stats`: not a legal name".to_owned();
+                return Err(SpecError::at(self.source, name.span(), odd, "here"));
+            }
+            let Some(parts) = value.get_ref().as_table() else {
+                let wrong = || {
+                    self.wrong_type(key, value, "a pattern, or a table with `pattern` and `unit`")
+                        .help(help)
+                };
+                value.get_ref().as_str().ok_or_else(wrong)?;
+                return Ok(RawStat {
+                    name: owned(name),
+                    pattern: self.spanned_text(key, value)?,
+                    unit: None,
+                });
+            };
+            for (part, _) in in_order(parts) {
+                if !STAT_KEYS.contains(&part.get_ref().as_ref()) {
+                    return Err(self.unknown_key(part, &STAT_KEYS, " of a figure"));
+                }
+            }
+            let pattern = parts.get("pattern").ok_or_else(|| {
+                let without = format!("`{key}` without `pattern`");
+                SpecError::at(self.source, value.span(), without, "no `pattern` here").help(help)
+            })?;
+            Ok(RawStat {
+                name: owned(name),
+                pattern: self.spanned_text("pattern", pattern)?,
+                unit: parts
+                    .get("unit")
+                    .map(|unit| self.spanned_text("unit", unit))
+                    .transpose()?,
+            })
+        };
+        in_order(table).map(stat).collect()
     }
 
     fn expect(&self, value: &Spanned<DeValue<'_>>) -> Parsed<RawExpectation> {

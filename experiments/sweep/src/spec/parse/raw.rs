@@ -59,6 +59,14 @@ pub(crate) struct RawExpectation {
     pub pattern: Option<Spanned<String>>,
 }
 
+/// A figure that `stats` of a program takes from its output.
+#[derive(Debug)]
+pub(crate) struct RawStat {
+    pub name: Spanned<String>,
+    pub pattern: Spanned<String>,
+    pub unit: Option<Spanned<String>>,
+}
+
 /// A `[[program]]` of the file.
 #[derive(Debug)]
 pub(crate) struct RawProgram {
@@ -71,7 +79,7 @@ pub(crate) struct RawProgram {
     /// The words of each command.
     pub prepare: Vec<Vec<Spanned<String>>>,
     pub expect: RawExpectation,
-    pub stats: Vec<RawFlag>,
+    pub stats: Vec<RawStat>,
     /// The workload whose work it does, with arguments.
     pub workload: Option<(Spanned<String>, Vec<Spanned<String>>)>,
     /// `flags` of this program; they replace those of the file.

@@ -1,0 +1,137 @@
+//! The questions of a command line: a workload under collectors, or a program under its runtime.
+
+use std::process::ExitCode;
+
+use gclab_core::config::HeapHint;
+use gclab_flags::{ENVIRONMENT, Flags};
+use gclab_sweep::minheap::{Found, SearchError, reference};
+use gclab_sweep::registry::Registry;
+use gclab_sweep::run::Combination;
+use gclab_sweep::runner::preflight::preflight;
+use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::tell;
+
+use super::arguments::Arguments;
+use crate::common::{self, ended_by, refuse};
+use crate::given::{notes, with_defaults};
+use crate::own_program;
+use crate::settings::Settings;
+
+/// An `-M` for checks of flags that need one. No machine has so much memory, so it contradicts no
+/// other flag.
+const SOME_LIMIT: &str = "-M1t";
+
+/// A question with its result.
+pub(super) type Outcome = (Combination, Result<Found, SearchError>);
+
+/// The questions of a workload: one for each collector.
+///
+/// # Errors
+/// A message if a name, an argument or a flag is not legal.
+pub(super) fn of_workload(
+    name: &str,
+    arguments: &Arguments,
+    words: &[String],
+    registry: &Registry,
+    settings: &Settings,
+) -> Result<Vec<Combination>, String> {
+    let workload = common::workload(name, registry)?;
+    common::arguments(workload, &arguments.args)?;
+    // The runs will have an -M, and some flags need one. Any other -M overrides this one.
+    let given = with_defaults(&format!("{} {SOME_LIMIT}", settings.with_rtsopts), words, settings)?;
+    let without_limit = |mut flags: Flags| -> Result<Flags, String> {
+        let other_limit = flags
+            .to_words()
+            .iter()
+            .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
+        if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
+            return Err(format!(
+                "minheap chooses -M itself: leave out -M, and -H with a size, here and in {ENVIRONMENT} (--no-M and --no-H take them back)"
+            ));
+        }
+        flags.config.max_heap = None;
+        Ok(flags)
+    };
+    let flags = without_limit(given.flags().clone())?;
+    let mut questions: Vec<Combination> = Vec::new();
+    let mut refusals = Vec::new();
+    let all = registry.collector_names();
+    let named: Vec<&str> = arguments.collectors.iter().map(String::as_str).collect();
+    for name in if named.is_empty() { &all } else { &named } {
+        let collector = common::collector(name, registry)?;
+        let flags = if named.is_empty() {
+            match registry.fit(collector, &flags) {
+                Ok(_) => flags.clone(),
+                Err(error) => {
+                    refusals.push(error.to_string());
+                    continue;
+                }
+            }
+        } else {
+            let fitted = given.fit(collector, &registry.collectors);
+            let (mut fitted, overridden) = fitted.map_err(|error| error.to_string())?;
+            notes(&overridden);
+            // The collector's own number of generations is no flag.
+            if !fitted.given.contains("G") {
+                fitted.config.generations = flags.config.generations;
+            }
+            without_limit(fitted)?
+        };
+        let question = Combination::new(workload.name, &arguments.args, collector.name, flags.as_toml());
+        kept(&question, &flags)?;
+        if !questions.contains(&question) {
+            questions.push(question);
+        }
+    }
+    if questions.is_empty() {
+        return Err(format!("no collector honours these flags: {}", refusals.join("; ")));
+    }
+    refusals
+        .iter()
+        .for_each(|refusal| tell!("gclab: note: left out: {refusal}"));
+    Ok(questions)
+}
+
+/// Checks that the runs get all flags: a flag that asks for output has no name in a plan.
+fn kept(question: &Combination, flags: &Flags) -> Result<(), String> {
+    let kept = question.flags().to_words();
+    match flags.to_words().into_iter().find(|word| !kept.contains(word)) {
+        None => Ok(()),
+        Some(word) => Err(format!(
+            "{word} is of no use in a search: use it with `gclab exec` and the -M that was found"
+        )),
+    }
+}
+
+/// The question of the command behind `--`. Its program must be there, and its runtime must take a
+/// limit.
+///
+/// # Errors
+/// The exit status, after the message about the first fault.
+pub(super) fn of_program(
+    arguments: &Arguments,
+    registry: &Registry,
+    stop: &Stop,
+) -> Result<Vec<Combination>, ExitCode> {
+    let mut experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), registry)?;
+    for entry in &experiment.programs {
+        let runtime = entry.program.runtime;
+        if let Some(word) = runtime.size_in(&arguments.command) {
+            return Err(refuse(format!(
+                "minheap chooses the {} of the program itself: leave out {word}",
+                runtime.limit()
+            )));
+        }
+    }
+    // So that the limit is shown to the runtime before the first run.
+    experiment.heap = vec![1.0];
+    let looked = preflight(&mut experiment, stop);
+    if let Some(signal) = stop.signal() {
+        return Err(ended_by(signal));
+    }
+    looked
+        .map_err(refuse)?
+        .iter()
+        .for_each(|note| tell!("gclab: note: {note}"));
+    Ok(reference::questions(&experiment))
+}

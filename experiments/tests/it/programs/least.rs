@@ -1,0 +1,116 @@
+//! `gclab minheap -- COMMAND`: the least memory of a program of the user's.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::with_script;
+
+/// Stands for a program that needs 64 MiB of address space, and ends as OCaml's do if it has less.
+/// Each run leaves a line in `runs`.
+const NEEDS_64_MIB: &str = "echo run >> runs\nlimit=$(ulimit -v)\n\
+    [ \"$limit\" != unlimited ] && [ $limit -lt 65536 ] && { echo 'Fatal error: exception Out_of_memory' >&2; exit 2; }\n\
+    echo fine";
+
+#[test]
+fn the_least_limit_of_a_program_is_found_once() {
+    let bench = with_script(NEEDS_64_MIB);
+    let words = ["minheap", "--runtime", "ocaml", "--json", "--", "./prog", "a word"];
+    let done = bench.gclab(&words).exits(0);
+    let found: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}\n{}", done.all()));
+    assert_eq!(found["command"], serde_json::json!(["./prog", "a word"]));
+    assert_eq!(found["limit"], "address-space");
+    assert_eq!(found["reference_bytes"], 64 << 20);
+    let found = &found["collectors"][0];
+    assert_eq!(found["minimum_bytes"], 64 << 20, "{}", done.all());
+    assert_eq!(found["too_small_because"], "heap exhausted", "{}", done.all());
+    assert!(found["too_small_bytes"].as_u64() < found["minimum_bytes"].as_u64());
+    let folder = bench.path().join(found["folder"].as_str().unwrap());
+    let probes = fs::read_to_string(folder.join("probes.jsonl")).unwrap();
+    assert!(probes.lines().count() as u64 >= found["probes"].as_u64().unwrap());
+    // The second search has all its answers from the first one's probes.
+    let runs = || fs::read_to_string(bench.path().join("runs")).unwrap();
+    let before = runs();
+    let again = bench.gclab(&words).exits(0);
+    assert_eq!((again.stdout, runs()), (done.stdout, before));
+    // A table is for people.
+    let table = bench.gclab(&["minheap", "--runtime", "ocaml", "--", "./prog", "a word"]);
+    let table = table.exits(0).stdout;
+    for part in [
+        "runtime  least address-space",
+        "without address-space",
+        "ocaml    64 MiB",
+        "reference minimum: 64 MiB (67108864 bytes), of ocaml",
+    ] {
+        assert!(table.contains(part), "{part}\n{table}");
+    }
+    // Another program is another question.
+    super::script_at(&bench, "prog", &NEEDS_64_MIB.replace("65536", "32768"));
+    let other = bench.gclab(&words).exits(0);
+    let other: Value = serde_json::from_str(&other.stdout).unwrap();
+    assert_eq!(other["reference_bytes"], 32 << 20);
+}
+
+#[test]
+fn a_program_that_fails_without_a_limit_has_no_minimum() {
+    let bench = with_script("echo broken >&2; exit 3");
+    let done = bench.gclab(&["minheap", "--", "./prog"]).exits(1);
+    assert!(done.stderr.contains("gclab: none: "), "{}", done.all());
+    assert!(done.stdout.contains("no reference minimum"), "{}", done.all());
+}
+
+#[test]
+fn a_stop_by_signal_says_how_to_go_on() {
+    let bench = with_script("touch began; exec sleep 600");
+    let mut command = bench.command(&["minheap", "--runs", "2", "--runtime=ocaml", "--", "./prog", "a word"]);
+    let runner = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    while !bench.path().join("began").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "no run within a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &runner.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    let output = runner.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let on = "To continue:\n  gclab minheap --runs 2 --runtime=ocaml -- ./prog 'a word'\n";
+    assert!(stderr.contains(on), "{stderr}");
+}
+
+#[test]
+fn wrong_requests_are_refused() {
+    let bench = with_script(NEEDS_64_MIB);
+    for (words, said) in [
+        (&["--", "./nowhere"][..], "./nowhere: no program of this name"),
+        (
+            &["--runtime", "gch", "--", "./prog"],
+            "--runtime: unknown runtime `gch`; runtimes: ghc, ocaml, jvm, none",
+        ),
+        (&["binary_trees", "--", "./prog"], "cannot be used with"),
+        (&["--collector", "copying", "--", "./prog"], "cannot be used with"),
+        (&["binary_trees", "--runtime", "ocaml"], "cannot be used with"),
+        (
+            &["+RTS", "-A1m", "-RTS", "--", "./prog"],
+            "flags between +RTS and -RTS before `--` are for gclab's workloads",
+        ),
+        (
+            &["--runtime", "jvm", "--", "./prog", "-Xms8m"],
+            "minheap chooses the Xmx of the program itself: leave out -Xms8m",
+        ),
+    ] {
+        let words: Vec<&str> = ["minheap"].iter().chain(words).copied().collect();
+        let done = bench.gclab(&words).exits(2);
+        assert!(
+            done.stderr.contains(said) && done.stdout.is_empty(),
+            "{words:?}\n{}",
+            done.all()
+        );
+    }
+    assert!(!bench.path().join("results").exists(), "nothing was begun");
+    assert!(!bench.path().join("runs").exists(), "the program did not run");
+}

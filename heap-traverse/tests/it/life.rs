@@ -1,0 +1,208 @@
+//! The life of one closure in words, under every collector: it ends when the last pointer to it
+//! goes, and not before.
+
+use super::{Collectors, Node, NodeFields, config};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Observed};
+use gclab_core::config::{Compact, Config};
+use gclab_core::cost_centre;
+use gclab_core::mutator::{MutVar, Mutator, MutatorKind};
+use gclab_core::profile::Followed;
+use gclab_core::words::Addr;
+use gclab_core::world::World;
+use gclab_heap_traverse::{Checker, LifeTeller};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// The number of the allocation that is followed: the only one of the cost centre.
+const FOLLOWED: u64 = 1001;
+
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Told {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn garbage<M: MutatorKind>(m: &mut Mutator<'_, M>, nodes: u64) {
+    for value in 0..nodes {
+        m.alloc(|_| Node::new(value, None, None));
+    }
+}
+
+/// Allocates 1000 nodes, the followed one, and more; collects four times while it lives, and once
+/// when it is dead.
+fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
+    garbage(m, FOLLOWED - 1);
+    m.frame(|m, [kept]| {
+        let kept = m.cost_centre(cost_centre!("mine"), |m| {
+            kept.put(m.alloc(|_| Node::new(7, None, None)))
+        });
+        for _ in 0..4 {
+            garbage(m, 10);
+            m.collect(true);
+        }
+        assert_eq!(kept.get(m).value(m), 7);
+    });
+    garbage(m, 10);
+    m.collect(true);
+    garbage(m, 5000);
+}
+
+/// The third closure is the followed one. It dies among others, which live on; so does the second
+/// one, a small one, if `both`.
+fn among_others<M: MutatorKind>(m: &mut Mutator<'_, M>, both: bool) {
+    m.frame(|m, [first, small, followed, fourth, fifth]| {
+        let first = first.put(m.alloc(|_| Node::new(1, None, None)));
+        let small = small.put(m.alloc(|_| MutVar::<Node>::new(None)).erase());
+        let followed = followed.put(m.alloc(|_| Node::new(2, None, None)));
+        let fourth = fourth.put(m.alloc(|_| Node::new(3, None, None)));
+        let fifth = fifth.put(m.alloc(|_| Node::new(4, None, None)));
+        m.collect(true);
+        m.collect(true);
+        followed.set(m, first.get(m));
+        if both {
+            small.set(m, first.get(m).erase());
+        }
+        m.collect(true);
+        m.collect(true);
+        assert_eq!((fourth.get(m).value(m), fifth.get(m).value(m)), (3, 4));
+    });
+}
+
+/// A run that follows this closure, of this program and with these settings.
+struct Following(Followed, fn(&mut Mutator<'_, Observed>), Config);
+
+impl CollectorVisitor for Following {
+    type Output = Vec<String>;
+
+    fn visit<C: Collector>(self) -> Self::Output {
+        let config = Config {
+            follow_closure: Some(self.0),
+            generations: C::DESCRIPTION.fitting_generations(2),
+            ..self.2
+        };
+        let mut world = World::<Observed>::observed::<C>(&config).unwrap();
+        let told = Told::default();
+        Checker::install(&mut world);
+        world.listen(Box::new(LifeTeller::new(told.clone())));
+        world.enter(self.1).unwrap();
+        world.finish();
+        let text = String::from_utf8(told.0.lock().unwrap().clone()).unwrap();
+        // Without the times.
+        let lines = text
+            .lines()
+            .map(|line| line.split_once("closure: ").unwrap().1.to_owned());
+        lines.collect()
+    }
+}
+
+fn under(name: &str, following: Following) -> Vec<String> {
+    Collectors::with(name, following).expect("it is in the list")
+}
+
+fn told(name: &str) -> Vec<String> {
+    under(name, Following(Followed::Allocation(FOLLOWED), program, config(2)))
+}
+
+#[test]
+fn a_life_is_told_from_its_allocation_to_its_death() {
+    for description in Collectors::descriptions() {
+        let (name, lines) = (description.name, told(description.name));
+        let all = lines.join("\n");
+        let born = &lines[0];
+        assert!(
+            born.starts_with("allocation 1001: Node, ")
+                && born.contains(" of 4 words, at 0x")
+                && born.ends_with("by the cost centre mine"),
+            "{name}: {all}"
+        );
+        // Collections 1 to 4 find it alive, and the fifth finds it dead.
+        for number in 1..=4 {
+            let here = |line: &&String| line.starts_with(&format!("collection {number} of generation "));
+            assert!(
+                lines.iter().any(|line| here(&line) && !line.contains("died")),
+                "{name}, {number}: {all}"
+            );
+        }
+        let last = lines.last().unwrap();
+        assert!(
+            last.starts_with("collection 5 of generation ") && last.contains(": died at 0x"),
+            "{name}: {all}"
+        );
+        assert_eq!(all.matches("died").count(), 1, "{name}: {all}");
+        if description.moves {
+            // Each place is that of the line before it.
+            let mut at = born
+                .split(", at ")
+                .nth(1)
+                .unwrap()
+                .split(',')
+                .next()
+                .unwrap()
+                .to_owned();
+            for line in lines.iter().filter(|line| line.contains("copied from ")) {
+                let (from, to) = line.split_once("copied from ").unwrap().1.split_once(" to ").unwrap();
+                assert_eq!(from, at, "{name}: {all}");
+                at = to.to_owned();
+            }
+            assert!(last.contains(&format!("died at {at},")), "{name}: {all}");
+        }
+    }
+}
+
+#[test]
+fn generations_promote_and_mark() {
+    let copying = told("copying").join("\n");
+    assert!(copying.contains(": promoted from step 0 to step 1"), "{copying}");
+    assert!(copying.contains(": promoted from step 1 to step 2"), "{copying}");
+}
+
+/// Other closures slide to where it was, and are not taken for it: the fourth one to its very
+/// address, or to words around it.
+#[test]
+fn a_closure_over_which_another_one_slides_is_dead() {
+    let compacts = || Config {
+        compact: Compact::Always,
+        ..config(2)
+    };
+    let last = |program| {
+        let lines = under("compacting", Following(Followed::Allocation(3), program, compacts()));
+        lines.last().unwrap().clone()
+    };
+    let exactly = last(|m| among_others(m, false));
+    let begins = "collection 3 of generation 1: died at 0x";
+    assert!(
+        exactly.starts_with(begins) && exactly.ends_with(", where another closure is now"),
+        "{exactly}"
+    );
+    let around = last(|m| among_others(m, true));
+    assert!(
+        around.starts_with(begins) && around.ends_with(", whose block is now: step 2"),
+        "{around}"
+    );
+}
+
+/// Two heaps at one address have the closure at one place.
+#[test]
+fn a_closure_is_known_by_its_address_too() {
+    let there = || Config {
+        map_near: Some(Addr(0x4321_0000_0000)),
+        ..config(2)
+    };
+    let by_number = under("copying", Following(Followed::Allocation(FOLLOWED), program, there()));
+    let at = by_number[0].split(", at 0x").nth(1).unwrap().split(',').next().unwrap();
+    let address = Followed::Address(Addr(usize::from_str_radix(at, 16).unwrap()));
+    assert_eq!(by_number, under("copying", Following(address, program, there())));
+}
+
+#[test]
+fn a_closure_that_is_never_allocated_has_no_life() {
+    let lines = under("copying", Following(Followed::Allocation(1 << 40), program, config(2)));
+    assert_eq!(lines, ["the program did not allocate it"]);
+}
