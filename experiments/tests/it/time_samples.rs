@@ -1,6 +1,6 @@
 //! `-p` with `-l`: the samples of a time profile in the event log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use gclab_eventlog::{Merged, check, kinds};
@@ -28,6 +28,7 @@ fn ticks_in_report(report: &str) -> BTreeMap<Vec<String>, u64> {
 
 #[test]
 fn the_samples_of_a_time_profile_in_the_log_are_the_ticks_of_its_report() {
+    let mut stacks = BTreeSet::new();
     for (program, flags) in [
         (&["gcbench", "16", "12", "200000"][..], &["-A64k"][..]),
         (&["gcbench", "14", "12", "200000"], &["-A64k", "-hc", "-i0.01"]),
@@ -74,12 +75,14 @@ fn the_samples_of_a_time_profile_in_the_log_are_the_ticks_of_its_report() {
         }
         let report = fs::read_to_string(bench.path().join("run.prof")).unwrap();
         assert_eq!(ticks, ticks_in_report(&report), "{run:?}\n{report}");
-        assert!(
-            ticks.len() >= 2 && ticks.keys().any(|stack| !stack.is_empty()),
-            "{report}"
-        );
         assert_eq!(begun, Some(500_000));
+        stacks.extend(ticks.into_keys());
     }
+    // A busy machine may take no more than a sample in one of the runs.
+    assert!(
+        stacks.len() >= 2 && stacks.iter().any(|stack| !stack.is_empty()),
+        "{stacks:?}"
+    );
 }
 
 #[test]
