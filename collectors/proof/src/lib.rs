@@ -6,6 +6,10 @@
 //! heap after each collection. They panic with the fault: the closure, the slot and the slot's
 //! content; or the shortest failing program that was found, and the seed that finds it again.
 //!
+//! A failing program of one thread is printed as a test to paste. [`replay`] runs exactly this
+//! program there, until the fault is mended and ever after. Programs of several threads depend on
+//! the order in which the threads run, so they are printed as a list of operations.
+//!
 //! [`every_request_refused`] refuses one request for memory after the other.
 //!
 //! ```no_run
@@ -22,5 +26,5 @@ mod random;
 mod workloads;
 
 pub use faults::{every_request_refused, small_heap};
-pub use random::{hunt, hunt_in_threads, random_programs, search_for};
+pub use random::{hunt, hunt_in_threads, program, random_programs, replay, search_for};
 pub use workloads::{workload, workloads};

@@ -33,6 +33,7 @@ mod misuse;
 mod mutants;
 mod parallel;
 mod random;
+mod replay;
 mod rts_stats;
 mod seam;
 mod sizing;

@@ -22,7 +22,7 @@ use gclab_proof::search_for;
 use std::marker::PhantomData;
 
 /// The fault of a mutant.
-trait Sin: Send + 'static {
+pub(crate) trait Sin: Send + 'static {
     type Barrier: Barrier<Bump>;
     /// Whether root number `index` is traced.
     fn traces_root(_index: usize) -> bool {
@@ -46,7 +46,7 @@ impl Sin for Innocent {
     type Barrier = GenerationalBarrier;
 }
 
-struct Mutant<S> {
+pub(crate) struct Mutant<S> {
     nursery: Nursery,
     steps: Steps,
     generations: u32,
@@ -169,7 +169,7 @@ fn without_a_sin_nothing_is_caught() {
 /// Makes a mutant, and the test that it is caught.
 macro_rules! mutant {
     ($test:ident, $name:ident, $barrier:ty, { $($sin:tt)* }, $($by:literal)|+) => {
-        struct $name;
+        pub(crate) struct $name;
         impl Sin for $name {
             type Barrier = $barrier;
             $($sin)*
@@ -182,7 +182,7 @@ macro_rules! mutant {
 }
 
 /// Remembers stores into the aged step, not those into old generations.
-struct BackwardBarrier;
+pub(crate) struct BackwardBarrier;
 impl<A> Barrier<A> for BackwardBarrier {
     fn write(
         capability: Capability<'_, A>,

@@ -4,7 +4,7 @@
 //! panic, or because the heap is exhausted.
 
 use super::compare;
-use super::difference::{agreed, differ};
+use super::difference::{agreed, caught, differ};
 use super::heap::{Heap, LOCALS, Locals};
 use super::program::{Op, Program, Setting};
 use super::shapes::{NilInit, Shape};
@@ -46,8 +46,12 @@ impl Todo<'_> {
 
 pub(super) type Other<'a, M> = Option<(&'a World<M>, &'a mut Heap)>;
 
-/// Runs `program` under `C`. Returns the number of operations done.
-pub(super) fn run<C: Collector>(program: &Program) -> u64 {
+/// Runs `program` under `C`. Returns the number of operations, or the fault in words.
+pub(super) fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
+    caught(|| run::<C>(program))
+}
+
+fn run<C: Collector>(program: &Program) -> u64 {
     let worlds = program.settings.map(|setting| world::<C>(&setting));
     let mut heaps = program.settings.map(|setting| Heap::new(&setting, &C::DESCRIPTION));
     let mut todo = Todo { ops: &program.ops };

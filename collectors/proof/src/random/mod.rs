@@ -3,7 +3,7 @@
 //! Each program runs on two heaps under a collector, with flags drawn at random and the checker on,
 //! and on a reference ([`model`]) that never frees anything. All reachable data are compared
 //! ([`compare`]) after each collection that the program asks for, and whenever it leaves a heap. A
-//! failure is shrunk and printed as a short program.
+//! failure is shrunk and printed as a test to paste ([`replay()`]).
 //!
 //! A program of several threads ([`threads`]) is several programs in one heap, each with a
 //! reference of its own, and a [`table`] that they share.
@@ -13,24 +13,25 @@
 
 mod compare;
 mod difference;
+mod generate;
 mod heap;
 mod interpret;
 mod model;
-mod program;
+pub mod program;
 mod real;
 mod regressions;
+mod replay;
 mod shapes;
 mod table;
 mod threads;
 
-use difference::caught;
 use gclab_core::collector::Collector;
-use program::{Program, programs};
+use generate::programs;
+use interpret::outcome;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+pub use replay::replay;
 use std::cell::Cell;
-use std::fmt;
-
 use std::time::{Duration, Instant};
 
 /// Programs of the bounded share, for each collector: some seconds in the dev profile.
@@ -49,11 +50,6 @@ const CASES_IN_THREADS: u32 = 60;
 /// Programs of several threads between two looks at the clock.
 const BATCH_IN_THREADS: u32 = 16;
 
-/// Runs `program` under `C`. Returns the number of operations, or the fault in words.
-fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
-    caught(|| interpret::run::<C>(program))
-}
-
 /// Runs `cases` programs that follow from `seed`. Returns the number of operations done.
 ///
 /// # Errors
@@ -61,16 +57,24 @@ fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
 pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
     let length = LENGTHS[seed as usize % LENGTHS.len()];
     let iterations = if shrink { 20_000 } else { 0 };
-    search(seed, cases, iterations, programs(length), outcome::<C>)
+    search(
+        seed,
+        cases,
+        iterations,
+        programs(length),
+        outcome::<C>,
+        replay::test::<C>,
+    )
 }
 
-/// Runs `cases` of `programs` that follow from `seed`.
-fn search<P: fmt::Debug>(
+/// Runs `cases` of `programs` that follow from `seed`. The program that fails is told by `print`.
+fn search<P: std::fmt::Debug>(
     seed: u64,
     cases: u32,
     max_shrink_iters: u32,
     programs: impl Strategy<Value = P>,
     outcome: impl Fn(&P) -> Result<u64, String>,
+    print: impl Fn(&P) -> String,
 ) -> Result<u64, String> {
     let config = Config {
         cases,
@@ -89,7 +93,7 @@ fn search<P: fmt::Debug>(
     });
     match result {
         Ok(()) => Ok(ops.get()),
-        Err(TestError::Fail(why, program)) => Err(format!("seed {seed}: {why}{program:?}")),
+        Err(TestError::Fail(why, program)) => Err(format!("seed {seed}: {why}\n{}", print(&program))),
         Err(TestError::Abort(why)) => Err(format!("seed {seed}: {why}")),
     }
 }
@@ -115,7 +119,7 @@ fn environment(name: &str) -> Option<u64> {
 pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
     let name = C::DESCRIPTION.name;
     for (fault, program) in regressions::programs() {
-        outcome::<C>(&program).map_err(|why| format!("{name}: {fault}: {why}"))?;
+        outcome::<C>(&program).map_err(|why| format!("{name}: {fault}: {why}\n{}", replay::test::<C>(&program)))?;
     }
     go_on::<C>(time, (CASES, BATCH), "", |seed, cases| {
         search_for::<C>(seed, cases, true)
@@ -138,7 +142,14 @@ pub fn hunt_in_threads<C: Collector>(time: Option<Duration>) -> Result<(), Strin
         " of several threads",
         |seed, cases| {
             let length = LENGTHS[seed as usize % LENGTHS.len()] / 4;
-            search(seed, cases, 300, threads::programs(length), threads::outcome::<C>)
+            search(
+                seed,
+                cases,
+                300,
+                threads::programs(length),
+                threads::outcome::<C>,
+                |program| format!("{program:?}"),
+            )
         },
     )
 }

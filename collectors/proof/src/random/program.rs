@@ -1,39 +1,46 @@
-//! Random programs: their operations, their generator, their printed form.
+//! The random programs of the tests as values: settings of two heaps, and operations.
 //!
-//! A program is a list of operations on variables (`l` slots of frames, `g` global variables) of
-//! two heaps. Every sublist is a program, too, so shrinking drops operations: each index in an
-//! operation is taken modulo the number of things that exist.
+//! A program is a list of operations on variables of two heaps. A variable is a slot of an open
+//! frame ([`l`]) or a global variable ([`g`]). `Debug` prints settings and operations as Rust does,
+//! so a program that failed can be pasted into a test ([`replay`](crate::replay)).
 
-use super::shapes::Shape;
-use super::table::Shared;
+pub use super::shapes::Shape;
+pub use super::table::Shared;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration, HeapHint};
 use gclab_core::words::Bytes;
-use proptest::prelude::*;
 use std::fmt;
 
 /// A variable: of the open frames if the lowest two bits are not 3, of the globals otherwise.
 #[derive(Clone, Copy)]
-pub(super) struct Var(pub u8);
+pub struct Var(pub(super) u8);
 
 impl fmt::Debug for Var {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_global() { 'g' } else { 'l' };
-        write!(f, "{kind}{}", self.index())
+        write!(f, "{kind}({})", self.index())
     }
 }
 
+/// Returns slot `index` of the open frames, modulo their number of slots.
+///
+/// # Panics
+/// If `index` is 64 or more.
+pub const fn l(index: u8) -> Var {
+    assert!(index < 64, "the index of a variable is less than 64");
+    Var(index * 4)
+}
+
+/// Returns global variable `index`, modulo the number of global variables.
+///
+/// # Panics
+/// If `index` is 64 or more.
+pub const fn g(index: u8) -> Var {
+    assert!(index < 64, "the index of a variable is less than 64");
+    Var(index * 4 + 3)
+}
+
 impl Var {
-    /// Slot `index` of the open frames.
-    pub(super) const fn local(index: u8) -> Var {
-        Var(index * 4)
-    }
-
-    /// Global variable `index`.
-    pub(super) const fn global(index: u8) -> Var {
-        Var(index * 4 + 3)
-    }
-
     pub(super) fn is_global(self) -> bool {
         self.0 % 4 == 3
     }
@@ -43,92 +50,135 @@ impl Var {
     }
 }
 
-/// One operation of a program.
+/// One operation of a program. An operation on a variable that is null, or on a closure without
+/// such a slot, does nothing.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Op {
+pub enum Op {
     /// `to` = a new closure with the pointers `args`.
     New {
+        /// The variable of the new closure.
         to: Var,
+        /// Its kind and size; not [`Shape::Var`] or [`Shape::Array`], which lie in boxes.
         shape: Shape,
+        /// Its first pointers.
         args: [Var; 3],
     },
     /// `to` = slot `slot` of `from`.
     Load {
+        /// The variable that is set.
         to: Var,
+        /// The closure that is read.
         from: Var,
+        /// A number that chooses the slot.
         slot: usize,
     },
     /// A mutable slot of `into`, chosen by `slot`, = `value` (null if there is none).
     Store {
+        /// The closure that is changed.
         into: Var,
+        /// A number that chooses the slot.
         slot: usize,
+        /// The new content.
         value: Option<Var>,
     },
     /// A mutable byte of `into` = `byte`.
     Poke {
+        /// The closure that is changed.
         into: Var,
+        /// A number that chooses the byte.
         at: usize,
+        /// The new content.
         byte: u8,
     },
+    /// `to` = the closure of `from`.
     Copy {
+        /// The variable that is set.
         to: Var,
+        /// The variable that is read.
         from: Var,
     },
+    /// Sets a variable to null.
     Clear {
+        /// The variable that is set to null.
         var: Var,
     },
     /// Puts `length` conses in front of `onto`.
     List {
+        /// The variable of the list.
         onto: Var,
+        /// The number of new conses.
         length: usize,
     },
     /// As [`Op::List`], and makes a weak handle for each cons.
     Watch {
+        /// The variable of the list.
         onto: Var,
+        /// The number of new conses.
         length: usize,
     },
     /// Puts `count` conses with a byte array each in front of `onto`, and overwrites `via`: much
     /// memory, few pointers.
     Hoard {
+        /// The variable of the list.
         onto: Var,
+        /// The variable that is overwritten.
         via: Var,
+        /// The number of new conses.
         count: usize,
     },
     /// Allocates `count` closures that are garbage at once.
     Churn {
+        /// The kind and size of the closures; see [`Op::New`].
         shape: Shape,
+        /// The number of closures.
         count: usize,
     },
     /// Does `count` stores to slots all over `into`. Every other value is a new closure, the rest
     /// are `value`.
     Storm {
+        /// The closure that is changed.
         into: Var,
+        /// The closure that is stored.
         value: Var,
+        /// The number of stores.
         count: usize,
     },
+    /// Collects, and compares the heap with its reference.
     Collect {
+        /// Whether the collection is a major one.
         major: bool,
     },
     /// Makes a handle for `var`, or drops the handle if `var` is null.
     Hold {
+        /// The number of the handle, 0 to 5.
         handle: usize,
+        /// The variable that the handle is made for.
         var: Var,
     },
+    /// `to` = the closure of a handle.
     Open {
+        /// The variable that is set.
         to: Var,
+        /// The number of the handle, 0 to 5.
         handle: usize,
     },
     /// Makes a weak handle for `var`, or drops the handle if `var` is null.
     HoldWeak {
+        /// The number of the weak handle, 0 to 5.
         handle: usize,
+        /// The variable that the weak handle is made for.
         var: Var,
     },
+    /// `to` = the closure of a weak handle, null if it died.
     OpenWeak {
+        /// The variable that is set.
         to: Var,
+        /// The number of the weak handle, 0 to 5.
         handle: usize,
     },
     /// Makes `roots` the named roots of the heap.
     Name {
+        /// The variables whose closures are named.
         roots: [Var; 3],
     },
     /// Opens a frame.
@@ -141,29 +191,39 @@ pub(super) enum Op {
     PanicInside,
     /// Does the next `count` operations on the other heap, while this one is entered.
     Other {
+        /// The number of operations.
         count: usize,
     },
     /// Leaves this heap and continues in heap `heap`.
     Switch {
+        /// The heap's number, 0 or 1.
         heap: usize,
     },
-    /// In a program of several threads: an operation on data that threads share.
+    /// In a program of several threads: an operation on data that threads share. In others it does
+    /// nothing.
     Shared(Shared),
 }
 
 /// The flags of one heap.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
+pub struct Setting {
+    /// The size of the allocation area in blocks of 4 KiB, `-A`.
     pub area_blocks: usize,
-    /// The chunk size, `-n`.
+    /// The chunk size in blocks of 4 KiB, `-n`.
     pub chunk_blocks: Option<usize>,
+    /// The bytes of large objects that make a collection due, in KiB, `-AL`.
     pub large_kib: Option<usize>,
+    /// The growth of old generations, `-F`.
     pub factor: f64,
+    /// The least size of old generations in KiB, `-o`.
     pub old_min_kib: usize,
+    /// The number of generations, `-G`; the nearest number that the collector can have.
     pub generations: u32,
-    /// The size of `-H`; 0 for `-H` without a size.
+    /// The size of `-H` in KiB; 0 for `-H` without a size.
     pub hint_kib: Option<usize>,
+    /// Collects at every allocation of this number, `-DZ`.
     pub stress: Option<u64>,
+    /// The limit of memory in MiB, `-M`.
     pub limit_mib: Option<usize>,
     /// The least free memory, `-m`, in percent.
     pub min_free: u8,
@@ -222,158 +282,10 @@ impl Setting {
 }
 
 /// A program for two heaps.
-#[derive(Clone)]
-pub(super) struct Program {
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The flags of each heap.
     pub settings: [Setting; 2],
+    /// The operations, the first on heap 0.
     pub ops: Vec<Op>,
-}
-
-impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (heap, setting) in self.settings.iter().enumerate() {
-            writeln!(f, "\nheap {heap}: {setting:?}")?;
-        }
-        self.ops.iter().try_for_each(|op| writeln!(f, "  {op:?}"))
-    }
-}
-
-pub(super) fn setting() -> impl Strategy<Value = Setting> {
-    let area = (
-        1usize..64,
-        proptest::option::of(1usize..12),
-        proptest::option::of(1usize..256),
-    );
-    let old = (10u32..40, prop_oneof![Just(0usize), 4usize..256, Just(1024)], 1u32..5);
-    let odd = (
-        proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
-        proptest::option::weighted(0.3, 1u64..60),
-    );
-    let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
-    let team = (1u32..5, any::<bool>());
-    (area, old, odd, limit, team).prop_map(
-        |(
-            (area_blocks, chunk_blocks, large_kib),
-            (tenths, old_min_kib, generations),
-            (hint_kib, stress),
-            (limit_mib, min_free),
-            (gc_threads, balance_all),
-        )| {
-            Setting {
-                area_blocks,
-                chunk_blocks,
-                large_kib,
-                factor: f64::from(tenths) / 10.0,
-                old_min_kib,
-                generations,
-                hint_kib,
-                stress,
-                limit_mib,
-                min_free,
-                gc_threads,
-                balance_all,
-            }
-        },
-    )
-}
-
-/// Programs of up to `length` operations.
-pub(super) fn programs(length: usize) -> impl Strategy<Value = Program> {
-    let op = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
-    let ops = proptest::collection::vec(op.prop_map(decode), 1..=length);
-    (setting(), setting(), ops).prop_map(|(first, second, ops)| Program {
-        settings: [first, second],
-        ops,
-    })
-}
-
-/// A size in words: mostly small, sometimes that of a block, rarely that of several blocks.
-pub(super) fn size(n: u16) -> u32 {
-    let n = u32::from(n);
-    match n % 16 {
-        0..=10 => n / 16 % 24,
-        11..=13 => n / 16 % 600,
-        // Sizes around the least size of a large object.
-        14 => 395 + n / 16 % 24,
-        _ => n / 16,
-    }
-}
-
-fn shape(kind: u8, n: u16) -> Shape {
-    let size = size(n);
-    match kind % 16 {
-        0 => Shape::Nil,
-        1 => Shape::Int,
-        2 | 3 => Shape::Cons,
-        4 | 5 => Shape::Cell,
-        6 => Shape::Strict,
-        7 => Shape::Mixed,
-        8 => Shape::VarBox,
-        9 | 10 => Shape::ArrayBox(size),
-        // Rarely a megablock.
-        11 if n % 128 == 127 => Shape::Bytes(size * 256),
-        11 => Shape::Bytes(size * 4),
-        12 if n.is_multiple_of(3) => Shape::MutWords(size),
-        12 => Shape::MutBytes(size * 3),
-        13 | 14 => Shape::Record {
-            pointers: size / 2,
-            bytes: u32::from(n) % 61,
-        },
-        _ if n.is_multiple_of(2) => Shape::Wide,
-        _ => Shape::Pointers,
-    }
-}
-
-/// Decodes an operation from random numbers.
-pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
-    let (x, y, z) = (Var(a), Var(b), Var(c));
-    let (at, count) = (usize::from(n), size(n) as usize);
-    match kind {
-        0..70 => Op::New {
-            to: x,
-            shape: shape(c, n),
-            args: [y, Var(b.rotate_left(3)), z],
-        },
-        70..100 => Op::Load {
-            to: x,
-            from: y,
-            slot: at,
-        },
-        100..140 => Op::Store {
-            into: x,
-            slot: at,
-            value: (c > 30).then_some(y),
-        },
-        140..148 => Op::Poke { into: x, at, byte: b },
-        148..158 => Op::Copy { to: x, from: y },
-        158..170 => Op::Clear { var: x },
-        170..172 => Op::Hoard {
-            onto: x,
-            via: y,
-            count: at % 256,
-        },
-        172..176 => Op::List { onto: x, length: count },
-        176..178 => Op::Watch { onto: x, length: count },
-        178..186 => Op::Churn {
-            shape: shape(c, u16::from(a)),
-            count,
-        },
-        186..198 => Op::Storm {
-            into: x,
-            value: y,
-            count,
-        },
-        198..207 => Op::Collect { major: false },
-        207..213 => Op::Collect { major: true },
-        213..217 => Op::Hold { handle: at % 6, var: x },
-        217..221 => Op::Open { to: x, handle: at % 6 },
-        221..226 => Op::HoldWeak { handle: at % 6, var: x },
-        226..231 => Op::OpenWeak { to: x, handle: at % 6 },
-        231..233 => Op::Name { roots: [x, y, z] },
-        233..241 => Op::Enter,
-        241..246 => Op::Leave,
-        246..248 => Op::Unwind,
-        248..250 => Op::PanicInside,
-        250..253 => Op::Other { count: at % 16 },
-        253.. => Op::Switch { heap: at % 2 },
-    }
 }

@@ -1,10 +1,9 @@
 //! Programs that failed once, shrunk. Each is named for its fault.
 
-use super::program::{Op, Program, Setting, Var};
-use super::shapes::Shape;
+use super::program::{Op, Program, Setting, Shape, Var, g, l};
 
-const L0: Var = Var::local(0);
-const G0: Var = Var::global(0);
+const L0: Var = l(0);
+const G0: Var = g(0);
 const MINOR: Op = Op::Collect { major: false };
 const MAJOR: Op = Op::Collect { major: true };
 
@@ -36,7 +35,7 @@ fn promoted_past_a_generation() -> Program {
         generations: 4,
         ..Setting::default()
     };
-    let l1 = Var::local(1);
+    let l1 = l(1);
     let new = |to, shape| Op::New {
         to,
         shape,

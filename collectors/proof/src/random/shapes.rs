@@ -108,26 +108,43 @@ wide! {
 /// The kind of a closure, with its size where that varies. `Var` and `Array` are the contents of
 /// boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
+    /// No pointers and no data.
     Nil,
+    /// A word of data.
     Int,
+    /// Two pointers around a word of data.
     Cons,
+    /// A word of data and a mutable pointer.
     Cell,
+    /// A pointer that is never null; [`Shape::Nil`] if there is nothing to point to.
     Strict,
+    /// Data of four types between pointers, one of them mutable.
     Mixed,
+    /// 251 words of data and three pointers: as large as closures of fixed layout can be.
     Wide,
+    /// 254 pointers: as large as closures of fixed layout can be.
     Pointers,
+    /// A word of data and a pointer to a mutable variable.
     VarBox,
+    /// A word of data and a pointer to a mutable array of this many pointers.
     ArrayBox(u32),
+    /// An immutable array of this many bytes.
     Bytes(u32),
+    /// A mutable array of this many bytes.
     MutBytes(u32),
     /// A mutable array of this many words.
     MutWords(u32),
+    /// A record, whose layout is known at run time only.
     Record {
+        /// The number of mutable pointers.
         pointers: u32,
+        /// The number of mutable bytes.
         bytes: u32,
     },
+    /// The mutable variable in a [`Shape::VarBox`].
     Var,
+    /// The mutable array in a [`Shape::ArrayBox`].
     Array(u32),
 }
 

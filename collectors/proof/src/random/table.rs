@@ -19,13 +19,22 @@ const TOKENS: usize = 5;
 
 /// An operation on data that threads share.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shared {
+pub enum Shared {
     /// Puts a list of `length` conses into the thread's own cell.
-    Send { length: usize },
+    Send {
+        /// The number of conses.
+        length: usize,
+    },
     /// Checks the list in a thread's cell, and keeps it instead of the list kept before.
-    Receive { cell: usize },
+    Receive {
+        /// A number that chooses the thread.
+        cell: usize,
+    },
     /// Swaps the token in hand for the one in a cell.
-    Swap { cell: usize },
+    Swap {
+        /// A number that chooses the cell.
+        cell: usize,
+    },
     /// Stops if a collection is due.
     Safepoint,
     /// Makes a short blocking call.

@@ -4,10 +4,11 @@
 //! data that a thread must find do not depend on the order in which threads run.
 
 use super::difference::{agreed, caught, differ};
+use super::generate::{decode, setting, size};
 use super::heap::Heap;
 use super::interpret::{End, Todo, session};
-use super::program::{Op, Setting, decode, setting, size};
-use super::table::{Shared, Table};
+use super::program::{Op, Setting, Shared};
+use super::table::Table;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::mutator::MutatorKind;
