@@ -472,22 +472,6 @@ fn look() {
     std::fs::write(out.join("large.html"), html(&[large])).unwrap();
 }
 
-/// Figures sort by their medians, though a cell also has the range; words that are numbers sort by
-/// these. A count of runs with failures among them is marked.
-#[test]
-fn cells_have_the_numbers_that_they_sort_by() {
-    let dir = fixture();
-    let summary = Summary::of(&dir);
-    let page = html(&[fixture()]);
-    let group = summary.groups().find(|group| group.failures().is_empty());
-    let median = group
-        .and_then(|group| group.spread(summary.time_metric()))
-        .expect("times")
-        .median;
-    assert!(page.contains(&format!(" data-sort=\"{median}\"")), "{median} in {page}");
-    assert!(page.contains(" data-failed"), "a crash of the fixture");
-}
-
 /// One workload and two collectors: the sentence names the one with the least mean time first.
 #[test]
 fn a_duel_names_the_faster_collector_first() {
