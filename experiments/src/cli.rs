@@ -11,6 +11,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use gclab_flags::{CommandLine, FlagError, Flags, split};
 use gclab_programs::Executor;
 use gclab_results::shell_line;
+use gclab_sweep::environment::Root;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
@@ -103,7 +104,7 @@ pub(crate) fn command(
     }
     match cli.command {
         Command::Exec(arguments) => exec::exec(&arguments, &rts, registry, executor, settings),
-        Command::Run(arguments) => run::run(&arguments, registry, settings),
+        Command::Run(arguments) => run::run(&arguments, registry, settings, &Root::system()),
         Command::Plan(arguments) => plan::plan(&arguments, registry),
         Command::Status(arguments) => status::status(&arguments),
         Command::Minheap(arguments) => minheap::minheap(&arguments, &rts, registry, settings),

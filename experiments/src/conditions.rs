@@ -14,12 +14,11 @@ use gclab_sweep::tell;
 use crate::common::refuse;
 use crate::run_arguments::Arguments;
 
-/// The findings before the first run of `experiment`.
-pub(crate) fn before(experiment: &Experiment) -> Vec<Finding> {
-    let root = Root::system();
-    let machine = environment::machine(&root);
+/// The findings before the first run of `experiment` on the machine whose files lie below `root`.
+pub(crate) fn before(experiment: &Experiment, root: &Root) -> Vec<Finding> {
+    let machine = environment::machine(root);
     let mut found = environment::findings_on_threads(&machine, threads(experiment));
-    found.extend(environment::findings(&root, &machine));
+    found.extend(environment::findings(root, &machine));
     found
 }
 
@@ -64,7 +63,12 @@ pub(crate) fn warn(manifest: &mut Manifest, found: &[Finding]) {
 /// # Errors
 /// The exit status, after a message, if there are such facts, the sweep is strict, and runs are
 /// missing.
-pub(crate) fn changes(folder: &Folder, here: &Machine, arguments: &Arguments) -> Result<Environment, ExitCode> {
+pub(crate) fn changes(
+    folder: &Folder,
+    here: &Machine,
+    arguments: &Arguments,
+    root: &Root,
+) -> Result<Environment, ExitCode> {
     let changes = environment::changes(&folder.results.manifest().machine, here);
     let complete = folder.results.done() >= folder.runs.len();
     if !changes.is_empty() && !complete {
@@ -83,6 +87,7 @@ pub(crate) fn changes(folder: &Folder, here: &Machine, arguments: &Arguments) ->
         tell!("gclab: note: {text}; the report tells its runs apart, and --fresh begins a new folder");
     }
     Ok(Environment {
+        root: root.clone(),
         changes,
         ..Environment::default()
     })

@@ -8,6 +8,7 @@ use std::time::Instant;
 use gclab_flags::ENVIRONMENT;
 use gclab_report::Results;
 use gclab_results::{Minimum, ResultsDir, shell_line};
+use gclab_sweep::environment::Root;
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
@@ -26,7 +27,11 @@ use crate::run_arguments::{Arguments, command, look_at_programs, no_runs, tools,
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
-pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
+#[cfg(test)]
+mod tests;
+
+/// Does the sweep of `arguments` on the machine whose files lie below `root`.
+pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Settings, root: &Root) -> ExitCode {
     let until = arguments.until.map(|time| Instant::now() + time);
     let mut experiment = match arguments.load(registry) {
         Ok(experiment) => experiment,
@@ -57,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     if let Err(code) = look_at_programs(&mut experiment, arguments, &stop) {
         return code;
     }
-    let found = conditions::before(&experiment);
+    let found = conditions::before(&experiment, root);
     if let Err(refusal) = conditions::tell(&found, arguments) {
         return refusal;
     }
@@ -90,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
         arguments.out.as_deref(),
         arguments.begins_anew(),
     ) {
-        Ok(folder) => match conditions::changes(&folder, &here, arguments) {
+        Ok(folder) => match conditions::changes(&folder, &here, arguments, root) {
             Ok(environment) => go(folder, &experiment, arguments, program, &stop, until, environment),
             Err(refusal) => refusal,
         },

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     /// The runtime of that command (ghc, ocaml, jvm): its statistics join those of the system
-    #[arg(long, value_name = "NAME", requires = "command")]
+    #[arg(long, value_name = "NAME", conflicts_with = "experiment")]
     pub(crate) runtime: Option<String>,
     /// Folder for the results [default: the newest one under results/runs with the same plan, or a
     /// new one]

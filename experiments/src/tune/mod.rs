@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// The runtime of the program (ghc, ocaml, jvm) [default: told from its file]
-    #[arg(long, value_name = "NAME", requires = "command")]
+    #[arg(long, value_name = "NAME", conflicts_with = "workload")]
     runtime: Option<String>,
     /// Time limit of one run: 300s, 5m, 1h
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = timeout)]

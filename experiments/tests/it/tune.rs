@@ -245,3 +245,21 @@ fn a_goal_that_the_runtime_does_not_tell_is_refused() {
         .starts_with("./prog fails with its default flags: crash (exit status 7)");
     assert!(is_said && done.stdout.contains("broken"), "{}", done.all());
 }
+
+/// A workload runs under gclab, so another runtime would be a request that has no effect. The same
+/// holds for an experiment file, which has the runtimes of its programs.
+#[test]
+fn a_runtime_is_of_a_command_alone() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", "workloads = [\"gcbench\"]\n");
+    for words in [
+        &["tune", "gcbench", "--dry-run"][..],
+        &["minheap", "gcbench"],
+        &["run", "tiny.toml", "--dry-run=commands"],
+    ] {
+        let refused = bench.gclab(&[words, &["--runtime", "ghc"]].concat()).exits(2);
+        let names = |word: &str| refused.stderr.lines().next().is_some_and(|line| line.contains(word));
+        assert!(names("cannot be used with") && names("--runtime"), "{}", refused.all());
+        assert_eq!(refused.stdout, "");
+    }
+}

@@ -8,6 +8,8 @@
 //! differences of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's
 //! interval.
 
+use std::collections::BTreeMap;
+
 use crate::distributions::quantile;
 use crate::ratio::chance;
 use crate::runs::runs_to_see;
@@ -119,18 +121,15 @@ impl Change {
     }
 }
 
-/// The differences of the logarithms by round; `None` if the samples do not have the same rounds.
+/// The differences of the logarithms by round; `None` if the samples do not have the same rounds,
+/// or have a round twice.
 fn differences(base: &Rounds, new: &Rounds) -> Option<Vec<f64>> {
-    let partner = |round: u32| {
-        let mut of_round = new.iter().filter(|(other, _)| *other == round);
-        let found = of_round.next()?.1;
-        of_round.next().is_none().then_some(found)
-    };
-    if base.len() != new.len() {
+    let partners: BTreeMap<u32, f64> = new.iter().copied().collect();
+    if base.len() != new.len() || partners.len() != new.len() {
         return None;
     }
     base.iter()
-        .map(|(round, value)| Some(partner(*round)?.ln() - value.ln()))
+        .map(|(round, value)| Some(partners.get(round)?.ln() - value.ln()))
         .collect()
 }
 

@@ -127,4 +127,12 @@ mod tests {
             json!([["1/3", "2 crash", 1.0, 1]])
         );
     }
+
+    /// A cell with a median and a range sorts by the median.
+    #[test]
+    fn figures_sort_by_their_medians() {
+        let spread = gclab_inference::Spread::of([1.0, 2.0, 9.0]).expect("values");
+        let cell = Cell::Figure(crate::metric::MAX_PAUSE, Some(spread));
+        assert_eq!(shown(&cell).sort, Some(2.0));
+    }
 }

@@ -471,3 +471,23 @@ fn look() {
     std::fs::write(out.join("small.html"), html(&[small])).unwrap();
     std::fs::write(out.join("large.html"), html(&[large])).unwrap();
 }
+
+/// One workload and two collectors: the sentence names the one with the least mean time first.
+#[test]
+fn a_duel_names_the_faster_collector_first() {
+    let mut runs = small_runs();
+    let work = runs[0].workload.clone();
+    runs.retain(|run| run.workload == work);
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
+    let answers = answers(&summary);
+    let label = |group: &crate::summary::Group<'_>| group.label(&summary.axes);
+    let fastest = label(answers[0].fastest.as_ref().expect("a time").group);
+    let next = label(answers[0].alternatives[0].best.group);
+    let sentence = headline(&summary, &answers).remove(0);
+    assert!(
+        sentence.starts_with(&format!("{fastest} is the fastest on ")),
+        "{sentence}"
+    );
+    assert!(sentence.contains(&format!("; {next} takes ")), "{sentence}");
+}
