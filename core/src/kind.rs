@@ -5,9 +5,9 @@
 //! behind slow paths ([`crate::collector::Collect`]), so collectors with the same allocator and
 //! barrier share one compiled program.
 //!
-//! * [`Direct`] is an allocator and a barrier, inlined. Two-space runs programs of
-//!   `Direct<Bump, NoBarrier>`; copying, parallel and compacting share
-//!   `Direct<Bump, GenerationalBarrier>`; mark-sweep has `Direct<Cells, NoBarrier>`.
+//! * [`Direct`] is an allocator and a barrier, inlined. Collectors of one generation share
+//!   `Direct<Bump, NoBarrier>`, those of several `Direct<Bump, GenerationalBarrier>`. A collector
+//!   that allocates in cells has `Direct<Cells, NoBarrier>`.
 //! * [`crate::collector::Observed`] serves every collector, for profiles: reads and writes are
 //!   noted, and allocator and barrier are the chosen collector's, called through a pointer.
 
