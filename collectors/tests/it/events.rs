@@ -319,6 +319,28 @@ under_every_collector! {
     }
 }
 
+/// Spends CPU time when the first look begins.
+struct Slow(bool);
+
+impl Listener for Slow {
+    fn event(&mut self, event: &Event<'_>) {
+        if matches!(event.kind, EventKind::LookStart(_)) && !std::mem::replace(&mut self.0, true) {
+            for turn in 0..10_000_000 {
+                std::hint::black_box(turn);
+            }
+        }
+    }
+}
+
+/// Otherwise the time of the program would go back at the next look.
+#[test]
+fn the_time_of_a_listener_is_not_the_programs() {
+    let mut world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("a small heap");
+    world.listen(Box::new(Slow(false)));
+    let seconds = [(); 3].map(|()| world.inspect(|stopped| stopped.mutator_seconds()).expect("not inside"));
+    assert!(seconds.is_sorted(), "{seconds:?}");
+}
+
 /// A reading of the clock that no listener asks for would be wasted.
 #[test]
 fn only_events_that_a_listener_asks_for_are_recorded() {

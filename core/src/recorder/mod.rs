@@ -237,10 +237,11 @@ impl Recorder {
         ended
     }
 
-    /// CPU time of the program itself until now, in nanoseconds: MUT.
-    pub(crate) fn mutator_cpu_ns(&self) -> u64 {
+    /// CPU time of the program itself (MUT), in nanoseconds, when [`Clock::process_cpu_ns`] was
+    /// `process_cpu_ns`. No collection and no look may have ended since.
+    pub(crate) fn mutator_cpu_ns(&self, process_cpu_ns: u64) -> u64 {
         let now = Stamp {
-            cpu_ns: Clock::process_cpu_ns(),
+            cpu_ns: process_cpu_ns,
             ..Stamp::default()
         };
         let from = self.init_done.unwrap_or(self.reading_at_start());

@@ -97,7 +97,7 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         let collector = &state.collector;
         let regions = |visit: &mut dyn FnMut(Region)| collector.for_each_region(Capabilities::new(&all), visit);
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
-        let mutator_cpu_ns = state.recorder.mutator_cpu_ns();
+        let mutator_cpu_ns = state.recorder.mutator_cpu_ns(started.cpu_ns);
         look(&Stopped::new(
             &state.heap,
             roots,
