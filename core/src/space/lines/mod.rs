@@ -127,7 +127,9 @@ impl LineSpace {
     pub fn leave<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {
             self.leave_one(capability);
-            self.leave_overflow(capability.number());
+            if !mutant!("lines/overflow-kept") {
+                self.leave_overflow(capability.number());
+            }
         }
         if mutant!("lines/sticky-marks-cleared") {
             self.clear(marks);
