@@ -9,6 +9,7 @@
 //!   longer than a megablock crosses megablocks.
 //! * **free group**: free neighbouring blocks inside one megablock of which other blocks are in
 //!   use; 1 to 255 blocks, as long as possible (coalesced).
+//! * **held-back run**: a run that a collection freed, and that has no access for a time (`-DP`).
 //! * **extent**: neighbouring megablocks that are wholly free: still committed (*free*), or
 //!   returned to the system (*returned*).
 //! * **top**: megablocks below it have been committed at some time, above it none has.
@@ -19,7 +20,7 @@
 //! # Invariants
 //!
 //! Every megablock below top is in exactly one of: a free extent, a returned extent, or in use.
-//! Runs and free groups tile a megablock in use without gaps. The fields of each part have
+//! Runs, free groups and held-back runs tile a megablock in use without gaps. The fields of each part have
 //! invariants of their own, stated there. [`BlockAllocator::check`] checks every one of them, in
 //! time proportional to the blocks below top.
 //!
@@ -46,6 +47,7 @@ mod descriptor;
 mod error;
 mod extents;
 mod free_list;
+mod held;
 mod megablocks;
 pub(crate) mod poison;
 mod prepare;

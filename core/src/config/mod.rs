@@ -126,6 +126,9 @@ pub struct Config {
     pub stress: Option<u64>,
     /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
     pub refuse_request: Option<u64>,
+    /// `-DP`: memory that a collection frees has no access and is not used again soon, so that a
+    /// stale access is a fault with a message. Default off.
+    pub protect_freed: bool,
     /// `-xr`: address space to reserve. Default 1 TiB.
     pub reserve: Bytes,
     /// `-xm`: the address near which the heap is to lie. Default: the system chooses it.
@@ -171,6 +174,7 @@ impl Default for Config {
             gc_threads: 0,
             stress: None,
             refuse_request: None,
+            protect_freed: false,
             reserve: Bytes(MIB * MIB),
             map_near: None,
             huge_pages: true,

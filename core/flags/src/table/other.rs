@@ -56,6 +56,18 @@ pub(super) const OTHER: &[FlagSpec] = &[
         get: |f| f.config.follow_closure.map(Value::Closure),
     },
     FlagSpec {
+        name: "DP",
+        toml: Some("DP"),
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "take the access to memory that a collection frees away, and use other memory for a time: a stale access ends the run with a message",
+        ghc: Some("gclab's own"),
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.config.protect_freed = v == Value::On,
+        get: |f| switch(f.config.protect_freed),
+    },
+    FlagSpec {
         name: "DZ",
         toml: Some("DZ"),
         kind: Kind::Count {
