@@ -1,6 +1,8 @@
 //! The calls of a mutator to its world: those that are too slow for generated code.
 
+use super::finaliser::Finaliser;
 use crate::kind::MutatorKind;
+use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
 use crate::session::Session;
 use crate::sync::Arc;
@@ -36,4 +38,13 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn leave_blocking(&self, session: Session<'_, M::Alloc>);
     /// The handles of the heap.
     fn handles(&self) -> &Arc<HandleTable>;
+    /// Registers a finaliser of the closure at `closure` (0 for an alarm). Returns its number.
+    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64;
+    /// Returns the function of this number, which is about to run. `None` for an alarm that runs on
+    /// another thread.
+    fn take_finaliser(&self, number: u64) -> Option<Finaliser<M>>;
+    /// An alarm has run: it may ring again, unless it was removed.
+    fn put_alarm_back(&self, number: u64, alarm: Finaliser<M>);
+    /// Removes an alarm.
+    fn remove_alarm(&self, number: u64);
 }

@@ -69,6 +69,7 @@ impl<M: MutatorKind> World<M> {
             left: Condvar::new(),
             participants: Registry::new(),
             handles: Arc::default(),
+            functions: Mutex::default(),
         })
     }
 
