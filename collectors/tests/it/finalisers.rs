@@ -240,7 +240,8 @@ under_every_collector! {
     }
 
     fn an_alarm_rings_after_each_major_collection<C>() {
-        let (world, rung) = (world::<C>(&config::<C>(16 << 10)), Arc::new(AtomicU64::new(0)));
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let rung = Arc::new(AtomicU64::new(0));
         let ran = world.enter(|m| {
             let count = Arc::clone(&rung);
             let alarm = m.create_alarm(move |m| {
@@ -252,9 +253,22 @@ under_every_collector! {
             assert!(catch_unwind(AssertUnwindSafe(|| m.collect(true))).is_err());
             m.collect(true);
             assert_eq!(rung.load(Relaxed), 3);
+            // Two collections come before the alarm can ring again.
+            let noted = notes.clone();
+            list(m, 1, |m, it| {
+                m.finalise(it, move |m, _: Handle<Number>| {
+                    m.collect(true);
+                    m.collect(true);
+                    noted.add(1);
+                });
+            });
+            m.collect(true);
+            assert_eq!((notes.take(), rung.load(Relaxed)), (vec![1], 4));
+            m.collect(true);
+            assert_eq!(rung.load(Relaxed), 5);
             m.delete_alarm(alarm);
             m.collect(true);
-            assert_eq!(rung.load(Relaxed), 3);
+            assert_eq!(rung.load(Relaxed), 5);
         });
         ran.expect("room enough");
     }

@@ -16,7 +16,7 @@ use crate::sync::Arc;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The function of a finaliser.
-pub(crate) enum Finaliser<M: MutatorKind> {
+enum Finaliser<M: MutatorKind> {
     First(Box<FirstFinaliser<M>>),
     Last(Box<LastFinaliser<M>>),
     Alarm(Box<AlarmFunction<M>>),
@@ -37,9 +37,10 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     /// finds the closure unreachable. That collection keeps the closure, and everything that it
     /// leads to, so the finaliser may make it reachable again. A later collection frees it.
     ///
-    /// A closure may have several finalisers. Those of closures that die together run in the reverse
-    /// order of their registration. What `finaliser` owns a handle of stays alive, so it should own
-    /// none that leads to the closure. A finaliser that has not run when the world ends never does.
+    /// A closure may have several finalisers. Those of closures that die together run in the
+    /// reverse order of their registration. What `finaliser` owns a handle of stays alive, so it
+    /// should own none that leads to the closure. A finaliser that has not run when the world ends
+    /// never does.
     pub fn finalise<T: Closure>(
         &self,
         closure: Gc<'_, 'h, T>,
@@ -49,8 +50,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
             // SAFETY: the address that was registered is that of a `T`, and collections follow it.
             finaliser(m, unsafe { closure.assume() });
         });
-        let world = self.slow_path();
-        world.register_finaliser(Occasion::First, closure.to_word(), Finaliser::First(function));
+        self.register_finaliser(Occasion::First, closure.to_word(), Finaliser::First(function));
     }
 
     /// Registers `finaliser` for `closure`: it runs once, after a collection that finds the closure
@@ -62,12 +62,11 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         finaliser: impl for<'a> FnOnce(&mut Mutator<'a, M>) + Send + 'static,
     ) {
         let function = Finaliser::Last(Box::new(finaliser));
-        let world = self.slow_path();
-        world.register_finaliser(Occasion::Last, closure.to_word(), function);
+        self.register_finaliser(Occasion::Last, closure.to_word(), function);
     }
 
-    /// Lets the next finaliser begin before the one that calls this has ended: on another thread, or
-    /// inside of this one. Otherwise one runs at a time. Without effect outside of finalisers.
+    /// Lets the next finaliser begin before the one that calls this has ended: on another thread,
+    /// or inside of this one. Otherwise one runs at a time. Without effect outside of finalisers.
     pub fn finalise_release(&self) {
         self.slow_path().handles().finalisers().release();
     }
@@ -76,8 +75,13 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     pub fn create_alarm(&self, function: impl for<'a> FnMut(&mut Mutator<'a, M>) + Send + 'static) -> Alarm {
         let function = Finaliser::Alarm(Box::new(function));
         Alarm {
-            number: self.slow_path().register_finaliser(Occasion::Alarm, 0, function),
+            number: self.register_finaliser(Occasion::Alarm, 0, function),
         }
+    }
+
+    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {
+        let world = self.slow_path();
+        world.register_finaliser(occasion, closure, Box::new(function))
     }
 
     /// Ends the calls of an alarm of this heap.
@@ -120,21 +124,26 @@ impl<M: MutatorKind> Mutator<'_, M> {
             return false;
         };
         let _release = Release(handles.finalisers());
-        match self.view.slow_path().take_finaliser(entry.number) {
-            Some(Finaliser::First(function)) => {
+        let Some(function) = self.view.slow_path().take_finaliser(entry.number) else {
+            return true;
+        };
+        let Ok(function) = function.downcast::<Finaliser<M>>() else {
+            unreachable!("mutators of one kind registered it");
+        };
+        match *function {
+            Finaliser::First(function) => {
                 // SAFETY: a collection made the finaliser ready and kept its closure since. No
                 // collection has come since `begin`, which took the root away.
                 let closure = self.view.handle(unsafe { Gc::<Any>::from_word(entry.closure) });
                 function(self, closure);
             }
-            Some(Finaliser::Last(function)) => function(self),
-            Some(Finaliser::Alarm(mut function)) => {
+            Finaliser::Last(function) => function(self),
+            Finaliser::Alarm(mut function) => {
                 let rung = catch_unwind(AssertUnwindSafe(|| function(self)));
                 let world = self.view.slow_path();
-                world.put_alarm_back(entry.number, Finaliser::Alarm(function));
+                world.put_alarm_back(entry.number, Box::new(Finaliser::Alarm(function)));
                 rung.unwrap_or_else(|panic| resume_unwind(panic));
             }
-            None => {}
         }
         true
     }

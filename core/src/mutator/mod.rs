@@ -29,12 +29,11 @@ pub use alloc::Init;
 pub use array::MutArray;
 pub use bytes::{ByteArray, MutByteArray, MutWordArray};
 pub use finaliser::Alarm;
-pub(crate) use finaliser::Finaliser;
 pub use frame::{FrameSlot, OptionRoot, Root};
 pub use gc::{Any, Distinct, Gc};
 pub use handle::{Handle, WeakHandle};
 pub use record::Record;
-pub(crate) use slow_path::SlowPath;
+pub(crate) use slow_path::{FinaliserFunction, SlowPath};
 pub use var::MutVar;
 
 use crate::capability::{Capability, CapabilityData};

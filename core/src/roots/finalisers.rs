@@ -2,8 +2,8 @@
 //!
 //! A finaliser is *registered* for a closure. A collection that finds the closure dead makes it
 //! *ready*, and the mutators run it at one of their next slow paths. There are two kinds, as in
-//! OCaml's module `Gc`. A *first* finaliser gets the closure: the collection traces it, and all that
-//! it leads to, as if it lived. A *last* one runs when the closure is gone for good.
+//! OCaml's module `Gc`. A *first* finaliser gets the closure: the collection traces it, and all
+//! that it leads to, as if it lived. A *last* one runs when the closure is gone for good.
 //!
 //! Finalisers run in the order in which collections made them ready; those of one collection in the
 //! reverse order of their registration, first ones before last ones. One runs at a time, unless it
@@ -81,6 +81,9 @@ impl Entries {
             dead.iter_mut().for_each(|entry| entry.closure = 0);
         }
         self.added += dead.len();
+        if mutant!("finalisers/in-order") {
+            dead.reverse();
+        }
         self.ready.extend(dead.into_iter().rev());
     }
 }
@@ -113,6 +116,11 @@ impl FinaliserTable {
         self.note_due(&entries);
     }
 
+    /// Whether there is an alarm of this number.
+    pub(crate) fn has_alarm(&self, number: u64) -> bool {
+        self.lock().alarms.iter().any(|alarm| alarm.number == number)
+    }
+
     /// Whether a finaliser is to run. (A thread that learns of it late runs it late.)
     pub(crate) fn is_due(&self) -> bool {
         self.due.load(Ordering::Relaxed)
@@ -123,7 +131,8 @@ impl FinaliserTable {
         self.lock().ready.len()
     }
 
-    /// Takes the next finaliser that is to run, if none is running. Its closure is no root any more.
+    /// Takes the next finaliser that is to run, if none is running. Its closure is no root any
+    /// more.
     pub(crate) fn begin(&self) -> Option<Entry> {
         let mut entries = self.lock();
         if entries.running {
@@ -143,8 +152,8 @@ impl FinaliserTable {
     }
 
     /// After tracing: makes the first finalisers ready whose closures are dead, as `lives` says of
-    /// their slots. Returns whether there are any. Then their slots, which
-    /// [`FinaliserTable::for_each_added`] visits, are to be traced.
+    /// their slots. Returns whether there are any. Then their slots are to be traced
+    /// ([`FinaliserTable::for_each_added`]).
     pub(crate) fn make_first_ready(&self, lives: impl FnMut(Slot) -> bool) -> bool {
         let mut entries = self.lock();
         entries.added = 0;
@@ -172,7 +181,7 @@ impl FinaliserTable {
         let mut entries = self.lock();
         let Entries { alarms, ready, .. } = &mut *entries;
         for alarm in alarms {
-            if !ready.contains(alarm) {
+            if !ready.contains(alarm) || mutant!("finalisers/alarm-twice") {
                 ready.push_back(*alarm);
             }
         }
@@ -186,7 +195,7 @@ impl FinaliserTable {
         ready.for_each(|entry| visit(Slot(&mut entry.closure)));
     }
 
-    /// Calls `visit` for the slots of registered finalisers, which do not keep their closures alive.
+    /// Calls `visit` for the slots of registered finalisers, which do not keep closures alive.
     pub(crate) fn for_each_registered(&self, mut visit: impl FnMut(Slot)) {
         let mut entries = self.lock();
         let Entries { first, last, .. } = &mut *entries;

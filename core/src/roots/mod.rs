@@ -1,8 +1,9 @@
 //! Roots: the slots from which a collection begins.
 //!
 //! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a
-//! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names. So do
-//! the closures of *finalisers* ([`finalisers`]). A collection sees them all as [`Roots`].
+//! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names.
+//! Another table has the closures of *finalisers* ([`finalisers`]). A collection sees them all as
+//! [`Roots`].
 
 pub(crate) mod finalisers;
 pub(crate) mod frames;

@@ -208,7 +208,9 @@ impl<'h> Evacuator<'h> {
             .handles()
             .for_each_heap_root(|slot| evacuate(&mut self.copier, slot));
         let ready = roots.handles().finalisers();
-        ready.for_each_ready(|slot| evacuate(&mut self.copier, slot));
+        if !mutant!("finalisers/ready-forgotten") {
+            ready.for_each_ready(|slot| evacuate(&mut self.copier, slot));
+        }
         let handles = roots.handles().strong_handles();
         if self.copier.would_share(Words(handles.len())) {
             self.shared_roots.handles = handles;

@@ -43,8 +43,13 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     phase(Phase::HeapTraced);
     if let Some(finalised) = roots.finalise_first(|slot| tracer.lives(slot)) {
         finalised.for_each(|slot| tracer.root(slot));
-        tracer.trace();
+        if !mutant!("finalisers/not-traced") {
+            tracer.trace();
+        }
         phase(Phase::FinalisersTraced);
+    }
+    if mutant!("finalisers/last-without-weak") {
+        roots.finalise_last(|_| false);
     }
     tracer.weak_handles(roots);
     roots.finalise_last(|slot| tracer.lives(slot));

@@ -1,51 +1,42 @@
 //! The functions of finalisers. Their closures are in the table of the heap's roots
 //! ([`crate::roots::finalisers`]).
 
-use super::state::World;
-use crate::kind::MutatorKind;
-use crate::mutator::Finaliser;
-use crate::roots::finalisers::Occasion;
+use crate::mutator::FinaliserFunction;
+use crate::roots::finalisers::{FinaliserTable, Occasion};
 use crate::sync::Mutex;
 use std::collections::HashMap;
 
 /// The functions of registered finalisers, by their numbers. An alarm that is running has none.
-pub(super) type Functions<M> = Mutex<HashMap<u64, Option<Finaliser<M>>>>;
+#[derive(Default)]
+pub(super) struct Functions(Mutex<HashMap<u64, FinaliserFunction>>);
 
-impl<M: MutatorKind> World<M> {
-    pub(super) fn register(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {
-        // The number is not ready before the next collection, for which this thread has to stop.
-        let number = self.handles.finalisers().register(occasion, closure);
-        self.functions.lock().insert(number, Some(function));
+impl Functions {
+    pub(super) fn register(
+        &self,
+        table: &FinaliserTable,
+        (occasion, closure): (Occasion, u64),
+        function: FinaliserFunction,
+    ) -> u64 {
+        // No collection makes it ready before its function is there, since this thread runs.
+        let number = table.register(occasion, closure);
+        self.0.lock().insert(number, function);
         number
     }
 
-    pub(super) fn take(&self, number: u64) -> Option<Finaliser<M>> {
-        let mut functions = self.functions.lock();
-        let function = functions.get_mut(&number)?.take();
-        if !matches!(function, Some(Finaliser::Alarm(_)) | None) {
-            functions.remove(&number);
+    pub(super) fn take(&self, number: u64) -> Option<FinaliserFunction> {
+        self.0.lock().remove(&number)
+    }
+
+    pub(super) fn put_alarm_back(&self, table: &FinaliserTable, number: u64, alarm: FinaliserFunction) {
+        if table.has_alarm(number) {
+            self.0.lock().insert(number, alarm);
         }
-        function
     }
 
-    pub(super) fn put_back(&self, number: u64, alarm: Finaliser<M>) {
-        let mut functions = self.functions.lock();
-        let place = functions.get_mut(&number);
-        // A deleted alarm has no place. It is dropped without the lock: it may own anything.
-        let deleted = match place {
-            Some(place) => {
-                *place = Some(alarm);
-                None
-            }
-            None => Some(alarm),
-        };
-        drop(functions);
-        drop(deleted);
-    }
-
-    pub(super) fn remove(&self, number: u64) {
-        self.handles.finalisers().remove_alarm(number);
-        let function = self.functions.lock().remove(&number);
+    pub(super) fn remove_alarm(&self, table: &FinaliserTable, number: u64) {
+        table.remove_alarm(number);
+        // Dropped without the lock: it may own anything.
+        let function = self.0.lock().remove(&number);
         drop(function);
     }
 }

@@ -36,7 +36,7 @@ pub struct World<M: MutatorKind> {
     pub(super) left: Condvar,
     pub(super) participants: Registry<Participant<M::Alloc>>,
     pub(super) handles: Arc<HandleTable>,
-    pub(super) functions: Functions<M>,
+    pub(super) functions: Functions,
 }
 
 /// The state that the lock of a [`World`] guards.

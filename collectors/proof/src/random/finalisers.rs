@@ -8,7 +8,6 @@
 //!   ones.
 
 use super::difference::differ;
-use super::heap::Heap;
 use super::model::{Id, Model};
 use gclab_core::mutator::{Any, Gc, Handle, MutatorKind, NoGc};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -87,7 +86,7 @@ impl Finalisers {
             m.finalise_last(closure, move |_| note(None));
         } else {
             m.finalise(closure, move |m, closure| {
-                if number % 2 == 0 {
+                if number.is_multiple_of(2) {
                     m.alloc_bytes_filled(ALLOCATED, 7);
                     words.fetch_add(ALLOCATED_WORDS, Relaxed);
                 }
@@ -104,45 +103,50 @@ impl Finalisers {
             self.opened.extend(reached.map(|(number, _)| Id(number)));
         }
     }
-}
 
-impl Heap {
-    /// Looks at the finalisers that have run since the last look. `collected`: the operation before
-    /// it collected everything, with no thread but this one, and did nothing else.
-    pub(super) fn look_at_finalisers(&mut self, collected: bool) {
-        let ran = std::mem::take(&mut *self.finalisers.ran.lock().expect("sound"));
+    /// Whether finalisers have run since the program last looked.
+    pub(super) fn some_ran(&self) -> bool {
+        !self.ran.lock().expect("sound").is_empty()
+    }
+
+    /// Looks at the finalisers that have run since the last look. `roots`: the roots of the
+    /// program, with the closures that earlier finalisers returned. `collected`: the operation
+    /// before collected everything, with no thread but this one, and did nothing else.
+    pub(super) fn look(&mut self, model: &Model, roots: &[Id], collected: bool) {
+        let ran = std::mem::take(&mut *self.ran.lock().expect("sound"));
         let mut order = Vec::new();
-        if !ran.is_empty() {
-            let reachable = self.model.reachable(self.roots(true));
-            for Ran { number, closure } in ran {
-                let Some((id, last)) = self.finalisers.registered.remove(&number) else {
-                    differ(format!("finaliser {number} ran twice"));
-                };
-                if reachable[id.0] && !self.finalisers.opened.contains(&id) {
-                    differ(format!("finaliser {number} ran, and {id:?} is reachable"));
-                }
-                order.push((last, usize::MAX - number));
-                let kept = &mut self.finalisers.kept;
-                kept.extend(closure.map(|closure| (closure, id)));
-                kept.drain(..kept.len().saturating_sub(MOST_KEPT));
+        let reachable = self.reachable(model, roots);
+        for Ran { number, closure } in ran {
+            let Some((id, last)) = self.registered.remove(&number) else {
+                differ(format!("finaliser {number} ran twice"));
+            };
+            if reachable[id.0] && !self.opened.contains(&id) {
+                differ(format!("finaliser {number} ran, and {id:?} is reachable"));
             }
+            order.push((last, usize::MAX - number));
+            self.kept.extend(closure.map(|closure| (closure, id)));
+            self.kept.drain(..self.kept.len().saturating_sub(MOST_KEPT));
         }
         if collected {
-            self.all_have_run(&order);
+            self.all_have_run(&self.reachable(model, roots), &order);
         }
     }
 
+    fn reachable(&self, model: &Model, roots: &[Id]) -> Vec<bool> {
+        let kept = self.kept.iter().map(|(_, id)| *id);
+        model.reachable(roots.iter().copied().chain(kept))
+    }
+
     /// After a collection of everything that made finalisers run in this `order`.
-    fn all_have_run(&self, order: &[(bool, usize)]) {
+    fn all_have_run(&self, reachable: &[bool], order: &[(bool, usize)]) {
         if !order.is_sorted() {
             differ("finalisers of one collection ran in another order than that of their registration, reversed");
         }
-        let reachable = self.model.reachable(self.roots(true));
-        let finalisers = &self.finalisers;
         // A closure that a finaliser returned was dropped since, and died in no collection yet.
         let dropped = order.iter().filter(|(last, _)| !last).count() > MOST_KEPT;
-        for (number, (id, last)) in &finalisers.registered {
-            if !reachable[id.0] && !(*last && dropped) {
+        for (number, (id, last)) in &self.registered {
+            let lives = reachable[id.0] || (*last && dropped);
+            if !lives {
                 differ(format!("finaliser {number} has not run, and {id:?} is unreachable"));
             }
         }

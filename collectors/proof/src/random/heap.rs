@@ -308,6 +308,14 @@ impl Heap {
         all.chain(finalised).copied()
     }
 
+    /// Looks at the finalisers that have run, see [`Finalisers::look`].
+    pub(super) fn look_at_finalisers(&mut self, collected: bool) {
+        if collected || self.finalisers.some_ran() {
+            let roots: Vec<Id> = self.roots(true).collect();
+            self.finalisers.look(&self.model, &roots, collected);
+        }
+    }
+
     /// The closure in a variable. Checks its data unless it is large.
     fn checked<'m, 'h, M: MutatorKind>(
         &self,

@@ -124,7 +124,9 @@ impl<'m> Compactor<'m> {
             self.handles.push(handles.strong_handles());
             handles.finalisers().for_each_ready(update);
         }
-        handles.finalisers().for_each_registered(update);
+        if !mutant!("finalisers/registered-forgotten") {
+            handles.finalisers().for_each_registered(update);
+        }
         handles.for_each_weak_heap_root(update);
         self.handles.push(handles.weak_handles());
     }
