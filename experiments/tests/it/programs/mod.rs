@@ -4,6 +4,7 @@
 mod ghc;
 mod least;
 mod mistakes;
+mod prepare;
 mod units;
 
 use std::fs;
