@@ -13,9 +13,9 @@ pub(crate) mod counters;
 pub(crate) mod lock;
 pub(crate) mod outcome;
 mod pipe;
-mod prepare;
 pub mod precision;
 pub mod preflight;
+mod prepare;
 pub mod progress;
 pub mod status;
 pub mod stop;
@@ -301,12 +301,7 @@ fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finis
 
 /// Runs a process in `folder`: `program`, or a command that prepares or probes one. Only the
 /// program gets its standard input.
-fn command(
-    folder: Option<&Path>,
-    start: &Start,
-    program: Option<&Program>,
-    sweep: &Sweep<'_>,
-) -> io::Result<Finished> {
+fn command(folder: Option<&Path>, start: &Start, program: Option<&Program>, sweep: &Sweep<'_>) -> io::Result<Finished> {
     let mut words = start.words.iter();
     let mut command = Command::new(words.next().map_or("", String::as_str));
     command.args(words);

@@ -51,13 +51,19 @@ fn every_run_is_prepared_in_its_own_environment() {
 #[test]
 fn a_workload_whose_preparation_fails_does_not_start() {
     let bench = with_script("true");
-    bench.write("w.toml", &format!("{WORKLOAD}prepare = [[\"true\"], [\"sh\", \"-c\", \"exit 3\"]]\n"));
+    bench.write(
+        "w.toml",
+        &format!("{WORKLOAD}prepare = [[\"true\"], [\"sh\", \"-c\", \"exit 3\"]]\n"),
+    );
     let done = bench.gclab(&["run", "w.toml"]).exits(1);
     for run in runs(&bench, "w") {
         assert_eq!(run.outcome, Status::Unprepared);
         assert_eq!((run.wall_seconds, run.stats.is_none()), (None, true));
         let why = run.stderr_tail.unwrap_or_default();
-        assert!(why.contains("`prepare`: sh -c 'exit 3' ended with exit status 3"), "{why}");
+        assert!(
+            why.contains("`prepare`: sh -c 'exit 3' ended with exit status 3"),
+            "{why}"
+        );
     }
     assert!(done.all().contains("unprepared"), "{}", done.all());
 }
@@ -67,8 +73,14 @@ fn a_preparation_that_is_not_there_is_refused_before_the_first_run() {
     let bench = with_script("true");
     for (prepare, message) in [
         ("[\"./nowhere\"]", "`prepare`: ./nowhere: no program of this name\n"),
-        ("[\"no-such-tool\"]", "`prepare`: no-such-tool: no program of this name on the PATH"),
-        ("[[\"true\"], [\"no-such-tool\"]]", "`prepare`: no-such-tool: no program"),
+        (
+            "[\"no-such-tool\"]",
+            "`prepare`: no-such-tool: no program of this name on the PATH",
+        ),
+        (
+            "[[\"true\"], [\"no-such-tool\"]]",
+            "`prepare`: no-such-tool: no program",
+        ),
     ] {
         bench.write("w.toml", &format!("{WORKLOAD}prepare = {prepare}\n"));
         let done = bench.gclab(&["run", "w.toml"]).exits(2);
@@ -87,7 +99,8 @@ fn a_preparation_that_is_not_there_is_refused_before_the_first_run() {
     );
     let done = bench.gclab(&["run", "first.toml"]).exits(2);
     assert!(
-        done.stderr.contains("program p: `prepare`: ./nowhere: no program of this name"),
+        done.stderr
+            .contains("program p: `prepare`: ./nowhere: no program of this name"),
         "{}",
         done.all()
     );

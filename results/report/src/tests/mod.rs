@@ -13,6 +13,7 @@ mod pauses;
 mod pictures;
 mod profiles;
 mod report;
+mod rivals;
 mod several;
 mod steadiness;
 mod summary;
