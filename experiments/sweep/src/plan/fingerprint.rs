@@ -2,9 +2,10 @@
 //!
 //! Parts of a workload's fingerprint: the build of gclab (the hash of its file), the workload with
 //! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), the
-//! variables of its environment that the plan sets, and the preparation. Parts of a program's: its runtime, its command
-//! (the hash of its file in the place of the first word, if the file can be read), its folder,
-//! environment, standard input and preparation, its names in tables, and the flags of its runtime.
+//! variables of its environment that the plan sets, and its preparation. Parts of a program's: its
+//! runtime, its command (the hash of its file in the place of the first word, if the file can be
+//! read), its folder, environment, standard input and preparation, its names in tables, and the
+//! flags of its runtime.
 //!
 //! No part: names of experiment files and builds, the question, the order of lists, the seed, the
 //! number of runs, time limits.

@@ -26,8 +26,9 @@ const MOST_SETTINGS: usize = 64;
 /// The heap that stands for all limits.
 const SOME_HEAP: u64 = 1 << 30;
 
-/// Looks at each program of `experiment`, and at the commands that prepare its workloads. A program whose runtime refuses the flag for statistics,
-/// and which gets no other flag, loses them. Returns a note for each of these.
+/// Looks at each program of `experiment`, and at the commands that prepare its workloads. A program
+/// whose runtime refuses the flag for statistics, and which gets no other flag, loses them. Returns
+/// a note for each of these.
 ///
 /// # Errors
 /// A message about the first program that cannot run, or refuses the flags of the file.
