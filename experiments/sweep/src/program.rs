@@ -157,18 +157,8 @@ impl Program {
     /// The file that the first word of a command names, as a shell would find it; `None` if there
     /// is none that can be run.
     pub(crate) fn find(&self, word: &str) -> Option<PathBuf> {
-        let can_run = |path: &PathBuf| {
-            let metadata = fs::metadata(path);
-            metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        };
-        if word.contains('/') {
-            return Some(self.path(word)).filter(can_run);
-        }
-        let own = self.description.env.get("PATH").map(Into::into);
-        let path = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(word))
-            .find(can_run)
+        let own = self.description.env.get("PATH").map(String::as_str);
+        find(word, self.folder().unwrap_or(Path::new("")), own)
     }
 
     fn command(&self) -> Command<'_> {
@@ -242,6 +232,22 @@ impl Program {
         }
         (stats, (!others.is_empty()).then_some(others))
     }
+}
+
+/// The file that the first word of a command in `folder` names, as a shell would find it on `path`,
+/// or else on the `PATH` of this process; `None` if there is none that can be run.
+pub(crate) fn find(word: &str, folder: &Path, path: Option<&str>) -> Option<PathBuf> {
+    let can_run = |path: &PathBuf| {
+        let metadata = fs::metadata(path);
+        metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if word.contains('/') {
+        return Some(folder.join(word)).filter(can_run);
+    }
+    let path = path.map(Into::into).or_else(|| std::env::var_os("PATH"));
+    std::env::split_paths(&path.unwrap_or_default())
+        .map(|folder| folder.join(word))
+        .find(can_run)
 }
 
 /// The place of an argument in a command.

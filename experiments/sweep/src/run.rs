@@ -49,6 +49,8 @@ pub(crate) struct Surroundings {
     pub(crate) build: Option<Arc<Build>>,
     /// Variables of the environment.
     pub(crate) env: BTreeMap<String, String>,
+    /// The commands that prepare the run.
+    pub(crate) prepare: Vec<Vec<String>>,
     /// The arguments in full, without defaults, if they are known.
     pub(crate) full_args: Option<Vec<String>>,
 }

@@ -142,6 +142,7 @@ fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows:
                         Arc::new(Surroundings {
                             build: build.cloned(),
                             env: point.env.clone(),
+                            prepare: experiment.prepare.clone(),
                             full_args: experiment.full_args.get(index).cloned(),
                         })
                     });
