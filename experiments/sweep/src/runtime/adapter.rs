@@ -173,6 +173,24 @@ const NO_MEMORY: [&str; 6] = [
     "memory allocation of",
 ];
 
+/// Messages of the loader and of shells that got no memory, in lower case. They have other causes,
+/// too.
+const NO_START: [&str; 3] = [
+    "error while loading shared libraries",
+    "cannot allocate tls data structures",
+    "cannot fork",
+];
+
+/// Whether a limit of address space ended a run.
+///
+/// The system kills a process whose program does not fit, and one whose stack cannot grow: a signal
+/// is then the whole message. A fault of the program itself looks the same.
+pub(super) fn limit_ended(ended: &Ended<'_>) -> bool {
+    let text = ended.stderr.to_lowercase();
+    let says = || says_no_memory(&text) || NO_START.iter().any(|message| text.contains(message));
+    ended.limited && (ended.status.is_none() || says())
+}
+
 /// Whether a text has one of the usual messages that memory ran out.
 pub(super) fn says_no_memory(text: &str) -> bool {
     let text = text.to_lowercase();

@@ -17,6 +17,7 @@ mod space;
 mod tests;
 
 pub use adapter::{Command, Ended, Failure, Files, Runtime, Start};
+pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
 pub use space::Tried;
 pub(crate) use space::tried;

@@ -316,6 +316,15 @@ fn each_runtime_says_in_its_way_that_memory_ran_out() {
         )
     };
     assert_eq!(named("none").unwrap().failure(&limited), exhausted);
+    let killed = Ended {
+        stderr: "",
+        status: None,
+        ..limited
+    };
+    for runtime in ["none", "ocaml"] {
+        assert_eq!(named(runtime).unwrap().failure(&killed), exhausted, "{runtime}");
+        assert_eq!(of(runtime, None, ""), None, "{runtime}: a signal without a limit");
+    }
     let no_start = Ended {
         stderr: "Fatal error: cannot initialize domain state",
         status: None,
