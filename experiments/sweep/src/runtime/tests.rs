@@ -76,6 +76,10 @@ fn flags_of_ghc_stand_between_rts() {
         line(&started("ghc", &["./p", "--RTS", "+RTS"], &[], &[("A", "1m")], false)),
         "./p +RTS -A1m -RTS --RTS +RTS"
     );
+    assert_eq!(
+        line(&started("ghc", &["./p", "-x", "--", "file", "--RTS"], &[], &[("A", "1m")], false)),
+        "./p -x +RTS -A1m -RTS -- file --RTS"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn haskell(bench: &Bench, options: &[&str]) -> bool {
     bench.write(
         "Main.hs",
         "import qualified Data.Map.Strict as M\nimport System.Environment\n\
-         main = do\n  [n] <- map read <$> getArgs\n  \
+         main = do\n  [n] <- map read . filter (/= \"--\") <$> getArgs\n  \
          let m = foldr (\\k -> M.insert k (show k)) M.empty [1 .. n :: Int]\n  \
          putStrLn (\"checksum=\" ++ show (sum (map length (M.elems m))))\n",
     );
@@ -85,6 +85,21 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
         "{}",
         threads.all()
     );
+}
+
+/// GHC reads no flags behind `--`.
+#[test]
+fn a_command_with_two_dashes_gets_its_flags_before_them() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    let file = HASKELL.replace("\"./prog\", \"20000\"", "\"./prog\", \"--\", \"20000\"");
+    bench.write("dd.toml", &format!("{file}sweep = {{ A = [\"256k\", \"4m\"] }}\n"));
+    let done = bench.gclab(&["run", "dd.toml"]).exits(0);
+    let all = runs(&bench, "dd");
+    assert_eq!(all.len(), 4);
+    assert!(all.iter().all(|run| run.stats.is_some()), "{}", done.all());
 }
 
 #[test]
