@@ -16,7 +16,8 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub use adapter::{Command, Ended, Failure, Files, Runtime, Start};
+pub use adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start};
+pub(crate) use adapter::first_line;
 pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
 pub use space::Tried;

@@ -131,3 +131,33 @@ fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
             .all(|run| run.outcome.is_ok() && run.stats.is_none())
     );
 }
+
+/// Each of two flags is legal, and the two are not.
+#[test]
+fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    let sweep = "sweep = { c = [false, true], xn = [false, true] }\n";
+    bench.write("pair.toml", &format!("{HASKELL}{sweep}"));
+    let done = bench.gclab(&["run", "pair.toml"]).exits(2);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+    for part in ["refuses c = true with xn = true", "compacting", "`exclude`"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert!(bench.folders().is_empty());
+    // The remedy works.
+    bench.write("left.toml", &format!("exclude = [{{ c = true, xn = true }}]\n{HASKELL}{sweep}"));
+    bench.gclab(&["run", "left.toml"]).exits(0);
+    assert_eq!(runs(&bench, "left").len(), 6);
+    // gclab does not read the flags in a command. Such a run is a usage error, with its reason.
+    let own = HASKELL.replace("\"20000\"", "\"20000\", \"+RTS\", \"-c\", \"-RTS\"");
+    bench.write("own.toml", &format!("{own}flags = {{ xn = true }}\n"));
+    bench.gclab(&["run", "own.toml"]).exits(1);
+    for run in runs(&bench, "own") {
+        assert_eq!(run.outcome, Status::Usage);
+        let tail = run.stderr_tail.unwrap();
+        assert!(tail.contains("The non-moving collector cannot be used"), "{tail}");
+    }
+}
