@@ -155,7 +155,8 @@ impl Combination {
 
     /// Whether the limit of its memory is one of the address space.
     pub(crate) fn is_limited_by_address_space(&self) -> bool {
-        self.program().is_some_and(|program| program.runtime.limit() == ADDRESS_SPACE_KEY)
+        self.program()
+            .is_some_and(|program| program.runtime.limit() == ADDRESS_SPACE_KEY)
     }
 
     /// Returns the same with a heap of at most these bytes.

@@ -10,13 +10,13 @@ use gclab_results::shell_line;
 
 use super::prepare::missing;
 use super::{Environment, Scratch, Sweep, command};
+use crate::axes::Point;
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
 use crate::program::{Program, find};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
 use crate::runtime::{self, Clash, Ended, Files, Setting};
-use crate::axes::Point;
 
 /// A runtime that only reads its flags needs no longer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -118,7 +118,9 @@ fn look(
 
 /// The message about two flags that exclude each other.
 fn clashing(program: &Program, clash: &Clash) -> String {
-    let flags = clash.flags.map(|value| format!("{} = {}", value.flag().key, value.text()));
+    let flags = clash
+        .flags
+        .map(|value| format!("{} = {}", value.flag().key, value.text()));
     format!(
         "program {}: the {} runtime refuses {}: {}; leave one of the two out, or the pair by `exclude`",
         program.description.name,

@@ -164,7 +164,10 @@ fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
     let mut start = command.start();
     if !words.is_empty() {
         // After `--RTS` or `--` the runtime looks for no more flags, so the flags come first.
-        let end = start.words.iter().position(|word| ["--RTS", "--"].contains(&word.as_str()));
+        let end = start
+            .words
+            .iter()
+            .position(|word| ["--RTS", "--"].contains(&word.as_str()));
         let at = end.unwrap_or(start.words.len());
         let block = ["+RTS".to_owned()].into_iter().chain(words).chain(["-RTS".to_owned()]);
         start.words.splice(at..at, block);

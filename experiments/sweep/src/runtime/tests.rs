@@ -77,7 +77,13 @@ fn flags_of_ghc_stand_between_rts() {
         "./p +RTS -A1m -RTS --RTS +RTS"
     );
     assert_eq!(
-        line(&started("ghc", &["./p", "-x", "--", "file", "--RTS"], &[], &[("A", "1m")], false)),
+        line(&started(
+            "ghc",
+            &["./p", "-x", "--", "file", "--RTS"],
+            &[],
+            &[("A", "1m")],
+            false
+        )),
         "./p -x +RTS -A1m -RTS -- file --RTS"
     );
 }
@@ -343,7 +349,8 @@ fn ghc_refuses_pairs_of_flags_with_the_non_moving_collector() {
     let ghc = named("ghc").unwrap();
     let clash = |flags: &[(&str, &str)]| {
         let setting = setting("ghc", flags);
-        ghc.clash(&setting).map(|clash| clash.flags.map(|value| value.flag().key))
+        ghc.clash(&setting)
+            .map(|clash| clash.flags.map(|value| value.flag().key))
     };
     assert_eq!(clash(&[("c", "true"), ("xn", "true")]), Some(["c", "xn"]));
     assert_eq!(

@@ -148,7 +148,10 @@ fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
     }
     assert!(bench.folders().is_empty());
     // The remedy works.
-    bench.write("left.toml", &format!("exclude = [{{ c = true, xn = true }}]\n{HASKELL}{sweep}"));
+    bench.write(
+        "left.toml",
+        &format!("exclude = [{{ c = true, xn = true }}]\n{HASKELL}{sweep}"),
+    );
     bench.gclab(&["run", "left.toml"]).exits(0);
     assert_eq!(runs(&bench, "left").len(), 6);
     // gclab does not read the flags in a command. Such a run is a usage error, with its reason.
