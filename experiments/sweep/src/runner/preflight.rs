@@ -3,17 +3,20 @@
 //! otherwise fail in each of a thousand runs.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use gclab_results::shell_line;
 
+use super::prepare::missing;
 use super::{Environment, Scratch, Sweep, command};
+use crate::axes::Point;
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
-use crate::program::Program;
+use crate::program::{Program, find};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
-use crate::runtime::{Ended, Files, Setting};
+use crate::runtime::{self, Clash, Ended, Files, Setting};
 
 /// A runtime that only reads its flags needs no longer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -24,12 +27,17 @@ const MOST_SETTINGS: usize = 64;
 /// The heap that stands for all limits.
 const SOME_HEAP: u64 = 1 << 30;
 
-/// Looks at each program of `experiment`. A program whose runtime refuses the flag for statistics,
-/// and which gets no other flag, loses them. Returns a note for each of these.
+/// Looks at each program of `experiment`, and at the commands that prepare its workloads. A program
+/// whose runtime refuses the flag for statistics, and which gets no other flag, loses them. Returns
+/// a note for each of these.
 ///
 /// # Errors
 /// A message about the first program that cannot run, or refuses the flags of the file.
 pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>, String> {
+    if let Some(word) = missing(&experiment.prepare, |word| find(word, Path::new(""), None)) {
+        let place = place_of_search(word);
+        return Err(format!("`prepare`: {word}: no program of this name{place}"));
+    }
     if experiment.programs.is_empty() {
         return Ok(Vec::new());
     }
@@ -38,8 +46,10 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     let with_heap = !experiment.heap.is_empty();
     let mut notes = Vec::new();
     let mut result = Ok(());
-    for entry in &mut experiment.programs {
-        result = look(entry, with_heap, &scratch, stop, &mut notes);
+    let programs = experiment.programs.iter();
+    let points: Vec<_> = programs.map(|entry| plan::planned_points(experiment, entry)).collect();
+    for (entry, points) in experiment.programs.iter_mut().zip(points) {
+        result = look(entry, points, with_heap, &scratch, stop, &mut notes);
         if result.is_err() {
             break;
         }
@@ -67,12 +77,16 @@ pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> 
 
 fn look(
     entry: &mut Entry,
+    mut points: Vec<Point<runtime::Value>>,
     with_heap: bool,
     scratch: &Scratch,
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
-    let mut points = plan::points_of(entry);
+    let program = &entry.program;
+    if let Some(clash) = points.iter().find_map(|point| program.runtime.clash(&point.flags)) {
+        return Err(clashing(program, &clash));
+    }
     points.truncate(MOST_SETTINGS);
     for point in points {
         let program = &plan::Variants::new(entry).of(&point);
@@ -100,6 +114,20 @@ fn look(
         entry.program = without.into();
     }
     Ok(())
+}
+
+/// The message about two flags that exclude each other.
+fn clashing(program: &Program, clash: &Clash) -> String {
+    let flags = clash
+        .flags
+        .map(|value| format!("{} = {}", value.flag().key, value.text()));
+    format!(
+        "program {}: the {} runtime refuses {}: {}; leave one of the two out, or the pair by `exclude`",
+        program.description.name,
+        program.runtime.name(),
+        flags.join(" with "),
+        clash.reason
+    )
 }
 
 fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
@@ -132,24 +160,16 @@ fn is_there(program: &Program) -> Result<(), String> {
     if let Some(folder) = program.folder().filter(|folder| !folder.is_dir()) {
         return Err(format!("program {name}: `dir`: {}: no such folder", folder.display()));
     }
-    let commands = [
-        ("prepare", &description.prepare[..]),
-        ("command", std::slice::from_ref(&description.command)),
-    ];
-    let words = commands
-        .iter()
-        .flat_map(|(key, commands)| commands.iter().map(move |words| (*key, words)));
-    for (key, words) in words {
-        let word = words.first().map_or("", String::as_str);
-        // The commands that prepare a run may make this file.
-        let is_made = word.contains('/') && !description.prepare.is_empty();
-        if is_made || program.find(word).is_some() {
-            continue;
-        }
+    let word = description.command.first().map_or("", String::as_str);
+    // The commands that prepare a run may make this file.
+    let is_made = word.contains('/') && !description.prepare.is_empty();
+    let command = Some(word).filter(|word| !is_made && program.find(word).is_none());
+    let prepare = missing(&description.prepare, |word| program.find(word));
+    for (key, word) in [("prepare", prepare), ("command", command)] {
+        let Some(word) = word else { continue };
         let place = match program.folder() {
             Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
-            _ if word.contains('/') => String::new(),
-            _ => " on the PATH".to_owned(),
+            _ => place_of_search(word).to_owned(),
         };
         return Err(format!(
             "program {name}: `{key}`: {word}: no program of this name{place}"
@@ -160,6 +180,11 @@ fn is_there(program: &Program) -> Result<(), String> {
         std::fs::File::open(&path).map_err(|error| format!("program {name}: `stdin`: {}: {error}", path.display()))?;
     }
     Ok(())
+}
+
+/// The place where a word was looked for, in a message.
+fn place_of_search(word: &str) -> &'static str {
+    if word.contains('/') { "" } else { " on the PATH" }
 }
 
 /// Whether the runtime of a program takes these flags, and its reason if not.
@@ -174,13 +199,13 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         return Ok(Ok(()));
     };
     let sweep = Sweep {
-        program: std::path::Path::new(""),
+        program: Path::new(""),
         timeout: TIMEOUT,
         stop,
         environment: Environment::default(),
     };
     let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
-    let finished = command(program, &start, &sweep, false).map_err(failed)?;
+    let finished = command(program.folder(), &start, None, &sweep).map_err(failed)?;
     Ok(program.runtime.probed(&Ended {
         status: match finished.end {
             End::Exit(status) => Some(status),

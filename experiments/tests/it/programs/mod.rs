@@ -2,8 +2,11 @@
 //! COMMAND`.
 
 mod ghc;
+mod inputs;
 mod least;
 mod mistakes;
+mod peers;
+mod prepare;
 mod units;
 
 use std::fs;
@@ -369,40 +372,4 @@ fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
         "{}",
         both.all()
     );
-}
-
-#[test]
-fn the_files_of_the_peers_are_right() {
-    let folder = crate::docs::root().join("workloads/peers");
-    let workloads = [
-        "binary_trees",
-        "gcbench",
-        "hash_churn",
-        "long_list",
-        "message_window",
-        "mut_array",
-    ];
-    let files: Vec<String> = crate::docs::files(&folder, "toml")
-        .iter()
-        .filter(|file| file.parent() == Some(&folder))
-        .map(|file| file.file_stem().unwrap().to_string_lossy().into_owned())
-        .collect();
-    assert_eq!(files, workloads);
-    for workload in workloads {
-        let file = folder.join(workload).with_extension("toml");
-        let bench = Bench::new();
-        let planned = bench
-            .gclab(&["run", &file.display().to_string(), "--dry-run=commands"])
-            .exits(0);
-        assert!(planned.stderr.contains("50 runs in 10 rounds"), "{}", planned.all());
-        for peer in [
-            &format!("gclab exec {workload}"),
-            &format!("target/peers/ghc/peers {workload}"),
-            &format!("target/peers/ocaml/peers {workload}"),
-            "java ",
-            &format!("mmtk-peer {workload}"),
-        ] {
-            assert!(planned.stdout.contains(peer), "{peer}\n{}", planned.all());
-        }
-    }
 }

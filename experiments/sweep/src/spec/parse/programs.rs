@@ -142,7 +142,7 @@ impl Walk<'_> {
     }
 
     /// One command, or a list of them.
-    fn prepare(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<Vec<Spanned<String>>>> {
+    pub(super) fn prepare(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<Vec<Spanned<String>>>> {
         match value.get_ref().as_array() {
             Some(items) if items.iter().any(|item| item.get_ref().is_array()) => items
                 .iter()
