@@ -5,10 +5,12 @@ use gclab_collectors::{Immix, MarkSweep, StickyImmix};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{ByteArray, MutArray, Mutator, MutatorKind, NoGc, Root, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use std::sync::mpsc::{Sender, channel};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -225,4 +227,41 @@ fn large_objects_that_die_are_freed_at_the_next_collection() {
     large_objects_die::<MarkSweep>();
     large_objects_die::<Immix>();
     large_objects_die::<StickyImmix>();
+}
+
+/// Notes the bytes that count under the limit beside megablocks and side tables, after each
+/// collection.
+struct OtherMemory(Sender<Bytes>);
+
+impl Listener for OtherMemory {
+    fn event(&mut self, event: &Event<'_>) {
+        if let EventKind::End { stopped, .. } = event.kind {
+            let accounting = stopped.blocks().accounting();
+            let other = accounting.taken - accounting.committed() - accounting.side;
+            self.0.send(other).expect("the test receives it");
+        }
+    }
+}
+
+#[test]
+fn the_lists_of_holes_count_under_the_limit() {
+    const COUNT: usize = 20_000;
+    let mut world = World::new::<Immix>(&config::<Immix>(32 << 20)).expect("a small heap");
+    let (sender, sizes) = channel();
+    world.listen(Box::new(OtherMemory(sender)));
+    let session = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
+            scatter(m, &array);
+            m.collect(true);
+            // The mutator gets holes of 600 bytes for 40 numbers each.
+            (0..COUNT).for_each(|index| put(m, &array, index));
+            m.collect(true);
+        });
+    });
+    session.expect("room enough");
+    drop(world);
+    let sizes: Vec<Bytes> = sizes.iter().collect();
+    // 24 bytes a hole, for holes of 30 numbers.
+    assert!(sizes[1] >= Bytes(COUNT / 30 * 24), "{sizes:?}");
 }

@@ -11,10 +11,12 @@
 //! lists them in its description.
 
 mod intervals;
+mod own;
 mod parameter;
 mod profile;
 mod timer;
 
+pub use own::OwnFlag;
 pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
 pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
@@ -122,6 +124,8 @@ pub struct Config {
     /// `-qn`: GC threads; 0, the default, is as many as capabilities. `Config::gc_thread_count`
     /// applies this rule.
     pub gc_threads: u32,
+    /// `--own`: flags of the collector's own, each as `NAME=VALUE` ([`OwnFlag::of`]).
+    pub own: Vec<String>,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
     /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
@@ -172,6 +176,7 @@ impl Default for Config {
             parallel_gc: FromGeneration::From(0),
             load_balance: None,
             gc_threads: 0,
+            own: Vec::new(),
             stress: None,
             refuse_request: None,
             protect_freed: false,

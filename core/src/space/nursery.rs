@@ -194,8 +194,8 @@ impl Nursery {
         std::mem::take(&mut self.large)
     }
 
-    /// Takes as much memory as the areas have, for [`Nursery::replace`], if the heap protects memory
-    /// that collections free. None, if there is not enough.
+    /// Takes as much memory as the areas have, for [`Nursery::replace`], if the heap protects
+    /// memory that collections free. None, if there is not enough.
     pub(crate) fn take_fresh(&self, heap: &mut Heap) -> Vec<BlockRun> {
         let (mut fresh, protects) = (Vec::new(), heap.protects_freed());
         let runs = self.areas.iter().flat_map(|area| &area.runs);

@@ -68,6 +68,18 @@ pub(super) const OTHER: &[FlagSpec] = &[
         get: |f| switch(f.config.protect_freed),
     },
     FlagSpec {
+        name: "-own",
+        toml: Some("own"),
+        kind: Kind::Names { bare: false },
+        default: "none",
+        meaning: "flags that the collector has for itself, as NAME=NUMBER with commas between them; `gclab list collectors` names them",
+        ghc: Some("gclab's own"),
+        scope: Scope::Heap,
+        optional: true,
+        set: |f, v| f.config.own = if let Value::Names(words) = v { words } else { Vec::new() },
+        get: |f| (!f.config.own.is_empty()).then(|| Value::Names(f.config.own.clone())),
+    },
+    FlagSpec {
         name: "DZ",
         toml: Some("DZ"),
         kind: Kind::Count {

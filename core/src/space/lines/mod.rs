@@ -20,7 +20,8 @@
 //!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
-//! a block, and 24 bytes a hole that was handed out since the last collection.
+//! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
+//! under the limit.
 
 mod holes;
 mod supply;
@@ -28,7 +29,7 @@ mod sweep;
 
 use super::MarkBits;
 use crate::alloc::Bump;
-use crate::block::{BlockRun, BlockState, OutOfMemory, Region};
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
@@ -61,6 +62,8 @@ pub struct LineSpace {
     held: usize,
     /// Bytes of holes handed out since the last collection.
     taken: usize,
+    /// Bytes of these lists, as they are charged.
+    charged: Bytes,
 }
 
 /// The memory of one mutator.
@@ -97,7 +100,23 @@ impl LineSpace {
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
+            charged: Bytes::ZERO,
         }
+    }
+
+    /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line
+    /// of the heap, so they count under the limit. They are never refused: the next block is.
+    fn charge_lists(&mut self, heap: &Heap) {
+        let holes = [&self.unsearched, &self.ahead, &self.aside];
+        let lists = holes.iter().map(|list| size_of::<Hole>() * list.capacity());
+        let runs = size_of::<BlockRun>() * (self.kept.capacity() + self.fresh.capacity());
+        let bytes = Bytes(lists.sum::<usize>() + size_of::<Filled>() * self.filled.capacity() + runs);
+        if bytes == self.charged || mutant!("lines/lists-not-charged") {
+            return;
+        }
+        heap.charges().release(self.charged);
+        heap.charges().charge_anyway(bytes);
+        self.charged = bytes;
     }
 
     /// Gives the mutator another hole, with room for `words` words, in a new block if there is
@@ -120,6 +139,7 @@ impl LineSpace {
             self.medium_hole(heap, marks, number, words, is_in_row)?
         };
         self.lend(heap, marks, capability, first);
+        self.charge_lists(heap);
         Ok(())
     }
 
@@ -157,6 +177,7 @@ impl LineSpace {
         self.keep_marked(heap, marks);
         self.free_unmarked(heap, marks);
         self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Sweeps after marking of young closures. Unmarked memory that mutators had is free from now
@@ -165,6 +186,7 @@ impl LineSpace {
         self.keep_marked(heap, marks);
         self.search_again(heap);
         self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Bytes handed out to mutators since the last collection.
@@ -175,6 +197,17 @@ impl LineSpace {
     /// Bytes of all blocks.
     pub fn held(&self) -> Bytes {
         Bytes(self.held)
+    }
+
+    /// Visits the lines of all blocks.
+    pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.kept.iter().chain(&self.fresh).for_each(|&run| {
+            visit(Units {
+                run,
+                size: holes::LINE,
+                name: "lines",
+            });
+        });
     }
 
     /// Visits the regions that hold closures: marked ones that lie one behind the other, and the
