@@ -7,6 +7,7 @@ mod least;
 mod mistakes;
 mod peers;
 mod prepare;
+mod resident;
 mod units;
 
 use std::fs;
