@@ -8,7 +8,7 @@
 use gclab_results::{Generation, RunStats};
 
 use super::adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start, first_line};
-use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, words};
+use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
 use super::space::{Tried, tried};
 
 /// The adapter.
@@ -248,12 +248,12 @@ impl Runtime for Ghc {
     }
 
     fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
-        let value = |(keys, word): (&[&str], &str)| {
+        fn value<'s>(setting: &'s Setting, (keys, word): (&[&str], &str)) -> Option<&'s Value> {
             let values = keys.iter().filter_map(|key| setting.get(key));
             values.into_iter().find(|value| value.meaning() == word)
-        };
+        }
         CLASHES.into_iter().find_map(|([one, other], reason)| {
-            let flags = [value(one)?, value(other)?];
+            let flags = [value(setting, one)?, value(setting, other)?];
             Some(Clash { flags, reason })
         })
     }
