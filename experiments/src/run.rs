@@ -24,7 +24,7 @@ use crate::common::{ended_by, fail, print, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
 use crate::report::write_html;
-use crate::run_arguments::{Arguments, command, look_at_programs, no_runs, tools, words};
+use crate::run_arguments::{Arguments, check_shard, command, look_at_programs, no_runs, tools, words};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
@@ -52,6 +52,9 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     for reason in &experiment.left_out {
         tell!("gclab: note: left out of `collectors`: {reason}");
     }
+    if let Err(refusal) = check_shard(&experiment, arguments) {
+        return refusal;
+    }
     if let Some(what) = arguments.dry_run {
         return dry_run(&mut experiment, arguments, what);
     }
@@ -77,6 +80,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
             );
             return ended_by(signal);
         }
+        Err(error) if error.is_refusal() => return refuse(error),
         Err(error) => return fail(error),
     };
     if let Err(problem) = reference::check(&experiment, &minima) {

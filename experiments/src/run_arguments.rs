@@ -188,12 +188,46 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
     }
 }
 
-/// Refuses a shard without runs.
+/// The number of groups that shards share: those of each round and workload, and those of heap
+/// profiles.
+fn groups(experiment: &Experiment) -> usize {
+    let profiled = experiment.profiles.iter().filter(|own| !own.is_empty()).count();
+    experiment.repeat as usize * experiment.works().len() + profiled
+}
+
+/// Refuses a plan without runs.
 pub(crate) fn no_runs(experiment: &Experiment, arguments: &Arguments) -> ExitCode {
+    if arguments.shard.is_all() {
+        return refuse(format!(
+            "{}: the plan has no runs: `exclude`, or names of points, leave out all of them",
+            arguments.source()
+        ));
+    }
     refuse(format!(
-        "shard {} has no runs: the plan has only {} groups of round and workload",
+        "shard {} has no runs: {}",
         arguments.shard,
-        experiment.repeat as usize * experiment.works().len()
-            + experiment.profiles.iter().filter(|own| !own.is_empty()).count()
+        most_shards(experiment)
     ))
+}
+
+/// Refuses more shards than the plan has groups: most of them would have nothing to do.
+///
+/// # Errors
+/// The exit status, after the message.
+pub(crate) fn check_shard(experiment: &Experiment, arguments: &Arguments) -> Result<(), ExitCode> {
+    if arguments.shard.is_all() || arguments.shard.count() as usize <= groups(experiment) {
+        return Ok(());
+    }
+    Err(refuse(format!(
+        "--shard {}: {}",
+        arguments.shard,
+        most_shards(experiment)
+    )))
+}
+
+fn most_shards(experiment: &Experiment) -> String {
+    let groups = groups(experiment);
+    format!(
+        "the plan has only {groups} groups of round and workload, and a shard takes whole groups: at most {groups} shards"
+    )
 }

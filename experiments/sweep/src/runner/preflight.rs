@@ -13,7 +13,7 @@ use super::{Environment, Scratch, Sweep, command};
 use crate::axes::Point;
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
-use crate::program::{Program, find};
+use crate::program::{Program, find, why_not};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
 use crate::runtime::{self, Clash, Ended, Files, Setting};
@@ -35,8 +35,7 @@ const SOME_HEAP: u64 = 1 << 30;
 /// A message about the first program that cannot run, or refuses the flags of the file.
 pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>, String> {
     if let Some(word) = missing(&experiment.prepare, |word| find(word, Path::new(""), None)) {
-        let place = place_of_search(word);
-        return Err(format!("`prepare`: {word}: no program of this name{place}"));
+        return Err(format!("`prepare`: {word}: {}", not_found(word, None)));
     }
     if experiment.programs.is_empty() {
         return Ok(Vec::new());
@@ -135,7 +134,9 @@ fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
         .values()
         .map(|value| format!("{} = {}", value.flag().key, value.text()))
         .collect();
-    let flags = if flags.is_empty() {
+    let flags = if reason.contains("-eventlog") {
+        "`eventlog = true`".to_owned()
+    } else if flags.is_empty() {
         "flags".to_owned()
     } else {
         flags.join(", ")
@@ -143,7 +144,10 @@ fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
     let runtime = program.runtime.name();
     let reason = reason.trim_end_matches('.');
     let remedy = match runtime {
-        "ghc" => "link it with -rtsopts, or run it without flags as runtime = \"none\"",
+        "ghc" if reason.contains("requires the program to be built with") => "link it so, or leave the flag out",
+        "ghc" if reason.contains("RTS options are disabled") => {
+            "link it with -rtsopts, or run it without flags as runtime = \"none\""
+        }
         _ => "leave the flag out, or run it without flags as runtime = \"none\"",
     };
     format!(
@@ -167,12 +171,9 @@ fn is_there(program: &Program) -> Result<(), String> {
     let prepare = missing(&description.prepare, |word| program.find(word));
     for (key, word) in [("prepare", prepare), ("command", command)] {
         let Some(word) = word else { continue };
-        let place = match program.folder() {
-            Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
-            _ => place_of_search(word).to_owned(),
-        };
         return Err(format!(
-            "program {name}: `{key}`: {word}: no program of this name{place}"
+            "program {name}: `{key}`: {word}: {}",
+            not_found(word, program.folder())
         ));
     }
     if let Some(file) = &description.stdin {
@@ -182,9 +183,16 @@ fn is_there(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// The place where a word was looked for, in a message.
-fn place_of_search(word: &str) -> &'static str {
-    if word.contains('/') { "" } else { " on the PATH" }
+/// The reason why there is no program of this name, for a message.
+fn not_found(word: &str, folder: Option<&Path>) -> String {
+    why_not(word, folder.unwrap_or(Path::new(""))).unwrap_or_else(|| {
+        let place = match folder {
+            Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
+            None if word.contains('/') => String::new(),
+            _ => " on the PATH".to_owned(),
+        };
+        format!("no program of this name{place}")
+    })
 }
 
 /// Whether the runtime of a program takes these flags, and its reason if not.

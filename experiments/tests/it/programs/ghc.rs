@@ -87,6 +87,26 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
     );
 }
 
+/// The runtime's reason names what the program lacks, and the remedy fits it.
+#[test]
+fn a_program_without_an_event_log_is_told_so() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    bench.write("log.toml", &format!("{HASKELL}eventlog = true\n"));
+    let done = bench.gclab(&["run", "log.toml"]);
+    // From GHC 9.4 on every program can write one.
+    if done.code == Some(0) {
+        return;
+    }
+    assert_eq!(done.code, Some(2), "{}", done.all());
+    for part in ["refuses `eventlog = true`", "-eventlog", "link it so"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert!(!done.stderr.contains("-rtsopts"), "{}", done.all());
+}
+
 /// GHC reads no flags behind `--`.
 #[test]
 fn a_command_with_two_dashes_gets_its_flags_before_them() {
