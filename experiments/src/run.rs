@@ -18,6 +18,7 @@ use gclab_sweep::runner::precision::{needs, told};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
+use gclab_sweep::unmatched::unmatched;
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, fail, print, refuse};
@@ -192,6 +193,9 @@ fn go(
     // The runner has the totals only. A report has everything that is on disk.
     match Results::open(&path) {
         Ok(results) if results.done() == all => {
+            unmatched(&folder.results)
+                .iter()
+                .for_each(|note| tell!("gclab: note: {note}"));
             let missed = missed(&folder.results, experiment.precision);
             finish(&results, &path, arguments.strict, missed)
         }

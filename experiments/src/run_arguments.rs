@@ -17,6 +17,7 @@ use gclab_sweep::spec::{self, MAX_REPEAT, parse_duration};
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, refuse, refuse_file};
+use crate::own_program;
 
 /// Do the runs of an experiment file, or those that are still missing, and report
 #[derive(Debug, Default, Args)]
@@ -27,7 +28,8 @@ pub(crate) struct Arguments {
     /// A command that is run a few times, in place of a file; every word after `--` is its own
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// The runtime of that command (ghc, ocaml, jvm): its statistics join those of the system
+    /// The runtime of that command (ghc, ocaml, jvm, none): its statistics join those of the system
+    /// [default: told from the program's file]
     #[arg(long, value_name = "NAME", conflicts_with = "experiment")]
     pub(crate) runtime: Option<String>,
     /// Folder for the results [default: the newest one under results/runs with the same plan, or a
@@ -80,14 +82,13 @@ impl Arguments {
     /// # Errors
     /// The exit status, after the message about its first fault.
     pub(crate) fn load(&self, registry: &Registry) -> Result<Experiment, ExitCode> {
-        let loaded = match &self.experiment {
-            Some(file) => spec::load(file, self.repeat, registry),
+        let mut experiment = match &self.experiment {
+            Some(file) => spec::load(file, self.repeat, registry).map_err(|error| refuse_file(&error))?,
             None => {
                 let repeat = self.repeat.unwrap_or(RUNS_OF_A_COMMAND);
-                spec::of_command(&self.command, self.runtime.as_deref(), repeat, registry)
+                own_program::of_command(&self.command, self.runtime.as_deref(), repeat, registry)?
             }
         };
-        let mut experiment = loaded.map_err(|error| refuse_file(&error))?;
         experiment.executable = Some(machine::executable());
         Ok(experiment)
     }

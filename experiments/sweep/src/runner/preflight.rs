@@ -2,6 +2,7 @@
 //! whether their runtimes take the flags of the file. A program that refuses them all would
 //! otherwise fail in each of a thousand runs.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +11,10 @@ use gclab_results::shell_line;
 
 use super::prepare::missing;
 use super::{Environment, Scratch, Sweep, command};
-use crate::axes::Point;
+use crate::axes::{ARGS, Point};
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
-use crate::program::{Program, find, why_not};
+use crate::program::{Program, find, place_of, why_not};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
 use crate::runtime::{self, Clash, Ended, Files, Setting};
@@ -82,6 +83,7 @@ fn look(
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
+    notes.extend(empty_place(entry));
     let program = &entry.program;
     if let Some(clash) = points.iter().find_map(|point| program.runtime.clash(&point.flags)) {
         return Err(clashing(program, &clash));
@@ -113,6 +115,33 @@ fn look(
         entry.program = without.into();
     }
     Ok(())
+}
+
+/// A note about a place in the command of a program that has swept arguments, and none for this
+/// place. A command without any may have braces of its own.
+fn empty_place(entry: &Entry) -> Option<String> {
+    let points = entry.sweeps.iter().flatten().flat_map(|axis| &axis.points);
+    let swept: BTreeSet<&String> = points.flat_map(|point| point.args.keys()).collect();
+    let description = &entry.program.description;
+    let words = description.command.iter().chain(&description.stdin);
+    let mut names = words.flat_map(|word| places(word));
+    let name = names.find(|name| !swept.is_empty() && !swept.iter().any(|swept| swept == name))?;
+    Some(format!(
+        "program {}: no axis `{ARGS}{name}` fills {}, so the program gets it as it stands",
+        description.name,
+        place_of(name)
+    ))
+}
+
+/// The names in braces of a word.
+fn places(word: &str) -> Vec<&str> {
+    let is_name = |name: &&str| {
+        let mut letters = name.chars();
+        letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+    };
+    let inner = word.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    inner.map(|(name, _)| name).filter(is_name).collect()
 }
 
 /// The message about two flags that exclude each other.
