@@ -67,7 +67,7 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
 pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> Result<Vec<Option<String>>, String> {
     let folder = std::env::temp_dir().join(format!("gclab-probes-{}", std::process::id()));
     let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(Result::err);
+    let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(|taken| taken.refusal);
     let refusals = settings.iter().map(refusal).collect();
     drop(scratch);
     // The folder is empty now; one that stays does no harm.
@@ -89,6 +89,7 @@ fn look(
         return Err(clashing(program, &clash));
     }
     points.truncate(MOST_SETTINGS);
+    let mut version = None;
     for point in points {
         let program = &plan::Variants::new(entry).of(&point);
         is_there(program)?;
@@ -96,23 +97,30 @@ fn look(
         if with_heap && let Some(limit) = program.limit(SOME_HEAP) {
             setting.insert(limit.flag().key, limit);
         }
-        let Err(reason) = takes(program, &setting, scratch, stop)? else {
-            continue;
-        };
-        let mut without = Program::clone(program);
-        without.has_statistics = false;
-        let only_statistics = !program.description.eventlog && takes(&without, &setting, scratch, stop)?.is_ok();
-        if !only_statistics {
-            return Err(refused(program, &setting, &reason));
+        let mut taken = takes(program, &setting, scratch, stop)?;
+        if let Some(reason) = taken.refusal {
+            let mut without = Program::clone(program);
+            without.has_statistics = false;
+            taken = takes(&without, &setting, scratch, stop)?;
+            if program.description.eventlog || taken.refusal.is_some() {
+                return Err(refused(program, &setting, &reason));
+            }
+            notes.push(format!(
+                "program {}: its records have no statistics of the {} runtime, which refuses to write any ({reason})",
+                program.description.name,
+                program.runtime.name()
+            ));
+            let mut without = Program::clone(&entry.program);
+            without.has_statistics = false;
+            entry.program = without.into();
         }
-        notes.push(format!(
-            "program {}: its records have no statistics of the {} runtime, which refuses to write any ({reason})",
-            program.description.name,
-            program.runtime.name()
-        ));
-        without.clone_from(&entry.program);
-        without.has_statistics = false;
-        entry.program = without.into();
+        version = version.or(taken.version);
+    }
+    let version = version.or_else(|| entry.program.runtime.version(None, entry.file().as_deref()));
+    if version.is_some() {
+        let mut known = Program::clone(&entry.program);
+        known.description.runtime_version = version;
+        entry.program = known.into();
     }
     Ok(())
 }
@@ -224,8 +232,16 @@ fn not_found(word: &str, folder: Option<&Path>) -> String {
     })
 }
 
-/// Whether the runtime of a program takes these flags, and its reason if not.
-fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -> Result<Result<(), String>, String> {
+/// What a runtime says of its flags.
+struct Taken {
+    /// Its reason, if it refuses them.
+    refusal: Option<String>,
+    /// Its version, if it tells it.
+    version: Option<String>,
+}
+
+/// Asks the runtime of a program whether it takes these flags.
+fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -> Result<Taken, String> {
     let statistics = scratch.path.join("statistics");
     let eventlog = scratch.path.join("eventlog");
     let files = Files {
@@ -233,7 +249,10 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         eventlog: Some(eventlog.as_path()).filter(|_| program.description.eventlog),
     };
     let Some(start) = program.probe(setting, Some(files)) else {
-        return Ok(Ok(()));
+        return Ok(Taken {
+            refusal: None,
+            version: None,
+        });
     };
     let sweep = Sweep {
         program: Path::new(""),
@@ -243,7 +262,7 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
     };
     let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
     let finished = command(program.folder(), &start, None, &sweep).map_err(failed)?;
-    Ok(program.runtime.probed(&Ended {
+    let ended = Ended {
         status: match finished.end {
             End::Exit(status) => Some(status),
             _ => None,
@@ -252,5 +271,9 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         stderr: &finished.stderr,
         statistics: None,
         limited: false,
-    }))
+    };
+    Ok(Taken {
+        refusal: program.runtime.probed(&ended).err(),
+        version: program.runtime.version(Some(&ended), None),
+    })
 }

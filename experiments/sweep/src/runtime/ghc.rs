@@ -5,6 +5,8 @@
 //! [`Runtime::probe`] asks each program first, with `--info`: the runtime reads its flags, refuses
 //! them or prints a description of itself, and does not start the program.
 
+use std::path::Path;
+
 use gclab_results::{Generation, RunStats};
 
 use super::adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start, first_line};
@@ -245,6 +247,13 @@ impl Runtime for Ghc {
              or one of another compiler"
                 .to_owned(),
         )
+    }
+
+    fn version(&self, probed: Option<&Ended<'_>>, _: Option<&Path>) -> Option<String> {
+        // `--info` prints pairs in the form of the statistics.
+        let pairs = Pairs::of(probed?.stdout);
+        let way = pairs.text("RTS way").map_or_else(String::new, |way| format!(" {way}"));
+        Some(format!("GHC {}{way}", pairs.text("GHC version")?))
     }
 
     fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
