@@ -258,7 +258,7 @@ impl Runtime for Ghc {
 
     fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
         fn value<'s>(setting: &'s Setting, (keys, word): (&[&str], &str)) -> Option<&'s Value> {
-            let values = keys.iter().filter_map(|key| setting.get(key));
+            let values = keys.iter().filter_map(|key| setting.get(*key));
             values.into_iter().find(|value| value.meaning() == word)
         }
         CLASHES.into_iter().find_map(|([one, other], reason)| {
