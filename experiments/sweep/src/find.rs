@@ -104,10 +104,10 @@ mod tests {
             "quick-more-2026-06-01-000000",
             "after",
         ] {
-            std::fs::create_dir_all(root.join(name)).unwrap();
-            std::fs::write(root.join(name).join("plan.json"), "{}").unwrap();
+            fs::create_dir_all(root.join(name)).unwrap();
+            fs::write(root.join(name).join("plan.json"), "{}").unwrap();
         }
-        std::fs::create_dir_all(root.join("no-results")).unwrap();
+        fs::create_dir_all(root.join("no-results")).unwrap();
         let found =
             |name: &str| find_in(&root, &root.join(name)).map(|path| path.strip_prefix(&root).unwrap().to_owned());
         assert_eq!(found("quick").unwrap(), Path::new("quick-2026-01-03-000000-2"));
@@ -133,7 +133,7 @@ mod tests {
         let error = find_in(&root, &parent.path().join("loop")).unwrap_err();
         assert!(error.contains("symbolic links"), "{error}");
         let folder = parent.path().join("folder");
-        std::fs::create_dir(&folder).unwrap();
+        fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink("plan.json", folder.join("plan.json")).unwrap();
         let error = find_in(&root, &folder).unwrap_err();
         assert!(error.contains("its plan.json cannot be read: "), "{error}");
