@@ -14,6 +14,7 @@ use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::plan::plan;
 use gclab_sweep::registry::Registry;
+use gclab_sweep::runner::precision::{needs, told};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
@@ -164,7 +165,7 @@ fn go(
                     counted(left_out, "run")
                 );
                 return match Results::open(&path) {
-                    Ok(results) => finish(&results, &path, arguments.strict),
+                    Ok(results) => finish(&results, &path, arguments.strict, None),
                     Err(error) => fail(error),
                 };
             }
@@ -176,7 +177,7 @@ fn go(
                 );
                 return match Results::open(&path) {
                     Ok(results) if results.timed() == 0 => ExitCode::SUCCESS,
-                    Ok(results) => finish(&results, &path, arguments.strict),
+                    Ok(results) => finish(&results, &path, arguments.strict, None),
                     Err(error) => fail(error),
                 };
             }
@@ -186,7 +187,10 @@ fn go(
     }
     // The runner has the totals only. A report has everything that is on disk.
     match Results::open(&path) {
-        Ok(results) if results.done() == all => finish(&results, &path, arguments.strict),
+        Ok(results) if results.done() == all => {
+            let missed = missed(&folder.results, experiment.precision);
+            finish(&results, &path, arguments.strict, missed)
+        }
         Ok(results) => fail(format!(
             "{}: lines were removed while the sweep ran: {}",
             results.runs_file().display(),
@@ -196,15 +200,29 @@ fn go(
     }
 }
 
-/// Prints the table and the faults, and writes the report.
-fn finish(results: &Results, path: &Path, strict: bool) -> ExitCode {
+/// The note that a complete folder does not have the precision that its experiment asks for, and
+/// how many runs would.
+fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
+    let precision = precision?;
+    let needs = needs(dir, precision);
+    let most = needs.iter().filter_map(|need| need.needed).max();
+    let lines = told(&needs, precision);
+    let remedy = most.map_or_else(String::new, |most| {
+        format!("\n  `repeat = {most}` would be about enough")
+    });
+    (!lines.is_empty()).then(|| format!("all runs are done, and {}{remedy}", lines.join("\n")))
+}
+
+/// Prints the table and the faults, and writes the report. `missed` says that a precision is not
+/// reached.
+fn finish(results: &Results, path: &Path, strict: bool, missed: Option<String>) -> ExitCode {
     let printed = print(&gclab_report::terminal(results));
     let mut faults = faults(results);
-    let disturbed = conditions::disturbed(results);
+    let disturbed = conditions::disturbed(results).into_iter().chain(missed);
     if strict {
         faults.extend(disturbed);
     } else {
-        disturbed.iter().for_each(|note| tell!("gclab: note: {note}"));
+        disturbed.for_each(|note| tell!("gclab: note: {note}"));
     }
     match write_html(results, path) {
         Ok(report) => tell!("\n{}", report.display()),

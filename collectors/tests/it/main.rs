@@ -26,6 +26,7 @@ mod derived_names;
 mod events;
 mod exchange;
 mod faults;
+mod finalisers;
 mod immix;
 mod measured;
 mod memory;

@@ -174,14 +174,32 @@ unsafe fn update_range(slots: SlotRange, survivors: impl Survivors) {
 unsafe fn update_slot(slot: Slot, survivors: impl Survivors) {
     // SAFETY: the caller's promise. A weak slot holds null or a closure; null may be stored.
     unsafe {
+        if !lives(slot, survivors) {
+            slot.store(ClosureRef(std::ptr::null_mut()));
+        }
+    }
+}
+
+/// Whether the closure of the slot lives (true of a slot that holds null). Updates the slot if it
+/// does.
+///
+/// # Safety
+/// As for [`update_range`].
+#[inline(always)]
+pub(super) unsafe fn lives(slot: Slot, survivors: impl Survivors) -> bool {
+    // SAFETY: the caller's promise. A weak slot holds null or a closure.
+    unsafe {
         let closure = slot.load();
         if survivors.is_settled(closure) {
-            return;
+            return true;
         }
-        let now = survivors.find(closure).unwrap_or(ClosureRef(std::ptr::null_mut()));
+        let Some(now) = survivors.find(closure) else {
+            return false;
+        };
         if now != closure {
             slot.store(now);
         }
+        true
     }
 }
 

@@ -55,8 +55,8 @@ pub struct Output<'o> {
 }
 
 impl Program {
-    /// The program of this description under `runtime`. Its id and the hash of its file are filled
-    /// in.
+    /// The program of this description under `runtime`. Its id and the hashes of its files are
+    /// filled in.
     ///
     /// # Errors
     /// The key with a regular expression that is none, and the fault.
@@ -77,7 +77,6 @@ impl Program {
         });
         let stats = stats.collect::<Result<_, _>>()?;
         description.runtime = runtime.name().to_owned();
-        description.id = description.identity();
         let env = description.env.clone().into_iter().collect();
         let mut program = Program {
             description,
@@ -88,6 +87,8 @@ impl Program {
             env,
         };
         program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
+        program.description.input = program.input();
+        program.description.id = program.description.identity();
         Ok(program)
     }
 
@@ -105,14 +106,22 @@ impl Program {
         description
             .env
             .extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
-        description.id = description.identity();
         program.env = description.env.clone().into_iter().collect();
         let is_elsewhere =
             env.contains_key("PATH") || program.description.command[..1] != self.description.command[..1];
         if is_elsewhere {
             program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
         }
+        if program.description.stdin != self.description.stdin {
+            program.description.input = program.input();
+        }
+        program.description.id = program.description.identity();
         program
+    }
+
+    /// The hash of the standard input.
+    fn input(&self) -> Option<String> {
+        machine::hash_of(&self.path(self.description.stdin.as_ref()?))
     }
 
     /// Whether the command, or the path of the standard input, has a place for this argument.

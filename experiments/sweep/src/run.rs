@@ -16,7 +16,7 @@ use crate::axes::ENV;
 use crate::build::Build;
 use crate::experiment::{self, Entry, Setting};
 use crate::program::Program;
-use crate::runtime;
+use crate::runtime::{self, ADDRESS_SPACE_KEY};
 
 /// The command of a configuration, with its flags.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +151,12 @@ impl Combination {
             None => "-M",
             Some(program) => program.runtime.limit_name(),
         }
+    }
+
+    /// Whether the limit of its memory is one of the address space.
+    pub(crate) fn is_limited_by_address_space(&self) -> bool {
+        self.program()
+            .is_some_and(|program| program.runtime.limit() == ADDRESS_SPACE_KEY)
     }
 
     /// Returns the same with a heap of at most these bytes.

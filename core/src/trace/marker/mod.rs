@@ -200,6 +200,11 @@ impl<M: Marks> Tracing for Marker<'_, M> {
         }
     }
 
+    fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+        // SAFETY: everything has been marked, and no other thread uses the slot.
+        unsafe { weak::lives(slot.slot(), self.marks) }
+    }
+
     fn weak_handles(&mut self, roots: Roots<'_>) {
         // SAFETY: everything has been marked.
         self.marked.shared += unsafe { weak::update(roots, self.marks, self.workers.as_mut()) };

@@ -4,8 +4,8 @@
 //! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), the
 //! variables of its environment that the plan sets, and its preparation. Parts of a program's: its
 //! runtime, its command (the hash of its file in the place of the first word, if the file can be
-//! read), its folder, environment, standard input and preparation, its names in tables, and the
-//! flags of its runtime.
+//! read), its folder, environment, standard input (its path and the hash of that file) and
+//! preparation, its names in tables, and the flags of its runtime.
 //!
 //! No part: names of experiment files and builds, the question, the order of lists, the seed, the
 //! number of runs, time limits.
@@ -102,7 +102,7 @@ fn of_program(hash: &mut Fnv1a, program: &Program) {
     list(&mut first.into_iter().chain(description.command.iter().skip(1)));
     list(&mut description.dir.iter());
     list(&mut description.env.iter().flat_map(|(name, value)| [name, value]));
-    list(&mut description.stdin.iter());
+    list(&mut description.stdin.iter().chain(&description.input));
     of_commands(hash, &description.prepare);
 }
 

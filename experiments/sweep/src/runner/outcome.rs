@@ -11,7 +11,7 @@ use gclab_results::{PlannedRun, RunRecord, Status, rfc3339, shell_line};
 use super::child::{End, Finished};
 use crate::program::{Output, Program};
 use crate::run::Run;
-use crate::runtime::{Ended, Failure, Start};
+use crate::runtime::{Ended, Failure, Start, first_line};
 use crate::{command_line, machine};
 
 /// Exit status of a run that was refused.
@@ -122,7 +122,13 @@ impl Judged {
                 Ok(checksum) => (Status::Ok, None, checksum),
                 Err(difference) => (Status::WrongAnswer, Some(difference), None),
             },
-            end => (failure(end, program, &ended), None, None),
+            end => {
+                let outcome = failure(end, program, &ended);
+                // A runtime may print its whole help behind its complaint, and the record has the
+                // end of the text.
+                let complaint = (outcome == Status::Usage).then(|| first_line(&finished.stderr));
+                (outcome, complaint, None)
+            }
         };
         let (stats, figures) = program.statistics(&ended, &output);
         Judged {

@@ -10,12 +10,13 @@ use gclab_results::shell_line;
 
 use super::prepare::missing;
 use super::{Environment, Scratch, Sweep, command};
+use crate::axes::Point;
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
 use crate::program::{Program, find};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
-use crate::runtime::{Ended, Files, Setting};
+use crate::runtime::{self, Clash, Ended, Files, Setting};
 
 /// A runtime that only reads its flags needs no longer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -45,8 +46,10 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     let with_heap = !experiment.heap.is_empty();
     let mut notes = Vec::new();
     let mut result = Ok(());
-    for entry in &mut experiment.programs {
-        result = look(entry, with_heap, &scratch, stop, &mut notes);
+    let programs = experiment.programs.iter();
+    let points: Vec<_> = programs.map(|entry| plan::planned_points(experiment, entry)).collect();
+    for (entry, points) in experiment.programs.iter_mut().zip(points) {
+        result = look(entry, points, with_heap, &scratch, stop, &mut notes);
         if result.is_err() {
             break;
         }
@@ -74,12 +77,16 @@ pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> 
 
 fn look(
     entry: &mut Entry,
+    mut points: Vec<Point<runtime::Value>>,
     with_heap: bool,
     scratch: &Scratch,
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
-    let mut points = plan::points_of(entry);
+    let program = &entry.program;
+    if let Some(clash) = points.iter().find_map(|point| program.runtime.clash(&point.flags)) {
+        return Err(clashing(program, &clash));
+    }
     points.truncate(MOST_SETTINGS);
     for point in points {
         let program = &plan::Variants::new(entry).of(&point);
@@ -107,6 +114,20 @@ fn look(
         entry.program = without.into();
     }
     Ok(())
+}
+
+/// The message about two flags that exclude each other.
+fn clashing(program: &Program, clash: &Clash) -> String {
+    let flags = clash
+        .flags
+        .map(|value| format!("{} = {}", value.flag().key, value.text()));
+    format!(
+        "program {}: the {} runtime refuses {}: {}; leave one of the two out, or the pair by `exclude`",
+        program.description.name,
+        program.runtime.name(),
+        flags.join(" with "),
+        clash.reason
+    )
 }
 
 fn refused(program: &Program, setting: &Setting, reason: &str) -> String {

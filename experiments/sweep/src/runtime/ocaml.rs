@@ -2,11 +2,12 @@
 //! counters on standard error at exit.
 //!
 //! The runtime has no limit of memory, so the limit is one of the address space. It reports a
-//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection.
+//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection. With
+//! less room than its code and libraries need, the system kills it before its first instruction.
 
 use gclab_results::RunStats;
 
-use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, says_no_memory};
+use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, limit_ended, says_no_memory};
 use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Kind, Setting, address_space, words};
 use super::space::{Tried, tried};
 
@@ -115,7 +116,8 @@ impl Runtime for Ocaml {
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
         // Without room for its first heap the runtime names the part that it could not set up.
         let no_start = ended.limited && ended.stderr.contains("Fatal error: cannot initialize");
-        (no_start || says_no_memory(ended.stderr)).then_some(Failure::Exhausted)
+        let exhausted = no_start || limit_ended(ended) || says_no_memory(ended.stderr);
+        exhausted.then_some(Failure::Exhausted)
     }
 
     fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats> {

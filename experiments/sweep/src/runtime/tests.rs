@@ -76,6 +76,16 @@ fn flags_of_ghc_stand_between_rts() {
         line(&started("ghc", &["./p", "--RTS", "+RTS"], &[], &[("A", "1m")], false)),
         "./p +RTS -A1m -RTS --RTS +RTS"
     );
+    assert_eq!(
+        line(&started(
+            "ghc",
+            &["./p", "-x", "--", "file", "--RTS"],
+            &[],
+            &[("A", "1m")],
+            false
+        )),
+        "./p -x +RTS -A1m -RTS -- file --RTS"
+    );
 }
 
 #[test]
@@ -316,12 +326,52 @@ fn each_runtime_says_in_its_way_that_memory_ran_out() {
         )
     };
     assert_eq!(named("none").unwrap().failure(&limited), exhausted);
+    let killed = Ended {
+        stderr: "",
+        status: None,
+        ..limited
+    };
+    for runtime in ["none", "ocaml"] {
+        assert_eq!(named(runtime).unwrap().failure(&killed), exhausted, "{runtime}");
+        assert_eq!(of(runtime, None, ""), None, "{runtime}: a signal without a limit");
+    }
     let no_start = Ended {
         stderr: "Fatal error: cannot initialize domain state",
         status: None,
         ..limited
     };
     assert_eq!(named("ocaml").unwrap().failure(&no_start), exhausted);
+}
+
+/// GHC takes each of these flags by itself, and its `--info` takes the pair.
+#[test]
+fn ghc_refuses_pairs_of_flags_with_the_non_moving_collector() {
+    let ghc = named("ghc").unwrap();
+    let clash = |flags: &[(&str, &str)]| {
+        let setting = setting("ghc", flags);
+        ghc.clash(&setting)
+            .map(|clash| clash.flags.map(|value| value.flag().key))
+    };
+    assert_eq!(clash(&[("c", "true"), ("xn", "true")]), Some(["c", "xn"]));
+    assert_eq!(
+        clash(&[("c", "true"), ("nonmoving-gc", "true"), ("A", "1m")]),
+        Some(["c", "nonmoving-gc"])
+    );
+    assert_eq!(clash(&[("G", "1"), ("xn", "true")]), Some(["G", "xn"]));
+    for right in [
+        &[("c", "30"), ("xn", "true")][..],
+        &[("c", "false"), ("xn", "true")],
+        &[("c", "true"), ("xn", "false")],
+        &[("G", "2"), ("xn", "true")],
+        &[("w", "true"), ("xn", "true")],
+    ] {
+        assert_eq!(clash(right), None, "{right:?}");
+    }
+    let together = "p: The non-moving collector cannot be used in conjunction with\nthe compacting collector.\n";
+    assert_eq!(ghc.failure(&ended(Some(1), together, None)), Some(Failure::Refused));
+    let aborted = "internal error: The non-moving collector doesn't support -G1\n";
+    assert_eq!(ghc.failure(&ended(None, aborted, None)), Some(Failure::Refused));
+    assert_eq!(ghc.failure(&ended(None, "internal error: evacuate", None)), None);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! COMMAND`.
 
 mod ghc;
+mod inputs;
 mod least;
 mod mistakes;
 mod peers;
