@@ -10,6 +10,7 @@
 pub mod builds;
 mod child;
 pub(crate) mod counters;
+mod leftover;
 pub(crate) mod lock;
 pub(crate) mod outcome;
 mod pipe;
@@ -366,11 +367,16 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folder.
+    /// Makes the folder. The processes of a run whose runner was killed end here.
     pub(crate) fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child gets the path.
         let path = std::path::absolute(results)?.join(status::SCRATCH);
         fs::create_dir_all(&path)?;
+        let killed = leftover::begin(&path)?;
+        if killed > 0 {
+            let processes = if killed == 1 { "process" } else { "processes" };
+            tell!("gclab: note: killed {killed} {processes} of a run whose gclab was killed");
+        }
         Ok(Scratch { path })
     }
 }

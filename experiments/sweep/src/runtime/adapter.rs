@@ -159,6 +159,13 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// The version of the runtime: from the output of a process that [`Runtime::probe`] started, or
+    /// from the file of the program; `None` if neither tells it.
+    fn version(&self, probed: Option<&Ended<'_>>, file: Option<&Path>) -> Option<String> {
+        let _ = (probed, file);
+        None
+    }
+
     /// Two flags of a setting that the runtime takes one by one, and refuses together when the
     /// program starts: [`Runtime::probe`] does not see that.
     fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
