@@ -43,6 +43,7 @@ impl LineSpace {
         self.kept.sort_unstable_by_key(|run| std::cmp::Reverse(run.start()));
         self.unsearched.clear();
         self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
+        self.young_from = self.unsearched.len();
         self.aside.clear();
         self.ahead.clear();
         self.filled.clear();
@@ -68,6 +69,7 @@ impl LineSpace {
             }
             joined
         });
+        self.young_from = self.unsearched.len();
         self.unsearched.append(&mut again);
     }
 
