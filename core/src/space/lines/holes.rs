@@ -2,17 +2,17 @@
 //!
 //! Memory is looked at in *lines* of 128 bytes: a quarter of an entry of the table of marks. A line
 //! in which no marked closure starts may be free, and a hole has room for a line at least. The
-//! search reads marks only, an entry at a time. A line without marks is in a *gap* between two marked
-//! closures. One header is read for each gap, that of the closure before it: the closure may reach
-//! into the gap, or fill it. So a hole is exact: it begins where that closure ends, and ends where
-//! the next one starts. There is no table of lines, and marking writes none.
+//! search reads marks only, an entry at a time. A line without marks is in a *gap* between two
+//! marked closures. One header is read for each gap, that of the closure before it: the closure may
+//! reach into the gap, or fill it. So a hole is exact: it begins where that closure ends, and ends
+//! where the next one starts. There is no table of lines, and marking writes none.
 
 use crate::prefetch::prefetch_line;
 use crate::space::MarkBits;
 use crate::words::{Addr, Bytes, Words};
 
-/// Words of a line, and bits of it in the table of marks: 8, 16, 32 or 64. (`docs/immix.md` compares
-/// them.)
+/// Words of a line, and bits of it in the table of marks: 8, 16, 32 or 64. (`docs/immix.md`
+/// compares them.)
 const LINE_WORDS: usize = 16;
 
 /// Lines in an entry of the table of marks.

@@ -16,8 +16,8 @@
 //!
 //! A *medium* closure, larger than a line, may not fit in the hole that its mutator is in. It then
 //! gets room in another, the *overflow* ([`Bump::set_overflow`]), and smaller closures go on in
-//! that hole. Closures of more than 256 bytes always go there. The overflow is a large hole if there
-//! is one near, and else a new block.
+//! that hole. Closures of more than 256 bytes always go there. The overflow is a large hole if
+//! there is one near, and else a new block.
 //!
 //! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
 //!
