@@ -2,7 +2,7 @@
 
 use crate::basics::config;
 use crate::mutants::{Forgetful, Mutant};
-use gclab_collectors::{All, Copying};
+use gclab_collectors::All;
 use gclab_core::block::{BLOCK, StretchKind};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};

@@ -71,6 +71,10 @@ unsafe impl Alloc for ObservedAlloc {
         self.alloc.reserve(words)
     }
 
+    fn reserve_medium(&self, words: Words) -> Option<Addr> {
+        self.alloc.reserve_medium(words)
+    }
+
     fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
         self.alloc.reserve_elsewhere(words)
     }

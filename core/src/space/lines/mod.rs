@@ -15,8 +15,11 @@
 //! that was handed out since the collection before, and then memory that was not looked at yet.
 //!
 //! A *medium* closure, larger than a line, may not fit in the hole that its mutator is in. It then
-//! gets room in another, the *overflow*, and smaller closures go on in that hole. The overflow is a
-//! large hole if there is one near, and else a new block.
+//! gets room in another, the *overflow* ([`Bump::set_overflow`]), and smaller closures go on in
+//! that hole. Closures of more than 256 bytes always go there. The overflow is a large hole if
+//! there is one near, and else a new block.
+//!
+//! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
 //!
 //! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
 //!
@@ -55,6 +58,8 @@ pub struct LineSpace {
     fresh: Vec<BlockRun>,
     /// Memory that holes have not been looked for in; the first is the last one here.
     unsearched: Vec<Hole>,
+    /// The part of it that a marking of young closures left begins here.
+    young_from: usize,
     /// Holes that were found and not given to a mutator yet; the first is the last one here.
     ahead: Vec<Hole>,
     /// Holes that were given back, or were too small for a medium closure.
@@ -80,9 +85,7 @@ pub struct LineSpace {
 struct Lent {
     /// The holes that it has, and those that it had before the one it is in.
     holes: Vec<Hole>,
-    /// The first of them is for one medium closure.
-    is_for_one: bool,
-    /// The rest of a hole for medium closures that did not fit elsewhere.
+    /// The hole for medium closures that do not fit elsewhere.
     overflow: Hole,
 }
 
@@ -103,6 +106,7 @@ impl LineSpace {
             kept: Vec::new(),
             fresh: Vec::new(),
             unsearched: Vec::new(),
+            young_from: 0,
             ahead: Vec::new(),
             aside: Vec::new(),
             filled: Vec::new(),
@@ -131,7 +135,7 @@ impl LineSpace {
     }
 
     /// Gives the mutator another hole, with room for `words` words, in a new block if there is
-    /// none; or some small ones at a time.
+    /// none; or some small ones at a time. A hole for a medium closure becomes its overflow.
     ///
     /// # Errors
     /// If the heap has no memory for a block.
@@ -142,14 +146,15 @@ impl LineSpace {
         capability: Capability<'_, A>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
-        let is_in_row = self.leave_one(capability);
-        let number = capability.number();
-        let first = if words <= SMALL {
-            self.small_hole(heap, marks, number)?
+        if words <= SMALL {
+            self.leave_holes(capability);
+            let first = self.small_hole(heap, marks, capability)?;
+            self.lend(heap, marks, capability, first);
         } else {
-            self.medium_hole(heap, marks, number, words, is_in_row)?
-        };
-        self.lend(heap, marks, capability, first);
+            self.leave_overflow(capability);
+            let hole = self.medium_hole(heap, marks, capability, words)?;
+            self.lend_overflow(heap, capability, hole);
+        }
         self.charge_lists(heap);
         Ok(())
     }
@@ -157,9 +162,9 @@ impl LineSpace {
     /// Prepares for marking of young closures: takes the mutators' holes back.
     pub fn leave<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {
-            self.leave_one(capability);
+            self.leave_holes(capability);
             if !mutant!("lines/overflow-kept") {
-                self.leave_overflow(capability.number());
+                self.leave_overflow(capability);
             }
         }
         if mutant!("lines/sticky-marks-cleared") {

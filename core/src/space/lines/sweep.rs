@@ -43,6 +43,7 @@ impl LineSpace {
         self.kept.sort_unstable_by_key(|run| std::cmp::Reverse(run.start()));
         self.unsearched.clear();
         self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
+        self.young_from = self.unsearched.len();
         if !mutant!("lines/aside-kept") {
             self.aside.clear();
         }
@@ -72,6 +73,7 @@ impl LineSpace {
             }
             joined
         });
+        self.young_from = self.unsearched.len();
         self.unsearched.append(&mut again);
     }
 
