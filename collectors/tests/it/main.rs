@@ -23,6 +23,7 @@ mod basics;
 mod causes;
 mod compacting;
 mod derived_names;
+mod evacuation;
 mod events;
 mod exchange;
 mod faults;

@@ -84,6 +84,44 @@ impl<M: Marks> Survivors for &M {
     }
 }
 
+/// After marking in which closures moved: a closure lives if it is forwarded, or marked in its
+/// place.
+#[derive(Debug)]
+pub(super) struct Moved<'m, M>(pub(super) &'m M);
+
+impl<M> Clone for Moved<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Moved<'_, M> {}
+
+impl<M: Marks> Survivors for Moved<'_, M> {
+    #[inline(always)]
+    fn is_settled(self, closure: ClosureRef) -> bool {
+        closure.is_null()
+    }
+
+    #[inline(always)]
+    fn prefetch(self, closure: ClosureRef) {
+        prefetch_line(closure.addr());
+        self.0.prefetch(closure);
+    }
+
+    #[inline(always)]
+    unsafe fn find(self, closure: ClosureRef) -> Option<ClosureRef> {
+        // SAFETY: the caller's promise; no memory is freed before the collection ends.
+        unsafe {
+            let copy = closure
+                .header()
+                .forwarded_to()
+                .filter(|_| !mutant!("evacuate/weak-cleared"));
+            copy.or_else(|| self.0.find(closure))
+        }
+    }
+}
+
 /// Updates the weak slots whose referents live, and clears the others: with `workers` if there are
 /// enough slots to share. Returns how they were shared.
 ///
