@@ -21,7 +21,7 @@ fn a_precision_that_is_missed_is_told_with_the_runs_that_it_needs() {
         "all runs are done, and 2 of 2 configurations do not have a precision of 0.0001% yet",
         "copying binary_trees 6: 6 of about ",
         "two-space binary_trees 6: 6 of about ",
-        "would be about enough",
+        "`repeat` would have to be ",
     ] {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
     }
