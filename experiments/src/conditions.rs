@@ -98,8 +98,9 @@ pub(crate) fn disturbed(results: &Results) -> Vec<String> {
     let during = |disturbance: &Disturbance| {
         let count = results.disturbed_by(disturbance.name());
         (count > 0).then(|| {
+            let were = if count == 1 { "was" } else { "were" };
             format!(
-                "{count} of {} runs were disturbed ({disturbance}): {}",
+                "{count} of {} runs {were} disturbed ({disturbance}): {}",
                 results.timed(),
                 disturbance.text()
             )

@@ -14,16 +14,18 @@ use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::plan::plan;
 use gclab_sweep::registry::Registry;
+use gclab_sweep::runner::precision::{needs, told};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
+use gclab_sweep::unmatched::unmatched;
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, fail, print, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
 use crate::report::write_html;
-use crate::run_arguments::{Arguments, command, look_at_programs, no_runs, tools, words};
+use crate::run_arguments::{Arguments, check_shard, command, look_at_programs, no_runs, tools, words};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
@@ -51,6 +53,9 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     for reason in &experiment.left_out {
         tell!("gclab: note: left out of `collectors`: {reason}");
     }
+    if let Err(refusal) = check_shard(&experiment, arguments) {
+        return refusal;
+    }
     if let Some(what) = arguments.dry_run {
         return dry_run(&mut experiment, arguments, what);
     }
@@ -76,6 +81,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
             );
             return ended_by(signal);
         }
+        Err(error) if error.is_refusal() => return refuse(error),
         Err(error) => return fail(error),
     };
     if let Err(problem) = reference::check(&experiment, &minima) {
@@ -164,7 +170,7 @@ fn go(
                     counted(left_out, "run")
                 );
                 return match Results::open(&path) {
-                    Ok(results) => finish(&results, &path, arguments.strict),
+                    Ok(results) => finish(&results, &path, arguments.strict, None),
                     Err(error) => fail(error),
                 };
             }
@@ -176,7 +182,7 @@ fn go(
                 );
                 return match Results::open(&path) {
                     Ok(results) if results.timed() == 0 => ExitCode::SUCCESS,
-                    Ok(results) => finish(&results, &path, arguments.strict),
+                    Ok(results) => finish(&results, &path, arguments.strict, None),
                     Err(error) => fail(error),
                 };
             }
@@ -186,7 +192,13 @@ fn go(
     }
     // The runner has the totals only. A report has everything that is on disk.
     match Results::open(&path) {
-        Ok(results) if results.done() == all => finish(&results, &path, arguments.strict),
+        Ok(results) if results.done() == all => {
+            unmatched(&folder.results)
+                .iter()
+                .for_each(|note| tell!("gclab: note: {note}"));
+            let missed = missed(&folder.results, experiment.precision);
+            finish(&results, &path, arguments.strict, missed)
+        }
         Ok(results) => fail(format!(
             "{}: lines were removed while the sweep ran: {}",
             results.runs_file().display(),
@@ -196,15 +208,29 @@ fn go(
     }
 }
 
-/// Prints the table and the faults, and writes the report.
-fn finish(results: &Results, path: &Path, strict: bool) -> ExitCode {
+/// The note that a complete folder does not have the precision that its experiment asks for, and
+/// how many runs would.
+fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
+    let precision = precision?;
+    let needs = needs(dir, precision);
+    let most = needs.iter().filter_map(|need| need.needed).max();
+    let lines = told(&needs, precision);
+    let remedy = most.map_or_else(String::new, |most| {
+        format!("\n  `repeat = {most}` would be about enough")
+    });
+    (!lines.is_empty()).then(|| format!("all runs are done, and {}{remedy}", lines.join("\n")))
+}
+
+/// Prints the table and the faults, and writes the report. `missed` says that a precision is not
+/// reached.
+fn finish(results: &Results, path: &Path, strict: bool, missed: Option<String>) -> ExitCode {
     let printed = print(&gclab_report::terminal(results));
     let mut faults = faults(results);
-    let disturbed = conditions::disturbed(results);
+    let disturbed = conditions::disturbed(results).into_iter().chain(missed);
     if strict {
         faults.extend(disturbed);
     } else {
-        disturbed.iter().for_each(|note| tell!("gclab: note: {note}"));
+        disturbed.for_each(|note| tell!("gclab: note: {note}"));
     }
     match write_html(results, path) {
         Ok(report) => tell!("\n{}", report.display()),

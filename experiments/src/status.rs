@@ -8,18 +8,25 @@ use std::time::SystemTime;
 use clap::Args;
 use gclab_results::{ResultsDir, rfc3339, shell_line};
 use gclab_sweep::find::find;
+use gclab_sweep::runner::precision::{Need, needs, told};
 use gclab_sweep::runner::status::{Status, status as state_of};
+use gclab_sweep::spec::parse_share;
 use gclab_sweep::text::{counted, duration};
 use serde_json::json;
 
 use crate::common::{print, refuse};
 
-/// Show how far a sweep is: the runs that are done, failed or left, the current one, and the end
+/// Show how far a sweep is: the runs that are done, failed or left, the current one, the end, and
+/// the runs that a precision needs
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// A folder that `gclab run` writes, or the name of its experiment: then the newest one
     #[arg(value_name = "DIR|NAME")]
     folder: PathBuf,
+    /// Say how many runs each configuration needs until the 95 % interval of its mean time reaches
+    /// at most this share to either side: 2%
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    precision: Option<f64>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -33,9 +40,54 @@ pub(crate) fn status(arguments: &Arguments) -> ExitCode {
         Err(message) => return refuse(message),
     };
     match state_of(&dir) {
-        Ok(state) if arguments.json => print(&json_of(&dir, &state)),
-        Ok(state) => print(&text_of(&dir, &state)),
+        Ok(state) => {
+            let wished = Wished::of(&dir, arguments.precision);
+            print(&if arguments.json {
+                json_of(&dir, &state, wished.as_ref())
+            } else {
+                text_of(&dir, &state, wished.as_ref())
+            })
+        }
         Err(error) => refuse(format!("{}: cannot look at its lock: {error}", dir.path().display())),
+    }
+}
+
+/// A precision that is wished for, and the runs that it needs.
+struct Wished {
+    precision: f64,
+    needs: Vec<Need>,
+}
+
+impl Wished {
+    /// The given precision, or else that of the plan; `None` if there is none.
+    fn of(dir: &ResultsDir, given: Option<f64>) -> Option<Wished> {
+        let precision = given.or(dir.manifest().precision)?;
+        Some(Wished {
+            precision,
+            needs: needs(dir, precision),
+        })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        match told(&self.needs, self.precision) {
+            lines if !lines.is_empty() => lines,
+            _ if self.needs.is_empty() => vec!["no configuration has times yet".to_owned()],
+            _ => vec![format!("all times have a precision of {}%", self.precision * 100.0)],
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let need = |need: &Need| {
+            json!({
+                "configuration": need.configuration,
+                "done": need.done,
+                "needed": need.needed,
+            })
+        };
+        json!({
+            "precision": self.precision,
+            "configurations": self.needs.iter().map(need).collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -44,7 +96,7 @@ fn is_over(state: &Status) -> bool {
     state.left == 0
 }
 
-fn text_of(dir: &ResultsDir, state: &Status) -> String {
+fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String {
     let mut text = format!("{}\n", dir.path().display());
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<8} {value}");
@@ -88,6 +140,9 @@ fn text_of(dir: &ResultsDir, state: &Status) -> String {
         (Some(left), None) => format!("about {} after it goes on", duration(left)),
     };
     line("end", end);
+    if let Some(wished) = wished {
+        line("precise", wished.lines().join("\n"));
+    }
     if state.runner.is_none() && !is_over(state) {
         line("go on", shell_line(&to_go_on(&dir.manifest().command, dir.path())));
     }
@@ -106,7 +161,7 @@ fn to_go_on(command: &[String], folder: &Path) -> Vec<String> {
     words
 }
 
-fn json_of(dir: &ResultsDir, state: &Status) -> String {
+fn json_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String {
     let running = state.running.as_ref().map(|run| {
         json!({
             "id": run.id,
@@ -128,6 +183,7 @@ fn json_of(dir: &ResultsDir, state: &Status) -> String {
         "remaining_seconds": state.remaining.map(|left| left.as_secs_f64()),
         "end": end.map(|left| rfc3339(SystemTime::now() + left)),
         "precise": state.is_precise,
+        "needs": wished.map(Wished::json),
     });
     format!("{object:#}\n")
 }

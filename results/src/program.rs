@@ -10,7 +10,7 @@ documented! {
     #[derive(Default)]
     pub struct Program {
         /// Names the program in the records of its runs: the hash of its command, folder,
-        /// environment, standard input and preparation.
+        /// environment, standard input (its path and its content) and preparation.
         pub id: String,
         /// The name in the experiment file.
         pub name: String,
@@ -37,6 +37,11 @@ documented! {
         /// Hash of the file that runs (FNV-1a, 64 bits, hexadecimal): a folder never has results of
         /// two builds of a program. Absent if the file cannot be read.
         pub executable: Option<String>,
+        /// Hash of the file that is its standard input, as for `executable`: a folder never has
+        /// results of two inputs. Absent if there is none, or if it is no regular file.
+        pub input: Option<String>,
+        /// The version of its runtime, as the runtime or the file tells it; absent if neither does.
+        pub runtime_version: Option<String>,
     }
 }
 
@@ -72,7 +77,7 @@ impl Program {
         list(&mut self.command.iter());
         list(&mut self.dir.iter());
         list(&mut self.env.iter().flat_map(|(name, value)| [name, value]));
-        list(&mut self.stdin.iter());
+        list(&mut self.stdin.iter().chain(&self.input));
         self.prepare.iter().for_each(|command| list(&mut command.iter()));
         hash.text()
     }
@@ -109,6 +114,11 @@ mod tests {
             },
             Program {
                 stdin: Some("b".into()),
+                ..plain.clone()
+            },
+            Program {
+                stdin: Some("b".into()),
+                input: Some("0123456789abcdef".into()),
                 ..plain.clone()
             },
             Program {

@@ -102,6 +102,24 @@ def server(_threads, requests, slots, _rate):
     return total
 
 
+# The most bytes live, from the arguments: objects x their size with a header of one word. gcbench:
+# its first tree. hash_churn: half of the keys are present, each an entry of four words and 39.5 bytes
+# in the mean; and the table.
+LIVE = {
+    "binary_trees": lambda depth: (2 ** (depth + 2) - 1) * 24,
+    "gcbench": lambda first, depth, array: (2 ** (first + 1) - 1) * 40,
+    "long_list": lambda cells, short: cells * 24,
+    "mut_array": lambda slots, stores: slots * (8 + 16),
+    "hash_churn": lambda buckets, keys, updates: keys // 2 * (32 + 51) + buckets * 8,
+    "message_window": lambda window, messages, size: window * (48 + 8 + size),
+}
+
+
+def live(workload, args):
+    """The most bytes that are live in a run of a workload at these arguments."""
+    return LIVE[workload](*map(int, args))
+
+
 def checksum(workload, args):
     """The checksum of a workload at these arguments."""
     return globals()[workload](*map(int, args)) & WORD

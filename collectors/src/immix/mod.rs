@@ -1,5 +1,5 @@
 //! `immix` and `sticky-immix`: closures are marked and stay where they are, and mutators allocate
-//! in the holes between them (Immix, without evacuation).
+//! in the holes between them. Only closures of fragmented blocks move, if there is room (Immix).
 //!
 //! `immix` marks everything at each collection. Between two collections mutators take as much as
 //! there is live data: (F − 1) × live, or -A.
@@ -37,7 +37,7 @@ pub struct Immix {
 unsafe impl Collector for Immix {
     const DESCRIPTION: Description = Description {
         name: "immix",
-        summary: "marks everything, moves nothing, allocates in the holes between",
+        summary: "marks everything, allocates in the holes between, empties fragmented blocks",
         moves: false,
         parallel: true,
         generations: (1, 1),

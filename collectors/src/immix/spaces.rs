@@ -1,11 +1,11 @@
 //! The spaces of both collectors: lines, large objects, and the marks of both.
 
 use gclab_core::block::{OutOfMemory, Region};
-use gclab_core::collector::{Bump, Capabilities, Capability, Pause, Refill};
+use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
 use gclab_core::config::Config;
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
-use gclab_core::space::{LargeObjects, LineSpace, MarkBits};
+use gclab_core::space::{Destination, InPlace, LargeObjects, LineSpace, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
@@ -28,6 +28,8 @@ pub(super) struct Spaces {
     parallel: ParallelPolicy,
     /// Bytes that mutators may take before the next collection.
     area: Bytes,
+    /// Bytes of marked closures in lines.
+    live: Bytes,
 }
 
 impl Spaces {
@@ -39,6 +41,7 @@ impl Spaces {
             marks: MarkBits::new(heap)?,
             parallel: ParallelPolicy::new(config),
             area,
+            live: Bytes::ZERO,
         })
     }
 
@@ -78,11 +81,15 @@ impl Spaces {
         self.large.allocate(heap, words).map(Some)
     }
 
-    /// Marks closures that live, and frees the rest of those that `marking` is for.
+    /// Marks closures that live, and frees the rest of those that `marking` is for. If that is
+    /// everything, closures of fragmented blocks may move.
     pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
+        let is_short = pause.cause == Cause::Shortage;
         match marking {
             Marking::Young => self.lines.leave(&mut self.marks, pause.capabilities),
             Marking::Everything => {
+                self.lines
+                    .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
                 self.lines.condemn(&mut self.marks, pause.capabilities);
                 self.large.condemn(&mut self.marks);
                 // Whatever these slots lead to is found from the roots, if they live.
@@ -92,7 +99,32 @@ impl Spaces {
         }
         pause.events.phase(Phase::Condemned);
 
-        let mut marker = Marker::new(pause.heap, &self.marks);
+        let marked = match self.lines.reserve() {
+            Some(reserve) => self.trace(pause, marking, reserve),
+            None => self.trace(pause, marking, &InPlace),
+        };
+        let in_lines = (marked.words - marked.large).to_bytes();
+        match marking {
+            Marking::Young => {
+                self.live += in_lines;
+                self.lines.sweep_young(pause.heap, &self.marks);
+                self.large.sweep_young(pause.heap, &self.marks);
+            }
+            Marking::Everything => {
+                self.live = in_lines;
+                self.lines.sweep(pause.heap, &mut self.marks);
+                self.large.sweep(pause.heap, &self.marks);
+                let held = self.held();
+                self.lines.keep_reserve(pause.heap, held, self.area.max(held), is_short);
+            }
+        }
+        pause.events.phase(Phase::Released);
+        marked
+    }
+
+    /// Marks the closures that live. Those of blocks that are to be emptied go to `destination`.
+    fn trace(&self, pause: &mut Pause<'_, Bump>, marking: Marking, destination: &impl Destination) -> Marked {
+        let mut marker = Marker::moving(pause.heap, &self.marks, destination);
         let generation = u32::from(pause.due.is_some_and(|due| due.generation > 0));
         let owners = pause.capabilities.owners();
         marker.share_with(self.parallel.workers(pause.gc_threads, generation, owners, Bytes::ZERO));
@@ -101,20 +133,7 @@ impl Spaces {
             Marking::Young => trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, phase),
             Marking::Everything => trace::live(&mut marker, pause.roots, phase),
         }
-        let marked = marker.finish();
-
-        match marking {
-            Marking::Young => {
-                self.lines.sweep_young(pause.heap, &self.marks);
-                self.large.sweep_young(pause.heap, &self.marks);
-            }
-            Marking::Everything => {
-                self.lines.sweep(pause.heap, &self.marks);
-                self.large.sweep(pause.heap, &self.marks);
-            }
-        }
-        pause.events.phase(Phase::Released);
-        marked
+        marker.finish()
     }
 
     /// As [`gclab_core::collector::Collect::for_each_region`].

@@ -5,7 +5,8 @@
 //! All of them are old then: there is no ageing. Their blocks are *mixed* as soon as mutators
 //! allocate in their holes, and each store to a closure of a mixed block is remembered, since the
 //! barrier reads the states of blocks only. A minor collection happens after -A. A major one
-//! happens when the old closures have grown to F × live, or when there is little room.
+//! happens when the old closures have grown to F × live, or when there is little room; it may empty
+//! fragmented blocks.
 //!
 //! Memory at the worst: F × live, with the allocation area and the holes that are too small.
 
@@ -42,7 +43,7 @@ pub struct StickyImmix {
 unsafe impl Collector for StickyImmix {
     const DESCRIPTION: Description = Description {
         name: "sticky-immix",
-        summary: "two generations in one space, moves nothing, allocates in the holes between",
+        summary: "immix with two generations in one space, told apart by marks",
         moves: false,
         parallel: true,
         generations: (2, 2),

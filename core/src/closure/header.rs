@@ -5,7 +5,7 @@
 //! | bits  | meaning |
 //! |-------|------|
 //! | 0     | 1 = a header; 0 = the whole word is the forwarding address (closures are 8-aligned) |
-//! | 1     | mark (free for collectors that mark in the header) |
+//! | 1     | the closure stays where it is, while marking moves others |
 //! | 2–3   | age (free for collectors that count collections survived) |
 //! | 4–5   | spare |
 //! | 6–47  | address of the [`TypeInfo`] (64-aligned, user address space of 47 bits) |
@@ -25,6 +25,9 @@ use super::statics;
 pub struct Header(pub(crate) u64);
 
 const TAG: u64 = 1;
+const STAYS: u64 = 1 << 1;
+/// Bits that are clear outside collections.
+const SPARE: u64 = 0x3e;
 const INFO_MASK: u64 = 0x0000_ffff_ffff_ffc0;
 const PTRS_SHIFT: u32 = 48;
 const WORDS_SHIFT: u32 = 56;
@@ -58,6 +61,25 @@ impl Header {
         self.0 & TAG != 0
     }
 
+    /// Whether a marker that moves closures has found no room for this one, and leaves it where it
+    /// is.
+    #[inline(always)]
+    pub(crate) fn stays(self) -> bool {
+        self.0 & (STAYS | TAG) == STAYS | TAG
+    }
+
+    /// The header of the same closure if it stays where it is.
+    #[inline(always)]
+    pub(crate) fn staying(self) -> Header {
+        Header(mutant!("models/stay-unsaid", self.0 | STAYS => self.0))
+    }
+
+    /// The header of the same closure after the collection.
+    #[inline(always)]
+    pub(crate) fn settled(self) -> Header {
+        Header(self.0 & !STAYS)
+    }
+
     /// Number of pointers, or `VARIABLE`.
     #[inline(always)]
     pub fn ptrs(self) -> u8 {
@@ -76,12 +98,12 @@ impl Header {
         (self.0 & INFO_MASK) as *const TypeInfo
     }
 
-    /// Whether this looks like a word that [`Header::new`] made: it has the tag, leads to a static,
-    /// and agrees with that static. For walks over a heap that may be damaged: nothing is read that
-    /// may be unreadable.
+    /// Whether this looks like a word that [`Header::new`] made: it has the tag alone, leads to a
+    /// static, and agrees with that static. For walks over a heap that may be damaged: nothing is
+    /// read that may be unreadable.
     pub(crate) fn is_sane(self) -> bool {
         let info = self.info_ptr();
-        if !self.is_header() || !statics::have(info as usize, size_of::<TypeInfo>()) {
+        if !self.is_header() || self.0 & SPARE != 0 || !statics::have(info as usize, size_of::<TypeInfo>()) {
             return false;
         }
         // SAFETY: statics of this process can be read (info tables are never written). Every byte

@@ -178,6 +178,18 @@ impl ClosureRef {
     /// A closure with this header, forwarded or not, starts here, and its copy is at `to`.
     #[inline(always)]
     pub(crate) unsafe fn forward_shared(self, header: Header, to: ClosureRef) -> Result<(), ClosureRef> {
+        // SAFETY: passed on.
+        unsafe { self.replace_header(header, Header(to.0 as u64)) }.map_err(|other| ClosureRef(other.0 as *mut u64))
+    }
+
+    /// Replaces `header` by `new`, a forwarding address or a header of the same closure. If another
+    /// thread was faster, its word is the error (race R12 of `docs/parallel-collection.md`).
+    ///
+    /// # Safety
+    /// A closure with this header, forwarded or not, starts here. If `new` is a forwarding address,
+    /// the closure's copy is there.
+    #[inline(always)]
+    pub(crate) unsafe fn replace_header(self, header: Header, new: Header) -> Result<(), Header> {
         // SAFETY: closures start with their header word. Release: a thread that follows the address
         // sees the copy and the state of its block. Acquire: this thread sees those of the other's
         // copy.
@@ -185,12 +197,21 @@ impl ClosureRef {
         let release = mutant!("models/forward-relaxed", Ordering::Release => Ordering::Relaxed);
         let acquire = mutant!("models/other-not-acquired", Ordering::Acquire => Ordering::Relaxed);
         if mutant!("models/forward-by-store") {
-            word.store(to.0 as u64, Ordering::Release);
+            word.store(new.0, Ordering::Release);
             return Ok(());
         }
-        word.compare_exchange(header.0, to.0 as u64, release, acquire)
+        word.compare_exchange(header.0, new.0, release, acquire)
             .map(drop)
-            .map_err(|other| ClosureRef(other as *mut u64))
+            .map_err(Header)
+    }
+
+    /// Clears the bit of a closure that stayed where it is ([`Header::staying`]).
+    ///
+    /// # Safety
+    /// As for [`ClosureRef::header`]; no other thread uses the closure.
+    pub(crate) unsafe fn settle(self) {
+        // SAFETY: closures start with their header word.
+        unsafe { *self.0 = self.header().settled().0 };
     }
 
     /// Size and slots of the closure that starts here: the one walk over a closure.

@@ -96,6 +96,24 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         if let Some(at) = self.view.capability.alloc.reserve_elsewhere(words) {
             return at;
         }
+        self.run_finalisers();
+        let (world, session) = self.session();
+        let at = world.refill(session, words);
+        if self.finaliser_is_due() {
+            return self.reserve_after_finalisers(words);
+        }
+        at
+    }
+
+    /// As [`Mutator::reserve_slow`], after a collection that made finalisers ready. They run here,
+    /// where all roots are in place, and may use up the room that was reserved.
+    #[cold]
+    #[inline(never)]
+    fn reserve_after_finalisers(&mut self, words: Words) -> Addr {
+        self.run_finalisers();
+        if let Some(at) = self.view.capability.alloc.reserve(words) {
+            return at;
+        }
         let (world, session) = self.session();
         world.refill(session, words)
     }
@@ -133,6 +151,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     #[cold]
     #[inline(never)]
     fn reserve_large(&mut self, words: Words) -> Addr {
+        self.run_finalisers();
         let (world, session) = self.session();
         let at = world.allocate_large(session, words);
         // SAFETY: the collector has just given these words to this mutator, for a large object.

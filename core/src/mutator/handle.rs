@@ -69,6 +69,22 @@ impl<T: Closure> Handle<T> {
     }
 }
 
+impl Handle<Any> {
+    /// The handle, with its closure's type.
+    ///
+    /// # Safety
+    /// The closure is a `T`.
+    pub(super) unsafe fn assume<T: Closure>(self) -> Handle<T> {
+        let this = std::mem::ManuallyDrop::new(self);
+        Handle {
+            // SAFETY: `this` is not dropped, so the table has one owner.
+            table: unsafe { std::ptr::read(&raw const this.table) },
+            index: this.index,
+            _type: PhantomData,
+        }
+    }
+}
+
 impl<T: Closure> WeakHandle<T> {
     /// The closure, if it is still there, good until the mutator may collect.
     ///

@@ -16,6 +16,7 @@ mod array;
 mod brand;
 mod bytes;
 mod field;
+mod finaliser;
 mod frame;
 mod gc;
 mod handle;
@@ -27,11 +28,12 @@ pub use crate::kind::MutatorKind;
 pub use alloc::Init;
 pub use array::MutArray;
 pub use bytes::{ByteArray, MutByteArray, MutWordArray};
+pub use finaliser::Alarm;
 pub use frame::{FrameSlot, OptionRoot, Root};
 pub use gc::{Any, Distinct, Gc};
 pub use handle::{Handle, WeakHandle};
 pub use record::Record;
-pub(crate) use slow_path::SlowPath;
+pub(crate) use slow_path::{FinaliserFunction, SlowPath};
 pub use var::MutVar;
 
 use crate::capability::{Capability, CapabilityData};
@@ -156,6 +158,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     pub fn collect(&mut self, major: bool) {
         let (world, session) = self.session();
         world.collect(session, major);
+        self.run_finalisers();
     }
 
     /// Announces to listeners that a part of the program begins here: a heap profile has a mark and
@@ -222,6 +225,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     fn safepoint_slow(&mut self) {
         let (world, session) = self.session();
         world.safepoint(session);
+        self.run_finalisers();
     }
 
     /// Runs `call`, which may take long or wait for others, while collections do not wait for this

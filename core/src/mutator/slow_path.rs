@@ -1,11 +1,17 @@
 //! The calls of a mutator to its world: those that are too slow for generated code.
 
 use crate::kind::MutatorKind;
+use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
 use crate::session::Session;
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
 use gclab_stats::{NotEnabled, RtsStats};
+use std::any::Any;
+
+/// The function of a finaliser, as its world keeps it: a box of the mutator's own type of
+/// functions.
+pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
 
 /// The world as its mutators call it. Each call but `handles` takes the world's lock.
 ///
@@ -36,4 +42,13 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn leave_blocking(&self, session: Session<'_, M::Alloc>);
     /// The handles of the heap.
     fn handles(&self) -> &Arc<HandleTable>;
+    /// Registers a finaliser of the closure at `closure` (0 for an alarm). Returns its number.
+    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: FinaliserFunction) -> u64;
+    /// Returns the function of this number, which is about to run. `None` if it is an alarm that
+    /// was removed, or runs on another thread.
+    fn take_finaliser(&self, number: u64) -> Option<FinaliserFunction>;
+    /// An alarm has run: it may ring again, unless it was removed.
+    fn put_alarm_back(&self, number: u64, alarm: FinaliserFunction);
+    /// Removes an alarm.
+    fn remove_alarm(&self, number: u64);
 }

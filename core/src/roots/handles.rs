@@ -5,6 +5,7 @@
 //! handle that is dropped while the world is stopped is put aside until the collection is over:
 //! until then its slot belongs to the collection.
 
+use super::finalisers::FinaliserTable;
 use crate::closure::{Slot, SlotRange};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -21,6 +22,7 @@ pub(crate) enum Strength {
 #[derive(Debug, Default)]
 pub(crate) struct HandleTable {
     slots: Mutex<HandleSlots>,
+    finalisers: FinaliserTable,
 }
 
 #[derive(Debug, Default)]
@@ -133,10 +135,16 @@ impl HandleTable {
         slots.weak.remove_dropped();
     }
 
+    /// The finalisers of the heap.
+    pub(crate) fn finalisers(&self) -> &FinaliserTable {
+        &self.finalisers
+    }
+
     /// Calls `visit` for each slot that keeps its closure alive.
     pub(crate) fn for_each_strong(&self, mut visit: impl FnMut(Slot)) {
         self.lock().strong.words.iter_mut().for_each(|word| visit(Slot(word)));
-        self.for_each_heap_root(visit);
+        self.for_each_heap_root(&mut visit);
+        self.finalisers.for_each_ready(visit);
     }
 
     /// The slots of strong handles, which lie one behind the other and stay where they are until
@@ -171,7 +179,9 @@ impl HandleTable {
     pub(crate) fn for_each_weak(&self, mut visit: impl FnMut(Slot)) {
         let mut slots = self.lock();
         slots.weak.words.iter_mut().for_each(|word| visit(Slot(word)));
-        slots.weak.for_each_heap_root(visit);
+        slots.weak.for_each_heap_root(&mut visit);
+        drop(slots);
+        self.finalisers.for_each_registered(visit);
     }
 
     /// The heap roots, strong ones first: names, the addresses of their closures (0 for one that

@@ -1,13 +1,16 @@
 //! Roots: the slots from which a collection begins.
 //!
 //! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a
-//! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names. A
-//! collection sees them all as [`Roots`].
+//! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names.
+//! Another table has the closures of *finalisers* ([`finalisers`]). A collection sees them all as
+//! [`Roots`].
 
+pub(crate) mod finalisers;
 pub(crate) mod frames;
 pub(crate) mod handles;
 
 use crate::closure::Slot;
+use finalisers::FinaliserTable;
 use frames::FrameHeader;
 use handles::HandleTable;
 use std::marker::PhantomData;
@@ -64,5 +67,30 @@ impl<'a> Roots<'a> {
 
     pub(crate) fn handles(&self) -> &'a HandleTable {
         self.handles
+    }
+
+    /// After tracing: makes the finalisers ready that get their closures, if `lives` says of a slot
+    /// that its closure is dead. Returns the slots of these finalisers, from which tracing has to
+    /// go on; `None` if there are none.
+    pub(crate) fn finalise_first(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) -> Option<Finalised<'a>> {
+        let table = self.handles.finalisers();
+        let any = table.make_first_ready(|slot| lives(RootSlot::new(slot)));
+        any.then_some(Finalised(table))
+    }
+
+    /// After all tracing: makes the finalisers ready whose closures are gone for good.
+    pub(crate) fn finalise_last(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) {
+        let table = self.handles.finalisers();
+        table.make_last_ready(|slot| lives(RootSlot::new(slot)));
+    }
+}
+
+/// The finalisers that the collection under way has made ready.
+pub(crate) struct Finalised<'a>(&'a FinaliserTable);
+
+impl<'a> Finalised<'a> {
+    /// Calls `visit` for the slots of their closures.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.0.for_each_added(|slot| visit(RootSlot::new(slot)));
     }
 }

@@ -3,7 +3,7 @@
 use super::MarkBits;
 use crate::block::{BlockRun, Region};
 use crate::closure::ClosureRef;
-use crate::words::{Addr, Words};
+use crate::words::{Addr, Bytes, Words};
 
 impl MarkBits {
     /// Calls `visit` for the regions of `run`, which belongs to `step`: stretches of closures one
@@ -40,6 +40,16 @@ impl MarkBits {
         }
         let (start, end) = open.unwrap_or((run.start(), run.start()));
         visit(region(start, end));
+    }
+
+    /// The bytes of the closures from `from` to `end`, ends of blocks, that have marks.
+    pub(super) fn bytes_marked(&self, mut from: Addr, end: Addr) -> Bytes {
+        let mut bytes = 0;
+        while let Some(at) = self.next_set(from, end) {
+            from = self.closure_end(at, end);
+            bytes += (from - at).0;
+        }
+        Bytes(bytes)
     }
 
     /// The end of the closure at `at`, at most `limit`. A closure that cannot be read counts as one

@@ -17,10 +17,12 @@
 //! Those are the spaces of collectors that copy. Collectors that leave closures in place use
 //! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), or [`LineSpace`] with holes
 //! between closures; [`LargeObjects`] for closures that are too large for these; and [`MarkBits`],
-//! which say which closures live. If everything is collected each time, all is in step 1. Else
-//! marked closures are in an older step, and lie among unmarked ones in mixed blocks.
+//! which say which closures live. A [`Destination`] is memory to which closures of some of their
+//! blocks may move while the others are marked. If everything is collected each time, all is in
+//! step 1. Else marked closures are in an older step, and lie among unmarked ones in mixed blocks.
 
 mod cells;
+mod destination;
 mod large;
 mod lines;
 mod live_map;
@@ -31,8 +33,9 @@ mod nursery;
 mod steps;
 
 pub use cells::CellSpace;
+pub use destination::{Destination, InPlace};
 pub use large::LargeObjects;
-pub use lines::LineSpace;
+pub use lines::{LineSpace, Reserve};
 pub use live_map::LiveMap;
 pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
 pub use mark_bits::MarkBits;

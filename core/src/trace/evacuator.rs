@@ -207,6 +207,10 @@ impl<'h> Evacuator<'h> {
         roots
             .handles()
             .for_each_heap_root(|slot| evacuate(&mut self.copier, slot));
+        let ready = roots.handles().finalisers();
+        if !mutant!("finalisers/ready-forgotten") {
+            ready.for_each_ready(|slot| evacuate(&mut self.copier, slot));
+        }
         let handles = roots.handles().strong_handles();
         if self.copier.would_share(Words(handles.len())) {
             self.shared_roots.handles = handles;
@@ -258,9 +262,10 @@ impl Tracing for Evacuator<'_> {
         }
     }
 
-    /// Scavenges until nothing is left.
+    /// Scavenges until nothing is left. Workers are woken once.
     fn trace(&mut self) {
-        if self.shared_roots.is_empty() && self.copier.scavenge_alone() == Drained::All {
+        let roots_wait = !self.shared_roots.is_empty() && self.others.is_empty();
+        if !roots_wait && self.copier.scavenge_alone() == Drained::All {
             return;
         }
         let Some(workers) = &mut self.workers else {
@@ -274,6 +279,11 @@ impl Tracing for Evacuator<'_> {
         let phase = phase_of(&mut self.copier, &mut self.shared_roots, workers);
         (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(workers);
         self.copier = self.others.remove(0);
+    }
+
+    fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+        // SAFETY: everything has been scavenged, and no other thread uses the slot.
+        unsafe { weak::lives(slot.slot(), self.copier.states()) }
     }
 
     fn weak_handles(&mut self, roots: Roots<'_>) {

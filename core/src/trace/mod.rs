@@ -3,7 +3,8 @@
 //! [`Evacuator`] copies: it evacuates and scavenges in Cheney's order, with a prefetch ring between
 //! the discovery of a slot and the evacuation of its referent. [`Marker`] leaves closures where
 //! they are: it sets mark bits, in bounded memory, for every collector that has to know which
-//! closures live before it does anything about them. [`Compactor`] slides marked closures together.
+//! closures live before it does anything about them. It may move closures of condemned blocks in
+//! the same pass. [`Compactor`] slides marked closures together.
 
 mod compactor;
 #[allow(unreachable_pub, reason = "its items are for the files around them")]

@@ -79,6 +79,97 @@ fn three_threads_evacuate_one_closure() {
     race(3);
 }
 
+/// Moving and staying as `Mover::place` decides in parallel (R12): a closure whose one slot holds
+/// 41, and threads of which only some have room for a copy. All find one place, and one thread
+/// scans the closure there: it stores 42.
+fn moves_or_stays(room: &'static [bool]) {
+    struct Closure {
+        header: AtomicU64,
+        /// Where the closure is at first.
+        slot: AtomicU64,
+        /// The number of scans there.
+        scans: UnsafeCell<u32>,
+        mark: AtomicU64,
+        /// Each thread's copy, whose address is 8 times its number.
+        copies: Vec<UnsafeCell<u64>>,
+    }
+    impl Closure {
+        /// The place of the closure; 0 if it stays.
+        fn place(&self, number: usize, has_room: bool) -> u64 {
+            let closure = ClosureRef((&raw const self.header).cast_mut().cast());
+            // SAFETY: the atomic stands for a closure's first word.
+            let header = unsafe { closure.shared_header() };
+            let word = if !header.is_header() || header.stays() {
+                header
+            } else {
+                let copy = 8 * number as u64 + 8;
+                if has_room {
+                    // SAFETY: loom checks that no thread reads it meanwhile.
+                    self.copies[number].with_mut(|content| unsafe { *content = self.slot.load(Relaxed) });
+                }
+                let new = if has_room { Header(copy) } else { header.staying() };
+                // SAFETY: as above.
+                match unsafe { closure.replace_header(header, new) } {
+                    Ok(()) if has_room => {
+                        // SAFETY: as above.
+                        self.copies[number].with_mut(|content| unsafe { *content = 42 });
+                        new
+                    }
+                    Ok(()) => new,
+                    Err(other) => other,
+                }
+            };
+            if let Some(copy) = word.forwarded_to() {
+                return copy.0 as u64;
+            }
+            // SAFETY: the atomic stands for an entry.
+            if unsafe { set_bits::<true>((&raw const self.mark).cast(), 1) } == 0 {
+                // SAFETY: loom checks that no other thread is there.
+                self.scans.with_mut(|scans| unsafe { *scans += 1 });
+                self.slot.store(42, Relaxed);
+            }
+            0
+        }
+    }
+    model(None, move || {
+        let closure = Arc::new(Closure {
+            header: AtomicU64::new(Header(1).0),
+            slot: AtomicU64::new(41),
+            scans: UnsafeCell::new(0),
+            mark: AtomicU64::new(0),
+            copies: room.iter().map(|_| UnsafeCell::new(0)).collect(),
+        });
+        let others: Vec<_> = (1..room.len())
+            .map(|number| {
+                let closure = Arc::clone(&closure);
+                thread::spawn(move || closure.place(number, room[number]))
+            })
+            .collect();
+        let place = closure.place(0, room[0]);
+        for other in others {
+            assert_eq!(other.join().unwrap(), place);
+        }
+        // SAFETY: the others have ended.
+        let scans = closure.scans.with(|scans| unsafe { *scans });
+        let content = match place {
+            0 => closure.slot.load(Relaxed),
+            // SAFETY: as above.
+            copy => closure.copies[copy as usize / 8 - 1].with(|content| unsafe { *content }),
+        };
+        assert_eq!((scans, content), (u32::from(place == 0), 42));
+    });
+}
+
+#[test]
+fn a_closure_moves_or_stays() {
+    moves_or_stays(&[true, false]);
+}
+
+#[test]
+fn a_closure_moves_once_or_stays() {
+    moves_or_stays(&[true, false, true]);
+}
+
 /// Closures that have bits in one entry of a table, as marking in parallel sets them: each is
 /// scanned by one, and no bit gets lost.
 fn marks(threads: usize) {

@@ -1,9 +1,10 @@
 //! The order of a trace, for every collector: remembered slots, roots, everything that these lead
-//! to, weak handles.
+//! to, finalisers, weak handles.
 //!
 //! Remembered slots come first, so that their referents go to the steps of the closures that point
-//! to them. Weak handles come last, when all live closures are known. (Finalisers will stand
-//! between the two.)
+//! to them. Then all live closures are known. A finaliser that gets its closure keeps it alive once
+//! more, with everything that it leads to. So these finalisers come next, then weak handles, and
+//! then the finalisers that run when their closure is gone.
 
 use crate::capability::Capabilities;
 use crate::events::Phase;
@@ -17,8 +18,11 @@ pub trait Tracing {
     fn roots(&mut self, roots: Roots<'_>) {
         roots.for_each(|slot| self.root(slot));
     }
-    /// Traces everything that can be reached from there.
+    /// Traces everything that can be reached from there. It may be called once more, after more
+    /// roots.
     fn trace(&mut self);
+    /// After tracing: whether the closure of the slot lives. Updates the slot if it does.
+    fn lives(&mut self, slot: RootSlot<'_>) -> bool;
     /// After tracing: updates the weak slots whose referents live, and clears the others.
     fn weak_handles(&mut self, roots: Roots<'_>);
 }
@@ -37,7 +41,18 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     phase(Phase::RootsTraced);
     tracer.trace();
     phase(Phase::HeapTraced);
+    if let Some(finalised) = roots.finalise_first(|slot| tracer.lives(slot)) {
+        finalised.for_each(|slot| tracer.root(slot));
+        if !mutant!("finalisers/not-traced") {
+            tracer.trace();
+        }
+        phase(Phase::FinalisersTraced);
+    }
+    if mutant!("finalisers/last-without-weak") {
+        roots.finalise_last(|_| false);
+    }
     tracer.weak_handles(roots);
+    roots.finalise_last(|slot| tracer.lives(slot));
     phase(Phase::WeakProcessed);
 }
 

@@ -84,6 +84,44 @@ impl<M: Marks> Survivors for &M {
     }
 }
 
+/// After marking in which closures moved: a closure lives if it is forwarded, or marked in its
+/// place.
+#[derive(Debug)]
+pub(super) struct Moved<'m, M>(pub(super) &'m M);
+
+impl<M> Clone for Moved<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Moved<'_, M> {}
+
+impl<M: Marks> Survivors for Moved<'_, M> {
+    #[inline(always)]
+    fn is_settled(self, closure: ClosureRef) -> bool {
+        closure.is_null()
+    }
+
+    #[inline(always)]
+    fn prefetch(self, closure: ClosureRef) {
+        prefetch_line(closure.addr());
+        self.0.prefetch(closure);
+    }
+
+    #[inline(always)]
+    unsafe fn find(self, closure: ClosureRef) -> Option<ClosureRef> {
+        // SAFETY: the caller's promise; no memory is freed before the collection ends.
+        unsafe {
+            let copy = closure
+                .header()
+                .forwarded_to()
+                .filter(|_| !mutant!("evacuate/weak-cleared"));
+            copy.or_else(|| self.0.find(closure))
+        }
+    }
+}
+
 /// Updates the weak slots whose referents live, and clears the others: with `workers` if there are
 /// enough slots to share. Returns how they were shared.
 ///
@@ -174,14 +212,32 @@ unsafe fn update_range(slots: SlotRange, survivors: impl Survivors) {
 unsafe fn update_slot(slot: Slot, survivors: impl Survivors) {
     // SAFETY: the caller's promise. A weak slot holds null or a closure; null may be stored.
     unsafe {
+        if !lives(slot, survivors) {
+            slot.store(ClosureRef(std::ptr::null_mut()));
+        }
+    }
+}
+
+/// Whether the closure of the slot lives (true of a slot that holds null). Updates the slot if it
+/// does.
+///
+/// # Safety
+/// As for [`update_range`].
+#[inline(always)]
+pub(super) unsafe fn lives(slot: Slot, survivors: impl Survivors) -> bool {
+    // SAFETY: the caller's promise. A weak slot holds null or a closure.
+    unsafe {
         let closure = slot.load();
         if survivors.is_settled(closure) {
-            return;
+            return true;
         }
-        let now = survivors.find(closure).unwrap_or(ClosureRef(std::ptr::null_mut()));
+        let Some(now) = survivors.find(closure) else {
+            return false;
+        };
         if now != closure {
             slot.store(now);
         }
+        true
     }
 }
 

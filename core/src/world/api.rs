@@ -2,6 +2,7 @@
 
 use super::collection::allocated_by_capability;
 use super::errors::{EnterError, Leave, StartError};
+use super::finalisers::Functions;
 use super::gate::Locked;
 use super::registry::Registry;
 use super::state::{World, WorldState};
@@ -69,6 +70,7 @@ impl<M: MutatorKind> World<M> {
             left: Condvar::new(),
             participants: Registry::new(),
             handles: Arc::default(),
+            functions: Functions::default(),
         })
     }
 

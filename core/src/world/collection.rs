@@ -248,6 +248,9 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     /// There is an `outcome` unless the collection did not begin.
     fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> (Bytes, Option<Kept>) {
         self.handles.end_collection();
+        if outcome.is_some_and(|outcome| outcome.work.major) {
+            self.handles.finalisers().ring();
+        }
         let heap = &mut self.state.heap;
         let left = outcome.filter(|outcome| outcome.work.major).map(|outcome| {
             let work = &outcome.work;

@@ -14,6 +14,7 @@
 mod api;
 mod collection;
 mod errors;
+mod finalisers;
 mod gate;
 mod idle;
 mod idleness;

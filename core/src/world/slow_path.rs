@@ -8,8 +8,9 @@ use crate::block::OutOfMemory;
 use crate::cause::{Cause, Refill};
 use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
-use crate::mutator::SlowPath;
+use crate::mutator::{FinaliserFunction, SlowPath};
 use crate::recorder::Recorder;
+use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
@@ -72,6 +73,23 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 
     fn handles(&self) -> &Arc<HandleTable> {
         &self.handles
+    }
+
+    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: FinaliserFunction) -> u64 {
+        let table = self.handles.finalisers();
+        self.functions.register(table, (occasion, closure), function)
+    }
+
+    fn take_finaliser(&self, number: u64) -> Option<FinaliserFunction> {
+        self.functions.take(number)
+    }
+
+    fn put_alarm_back(&self, number: u64, alarm: FinaliserFunction) {
+        self.functions.put_alarm_back(self.handles.finalisers(), number, alarm);
+    }
+
+    fn remove_alarm(&self, number: u64) {
+        self.functions.remove_alarm(self.handles.finalisers(), number);
     }
 }
 

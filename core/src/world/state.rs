@@ -2,6 +2,7 @@
 //! capabilities that are free.
 
 use super::errors::StartError;
+use super::finalisers::Functions;
 use super::idleness::Idleness;
 use super::registry::Registry;
 use crate::alloc::Alloc;
@@ -35,6 +36,7 @@ pub struct World<M: MutatorKind> {
     pub(super) left: Condvar,
     pub(super) participants: Registry<Participant<M::Alloc>>,
     pub(super) handles: Arc<HandleTable>,
+    pub(super) functions: Functions,
 }
 
 /// The state that the lock of a [`World`] guards.

@@ -12,6 +12,8 @@ pub enum Phase {
     RootsTraced,
     /// Everything reachable is traced.
     HeapTraced,
+    /// The closures that finalisers get are traced.
+    FinalisersTraced,
     /// Weak handles are up to date.
     WeakProcessed,
     /// Live closures of the compacted part are marked, and weak handles to dead ones are cleared.
@@ -29,11 +31,12 @@ const COUNT: usize = Phase::ALL.len();
 
 impl Phase {
     /// All phases, in their order in a collection that compacts.
-    pub const ALL: [Phase; 9] = [
+    pub const ALL: [Phase; 10] = [
         Phase::Condemned,
         Phase::RememberedTraced,
         Phase::RootsTraced,
         Phase::HeapTraced,
+        Phase::FinalisersTraced,
         Phase::WeakProcessed,
         Phase::Marked,
         Phase::Planned,
@@ -48,6 +51,7 @@ impl Phase {
             Phase::RememberedTraced => "remembered",
             Phase::RootsTraced => "roots",
             Phase::HeapTraced => "trace",
+            Phase::FinalisersTraced => "finalisers",
             Phase::WeakProcessed => "weak",
             Phase::Marked => "mark",
             Phase::Planned => "plan",

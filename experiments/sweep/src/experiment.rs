@@ -99,6 +99,9 @@ pub struct Experiment {
     pub seed: u64,
     /// Time limit of one run.
     pub timeout: Duration,
+    /// The commands that run before each run of a workload, untimed. Programs have their own, or
+    /// the same.
+    pub prepare: Vec<Vec<String>>,
     /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file
     /// has no `heap`.
     pub heap: Vec<f64>,

@@ -2,7 +2,8 @@
 //! absent, never guessed, and no function here can fail a run.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -61,6 +62,12 @@ pub fn peak_resident() -> Option<u64> {
     Root::system().kilobytes("proc/self/status", "VmHWM")
 }
 
+/// The memory of this process that a child begins with, in bytes: a fork copies the pages that
+/// belong to no file.
+pub(crate) fn copied_resident() -> Option<u64> {
+    Root::system().kilobytes("proc/self/status", "RssAnon")
+}
+
 /// The path by which this program starts itself for each run: the file that runs, even if another
 /// file has its name meanwhile. A sweep over a build that is replaced stays a sweep of one build.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -76,14 +83,28 @@ fn executable_hash() -> Option<String> {
     HASH.get_or_init(|| hash_of(Path::new(THIS_PROGRAM))).clone()
 }
 
-/// FNV-1a (64 bits) over the bytes of a file; `None` if it cannot be read.
+/// FNV-1a (64 bits) over the bytes of a file; `None` if it is no regular file, or cannot be read.
 pub(crate) fn hash_of(file: &Path) -> Option<String> {
-    let bytes = fs::read(file).ok()?;
+    // A read of a pipe or of a terminal would wait for input, and a device may have no end.
+    if !fs::metadata(file).ok()?.is_file() {
+        return None;
+    }
+    let mut file = File::open(file).ok()?;
     // The hash is of `gclab_results` because that crate is optimised: these are millions of bytes.
     let mut hash = Fnv1a::new();
-    hash.bytes(&bytes);
-    Some(hash.text())
+    let mut part = vec![0; PART];
+    loop {
+        match file.read(&mut part) {
+            Ok(0) => return Some(hash.text()),
+            Ok(count) => hash.bytes(&part[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
 }
+
+/// The bytes that a hash takes at a time: an input may be larger than the memory.
+const PART: usize = 1 << 20;
 
 /// Runs `git` in the source tree of this program, or in the current folder if that tree is gone.
 fn git(arguments: &[&str]) -> Option<String> {

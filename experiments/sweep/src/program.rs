@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -55,8 +56,8 @@ pub struct Output<'o> {
 }
 
 impl Program {
-    /// The program of this description under `runtime`. Its id and the hash of its file are filled
-    /// in.
+    /// The program of this description under `runtime`. Its id and the hashes of its files are
+    /// filled in.
     ///
     /// # Errors
     /// The key with a regular expression that is none, and the fault.
@@ -77,7 +78,6 @@ impl Program {
         });
         let stats = stats.collect::<Result<_, _>>()?;
         description.runtime = runtime.name().to_owned();
-        description.id = description.identity();
         let env = description.env.clone().into_iter().collect();
         let mut program = Program {
             description,
@@ -88,6 +88,8 @@ impl Program {
             env,
         };
         program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
+        program.description.input = program.input();
+        program.description.id = program.description.identity();
         Ok(program)
     }
 
@@ -105,14 +107,22 @@ impl Program {
         description
             .env
             .extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
-        description.id = description.identity();
         program.env = description.env.clone().into_iter().collect();
         let is_elsewhere =
             env.contains_key("PATH") || program.description.command[..1] != self.description.command[..1];
         if is_elsewhere {
             program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
         }
+        if program.description.stdin != self.description.stdin {
+            program.description.input = program.input();
+        }
+        program.description.id = program.description.identity();
         program
+    }
+
+    /// The hash of the standard input.
+    fn input(&self) -> Option<String> {
+        machine::hash_of(&self.path(self.description.stdin.as_ref()?))
     }
 
     /// Whether the command, or the path of the standard input, has a place for this argument.
@@ -157,18 +167,8 @@ impl Program {
     /// The file that the first word of a command names, as a shell would find it; `None` if there
     /// is none that can be run.
     pub(crate) fn find(&self, word: &str) -> Option<PathBuf> {
-        let can_run = |path: &PathBuf| {
-            let metadata = fs::metadata(path);
-            metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        };
-        if word.contains('/') {
-            return Some(self.path(word)).filter(can_run);
-        }
-        let own = self.description.env.get("PATH").map(Into::into);
-        let path = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(word))
-            .find(can_run)
+        let own = self.description.env.get("PATH").map(String::as_str);
+        find(word, self.folder().unwrap_or(Path::new("")), own)
     }
 
     fn command(&self) -> Command<'_> {
@@ -241,6 +241,35 @@ impl Program {
             }
         }
         (stats, (!others.is_empty()).then_some(others))
+    }
+}
+
+/// The file that the first word of a command in `folder` names, as a shell would find it on `path`,
+/// or else on the `PATH` of this process; `None` if there is none that can be run.
+pub(crate) fn find(word: &str, folder: &Path, path: Option<&str>) -> Option<PathBuf> {
+    let can_run = |path: &PathBuf| {
+        let metadata = fs::metadata(path);
+        metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if word.contains('/') {
+        return Some(folder.join(word)).filter(can_run);
+    }
+    let path = path.map(Into::into).or_else(|| std::env::var_os("PATH"));
+    std::env::split_paths(&path.unwrap_or_default())
+        .map(|folder| folder.join(word))
+        .find(can_run)
+}
+
+/// The reason why [`find`] does not find `word`, which has a slash; `None` if it has none, or if
+/// there is no such file.
+pub(crate) fn why_not(word: &str, folder: &Path) -> Option<String> {
+    let found = fs::metadata(folder.join(word));
+    match found.map(|found| found.is_dir()) {
+        _ if !word.contains('/') => None,
+        Ok(true) => Some("a folder, not a program".to_owned()),
+        Ok(false) => Some("this file may not be executed; `chmod +x` allows it".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(error.to_string()),
     }
 }
 

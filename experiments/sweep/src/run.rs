@@ -16,7 +16,7 @@ use crate::axes::ENV;
 use crate::build::Build;
 use crate::experiment::{self, Entry, Setting};
 use crate::program::Program;
-use crate::runtime;
+use crate::runtime::{self, ADDRESS_SPACE_KEY};
 
 /// The command of a configuration, with its flags.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,8 @@ pub(crate) struct Surroundings {
     pub(crate) build: Option<Arc<Build>>,
     /// Variables of the environment.
     pub(crate) env: BTreeMap<String, String>,
+    /// The commands that prepare the run.
+    pub(crate) prepare: Vec<Vec<String>>,
     /// The arguments in full, without defaults, if they are known.
     pub(crate) full_args: Option<Vec<String>>,
 }
@@ -149,6 +151,12 @@ impl Combination {
             None => "-M",
             Some(program) => program.runtime.limit_name(),
         }
+    }
+
+    /// Whether the limit of its memory is one of the address space.
+    pub(crate) fn is_limited_by_address_space(&self) -> bool {
+        self.program()
+            .is_some_and(|program| program.runtime.limit() == ADDRESS_SPACE_KEY)
     }
 
     /// Returns the same with a heap of at most these bytes.

@@ -20,6 +20,7 @@ mod memory;
 mod minheap;
 mod new;
 mod own;
+mod precision;
 mod profile;
 mod profile_show;
 mod profiles;

@@ -155,6 +155,21 @@ pub(crate) fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
+    /// The deviation of 0.9, 1 and 1.1 is 0.1, and t(0.975, 2) = 4.3027: the factor of the interval
+    /// is exp(4.3027 · 0.1 / √3) = 1.282.
+    #[test]
+    fn a_mean_stands_with_its_interval() {
+        let text = |values: &[f64]| {
+            let spread = Spread::of(values.iter().copied()).expect("values");
+            mean_and_interval(&crate::metric::TOTAL_ELAPSED, &spread)
+        };
+        assert_eq!(text(&[1.1, 0.9, 1.0]), "1.000 (0.780–1.282) s");
+        assert_eq!(text(&[1.0, 2.0]), "1.500 s", "two runs have no interval");
+        assert_eq!(text(&[2.0; 5]), "2.000 s", "equal runs need none");
+        // The mean of skewed runs is not their median.
+        assert!(text(&[1.0, 1.0, 4.0]).starts_with("2.000 ("));
+    }
+
     #[test]
     fn bytes_have_units() {
         let texts = [0, 1023, 1024, 1536, 2_531_360, 5 << 30].map(bytes);

@@ -56,6 +56,11 @@ mod tests {
         };
         assert_eq!(verdict(Some(0.02), Some(&ratio(0.97, 1.04))), "no difference at ±5 %");
         assert!(verdict(Some(0.02), Some(&ratio(0.97, 1.06))).starts_with("cannot tell; about 68 runs"));
+        // As many runs as are needed would have shown it; with one run less they need not.
+        assert!(advice(Some(0.02), 1.01, 68).starts_with("a difference of 5 % would probably have been seen"));
+        assert!(advice(Some(0.02), 1.01, 67).starts_with("about 68 runs of each"));
+        assert!(advice(Some(50.0), 1.01, 9).starts_with("more than 2000 runs of each would be needed"));
+        assert!(verdict(Some(0.02), Some(&ratio(0.94, 1.04))).starts_with("cannot tell; about 68 runs"));
         assert!(advice(Some(0.0001), 1.3, 5).starts_with("a difference of 20 % would probably have been seen"));
     }
 }

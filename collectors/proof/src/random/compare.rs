@@ -101,6 +101,10 @@ pub(super) fn heaps<'h, M: MutatorKind>(
     for (index, (handle, id)) in heap.handles.iter().flatten().enumerate() {
         pairs.same(|| format!("handle {index}"), any(Some(handle.open(m))), Some(*id))?;
     }
+    for (index, (closure, id)) in heap.finalisers.kept().enumerate() {
+        let place = || format!("the closure of a finaliser, {index}");
+        pairs.same(place, any(Some(closure.open(m))), Some(*id))?;
+    }
     pairs.close(m)?;
     if heap.weak_handles().next().is_none() {
         return Ok(());

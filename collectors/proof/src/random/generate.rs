@@ -113,7 +113,11 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
             value: (c > 30).then_some(y),
         },
         140..148 => Op::Poke { into: x, at, byte: b },
-        148..158 => Op::Copy { to: x, from: y },
+        148..154 => Op::Copy { to: x, from: y },
+        154..158 => Op::Finalise {
+            var: x,
+            last: c % 3 == 0,
+        },
         158..170 => Op::Clear { var: x },
         170..172 => Op::Hoard {
             onto: x,

@@ -1,6 +1,7 @@
 //! One of a program's heaps with its reference, and the effect of operations on both.
 
 use super::difference::{agreed, differ};
+use super::finalisers::Finalisers;
 use super::model::{Id, Model};
 use super::program::{Op, Setting, Var};
 use super::real::Real;
@@ -43,6 +44,7 @@ pub(super) struct Heap {
     /// Many weak handles: enough for GC threads to share them.
     pub watched: Vec<(WeakHandle<Any>, Id)>,
     pub named: Vec<Id>,
+    pub finalisers: Finalisers,
     /// The table shared with other threads, if there are any.
     pub table: Option<Table>,
     /// Operations done: each allocation, load and store is one.
@@ -83,6 +85,7 @@ impl Heap {
             weak: Default::default(),
             watched: Vec::new(),
             named: Vec::new(),
+            finalisers: Finalisers::default(),
             table: None,
             ops: 0,
             words: 0,
@@ -96,7 +99,7 @@ impl Heap {
         let Some(limit) = self.limit else {
             differ(format!("without a limit: {cause}"));
         };
-        let live = self.model.bytes(self.roots(true));
+        let live = self.model.bytes(self.roots(true).chain(self.finalisers.objects()));
         // Blocks come in whole megablocks, and these need tables. Two lanes of each step and GC
         // thread have an open chunk.
         let room = (limit - MEGABLOCK.0).saturating_sub(self.open_chunks * CHUNK);
@@ -160,8 +163,19 @@ impl Heap {
                 self.weak[handle] = id.zip(value).map(|(id, gc)| (m.weak_handle(gc), id));
             }
             Op::OpenWeak { to, handle } => self.open_weak(m, locals, to, handle),
+            Op::Finalise { var, last } => {
+                let (id, value) = self.both(m, locals, var);
+                if let Some(both) = id.zip(value) {
+                    self.finalisers.register(m, both, last);
+                }
+            }
             op => unreachable!("{op:?} is done elsewhere"),
         }
+    }
+
+    /// The number of words allocated, also by finalisers.
+    pub(super) fn words(&self) -> u64 {
+        self.words + self.finalisers.words()
     }
 
     fn count(&mut self, shape: Shape) {
@@ -258,6 +272,8 @@ impl Heap {
                 differ(format!("weak handle {weak} is empty, and its closure is reachable"));
             }
             self.weak[weak] = None;
+        } else {
+            self.finalisers.open(&self.model, id);
         }
         self.set_var(m, locals, to, opened, opened.map(|_| id));
     }
@@ -287,7 +303,17 @@ impl Heap {
         let locals = self.locals.iter().filter(move |_| frames).flatten().flatten();
         let handles = self.handles.iter().flatten().map(|(_, id)| id);
         let globals = self.globals.iter().map(|(_, id)| id);
-        locals.chain(handles).chain(globals).chain(&self.named).copied()
+        let finalised = self.finalisers.kept().map(|(_, id)| id);
+        let all = locals.chain(handles).chain(globals).chain(&self.named);
+        all.chain(finalised).copied()
+    }
+
+    /// Looks at the finalisers that have run, see [`Finalisers::look`].
+    pub(super) fn look_at_finalisers(&mut self, collected: bool) {
+        if collected || self.finalisers.some_ran() {
+            let roots: Vec<Id> = self.roots(true).collect();
+            self.finalisers.look(&self.model, &roots, collected);
+        }
     }
 
     /// The closure in a variable. Checks its data unless it is large.

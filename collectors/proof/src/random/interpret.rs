@@ -66,8 +66,8 @@ fn run<C: Collector>(program: &Program) -> u64 {
         if session(&world, heap, None, &mut Todo { ops: &[] }) == End::Program {
             let allocated = world.finish().allocated;
             // An allocation that ends in exhaustion may have got a part of its memory.
-            if allocated != heap.words * 8 && heap.limit.is_none() {
-                differ(format!("{allocated} bytes counted, {} allocated", heap.words * 8));
+            if allocated != heap.words() * 8 && heap.limit.is_none() {
+                differ(format!("{allocated} bytes counted, {} allocated", heap.words() * 8));
             }
         }
     }
@@ -171,7 +171,10 @@ impl Heap {
                     }
                 }
                 Op::Leave | Op::Enter => {}
-                op => self.operation(m, locals, op),
+                op => {
+                    self.operation(m, locals, op);
+                    self.look_at_finalisers(false);
+                }
             }
         }
         End::Program
@@ -217,8 +220,12 @@ impl Heap {
             }
             Op::Storm { into, value, count } => self.storm(m, locals, (into, value, count)),
             Op::Collect { major } => {
+                self.look_at_finalisers(false);
                 m.collect(major);
-                agreed(compare::heaps(m, Some(locals), self, major));
+                // Another thread may hold up the finalisers of this one.
+                let settled = self.table.is_none() || self.finalisers.all_ran();
+                self.look_at_finalisers(major && self.table.is_none());
+                agreed(compare::heaps(m, Some(locals), self, major && settled));
             }
             Op::PanicInside => {
                 let _: Option<()> = self.caught(m, |_, m| {

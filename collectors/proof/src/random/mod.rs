@@ -13,6 +13,7 @@
 
 mod compare;
 mod difference;
+mod finalisers;
 mod generate;
 mod heap;
 mod interpret;

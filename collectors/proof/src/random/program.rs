@@ -176,6 +176,14 @@ pub enum Op {
         /// The number of the weak handle, 0 to 5.
         handle: usize,
     },
+    /// Registers a finaliser of the closure in `var`. A first one returns the closure to the
+    /// program, which keeps it for a while.
+    Finalise {
+        /// The variable.
+        var: Var,
+        /// Whether it is a last finaliser.
+        last: bool,
+    },
     /// Makes `roots` the named roots of the heap.
     Name {
         /// The variables whose closures are named.

@@ -132,7 +132,7 @@ fn run<C: Collector>(program: &Threads) -> u64 {
         Table::check_tokens(m, &tables);
     });
     checked.unwrap_or_else(|error| differ(error.to_string()));
-    let words = words + heaps.iter().map(|heap| heap.words).sum::<u64>();
+    let words = words + heaps.iter().map(|heap| heap.words()).sum::<u64>();
     let allocated = world.finish().allocated;
     if allocated != words * 8 {
         differ(format!("{allocated} bytes counted, {} allocated", words * 8));

@@ -1,5 +1,5 @@
 //! A space whose closures stay where they are, in *lines*: mutators allocate from hole to hole
-//! between the closures that lived (Immix, without evacuation).
+//! between the closures that lived (Immix).
 //!
 //! * *block*: up to 32 KiB of neighbouring blocks of the heap, with closures of any size below that
 //!   of large objects.
@@ -18,13 +18,18 @@
 //! gets room in another, the *overflow*, and smaller closures go on in that hole. The overflow is a
 //! large hole if there is one near, and else a new block.
 //!
+//! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
+//!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
 //! a block, and 24 bytes a hole that was handed out since the last collection.
 
+mod evacuation;
 mod holes;
 mod supply;
 mod sweep;
+
+pub use evacuation::Reserve;
 
 use super::MarkBits;
 use crate::alloc::Bump;
@@ -55,6 +60,10 @@ pub struct LineSpace {
     aside: Vec<Hole>,
     /// Holes that mutators had since the last collection.
     filled: Vec<Filled>,
+    /// Blocks that the marking under way is to empty.
+    candidates: Vec<BlockRun>,
+    /// The blocks that their closures go to, if they are kept already.
+    reserve: Reserve,
     /// By capability: the memory of its mutator.
     lent: Vec<Lent>,
     /// Bytes of all blocks.
@@ -94,6 +103,8 @@ impl LineSpace {
             ahead: Vec::new(),
             aside: Vec::new(),
             filled: Vec::new(),
+            candidates: Vec::new(),
+            reserve: Reserve::default(),
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
@@ -151,7 +162,8 @@ impl LineSpace {
 
     /// Sweeps after marking of everything: frees the blocks without marks. In the others, unmarked
     /// memory is free from now on.
-    pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
+    pub fn sweep(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
+        self.end_evacuation(marks);
         self.keep_marked(heap, marks);
         self.free_unmarked(heap, marks);
         self.begin_search(marks);
@@ -190,7 +202,7 @@ impl LineSpace {
         filled.iter_mut().for_each(Filled::look_for_end);
         filled.retain(|filled| filled.hole.start < filled.end);
         filled.sort_unstable_by_key(|filled| filled.hole.start);
-        let kept = self.kept.iter().map(|&run| (run, self.step));
+        let kept = self.kept.iter().chain(&self.reserve.runs).map(|&run| (run, self.step));
         for (run, step) in kept.chain(self.fresh.iter().map(|&run| (run, YOUNG))) {
             let first = filled.partition_point(|filled| filled.end <= run.start());
             let inside = filled[first..].iter().take_while(|filled| filled.end <= run.end());

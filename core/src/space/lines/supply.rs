@@ -12,7 +12,7 @@ use crate::words::{Addr, Bytes, Words};
 use std::cmp::Ordering;
 
 /// Blocks of the heap in the largest blocks: 32 KiB.
-const MOST_BLOCKS: u32 = 8;
+pub(super) const MOST_BLOCKS: u32 = 8;
 
 /// A mutator gets holes until it has this much, and no more than [`MOST_HOLES`] of them.
 const ENOUGH: Bytes = Bytes::kib(4);

@@ -122,6 +122,10 @@ impl<'m> Compactor<'m> {
             roots.for_each_frame_slot(update);
             handles.for_each_heap_root(update);
             self.handles.push(handles.strong_handles());
+            handles.finalisers().for_each_ready(update);
+        }
+        if !mutant!("finalisers/registered-forgotten") {
+            handles.finalisers().for_each_registered(update);
         }
         handles.for_each_weak_heap_root(update);
         self.handles.push(handles.weak_handles());

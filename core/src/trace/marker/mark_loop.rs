@@ -11,14 +11,18 @@
 //! drops behind it are the next interval. Each pass that drops anything has marked as many closures
 //! as the stack holds, and most mark far more.
 //!
+//! If closures move ([`Destination`]), slots wait in the ring, not closures: a visit begins with
+//! the closure's place ([`Mover`]), and updates the slot.
+//!
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way
 //! to another worker, or lies in the interval.
 
+use super::mover::Mover;
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
-use crate::closure::{ClosureRef, SlotRange};
+use crate::closure::{ClosureRef, Slot, SlotRange};
 use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
-use crate::space::Marks;
+use crate::space::{Destination, Marks};
 use crate::trace::drained::Drained;
 use crate::words::{Addr, Words};
 use crate::workers::{Tracer, WorkQueue};
@@ -49,9 +53,10 @@ const SPAN_WORTH_SPLITTING: usize = 2 * PIECE;
 
 /// One thread's marking: see the module's text.
 #[derive(Debug)]
-pub(super) struct MarkLoop<'m, M> {
+pub(super) struct MarkLoop<'m, M, D> {
     marks: &'m M,
-    /// Closures that were found and have not been visited.
+    pub mover: Mover<'m, D>,
+    /// Closures that were found and have not been visited; or the slots that hold them.
     ring: PrefetchRing<NonNull<u64>, QUEUED_CLOSURES>,
     pub stack: SpanStack,
     pub dropped: Dropped,
@@ -125,15 +130,16 @@ impl Dropped {
     }
 }
 
-impl<'m, M: Marks> MarkLoop<'m, M> {
-    /// A loop that marks in `marks`.
+impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
+    /// A loop that marks in `marks`, and moves closures by `mover`.
     ///
     /// # Safety
-    /// As long as the loop exists, the mutators are stopped, nothing moves, and no block is freed.
-    /// A closure starts at each mark.
-    pub(super) unsafe fn new(marks: &'m M, stack: SpanStack) -> Self {
+    /// As long as the loop exists, the mutators are stopped, only such loops move closures, and no
+    /// block is freed. A closure starts at each mark.
+    pub(super) unsafe fn new(marks: &'m M, mover: Mover<'m, D>, stack: SpanStack) -> Self {
         MarkLoop {
             marks,
+            mover,
             ring: PrefetchRing::new(),
             stack,
             dropped: Dropped::NONE,
@@ -155,11 +161,11 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 return Drained::WorthSharing;
             }
             // The newest has not come into the cache yet.
-            let Some(closure) = self.ring.pop_oldest().filter(|_| !mutant!("mark/ring-forgotten")) else {
+            let Some(waiting) = self.ring.pop_oldest().filter(|_| !mutant!("mark/ring-forgotten")) else {
                 return Drained::All;
             };
-            // SAFETY: `found` puts nothing but closures into the ring.
-            unsafe { self.visit::<PARALLEL>(closure) };
+            // SAFETY: `found` put it into the ring.
+            unsafe { self.visit::<PARALLEL>(waiting) };
         }
     }
 
@@ -198,9 +204,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     pub(super) fn share<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
         if self.stack.len() < WORTH_SHARING {
             // Of a tree, much of the part between the root and here waits in the ring.
-            while let Some(closure) = self.ring.pop_oldest() {
-                // SAFETY: `found` puts nothing but closures into the ring.
-                unsafe { self.visit::<PARALLEL>(closure) };
+            while let Some(waiting) = self.ring.pop_oldest() {
+                // SAFETY: `found` put it into the ring.
+                unsafe { self.visit::<PARALLEL>(waiting) };
             }
         }
         for _ in 0..self.stack.len().div_ceil(2).min(MOST_SHARED) {
@@ -218,32 +224,49 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         }
     }
 
-    /// Takes note of `closure`, which a slot holds.
+    /// Takes note of the closure that `slot` holds.
     ///
     /// # Safety
-    /// `closure` is null, or a closure of the heap.
+    /// The slot holds null, or a closure of the heap (or the former address of one that has moved).
+    /// Until the marking ends, no other party uses the slot.
     #[inline(always)]
-    pub(super) unsafe fn found<const PARALLEL: bool>(&mut self, closure: ClosureRef) {
+    pub(super) unsafe fn found<const PARALLEL: bool>(&mut self, slot: Slot) {
+        // SAFETY: the caller's promise.
+        let closure = unsafe { slot.load() };
         let Some(found) = NonNull::new(closure.0) else {
             return;
         };
         prefetch_closure(closure.addr());
         prefetch_line(Addr(self.marks.entry_address(closure.addr()) as usize));
-        if let Some(oldest) = self.ring.push(found) {
-            // SAFETY: `found` puts nothing but closures into the ring.
+        // SAFETY: no slot lies at null.
+        let waiting = if D::MOVES {
+            unsafe { NonNull::new_unchecked(slot.0) }
+        } else {
+            found
+        };
+        if let Some(oldest) = self.ring.push(waiting) {
+            // SAFETY: `found` put it into the ring.
             unsafe { self.visit::<PARALLEL>(oldest) };
         }
     }
 
-    /// Marks a closure, and puts its slots on the stack if it was unmarked.
+    /// Marks a closure at its place, and puts its slots on the stack if it was unmarked.
     ///
     /// # Safety
-    /// A closure of the heap lies at `closure`.
+    /// `found` put it into the ring: it is a closure, or if closures move a slot.
     #[inline(always)]
-    unsafe fn visit<const PARALLEL: bool>(&mut self, closure: NonNull<u64>) {
-        let closure = ClosureRef(closure.as_ptr());
+    unsafe fn visit<const PARALLEL: bool>(&mut self, waiting: NonNull<u64>) {
+        let closure = if D::MOVES {
+            // SAFETY: a slot that `found` was called for.
+            match unsafe { self.mover.place::<PARALLEL>(Slot(waiting.as_ptr())) } {
+                Some(closure) => closure,
+                None => return,
+            }
+        } else {
+            ClosureRef(waiting.as_ptr())
+        };
         let at = closure.addr();
-        // SAFETY: the caller's promise; nothing moves.
+        // SAFETY: a closure of the heap, which moves no more.
         let extent = unsafe { closure.extent() };
         let is_left_out = extent.words >= LARGE_OBJECT && mutant!("mark/large-not-taken");
         if is_left_out || !self.marks.mark::<PARALLEL>(at, extent.words) {
@@ -279,9 +302,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             span = piece;
         }
         for slot in span {
-            // SAFETY: one of the slots of a closure, which no thread writes while the world is
-            // stopped, and which hold null or closures.
-            unsafe { self.found::<PARALLEL>(slot.load()) };
+            // SAFETY: one of the slots of a closure, which holds null or a closure. The span is
+            // this thread's.
+            unsafe { self.found::<PARALLEL>(slot) };
         }
     }
 
@@ -317,9 +340,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     }
 }
 
-// SAFETY: it holds marks, which threads share; closures and slots of a stopped heap, which threads
-// only read; and a stack that no other thread has.
-unsafe impl<M: Marks> Tracer for MarkLoop<'_, M> {
+// SAFETY: it holds marks and a destination, which threads share; closures and slots of a stopped
+// heap, each of which one thread writes; and a stack and room that no other thread has.
+unsafe impl<M: Marks, D: Destination> Tracer for MarkLoop<'_, M, D> {
     type Item = Span;
     type Task = Infallible;
 

@@ -1,6 +1,7 @@
-//! Marking: finds live closures and leaves them where they are.
+//! Marking: finds live closures, and leaves them where they are or moves them.
 //!
 //! The marks are in a table ([`Marks`]) that belongs to the collector. [`mark_loop`] does the work.
+//! With a [`Destination`] closures of condemned blocks move in the same pass ([`mover`]).
 //!
 //! **Memory is bounded.** Mark stacks take a 64th of the memory of the heap at most, and 64 KiB at
 //! least. When a stack is full, or the system refuses memory for it, spans are dropped, and marked
@@ -11,22 +12,24 @@
 //! starts.
 
 mod mark_loop;
+mod mover;
 mod span_stack;
 
 use super::drained::Drained;
 use super::order::{RememberedTracing, Tracing};
-use super::weak;
+use super::weak::{self, Moved};
 use crate::capability::Capabilities;
 use crate::cause::Outcome;
 use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::roots::{RootSlot, Roots};
-use crate::space::Marks;
+use crate::space::{Destination, InPlace, Marks};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
 use gclab_stats::{Counted, Shared, Sharing, Work};
 use mark_loop::MarkLoop;
+use mover::Mover;
 use span_stack::{SpanStack, StackPool};
 
 /// Bytes of heap for each byte of mark stacks.
@@ -43,12 +46,12 @@ const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
 /// in copying.
 pub(super) const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
 
-/// One marking, under way.
+/// One marking, under way. Closures move to `D`, if it is not [`InPlace`].
 #[derive(Debug)]
-pub struct Marker<'m, M> {
+pub struct Marker<'m, M, D = InPlace> {
     marks: &'m M,
     /// The mark loop of the thread that collects.
-    first: MarkLoop<'m, M>,
+    first: MarkLoop<'m, M, D>,
     pool: Arc<StackPool>,
     workers: Option<Workers<'m>>,
     /// The results of the other workers, and how the work was shared.
@@ -64,6 +67,8 @@ pub struct Marked {
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
+    /// Of these, words of closures that moved.
+    pub moved: Words,
     /// The numbers that workers counted for the collection's record.
     pub counted: Counted,
     /// The most memory that mark stacks took at a time, in addition to a KiB that each begins with.
@@ -80,20 +85,32 @@ impl<'m, M: Marks> Marker<'m, M> {
     /// ([`RememberedTracing`](super::RememberedTracing)). Both are part of the collector's promise
     /// (the safety of [`Collector`](crate::collector::Collector)).
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
+        Marker::moving(heap, marks, &InPlace)
+    }
+}
+
+impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
+    /// Begins to mark in `marks` as [`Marker::new`], and to move closures to `destination`: those
+    /// in condemned blocks, except large objects, as long as there is room. Every slot that leads
+    /// to one is updated, and a copy has a mark. A closure of a condemned block that has a mark
+    /// stayed, and has a bit in its header, too, which [`LineSpace`](crate::space::LineSpace)
+    /// clears after the marking. Slots of old closures that keep their marks have to be remembered
+    /// if they lead to a condemned block.
+    pub fn moving(heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
         let committed = heap.blocks().accounting().committed().0;
         let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
-        Marker::within(most, heap, marks)
+        Marker::within(most, heap, marks, destination)
     }
 
     /// Marks with at most `most` memory for mark stacks.
-    fn within(most: Bytes, heap: &Heap, marks: &'m M) -> Self {
+    fn within(most: Bytes, heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
         let pool = Arc::new(StackPool::new(most, heap.charges()));
         let stack = SpanStack::new(Arc::clone(&pool));
         Marker {
             marks,
             // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks
             // at closures only (`unsafe trait Collector`).
-            first: unsafe { MarkLoop::new(marks, stack) },
+            first: unsafe { MarkLoop::new(marks, Mover::new(heap, destination), stack) },
             pool,
             workers: None,
             marked: Marked::default(),
@@ -126,13 +143,14 @@ impl<'m, M: Marks> Marker<'m, M> {
         };
         let (marks, pool, first) = (self.marks, &self.pool, &mut self.first);
         // SAFETY: as in `within`.
-        let absent = || unsafe { MarkLoop::new(marks, SpanStack::new(Arc::clone(pool))) };
+        let beside =
+            |mover: &Mover<'m, D>| unsafe { MarkLoop::new(marks, mover.another(), SpanStack::new(Arc::clone(pool))) };
         let phase = ParallelPhase::new(workers, Vec::new(), |queue| {
             first.share::<false>(queue);
-            let leader = std::mem::replace(first, absent());
-            std::iter::once(leader)
-                .chain((1..workers.count()).map(|_| absent()))
-                .collect()
+            let absent = beside(&first.mover);
+            let leader = std::mem::replace(first, absent);
+            let others: Vec<_> = (1..workers.count()).map(|_| beside(&leader.mover)).collect();
+            std::iter::once(leader).chain(others).collect()
         });
         let (loops, figures, parallel_ns) = phase.run(workers);
         let shared = &mut self.marked.shared;
@@ -150,6 +168,7 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.marked.closures += marker.closures;
             self.marked.words += marker.words;
             self.marked.large += marker.large;
+            self.marked.moved += marker.mover.moved;
             self.marked.counted += marker.counted;
             if !mutant!("shared/dropped-by-others") {
                 first.dropped.join(marker.dropped);
@@ -173,6 +192,7 @@ impl<'m, M: Marks> Marker<'m, M> {
             closures: self.marked.closures + self.first.closures,
             words: self.marked.words + self.first.words,
             large: self.marked.large + self.first.large,
+            moved: self.marked.moved + self.first.mover.moved,
             counted: self.marked.counted,
             stack: self.pool.taken(),
             shared: self.marked.shared,
@@ -180,11 +200,11 @@ impl<'m, M: Marks> Marker<'m, M> {
     }
 }
 
-impl<M: Marks> Tracing for Marker<'_, M> {
+impl<M: Marks, D: Destination> Tracing for Marker<'_, M, D> {
     #[inline]
     fn root(&mut self, slot: RootSlot<'_>) {
         // SAFETY: a root of a stopped world holds null or a closure, and no other thread uses it.
-        unsafe { self.first.found::<false>(slot.slot().load()) };
+        unsafe { self.first.found::<false>(slot.slot()) };
     }
 
     /// Marks everything that can be reached from the closures that have been found.
@@ -200,13 +220,31 @@ impl<M: Marks> Tracing for Marker<'_, M> {
         }
     }
 
+    fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+        // SAFETY: everything has been marked, and no other thread uses the slot.
+        unsafe {
+            if D::MOVES && !mutant!("evacuate/finaliser-early") {
+                weak::lives(slot.slot(), Moved(self.marks))
+            } else {
+                weak::lives(slot.slot(), self.marks)
+            }
+        }
+    }
+
     fn weak_handles(&mut self, roots: Roots<'_>) {
+        let workers = self.workers.as_mut();
         // SAFETY: everything has been marked.
-        self.marked.shared += unsafe { weak::update(roots, self.marks, self.workers.as_mut()) };
+        self.marked.shared += unsafe {
+            if D::MOVES {
+                weak::update(roots, Moved(self.marks), workers)
+            } else {
+                weak::update(roots, self.marks, workers)
+            }
+        };
     }
 }
 
-impl<M: Marks> RememberedTracing for Marker<'_, M> {
+impl<M: Marks, D: Destination> RememberedTracing for Marker<'_, M, D> {
     /// Traces the referents of the remembered slots, and empties the sets. The slots of closures
     /// that are dead by now count as well: their referents live until the next collection of
     /// everything.
@@ -218,7 +256,7 @@ impl<M: Marks> RememberedTracing for Marker<'_, M> {
             // SAFETY: a slot of a closure of the stopped heap that was in place when the slot was
             // written, and no memory was freed or handed out again since: a collection empties the
             // sets before it sweeps.
-            let mut found = |slot: Slot| unsafe { self.first.found::<false>(slot.load()) };
+            let mut found = |slot: Slot| unsafe { self.first.found::<false>(slot) };
             capability.remembered().take(&mut found);
         }
     }
@@ -226,13 +264,14 @@ impl<M: Marks> RememberedTracing for Marker<'_, M> {
 
 impl Marked {
     /// The outcome of a collection of everything by marking, after which closures take blocks of
-    /// `held` bytes; nothing was moved.
+    /// `held` bytes.
     pub fn outcome(&self, held: Bytes) -> Outcome {
         let live = self.words.to_bytes();
         Outcome {
             in_place: true,
             ..Outcome::from(Work {
                 major: true,
+                copied: self.moved.to_bytes(),
                 live,
                 large: self.large.to_bytes(),
                 slop: Bytes(held.0 - live.0),

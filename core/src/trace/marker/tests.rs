@@ -2,6 +2,8 @@
 //! shapes that a recursion or an unbounded stack would not survive. One thread and several; stacks
 //! are as small as in all builds with debug assertions.
 
+mod moving;
+
 use super::*;
 use crate::alloc::Bump;
 use crate::block::BlockState;
@@ -26,6 +28,8 @@ struct Graph {
     marks: MarkBits,
     free: Addr,
     end: Addr,
+    /// The least number of blocks that closures are made in.
+    run: u32,
     /// All closures, in the order in which they were made.
     all: Vec<Addr>,
     words: Vec<usize>,
@@ -45,6 +49,7 @@ impl Graph {
             marks,
             free: Addr::NULL,
             end: Addr::NULL,
+            run: 256,
             all: Vec::new(),
             words: Vec::new(),
         }
@@ -55,7 +60,7 @@ impl Graph {
         let is_array = info.kind == Kind::MutArrPtrs;
         let words = if is_array { 2 + slots } else { 1 + info.words as usize };
         if self.end - self.free < Words(words).to_bytes() {
-            let blocks = (words * 8).div_ceil(4096).max(256) as u32;
+            let blocks = (words * 8).div_ceil(4096).max(self.run as usize) as u32;
             let run = self
                 .heap
                 .allocate(blocks, blocks, BlockState::of_step(1))
@@ -102,13 +107,13 @@ impl Graph {
         if let (Some(&first), Some(&last)) = (first, last) {
             self.marks.clear(first, last + Words(1));
         }
-        let mut marker = Marker::within(most, &self.heap, &self.marks);
+        let mut marker = Marker::within(most, &self.heap, &self.marks, &InPlace);
         if threads > 1 {
             marker.share_with(Workers::balanced(helpers, threads));
         }
-        let root = ClosureRef(self.all[root].as_mut_ptr());
-        // SAFETY: a closure of this heap, which no thread changes.
-        unsafe { marker.first.found::<false>(root) };
+        let mut root = self.all[root].0 as u64;
+        // SAFETY: a slot of this function with a closure of this heap.
+        unsafe { marker.first.found::<false>(Slot(&raw mut root)) };
         marker.trace();
         let marked = marker.finish();
         assert_eq!(
@@ -336,8 +341,9 @@ fn what_is_marked_is_not_looked_into_and_remembered_slots_are_roots() {
     }
     let mut marker = Marker::new(&graph.heap, &graph.marks);
     marker.remembered(Capabilities::new(&[data.view()]));
-    // SAFETY: a closure of this heap, which no thread changes.
-    unsafe { marker.first.found::<false>(ClosureRef(graph.all[old].as_mut_ptr())) };
+    let mut root = graph.all[old].0 as u64;
+    // SAFETY: a slot of this function with a closure of this heap.
+    unsafe { marker.first.found::<false>(Slot(&raw mut root)) };
     marker.trace();
     let marked = marker.finish();
     let is_marked = [old, unseen, young, leaf, dead].map(|closure| graph.marks.get(graph.all[closure]));

@@ -91,7 +91,7 @@ pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) 
     let unit = MEGABLOCK.0 as u64;
     let most = (default_limit().0 as u64 / unit).max(1);
     let search = Search {
-        start: peak(&generous).unwrap_or(unit).div_ceil(unit),
+        start: likely(question, &generous).unwrap_or(unit).div_ceil(unit),
         most,
         tolerance: tools.tolerance,
         runs: tools.runs,
@@ -110,7 +110,7 @@ pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum
     let generous = probe(None, 0).filter(|probe| probe.outcome.is_ok())?;
     let unit = MEGABLOCK.0 as u64;
     let search = Search {
-        start: peak(generous).unwrap_or(unit).div_ceil(unit),
+        start: likely(question, generous).unwrap_or(unit).div_ceil(unit),
         most: (default_limit().0 as u64 / unit).max(1),
         tolerance: tools.tolerance,
         runs: tools.runs,
@@ -144,9 +144,15 @@ pub fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t st
 }
 
 /// The size from which a search starts: the peak that the heap tells, or else the resident memory
-/// that the system saw.
-fn peak(generous: &Probe) -> Option<u64> {
-    generous.peak_in_use_bytes.or(generous.max_rss_bytes)
+/// that the system saw. An address space has more in it than the heap, so there the larger one
+/// counts.
+fn likely(question: &Combination, generous: &Probe) -> Option<u64> {
+    let (peak, resident) = (generous.peak_in_use_bytes, generous.max_rss_bytes);
+    if question.is_limited_by_address_space() {
+        peak.max(resident)
+    } else {
+        peak.or(resident)
+    }
 }
 
 struct Prober<'p> {

@@ -22,7 +22,7 @@ pub(crate) fn points(experiment: &Experiment) -> Vec<Point> {
 }
 
 /// The same of a program.
-pub(crate) fn points_of(entry: &Entry) -> Vec<Point<runtime::Value>> {
+fn points_of(entry: &Entry) -> Vec<Point<runtime::Value>> {
     product(&entry.flags, &entry.sweeps)
 }
 
@@ -142,6 +142,7 @@ fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows:
                         Arc::new(Surroundings {
                             build: build.cloned(),
                             env: point.env.clone(),
+                            prepare: experiment.prepare.clone(),
                             full_args: experiment.full_args.get(index).cloned(),
                         })
                     });
@@ -158,21 +159,8 @@ fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows:
 }
 
 fn of_program(experiment: &Experiment, entry: &Entry, ranks: &Ranks, used: &mut [bool], rows: &mut Vec<Row>) {
-    let description = &entry.program.description;
-    let names = [
-        ("workload", entry.workload.as_str()),
-        ("collector", entry.collector.as_str()),
-        ("program", description.name.as_str()),
-    ];
     let mut variants = Variants::new(entry);
-    for point in points_of(entry) {
-        if !names.iter().all(|(choice, name)| point.is_for(choice, name)) || point.only.contains_key("build") {
-            continue;
-        }
-        let heaps = heaps(experiment, &point, &entry.excludes, &names, used);
-        if heaps.is_empty() {
-            continue;
-        }
+    for (point, heaps) in points_with_heaps(experiment, entry, used) {
         let program = variants.of(&point);
         let env = point
             .env
@@ -189,6 +177,33 @@ fn of_program(experiment: &Experiment, entry: &Entry, ranks: &Ranks, used: &mut 
             rank,
         });
     }
+}
+
+/// A point of a program with its multiples, as [`Row::heaps`] has them.
+type WithHeaps = (Point<runtime::Value>, Vec<Option<f64>>);
+
+/// The points at which a program runs, without those that are left out.
+fn points_with_heaps(experiment: &Experiment, entry: &Entry, used: &mut [bool]) -> Vec<WithHeaps> {
+    let description = &entry.program.description;
+    let names = [
+        ("workload", entry.workload.as_str()),
+        ("collector", entry.collector.as_str()),
+        ("program", description.name.as_str()),
+    ];
+    let is_mine = |point: &Point<runtime::Value>| {
+        names.iter().all(|(choice, name)| point.is_for(choice, name)) && !point.only.contains_key("build")
+    };
+    let points = points_of(entry).into_iter().filter(is_mine).map(|point| {
+        let heaps = heaps(experiment, &point, &entry.excludes, &names, used);
+        (point, heaps)
+    });
+    points.filter(|(_, heaps)| !heaps.is_empty()).collect()
+}
+
+/// The points at which a program runs.
+pub(crate) fn planned_points(experiment: &Experiment, entry: &Entry) -> Vec<Point<runtime::Value>> {
+    let points = points_with_heaps(experiment, entry, &mut []);
+    points.into_iter().map(|(point, _)| point).collect()
 }
 
 /// The arguments and the environment of a program.

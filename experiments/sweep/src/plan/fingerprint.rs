@@ -1,10 +1,11 @@
 //! Fingerprints: a hash of exactly those facts that affect the result of a run.
 //!
 //! Parts of a workload's fingerprint: the build of gclab (the hash of its file), the workload with
-//! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), and the
-//! variables of its environment that the plan sets. Parts of a program's: its runtime, its command
-//! (the hash of its file in the place of the first word, if the file can be read), its folder,
-//! environment, standard input and preparation, its names in tables, and the flags of its runtime.
+//! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), the
+//! variables of its environment that the plan sets, and its preparation. Parts of a program's: its
+//! runtime, its command (the hash of its file in the place of the first word, if the file can be
+//! read), its folder, environment, standard input (its path and the hash of that file) and
+//! preparation, its names in tables, and the flags of its runtime.
 //!
 //! No part: names of experiment files and builds, the question, the order of lists, the seed, the
 //! number of runs, time limits.
@@ -63,6 +64,7 @@ impl<'e> Fingerprints<'e> {
                 hash.end_of_list();
                 let build = surroundings.build.as_ref();
                 hash.part(build.map_or(self.executable, |build| &build.executable));
+                of_commands(&mut hash, &surroundings.prepare);
             }
             Subject::Program(program, setting) => {
                 for (key, value) in setting.iter() {
@@ -100,6 +102,14 @@ fn of_program(hash: &mut Fnv1a, program: &Program) {
     list(&mut first.into_iter().chain(description.command.iter().skip(1)));
     list(&mut description.dir.iter());
     list(&mut description.env.iter().flat_map(|(name, value)| [name, value]));
-    list(&mut description.stdin.iter());
-    description.prepare.iter().for_each(|command| list(&mut command.iter()));
+    list(&mut description.stdin.iter().chain(&description.input));
+    of_commands(hash, &description.prepare);
+}
+
+/// The commands of a preparation. Without any, the fingerprint is that of a plan without `prepare`.
+fn of_commands(hash: &mut Fnv1a, commands: &[Vec<String>]) {
+    for command in commands {
+        command.iter().for_each(|word| hash.part(word));
+        hash.end_of_list();
+    }
 }

@@ -10,11 +10,13 @@
 pub mod builds;
 mod child;
 pub(crate) mod counters;
+mod leftover;
 pub(crate) mod lock;
 pub(crate) mod outcome;
 mod pipe;
 pub mod precision;
 pub mod preflight;
+mod prepare;
 pub mod progress;
 pub mod status;
 pub mod stop;
@@ -41,7 +43,7 @@ use crate::environment::{Root, Sample, Used};
 use crate::machine;
 use crate::program::Program;
 use crate::run::{Run, Subject};
-use crate::runtime::{self, Setting, Start};
+use crate::runtime::{self, Start};
 use child::{End, Finished, Limits};
 use outcome::{Judged, Launch};
 use progress::{Estimator, Left, Progress};
@@ -206,9 +208,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         profile: &profile,
         eventlog: &eventlog,
     };
-    if let Subject::Program(program, _) = &run.subject
-        && let Some((failed, prepared)) = prepare(program, sweep)?
-    {
+    if let Some((failed, prepared)) = prepare::prepare(run, sweep)? {
         let launch = Launch::now(run, seed);
         let judged = Judged::unprepared(&failed, &prepared);
         return Ok(record(run, launch, prepared, judged));
@@ -224,7 +224,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         }
         Subject::Program(program, setting) => {
             let start = command_line::start(run, program, setting, Some(&files));
-            let finished = command(program, &start, sweep, true)?;
+            let finished = command(program.folder(), &start, Some(program), sweep)?;
             let statistics = fs::read(&line).ok();
             let statistics = statistics.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             let judged = Judged::program(program, &start, &finished, statistics.as_deref(), &launch);
@@ -300,13 +300,13 @@ fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finis
     child::run(command, None, limits, sweep.stop)
 }
 
-/// Runs a process of `program`: the program itself, or a command that prepares it. Only the program
-/// gets its standard input.
-pub(super) fn command(program: &Program, start: &Start, sweep: &Sweep<'_>, is_program: bool) -> io::Result<Finished> {
+/// Runs a process in `folder`: `program`, or a command that prepares or probes one. Only the
+/// program gets its standard input.
+fn command(folder: Option<&Path>, start: &Start, program: Option<&Program>, sweep: &Sweep<'_>) -> io::Result<Finished> {
     let mut words = start.words.iter();
     let mut command = Command::new(words.next().map_or("", String::as_str));
     command.args(words);
-    if let Some(folder) = program.folder() {
+    if let Some(folder) = folder {
         command.current_dir(folder);
     }
     // Flags come from the plan alone.
@@ -317,31 +317,14 @@ pub(super) fn command(program: &Program, start: &Start, sweep: &Sweep<'_>, is_pr
     }
     command.env_remove(ENVIRONMENT);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
-    let stdin = program.description.stdin.as_deref().filter(|_| is_program);
-    let stdin = stdin.map(|file| File::open(program.path(file))).transpose()?;
+    let stdin = program.and_then(|program| Some(program.path(program.description.stdin.as_ref()?)));
+    let stdin = stdin.map(File::open).transpose()?;
     let limits = Limits {
         timeout: sweep.timeout,
-        hashes: is_program,
+        hashes: program.is_some(),
         address_space: start.address_space,
     };
     child::run(command, stdin, limits, sweep.stop)
-}
-
-/// Runs the commands that prepare a run of `program`. Returns the first one that failed.
-fn prepare(program: &Program, sweep: &Sweep<'_>) -> io::Result<Option<(Vec<String>, Finished)>> {
-    let env = program.start(&Setting::default(), None).env;
-    for words in &program.description.prepare {
-        let start = Start {
-            words: words.clone(),
-            env: env.clone(),
-            address_space: None,
-        };
-        let finished = command(program, &start, sweep, false)?;
-        if finished.end != End::Exit(0) {
-            return Ok(Some((words.clone(), finished)));
-        }
-    }
-    Ok(None)
 }
 
 /// The name of a run's heap profile until it is whole.
@@ -384,11 +367,16 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folder.
+    /// Makes the folder. The processes of a run whose runner was killed end here.
     pub(crate) fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child gets the path.
         let path = std::path::absolute(results)?.join(status::SCRATCH);
         fs::create_dir_all(&path)?;
+        let killed = leftover::begin(&path)?;
+        if killed > 0 {
+            let processes = if killed == 1 { "process" } else { "processes" };
+            tell!("gclab: note: killed {killed} {processes} of a run whose gclab was killed");
+        }
         Ok(Scratch { path })
     }
 }

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 use gclab_inference::runs_needed;
 use gclab_results::{ResultsDir, RunRecord};
 
+use crate::run::describe_configuration;
+use crate::text::counted;
+
 /// The rounds before the first look.
 pub const PILOT: usize = 5;
 
@@ -25,18 +28,77 @@ pub(crate) fn is_reached(dir: &ResultsDir) -> bool {
 }
 
 fn is_precise(runs: &[RunRecord], precision: f64) -> bool {
-    let mut configurations: BTreeMap<&str, Vec<Option<f64>>> = BTreeMap::new();
-    for run in runs {
-        configurations.entry(&run.cell).or_default().push(time(run));
+    let needs = needs_of(runs, precision);
+    !needs.is_empty() && needs.iter().all(Need::is_met)
+}
+
+/// The runs that the mean time of one configuration needs for a precision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The configuration in one line.
+    pub configuration: String,
+    /// The runs that are done.
+    pub done: usize,
+    /// About the number of runs, with those that are done; `None` before there are [`PILOT`] runs.
+    pub needed: Option<usize>,
+}
+
+impl Need {
+    /// Whether the runs that are done are enough.
+    pub fn is_met(&self) -> bool {
+        self.needed.is_some_and(|needed| needed <= self.done)
     }
-    let times = configurations
-        .into_values()
-        .filter_map(|times| times.into_iter().collect());
-    let times: Vec<Vec<f64>> = times.collect();
-    let enough = |times: &Vec<f64>| {
-        times.len() >= PILOT && runs_needed(times, precision, CONFIDENCE).is_some_and(|needed| needed <= times.len())
+}
+
+/// The runs that each configuration of a folder needs for `precision`, those that need the most
+/// first. A configuration with a failed run is not among them.
+pub fn needs(dir: &ResultsDir, precision: f64) -> Vec<Need> {
+    let mut needs = needs_of(dir.runs(), precision);
+    needs.sort_by_key(|need| std::cmp::Reverse(need.needed.unwrap_or(usize::MAX)));
+    needs
+}
+
+fn needs_of(runs: &[RunRecord], precision: f64) -> Vec<Need> {
+    let mut configurations: BTreeMap<&str, (&RunRecord, Vec<Option<f64>>)> = BTreeMap::new();
+    for run in runs {
+        let (_, times) = configurations.entry(&run.cell).or_insert((run, Vec::new()));
+        times.push(time(run));
+    }
+    let need = |(run, times): (&RunRecord, Vec<Option<f64>>)| {
+        let times: Vec<f64> = times.into_iter().collect::<Option<_>>()?;
+        let needed = || runs_needed(&times, precision, CONFIDENCE);
+        Some(Need {
+            configuration: describe_configuration(&run.configuration(), run.heap_multiple),
+            done: times.len(),
+            needed: (times.len() >= PILOT).then(needed).flatten(),
+        })
     };
-    !times.is_empty() && times.iter().all(enough)
+    configurations.into_values().filter_map(need).collect()
+}
+
+/// The most configurations that [`told`] names.
+const MOST_TOLD: usize = 5;
+
+/// Lines for people about the configurations that need more runs; none if none does.
+pub fn told(needs: &[Need], precision: f64) -> Vec<String> {
+    let missing: Vec<&Need> = needs.iter().filter(|need| !need.is_met()).collect();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let line = |need: &&Need| match need.needed {
+        Some(needed) => format!("  {}: {} of about {needed} runs", need.configuration, need.done),
+        None => format!("  {}: {} of the {PILOT} runs of a pilot", need.configuration, need.done),
+    };
+    let percent = precision * 100.0;
+    let mut lines = vec![format!(
+        "{} of {} do not have a precision of {percent}% yet",
+        missing.len(),
+        counted(needs.len(), "configuration")
+    )];
+    lines.extend(missing.iter().take(MOST_TOLD).map(line));
+    let others = missing.len().saturating_sub(MOST_TOLD);
+    lines.extend((others > 0).then(|| format!("  and {} that need fewer runs", counted(others, "configuration"))));
+    lines
 }
 
 /// The time of a run that ended well.
@@ -73,6 +135,28 @@ mod tests {
         assert!(!is_precise(&[steady.clone(), noisy].concat(), 0.02));
         assert!(!is_precise(&steady[..4], 0.5), "fewer than the pilot");
         assert!(!is_precise(&[], 0.5));
+    }
+
+    /// By the formula: a deviation of 1.0 % and t = 2.776 need 2 runs for 2 %, and 31 for 0.5 %.
+    #[test]
+    fn a_configuration_tells_the_runs_that_it_needs() {
+        let steady = runs("steady", &STEADY);
+        let needed = |precision| needs_of(&steady, precision)[0].needed;
+        assert_eq!((needed(0.02), needed(0.005)), (Some(5), Some(34)));
+        let noisy = runs("noisy", &[1.0, 1.2, 0.9, 1.1, 0.8]);
+        let few = runs("few", &[1.0; 4]);
+        let needs = needs_of(&[steady.clone(), noisy, few].concat(), 0.02);
+        assert_eq!(needs.iter().filter(|need| need.is_met()).count(), 1);
+        let lines = told(&needs, 0.02);
+        assert_eq!(lines[0], "2 of 3 configurations do not have a precision of 2% yet");
+        assert!(
+            lines[1..]
+                .iter()
+                .any(|line| line.ends_with("4 of the 5 runs of a pilot")),
+            "{lines:?}"
+        );
+        assert!(lines[1..].iter().any(|line| line.contains("5 of about ")), "{lines:?}");
+        assert_eq!(told(&needs_of(&steady, 0.02), 0.02), [""; 0]);
     }
 
     /// A configuration that fails would keep an experiment from its end.

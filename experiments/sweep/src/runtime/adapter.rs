@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gclab_results::RunStats;
 
-use super::flag::{Flag, Setting};
+use super::flag::{Flag, Setting, Value};
 use super::space::Tried;
 
 /// The files that a run writes, apart from its output.
@@ -86,6 +86,15 @@ pub enum Failure {
     Refused,
 }
 
+/// Two flags that a runtime refuses together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clash<'s> {
+    /// The two flags with their values.
+    pub flags: [&'s Value; 2],
+    /// The runtime's reason.
+    pub reason: &'static str,
+}
+
 /// The adapter of a runtime.
 pub trait Runtime: fmt::Debug + Send + Sync {
     /// Its name in experiment files and records.
@@ -150,6 +159,20 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// The version of the runtime: from the output of a process that [`Runtime::probe`] started, or
+    /// from the file of the program; `None` if neither tells it.
+    fn version(&self, probed: Option<&Ended<'_>>, file: Option<&Path>) -> Option<String> {
+        let _ = (probed, file);
+        None
+    }
+
+    /// Two flags of a setting that the runtime takes one by one, and refuses together when the
+    /// program starts: [`Runtime::probe`] does not see that.
+    fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
+        let _ = setting;
+        None
+    }
+
     /// The meaning of a failed run, if the runtime tells it.
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure>;
 
@@ -158,7 +181,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
 }
 
 /// The first line of a text that says something.
-pub(super) fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     line.unwrap_or("it printed nothing").to_owned()
 }
@@ -172,6 +195,24 @@ const NO_MEMORY: [&str; 6] = [
     "failed to map segment",
     "memory allocation of",
 ];
+
+/// Messages of the loader and of shells that got no memory, in lower case. They have other causes,
+/// too.
+const NO_START: [&str; 3] = [
+    "error while loading shared libraries",
+    "cannot allocate tls data structures",
+    "cannot fork",
+];
+
+/// Whether a limit of address space ended a run.
+///
+/// The system kills a process whose program does not fit, and one whose stack cannot grow: a signal
+/// is then the whole message. A fault of the program itself looks the same.
+pub(super) fn limit_ended(ended: &Ended<'_>) -> bool {
+    let text = ended.stderr.to_lowercase();
+    let says = || says_no_memory(&text) || NO_START.iter().any(|message| text.contains(message));
+    ended.limited && (ended.status.is_none() || says())
+}
 
 /// Whether a text has one of the usual messages that memory ran out.
 pub(super) fn says_no_memory(text: &str) -> bool {

@@ -5,10 +5,12 @@
 //! [`Runtime::probe`] asks each program first, with `--info`: the runtime reads its flags, refuses
 //! them or prints a description of itself, and does not start the program.
 
+use std::path::Path;
+
 use gclab_results::{Generation, RunStats};
 
-use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
-use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, words};
+use super::adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start, first_line};
+use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
 use super::space::{Tried, tried};
 
 /// The adapter.
@@ -19,11 +21,36 @@ pub(super) struct Ghc;
 const EXIT_HEAP_OVERFLOW: i32 = 251;
 
 /// The complaints of the runtime about its flags.
-const REFUSALS: [&str; 3] = [
+const REFUSALS: [&str; 7] = [
     "RTS options are disabled",
     "unknown RTS option",
     "requires the program to be built with",
+    "error in RTS option",
+    "bad RTS option",
+    "The non-moving collector cannot be used in conjunction with",
+    "stack chunk buffer size (-kb) must be less than",
 ];
+
+/// The complaint about a setting that ends the program by SIGABRT.
+const ABORT: &str = "The non-moving collector doesn't support";
+
+/// The values of two flags that GHC refuses together, and its reason.
+const CLASHES: [([(&[&str], &str); 2], &str); 2] = [
+    (
+        [(&["c"], "-c"), (&NONMOVING, NONMOVING_WORD)],
+        "the non-moving collector cannot be used in conjunction with the compacting collector",
+    ),
+    (
+        [(&["G"], "-G1"), (&NONMOVING, NONMOVING_WORD)],
+        "the non-moving collector does not support -G1",
+    ),
+];
+
+/// The keys of the non-moving collector.
+const NONMOVING: [&str; 2] = ["xn", "nonmoving-gc"];
+
+/// Its word.
+const NONMOVING_WORD: &str = "--nonmoving-gc";
 
 /// The most generations that GHC takes is not stated; more than this is a mistake.
 const MOST_GENERATIONS: i64 = 32;
@@ -58,13 +85,13 @@ const FLAGS: &[Flag] = &[
     Flag::new(
         "xn",
         Kind::Switch(""),
-        "--nonmoving-gc",
+        NONMOVING_WORD,
         "the non-moving collector for the oldest generation",
     ),
     Flag::new(
         "nonmoving-gc",
         Kind::Switch(""),
-        "--nonmoving-gc",
+        NONMOVING_WORD,
         "the same as xn, by its long name",
     ),
     Flag::new("H", BYTES, "-H{}", "suggested size of the heap"),
@@ -138,8 +165,11 @@ const TRIED: &[Tried] = &[
 fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
     let mut start = command.start();
     if !words.is_empty() {
-        // After `--RTS` the runtime looks for no more flags, so the flags come first.
-        let end = start.words.iter().position(|word| word == "--RTS");
+        // After `--RTS` or `--` the runtime looks for no more flags, so the flags come first.
+        let end = start
+            .words
+            .iter()
+            .position(|word| ["--RTS", "--"].contains(&word.as_str()));
         let at = end.unwrap_or(start.words.len());
         let block = ["+RTS".to_owned()].into_iter().chain(words).chain(["-RTS".to_owned()]);
         start.words.splice(at..at, block);
@@ -219,12 +249,31 @@ impl Runtime for Ghc {
         )
     }
 
+    fn version(&self, probed: Option<&Ended<'_>>, _: Option<&Path>) -> Option<String> {
+        // `--info` prints pairs in the form of the statistics.
+        let pairs = Pairs::of(probed?.stdout);
+        let way = pairs.text("RTS way").map_or_else(String::new, |way| format!(" {way}"));
+        Some(format!("GHC {}{way}", pairs.text("GHC version")?))
+    }
+
+    fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
+        fn value<'s>(setting: &'s Setting, (keys, word): (&[&str], &str)) -> Option<&'s Value> {
+            let values = keys.iter().filter_map(|key| setting.get(*key));
+            values.into_iter().find(|value| value.meaning() == word)
+        }
+        CLASHES.into_iter().find_map(|([one, other], reason)| {
+            let flags = [value(setting, one)?, value(setting, other)?];
+            Some(Clash { flags, reason })
+        })
+    }
+
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
         let says = |text: &str| ended.stderr.contains(text);
         match ended.status {
             Some(EXIT_HEAP_OVERFLOW) => Some(Failure::Exhausted),
             _ if says("Heap exhausted;") || says("heap overflow") => Some(Failure::Exhausted),
             Some(1) if REFUSALS.iter().any(|text| says(text)) => Some(Failure::Refused),
+            None if says(ABORT) => Some(Failure::Refused),
             _ => None,
         }
     }

@@ -16,7 +16,9 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub use adapter::{Command, Ended, Failure, Files, Runtime, Start};
+pub(crate) use adapter::first_line;
+pub use adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start};
+pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
 pub use space::Tried;
 pub(crate) use space::tried;

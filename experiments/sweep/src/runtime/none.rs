@@ -3,7 +3,7 @@
 
 use gclab_results::RunStats;
 
-use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, says_no_memory};
+use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, limit_ended};
 use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Setting, address_space};
 
 /// The adapter.
@@ -33,9 +33,8 @@ impl Runtime for Plain {
     }
 
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
-        // Any program may print such words. Only with a limit do they tell of memory.
-        let exhausted = ended.limited && says_no_memory(ended.stderr);
-        exhausted.then_some(Failure::Exhausted)
+        // Any program may print words about memory. They count only with a limit.
+        limit_ended(ended).then_some(Failure::Exhausted)
     }
 
     fn statistics(&self, _: &Ended<'_>) -> Option<RunStats> {

@@ -76,6 +76,16 @@ fn flags_of_ghc_stand_between_rts() {
         line(&started("ghc", &["./p", "--RTS", "+RTS"], &[], &[("A", "1m")], false)),
         "./p +RTS -A1m -RTS --RTS +RTS"
     );
+    assert_eq!(
+        line(&started(
+            "ghc",
+            &["./p", "-x", "--", "file", "--RTS"],
+            &[],
+            &[("A", "1m")],
+            false
+        )),
+        "./p -x +RTS -A1m -RTS -- file --RTS"
+    );
 }
 
 #[test]
@@ -316,12 +326,84 @@ fn each_runtime_says_in_its_way_that_memory_ran_out() {
         )
     };
     assert_eq!(named("none").unwrap().failure(&limited), exhausted);
+    let killed = Ended {
+        stderr: "",
+        status: None,
+        ..limited
+    };
+    for runtime in ["none", "ocaml"] {
+        assert_eq!(named(runtime).unwrap().failure(&killed), exhausted, "{runtime}");
+        assert_eq!(of(runtime, None, ""), None, "{runtime}: a signal without a limit");
+    }
     let no_start = Ended {
         stderr: "Fatal error: cannot initialize domain state",
         status: None,
         ..limited
     };
     assert_eq!(named("ocaml").unwrap().failure(&no_start), exhausted);
+}
+
+#[test]
+fn each_runtime_tells_its_version_where_it_can() {
+    let of = |runtime: &str, stdout: &str, stderr: &str| {
+        let ended = Ended {
+            stdout,
+            ..ended(Some(0), stderr, None)
+        };
+        named(runtime).unwrap().version(Some(&ended), None)
+    };
+    let info = " [(\"GHC RTS\", \"YES\")\n ,(\"GHC version\", \"9.0.2\")\n ,(\"RTS way\", \"rts_thr\")\n";
+    assert_eq!(of("ghc", info, ""), Some("GHC 9.0.2 rts_thr".to_owned()));
+    assert_eq!(of("ghc", "the program's own output", ""), None);
+    let java = "Picked up JAVA_TOOL_OPTIONS: -ea\nopenjdk version \"17.0.15\" 2025-04-15\n\
+        OpenJDK Runtime Environment (build 17.0.15+6-Debian-1deb12u1)\n\
+        OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)\n";
+    let version = "OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)";
+    assert_eq!(of("jvm", "", java), Some(version.to_owned()));
+    assert_eq!(of("none", "1.0", "1.0"), None);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("prog");
+    let in_file = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        named("ocaml").unwrap().version(None, Some(&file))
+    };
+    assert_eq!(
+        in_file(b"\x7fELF\0x\04.13.1\0y 4.14.0\0"),
+        Some("OCaml 4.13.1".to_owned())
+    );
+    assert_eq!(in_file(b"\04.13.1\05.0.1\0"), None, "a library's version, too");
+    assert_eq!(in_file(b"\06.0.1\04.13\04.13.1.2\04..1\0"), None);
+}
+
+/// GHC takes each of these flags by itself, and its `--info` takes the pair.
+#[test]
+fn ghc_refuses_pairs_of_flags_with_the_non_moving_collector() {
+    let ghc = named("ghc").unwrap();
+    let clash = |flags: &[(&str, &str)]| {
+        let setting = setting("ghc", flags);
+        ghc.clash(&setting)
+            .map(|clash| clash.flags.map(|value| value.flag().key))
+    };
+    assert_eq!(clash(&[("c", "true"), ("xn", "true")]), Some(["c", "xn"]));
+    assert_eq!(
+        clash(&[("c", "true"), ("nonmoving-gc", "true"), ("A", "1m")]),
+        Some(["c", "nonmoving-gc"])
+    );
+    assert_eq!(clash(&[("G", "1"), ("xn", "true")]), Some(["G", "xn"]));
+    for right in [
+        &[("c", "30"), ("xn", "true")][..],
+        &[("c", "false"), ("xn", "true")],
+        &[("c", "true"), ("xn", "false")],
+        &[("G", "2"), ("xn", "true")],
+        &[("w", "true"), ("xn", "true")],
+    ] {
+        assert_eq!(clash(right), None, "{right:?}");
+    }
+    let together = "p: The non-moving collector cannot be used in conjunction with\nthe compacting collector.\n";
+    assert_eq!(ghc.failure(&ended(Some(1), together, None)), Some(Failure::Refused));
+    let aborted = "internal error: The non-moving collector doesn't support -G1\n";
+    assert_eq!(ghc.failure(&ended(None, aborted, None)), Some(Failure::Refused));
+    assert_eq!(ghc.failure(&ended(None, "internal error: evacuate", None)), None);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod parse;
 mod profiles;
 mod programs;
 mod read;
+mod share;
 mod sweeps;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use std::path::Path;
 pub use duration::parse_duration;
 pub use errors::SpecError;
 pub use parse::MAX_REPEAT;
+pub use share::parse_share;
 
 use errors::Source;
 

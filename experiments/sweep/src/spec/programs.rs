@@ -84,6 +84,12 @@ pub(super) fn names(own: &RawProgram) -> [String; 3] {
     }
 }
 
+/// The words of each command.
+pub(super) fn commands(commands: &[Vec<Spanned<String>>]) -> Vec<Vec<String>> {
+    let words = |command: &Vec<Spanned<String>>| command.iter().map(|word| word.get_ref().clone()).collect();
+    commands.iter().map(words).collect()
+}
+
 fn runtime_of(source: &Source, own: &RawProgram) -> Parsed<&'static dyn Runtime> {
     let Some(name) = &own.runtime else {
         return Ok(runtime::named("none").expect("a runtime of this name is in the list"));
@@ -144,11 +150,10 @@ impl Check<'_> {
             dir: own.dir.as_ref().map(text),
             env: own.env.iter().map(pair).collect(),
             stdin: own.stdin.as_ref().map(text),
-            prepare: own
-                .prepare
-                .iter()
-                .map(|words| words.iter().map(text).collect())
-                .collect(),
+            prepare: match &own.prepare[..] {
+                [] => commands(&self.raw.prepare),
+                prepare => commands(prepare),
+            },
             expect: Expectation {
                 status: own.expect.status.unwrap_or(0),
                 checksum: self.checksum()?,

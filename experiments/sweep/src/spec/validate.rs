@@ -58,6 +58,7 @@ pub(super) fn validate(name: String, source: &Source, mut raw: Raw, registry: &R
         sweeps: check.own.sweeps.clone(),
         programs: programs::programs(source, &raw)?,
         question: raw.question.clone(),
+        prepare: programs::commands(&raw.prepare),
         repeat: raw.repeat,
         precision: raw.precision,
         seed: raw.seed,

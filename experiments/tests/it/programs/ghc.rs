@@ -4,7 +4,7 @@ use std::process::Command;
 
 use gclab_results::Status;
 
-use super::runs;
+use super::{results, runs};
 use crate::support::Bench;
 
 /// A program of GHC's, where there is a compiler.
@@ -16,7 +16,7 @@ fn haskell(bench: &Bench, options: &[&str]) -> bool {
     bench.write(
         "Main.hs",
         "import qualified Data.Map.Strict as M\nimport System.Environment\n\
-         main = do\n  [n] <- map read <$> getArgs\n  \
+         main = do\n  [n] <- map read . filter (/= \"--\") <$> getArgs\n  \
          let m = foldr (\\k -> M.insert k (show k)) M.empty [1 .. n :: Int]\n  \
          putStrLn (\"checksum=\" ++ show (sum (map length (M.elems m))))\n",
     );
@@ -65,6 +65,13 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
             .gcs
     };
     assert!(gcs("256k") > gcs("4m"), "the flag reaches the program");
+    let said = Command::new("ghc").arg("--numeric-version").output().unwrap();
+    let version = format!("GHC {}", String::from_utf8_lossy(&said.stdout).trim());
+    let recorded = results(&bench, "ghc").manifest().programs[0].runtime_version.clone();
+    assert!(
+        recorded.as_ref().is_some_and(|found| found.starts_with(&version)),
+        "{recorded:?}"
+    );
     // The least heap, by -M; an exhausted one is a result.
     bench.write("heap.toml", &format!("heap = [0.5, 2]\n{HASKELL}"));
     bench.gclab(&["run", "heap.toml"]).exits(0);
@@ -85,6 +92,41 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
         "{}",
         threads.all()
     );
+}
+
+/// The runtime's reason names what the program lacks, and the remedy fits it.
+#[test]
+fn a_program_without_an_event_log_is_told_so() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    bench.write("log.toml", &format!("{HASKELL}eventlog = true\n"));
+    let done = bench.gclab(&["run", "log.toml"]);
+    // From GHC 9.4 on every program can write one.
+    if done.code == Some(0) {
+        return;
+    }
+    assert_eq!(done.code, Some(2), "{}", done.all());
+    for part in ["refuses `eventlog = true`", "-eventlog", "link it so"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert!(!done.stderr.contains("-rtsopts"), "{}", done.all());
+}
+
+/// GHC reads no flags behind `--`.
+#[test]
+fn a_command_with_two_dashes_gets_its_flags_before_them() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    let file = HASKELL.replace("\"./prog\", \"20000\"", "\"./prog\", \"--\", \"20000\"");
+    bench.write("dd.toml", &format!("{file}sweep = {{ A = [\"256k\", \"4m\"] }}\n"));
+    let done = bench.gclab(&["run", "dd.toml"]).exits(0);
+    let all = runs(&bench, "dd");
+    assert_eq!(all.len(), 4);
+    assert!(all.iter().all(|run| run.stats.is_some()), "{}", done.all());
 }
 
 #[test]
@@ -115,4 +157,37 @@ fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
             .iter()
             .all(|run| run.outcome.is_ok() && run.stats.is_none())
     );
+}
+
+/// Each of two flags is legal, and the two are not.
+#[test]
+fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    let sweep = "sweep = { c = [false, true], xn = [false, true] }\n";
+    bench.write("pair.toml", &format!("{HASKELL}{sweep}"));
+    let done = bench.gclab(&["run", "pair.toml"]).exits(2);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+    for part in ["refuses c = true with xn = true", "compacting", "`exclude`"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert!(bench.folders().is_empty());
+    // The remedy works.
+    bench.write(
+        "left.toml",
+        &format!("exclude = [{{ c = true, xn = true }}]\n{HASKELL}{sweep}"),
+    );
+    bench.gclab(&["run", "left.toml"]).exits(0);
+    assert_eq!(runs(&bench, "left").len(), 6);
+    // gclab does not read the flags in a command. Such a run is a usage error, with its reason.
+    let own = HASKELL.replace("\"20000\"", "\"20000\", \"+RTS\", \"-c\", \"-RTS\"");
+    bench.write("own.toml", &format!("{own}flags = {{ xn = true }}\n"));
+    bench.gclab(&["run", "own.toml"]).exits(1);
+    for run in runs(&bench, "own") {
+        assert_eq!(run.outcome, Status::Usage);
+        let tail = run.stderr_tail.unwrap();
+        assert!(tail.contains("The non-moving collector cannot be used"), "{tail}");
+    }
 }

@@ -53,6 +53,26 @@ fn the_least_limit_of_a_program_is_found_once() {
     assert_eq!(other["reference_bytes"], 32 << 20);
 }
 
+/// Stands for a small program of OCaml's. Its major heap had 1 MiB, so the search begins there, and
+/// the system kills a process that does not fit.
+#[test]
+fn a_program_that_the_system_kills_below_its_limit_has_a_minimum() {
+    let script = "echo 'minor_words: 1' >&2; echo 'top_heap_words: 131072' >&2\n\
+        limit=$(ulimit -v)\n[ \"$limit\" != unlimited ] && [ $limit -lt 32768 ] && kill -SEGV $$\n\
+        [ \"$limit\" != unlimited ] && [ $limit -lt 65536 ] && \
+        { echo 'cannot allocate TLS data structures for initial thread' >&2; exit 127; }\necho fine";
+    let bench = with_script(script);
+    let words = ["minheap", "--runs", "1", "--runtime", "ocaml", "--json", "--", "./prog"];
+    let done = bench.gclab(&words).exits(0);
+    let found: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(found["reference_bytes"], 64 << 20, "{}", done.all());
+    assert_eq!(found["collectors"][0]["too_small_because"], "heap exhausted");
+    // Without a limit, the same end is a crash.
+    super::script_at(&bench, "prog", "kill -SEGV $$");
+    let crash = bench.gclab(&words).exits(1);
+    assert!(crash.stderr.contains("crash (signal 11)"), "{}", crash.all());
+}
+
 #[test]
 fn a_program_that_fails_without_a_limit_has_no_minimum() {
     let bench = with_script("echo broken >&2; exit 3");

@@ -2,8 +2,13 @@
 //! COMMAND`.
 
 mod ghc;
+mod inputs;
 mod least;
 mod mistakes;
+mod peers;
+mod prepare;
+mod resident;
+mod slips;
 mod units;
 
 use std::fs;
@@ -301,7 +306,11 @@ fn a_command_without_a_file_is_run_a_few_times() {
     assert!(missing.stderr.contains("no program of this name"), "{}", missing.all());
     bench.gclab(&["run"]).exits(2);
     let wrong = bench.gclab(&["run", "--runtime", "x", "--", "./prog"]).exits(2);
-    assert!(wrong.stderr.contains("unknown runtime \"x\""), "{}", wrong.all());
+    assert!(
+        wrong.stderr.contains("--runtime: unknown runtime `x`"),
+        "{}",
+        wrong.all()
+    );
 }
 
 #[test]
@@ -369,40 +378,4 @@ fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
         "{}",
         both.all()
     );
-}
-
-#[test]
-fn the_files_of_the_peers_are_right() {
-    let folder = crate::docs::root().join("workloads/peers");
-    let workloads = [
-        "binary_trees",
-        "gcbench",
-        "hash_churn",
-        "long_list",
-        "message_window",
-        "mut_array",
-    ];
-    let files: Vec<String> = crate::docs::files(&folder, "toml")
-        .iter()
-        .filter(|file| file.parent() == Some(&folder))
-        .map(|file| file.file_stem().unwrap().to_string_lossy().into_owned())
-        .collect();
-    assert_eq!(files, workloads);
-    for workload in workloads {
-        let file = folder.join(workload).with_extension("toml");
-        let bench = Bench::new();
-        let planned = bench
-            .gclab(&["run", &file.display().to_string(), "--dry-run=commands"])
-            .exits(0);
-        assert!(planned.stderr.contains("50 runs in 10 rounds"), "{}", planned.all());
-        for peer in [
-            &format!("gclab exec {workload}"),
-            &format!("target/peers/ghc/peers {workload}"),
-            &format!("target/peers/ocaml/peers {workload}"),
-            "java ",
-            &format!("mmtk-peer {workload}"),
-        ] {
-            assert!(planned.stdout.contains(peer), "{peer}\n{}", planned.all());
-        }
-    }
 }

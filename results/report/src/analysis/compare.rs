@@ -16,6 +16,7 @@
 //! side of a configuration has phases, the figures of both sides are those of whole runs.
 
 use super::comparable::{OkRuns, compared, is_mixed, ok_runs, outcome_change, values};
+use super::rivals::{self, Candidate, Mean, Side, candidates};
 use super::verdict::{Verdict, judge_figure};
 use crate::folder::Results;
 use crate::metric::Metric;
@@ -43,6 +44,8 @@ pub struct Comparison {
     pub(crate) against: Option<String>,
     /// Whether that is a build, and not a collector.
     pub(crate) of_builds: bool,
+    /// Of rivals: the mean of each figure over the workloads, at each setting that several have.
+    pub(crate) means: Vec<Mean>,
     /// The number of figures that were judged together.
     pub(crate) judged: usize,
     /// Of these, the figures that would be called changed by themselves, but not among the others.
@@ -196,15 +199,6 @@ pub fn compare_builds(base: &Results, new: &Results, threshold: f64, build: &str
     compare_sides(base, new, threshold, Some(sides), Some(against))
 }
 
-/// The runs of a folder that are compared.
-#[derive(Debug, Clone, Copy)]
-enum Side<'s> {
-    /// Those of this collector.
-    Collector(&'s str),
-    /// Those of this build.
-    Build(&'s str),
-}
-
 fn compare_sides(
     base: &Results,
     new: &Results,
@@ -213,16 +207,29 @@ fn compare_sides(
     against: Option<&str>,
 ) -> Comparison {
     let (base_summary, new_summary) = (Summary::of(base), Summary::of(new));
-    let of_base = candidates(&base_summary, sides.map(|sides| sides.0));
-    let of_new = candidates(&new_summary, sides.map(|sides| sides.1));
+    let mut of_base = candidates(&base_summary, sides.map(|sides| sides.0));
+    let mut of_new = candidates(&new_summary, sides.map(|sides| sides.1));
+    let other_flags = sides.is_some() && rivals::have_no_setting_in_common(&of_base, &of_new);
+    if other_flags {
+        rivals::without_fixed_flags(&mut of_base);
+        rivals::without_fixed_flags(&mut of_new);
+    }
     let new_groups: BTreeMap<&Configuration, &Group<'_>> = of_new.iter().map(|(key, group)| (key, *group)).collect();
     let mut rows: Vec<Row> = of_base
         .iter()
         .filter_map(|(key, group)| Some(row(group, new_groups.get(key)?, threshold)))
         .collect();
+    let pairs = of_base
+        .iter()
+        .filter_map(|(key, base)| Some((key, *base, *new_groups.get(key)?)));
+    let means = sides.map(|_| rivals::means(pairs));
     let (judged, taken_back) = judge_together(&mut rows);
     let mut cautions = cautions(base, new);
     cautions.extend(caution_of_whole_runs(&rows));
+    cautions.extend(means.as_ref().and_then(|means| means.as_ref().err().cloned()));
+    if other_flags && !rows.is_empty() {
+        cautions.push("the two have no flags in common: each is compared with the flags that its runs have".to_owned());
+    }
     Comparison {
         threshold,
         rows,
@@ -231,6 +238,7 @@ fn compare_sides(
         cautions,
         against: against.map(str::to_owned),
         of_builds: matches!(sides, Some((Side::Build(_), _))),
+        means: means.and_then(Result::ok).unwrap_or_default(),
         judged,
         taken_back,
         only_changed: false,
@@ -262,24 +270,6 @@ fn judge_together(rows: &mut [Row]) -> (usize, usize) {
         }
     }
     (chances.len(), taken_back)
-}
-
-/// A group with the configuration by which it finds its partner.
-type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
-
-/// The groups that are compared. Of one `side` only, if there is one; then its collector or build
-/// is no part of the configuration.
-fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<Candidate<'s, 'a>> {
-    let candidate = |group: &'s Group<'a>| {
-        let mut key = group.configuration.clone();
-        let is_of_side = match side {
-            Some(Side::Collector(collector)) => std::mem::take(&mut key.collector) == collector,
-            Some(Side::Build(build)) => key.settings.remove("build")? == build,
-            None => true,
-        };
-        is_of_side.then_some((key, group))
-    };
-    summary.groups().filter_map(candidate).collect()
 }
 
 /// The configurations without a partner, sorted.

@@ -146,3 +146,42 @@ pub(crate) fn environment(dir: &Results) -> Vec<(&'static str, String)> {
     put("Started", Some(manifest.started.clone()));
     pairs
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_failure;
+    use crate::folder::kept;
+    use crate::tests::synthetic::small_runs;
+    use gclab_results::{RunRecord, Status};
+
+    /// An exhausted heap and a timeout answer the question of an experiment with `heap`. In any
+    /// other experiment they are failures, and every other end but a good one is a failure in both.
+    #[test]
+    fn which_ends_are_failures() {
+        let crash = Status::Crash {
+            exit_code: Some(101),
+            signal: None,
+        };
+        for (outcome, plainly, with_heap) in [
+            (Status::Ok, false, false),
+            (Status::HeapExhausted, true, false),
+            (Status::Timeout, true, false),
+            (Status::Usage, true, true),
+            (Status::WrongAnswer, true, true),
+            (Status::Unprepared, true, true),
+            (crash, true, true),
+        ] {
+            let run = |heap_multiple| RunRecord {
+                outcome: outcome.clone(),
+                heap_multiple,
+                ..small_runs().swap_remove(0)
+            };
+            let runs = kept(&[run(None), run(Some(2.0))]);
+            assert_eq!(
+                (is_failure(&runs[0]), is_failure(&runs[1])),
+                (plainly, with_heap),
+                "{outcome:?}"
+            );
+        }
+    }
+}

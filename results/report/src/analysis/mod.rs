@@ -15,6 +15,7 @@ pub(crate) mod parallel;
 pub(crate) mod pauses;
 pub(crate) mod places;
 pub(crate) mod profiles;
+pub(crate) mod rivals;
 pub(crate) mod steadiness;
 pub(crate) mod subject;
 pub(crate) mod timeline;

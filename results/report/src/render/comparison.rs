@@ -2,11 +2,13 @@
 //! configurations that cannot be compared.
 
 use super::github::{Comment, Rows, plain};
+use super::rivals;
 use super::text_table::TextTable;
 use crate::analysis::compare::{Comparison, Figure, Row};
 use crate::analysis::verdict::Verdict;
 use crate::format::{ABSENT, counted};
 use gclab_inference::{Change, FALSE_SHARE, MOST_RUNS};
+use gclab_results::Configuration;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -34,6 +36,7 @@ pub fn comparison(comparison: &Comparison) -> String {
         rows.into_iter().for_each(|row| table.push(row));
         let _ = writeln!(text, "{}", table.text());
     }
+    text.push_str(&rivals::means(comparison));
     for line in remarks(comparison).into_iter().chain(summary(comparison)) {
         let _ = writeln!(text, "{line}");
     }
@@ -53,6 +56,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
         rows,
     };
     comment.table(&table(rows(comparison, true)));
+    comment.table(&rivals::table(comparison));
     comment.list(&summary(comparison));
     if !comparison.only_changed {
         let all = rows(comparison, false);
@@ -147,7 +151,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
             })
         })
         .collect();
-    let names = |list: &[gclab_results::Configuration]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let names = |list: &[Configuration]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
     let value = json!({
         "threshold": comparison.threshold,
         "regressed": comparison.regressed(),
@@ -158,6 +162,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         "judged_together": comparison.judged,
         "taken_back": comparison.taken_back,
         "configurations": configurations,
+        "means": comparison.means.iter().map(rivals::json).collect::<Vec<_>>(),
         "only_base": names(&comparison.only_base),
         "only_new": names(&comparison.only_new),
         "cautions": comparison.cautions,
@@ -210,7 +215,11 @@ fn rows(comparison: &Comparison, only_changed: bool) -> Vec<Vec<String>> {
 /// The configuration; of rivals, both collectors: `gcbench, copying over two-space A=1m`; or both
 /// builds: `gcbench, copying build=new over old`.
 fn name(comparison: &Comparison, row: &Row) -> String {
-    let mut configuration = row.configuration.clone();
+    named(comparison, &row.configuration)
+}
+
+pub(super) fn named(comparison: &Comparison, configuration: &Configuration) -> String {
+    let mut configuration = configuration.clone();
     if let Some(against) = &comparison.against {
         let judged = if comparison.of_builds {
             configuration.settings.entry("build".to_owned()).or_default()

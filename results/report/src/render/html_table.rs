@@ -143,3 +143,53 @@ impl Page {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric;
+
+    /// A long table has its cells as data, with the same keys and marks.
+    #[test]
+    fn long_tables_have_the_same_keys_as_short_ones() {
+        let spread = gclab_inference::Spread::of([1.0, 2.0, 9.0]).expect("values");
+        let row = |word: &str| {
+            vec![
+                Cell::word(word),
+                Cell::text("a name"),
+                Cell::Figure(metric::TOTAL_ELAPSED, Some(spread)),
+                Cell::Runs(2, 3, vec![("crash", 1)]),
+            ]
+        };
+        let table = |rows: usize| Table {
+            look: Look::Sortable,
+            columns: vec![
+                Column::words("A"),
+                Column::words("name"),
+                Column::metric(&metric::TOTAL_ELAPSED),
+                Column::words("runs"),
+            ],
+            rows: (0..rows).map(|at| row(if at == 0 { "16m" } else { "4m" })).collect(),
+        };
+        let mut short = Page(String::new());
+        short.any_table(&table(2));
+        let mut long = Page(String::new());
+        long.any_table(&table(400));
+        let (short, long) = (short.0, long.0);
+        assert!(
+            short.contains("<td data-sort=\"16777216\">16m</td><td>a name</td>"),
+            "{short}"
+        );
+        let data = long.split("<script type=\"application/json\">").nth(1).expect("data");
+        let data: serde_json::Value =
+            serde_json::from_str(data.split("</script>").next().expect("an end")).expect("JSON");
+        let words = |column: usize| data["columns"][column]["words"].clone();
+        assert_eq!(
+            words(0),
+            serde_json::json!([["16m", "", 16_777_216.0, 0], ["4m", "", 4_194_304.0, 0]])
+        );
+        assert_eq!(words(1), serde_json::json!(["a name"]));
+        assert_eq!(words(2), serde_json::json!([["2.000", "(1.000–9.000)", 2.0, 0]]));
+        assert_eq!(words(3), serde_json::json!([["2/3", "1 crash", 2.0, 1]]));
+    }
+}

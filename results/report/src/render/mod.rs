@@ -15,6 +15,7 @@ mod parquet;
 mod pictures;
 mod profile_csv;
 mod profile_page;
+mod rivals;
 mod svg;
 mod terminal;
 mod text_table;

@@ -32,7 +32,7 @@ fn least(workload: &str) -> u64 {
     if workload == "binary_trees" { 10 << 20 } else { 5 << 20 }
 }
 
-fn manifest() -> Manifest {
+pub(super) fn manifest() -> Manifest {
     let mut manifest = synthetic::manifest(&experiment());
     manifest.heap = MULTIPLES.iter().map(|text| text.parse().unwrap()).collect();
     manifest.sweep.clear();
@@ -82,7 +82,7 @@ fn model(collector: &str, multiple: f64) -> Option<(f64, f64)> {
     })
 }
 
-fn runs(manifest: &Manifest) -> Vec<RunRecord> {
+pub(super) fn runs(manifest: &Manifest) -> Vec<RunRecord> {
     let mut noise = Noise::new(5);
     let run = |planned: &PlannedRun| {
         let mut run = synthetic::run(&experiment(), planned);
@@ -111,7 +111,7 @@ fn with_budgets<R>(runs: &[RunRecord], look: impl FnOnce(&Budgets) -> R) -> R {
     look(&budgets(&summary).expect("heaps are multiples"))
 }
 
-fn html(manifest: Manifest, runs: &[RunRecord]) -> String {
+pub(super) fn html(manifest: Manifest, runs: &[RunRecord]) -> String {
     let parent = tempdir().expect("a folder");
     crate::html(&[write(parent.path(), manifest, runs)])
 }

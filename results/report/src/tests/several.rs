@@ -1,6 +1,6 @@
 //! Figures that are judged together, and the runs that would decide.
 
-use super::compare::{compared, steady};
+use super::compare::{compared, slower, steady};
 use super::synthetic;
 use crate::analysis::verdict::Verdict;
 use crate::{comparison as text, comparison_json};
@@ -69,4 +69,37 @@ fn unclear_figures_say_how_many_more_runs_would_decide() {
     let rows = json["configurations"].as_array().expect("an array");
     let mut figures = rows.iter().flat_map(|row| row["figures"].as_array().expect("an array"));
     assert!(figures.any(|figure| figure["more_runs"] == more), "{json:#}");
+}
+
+/// Each side has three runs. With five, 10 or 43 runs in all, two, seven or 40 are missing. A figure
+/// that as many runs as are there would probably have decided needs at least one more.
+#[test]
+fn the_runs_that_are_missing_are_counted() {
+    let mut comparison = compared(&steady(), &slower(&steady(), 1.0));
+    let mut wanted = [Some(10), Some(43), None, Some(5)].into_iter();
+    for figure in comparison.rows.iter_mut().flat_map(|row| &mut row.figures) {
+        figure.runs_to_decide = wanted.next().unwrap_or(Some(1000));
+        let is_unclear = wanted.len() > 0 || figure.runs_to_decide == Some(5);
+        figure.verdict = if is_unclear { Verdict::Unclear } else { Verdict::Same };
+    }
+    let more: Vec<Option<usize>> = comparison.rows[0]
+        .figures
+        .iter()
+        .take(4)
+        .map(|figure| figure.more_runs())
+        .collect();
+    assert_eq!(more, [Some(7), Some(40), None, Some(2)]);
+    assert_eq!(comparison.more_runs(), Some((7, 40, 3)));
+    let words = text(&comparison);
+    assert!(
+        words.contains("; 40 more runs of each would decide 3 of them, 7 half of these"),
+        "{words}"
+    );
+    for row in &mut comparison.rows {
+        row.figures
+            .iter_mut()
+            .for_each(|figure| figure.runs_to_decide = Some(3));
+    }
+    assert_eq!(comparison.rows[0].figures[0].more_runs(), Some(1));
+    assert_eq!(comparison.more_runs(), Some((1, 1, 4)));
 }

@@ -32,7 +32,7 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-pub(super) const FILE_KEYS: [&str; 16] = [
+pub(super) const FILE_KEYS: [&str; 17] = [
     "include",
     "question",
     "collectors",
@@ -43,6 +43,7 @@ pub(super) const FILE_KEYS: [&str; 16] = [
     "precision",
     "seed",
     "timeout",
+    "prepare",
     "heap",
     "profiles",
     "eventlog",
@@ -140,6 +141,10 @@ impl Walk<'_> {
                 .map(|value| self.duration("timeout", value))
                 .transpose()?
                 .unwrap_or(DEFAULT_TIMEOUT),
+            prepare: get("prepare")
+                .map(|value| self.prepare(value))
+                .transpose()?
+                .unwrap_or_default(),
             heap: get("heap").map(|value| self.heap(value)).transpose()?,
             profiles: get("profiles")
                 .map(|value| self.profiles(value, false))

@@ -120,6 +120,8 @@ pub(crate) struct Raw {
     pub precision: Option<f64>,
     pub seed: u64,
     pub timeout: Duration,
+    /// `prepare` of the whole file: the words of each command.
+    pub prepare: Vec<Vec<Spanned<String>>>,
     /// `heap`: its place and its values.
     pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
     /// `profiles` of the whole file.

@@ -8,6 +8,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::spec::duration::{MAX_SECONDS, parse_duration};
 use crate::spec::errors::{Parsed, Source, SpecError};
+use crate::spec::share::parse_share;
 use crate::suggest::suggest;
 
 /// A walk over the tree of a file.
@@ -79,8 +80,14 @@ impl Walk<'_> {
         if value.get_ref().is_integer() {
             return Ok(Duration::from_secs(self.integer(key, value, 1, MAX_SECONDS)?));
         }
-        let text = self.text(key, value)?;
-        parse_duration(&text).ok_or_else(|| {
+        let wrong = || {
+            self.wrong_type(key, value, "whole seconds, or a string with a unit")
+                .help(format!(
+                    "for example {key} = 300, or {key} = \"2.5s\"; more than 0, at most 1000h"
+                ))
+        };
+        let text = value.get_ref().as_str().ok_or_else(wrong)?;
+        parse_duration(text).ok_or_else(|| {
             SpecError::at(
                 self.source,
                 value.span(),
@@ -93,19 +100,19 @@ impl Walk<'_> {
 
     /// A share from text such as `2%`: above 0 %, below 100 %.
     pub(super) fn share(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<f64> {
-        let text = self.text(key, value)?;
-        let percent = text
-            .strip_suffix('%')
-            .and_then(|percent| percent.trim().parse::<f64>().ok());
-        let share = percent.map(|percent| percent / 100.0);
-        share.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| {
+        let help = format!("for example {key} = \"2%\"; more than 0%, less than 100%");
+        let text = value
+            .get_ref()
+            .as_str()
+            .ok_or_else(|| self.wrong_type(key, value, "a share, such as \"2%\"").help(&help))?;
+        parse_share(text).map_err(|_| {
             SpecError::at(
                 self.source,
                 value.span(),
                 format!("`{key} = \"{text}\"` is not a share"),
                 "expected a number and %",
             )
-            .help(format!("for example {key} = \"2%\"; more than 0%, less than 100%"))
+            .help(help)
         })
     }
 

@@ -166,7 +166,8 @@ pub(crate) fn headline(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Vec<Str
         [] => alone(summary, &timed).into_iter().collect(),
         [(answer, next)] if timed.len() == 1 => vec![duel(summary, answer, next)],
         _ => {
-            let certain = certain_leads(&contested);
+            let leads: Vec<Option<Ratio>> = contested.iter().map(|(_, next)| next.ratio).collect();
+            let certain = certain_leads(&leads);
             let mut sentences = wins(&timed, &certain);
             sentences.extend(uncertain(&contested, &certain));
             vec![sentences.join(" ")]
@@ -215,15 +216,15 @@ fn duel(summary: &Summary<'_>, answer: &Answer<'_>, next: &Alternative<'_>) -> S
     )
 }
 
-/// Says of each lead whether it is more than noise among all of them.
-fn certain_leads(contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Vec<bool> {
-    // A lead without an interval is chance in any case.
-    let chance = |next: &Alternative<'_>| next.ratio.and_then(|ratio| ratio.chance).unwrap_or(1.0);
-    let chances: Vec<f64> = contested.iter().map(|(_, next)| chance(next)).collect();
-    let remain = findings(&chances).into_iter();
+/// Says of each lead whether it is more than noise among all of them: its own interval excludes 1,
+/// and it remains when all are judged together. A lead without an interval is never certain.
+fn certain_leads(leads: &[Option<Ratio>]) -> Vec<bool> {
+    let chance = |lead: &Option<Ratio>| lead.and_then(|ratio| ratio.chance).unwrap_or(1.0);
+    let remain = findings(&leads.iter().map(chance).collect::<Vec<_>>()).into_iter();
+    let differs = |lead: &Option<Ratio>| lead.and_then(|ratio| ratio.differs()) == Some(true);
     remain
-        .zip(contested)
-        .map(|(remains, (_, next))| remains && next.differs() == Some(true))
+        .zip(leads)
+        .map(|(remains, lead)| remains && differs(lead))
         .collect()
 }
 
@@ -269,4 +270,38 @@ fn uncertain(contested: &[(&Answer<'_>, &Alternative<'_>)], certain: &[bool]) ->
         .map(|(verdict, works)| format!("On {}: {verdict}.", list(works)))
         .collect();
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_inference::Interval;
+
+    fn lead(ends: Option<(f64, f64)>, chance: Option<f64>) -> Option<Ratio> {
+        Some(Ratio {
+            estimate: 1.1,
+            ci95: ends.map(|(low, high)| Interval { low, high }),
+            runs: 5,
+            chance,
+        })
+    }
+
+    /// Fieller's interval and the chance come from different approximations, so one of them may
+    /// say that a lead is certain while the other does not.
+    #[test]
+    fn a_lead_is_certain_if_its_interval_excludes_one_and_it_remains_among_all() {
+        let leads = [
+            lead(Some((1.05, 1.2)), Some(1e-4)),
+            lead(Some((0.98, 1.2)), Some(1e-4)),
+            lead(None, Some(1e-4)),
+            lead(Some((1.05, 1.2)), Some(0.5)),
+            None,
+        ];
+        assert_eq!(certain_leads(&leads), [true, false, false, false, false]);
+        // By itself a chance of 4 % is enough. Among three others that are chance it is not.
+        let narrow = lead(Some((1.01, 1.2)), Some(0.04));
+        let chance = lead(Some((0.9, 1.2)), Some(0.6));
+        assert_eq!(certain_leads(&[narrow]), [true]);
+        assert_eq!(certain_leads(&[narrow, chance, chance, chance]), [false; 4]);
+    }
 }

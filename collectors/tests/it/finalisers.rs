@@ -1,0 +1,383 @@
+//! Finalisers and alarms, under every collector. (Random programs register finalisers, too.)
+
+use crate::basics::config;
+use gclab_collectors::{All, Compacting, Parallel, TwoSpace};
+use gclab_core::closure::{Closure, Mut};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::{Compact, Config, FromGeneration};
+use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Number {
+    value: u64,
+    next: Mut<Number>,
+}
+
+/// The values that finalisers note, in their order.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<u64>>>);
+
+impl Notes {
+    fn add(&self, value: u64) {
+        self.0.lock().expect("sound").push(value);
+    }
+
+    fn take(&self) -> Vec<u64> {
+        std::mem::take(&mut self.0.lock().expect("sound"))
+    }
+}
+
+fn world<C: Collector>(config: &Config) -> World<gclab_core::collector::KindOf<C>> {
+    let mut world = World::new::<C>(config).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
+    world
+}
+
+/// Allocates a list of the numbers up to `value`, which `finalise` is called with, and drops it.
+fn list<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
+    value: u64,
+    finalise: impl for<'m> FnOnce(&'m NoGc<'h, M>, Gc<'m, 'h, Number>),
+) {
+    m.frame(|m, [list]| {
+        let list = list.put(m.alloc(|_| Number::new(0, None)));
+        for value in 1..=value {
+            let (m, longer) = m.alloc_with(|m| Number::new(value, Some(list.get(m))));
+            list.set(m, longer);
+        }
+        finalise(m, list.get(m));
+    });
+}
+
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Gc<'_, 'h, Number>) -> u64 {
+    let (mut sum, mut at) = (0, Some(list));
+    while let Some(number) = at {
+        sum += number.value(m);
+        at = number.next(m);
+    }
+    sum
+}
+
+under_every_collector! {
+    fn a_finaliser_gets_its_closure_whole_and_once<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let ran = world.enter(|m| {
+            let mut weak = None;
+            let noted = notes.clone();
+            list(m, 100, |m, list| {
+                weak = Some(m.weak_handle(list));
+                m.finalise(list, move |m, list: Handle<Number>| noted.add(sum(m, list.open(m))));
+            });
+            let weak = weak.expect("made");
+            assert!(notes.take().is_empty());
+            m.collect(true);
+            assert_eq!(notes.take(), [5050]);
+            // Its collection kept it once more.
+            assert!(weak.open(m).is_some());
+            m.collect(true);
+            assert!(weak.open(m).is_none());
+            m.collect(true);
+            assert!(notes.take().is_empty());
+        });
+        ran.expect("room enough");
+    }
+
+    fn finalisers_run_in_reverse_and_last_ones_at_the_end<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let ran = world.enter(|m| {
+            for number in 0..4 {
+                let (first, last) = (notes.clone(), notes.clone());
+                list(m, 1, |m, list| {
+                    m.finalise_last(list, move |_| last.add(10 + number));
+                    if number % 2 == 0 {
+                        m.finalise(list, move |_, _: Handle<Number>| first.add(number));
+                    }
+                });
+            }
+            m.collect(true);
+            // The closures with two finalisers have lived once more.
+            assert_eq!(notes.take(), [2, 0, 13, 11]);
+            m.collect(true);
+            assert_eq!(notes.take(), [12, 10]);
+        });
+        ran.expect("room enough");
+    }
+
+    fn weak_handles_are_empty_when_a_last_finaliser_runs<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let ran = world.enter(|m| {
+            let noted = notes.clone();
+            list(m, 5, |m, list| {
+                let weak = m.weak_handle(list);
+                m.finalise_last(list, move |m| noted.add(u64::from(weak.open(m).is_none())));
+            });
+            m.collect(true);
+            assert_eq!(notes.take(), [1]);
+        });
+        ran.expect("room enough");
+    }
+
+    fn a_finaliser_may_keep_its_closure_and_register_it_again<C>() {
+        fn again<M: MutatorKind>(m: &mut Mutator<'_, M>, list: &Handle<Number>, notes: Notes, times: u64) {
+            notes.add(sum(m, list.open(m)));
+            if times > 0 {
+                let list = list.open(m);
+                m.finalise(list, move |m, list| again(m, &list, notes, times - 1));
+            }
+        }
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let kept = Arc::new(Mutex::new(None));
+        let ran = world.enter(|m| {
+            let (noted, keep) = (notes.clone(), Arc::clone(&kept));
+            list(m, 3, |m, list| m.finalise(list, move |m, list| again(m, &list, noted, 2)));
+            list(m, 4, |m, list| {
+                m.finalise(list, move |_, list: Handle<Number>| *keep.lock().expect("sound") = Some(list));
+            });
+            for _ in 0..5 {
+                m.collect(true);
+            }
+            assert_eq!(notes.take(), [6, 6, 6]);
+            let kept = kept.lock().expect("sound").take().expect("kept");
+            assert_eq!(sum(m, kept.open(m)), 10);
+        });
+        ran.expect("room enough");
+    }
+
+    /// Every allocation collects, also those of the finaliser.
+    fn a_finaliser_may_allocate_and_collect<C>() {
+        let config = Config { stress: Some(1), ..config::<C>(16 << 10) };
+        let (world, notes) = (world::<C>(&config), Notes::default());
+        let ran = world.enter(|m| {
+            for value in 0..30 {
+                let noted = notes.clone();
+                list(m, value, |m, it| {
+                    m.finalise(it, move |m, it: Handle<Number>| {
+                        list(m, 10, |_, _| ());
+                        m.collect(true);
+                        noted.add(sum(m, it.open(m)));
+                    });
+                });
+            }
+            m.collect(true);
+            let mut noted = notes.take();
+            noted.sort_unstable();
+            assert!(noted.into_iter().eq((0..30).map(|value| value * (value + 1) / 2)));
+        });
+        ran.expect("room enough");
+    }
+
+    fn a_finaliser_never_runs_inside_an_initialiser_or_another_one<C>() {
+        thread_local!(static INSIDE: Cell<bool> = const { Cell::new(false) });
+        let config = Config { stress: Some(1), ..config::<C>(16 << 10) };
+        let (world, notes) = (world::<C>(&config), Notes::default());
+        let ran = world.enter(|m| {
+            for _ in 0..50 {
+                let noted = notes.clone();
+                list(m, 2, |m, it| {
+                    m.finalise(it, move |m, _: Handle<Number>| {
+                        assert!(!INSIDE.replace(true));
+                        list(m, 3, |_, _| ());
+                        INSIDE.set(false);
+                        noted.add(1);
+                    });
+                });
+                m.alloc(|_| {
+                    INSIDE.set(true);
+                    let number = Number::new(1, None);
+                    INSIDE.set(false);
+                    number
+                });
+            }
+            m.collect(true);
+            assert_eq!(notes.take().len(), 50);
+        });
+        ran.expect("room enough");
+    }
+
+    fn a_finaliser_lets_the_next_one_begin<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let ran = world.enter(|m| {
+            for released in [false, true] {
+                for number in 1..=2 {
+                    let noted = notes.clone();
+                    list(m, number, |m, list| {
+                        m.finalise(list, move |m, _: Handle<Number>| {
+                            if released {
+                                m.finalise_release();
+                            }
+                            noted.add(number);
+                            m.collect(false);
+                            noted.add(10 + number);
+                        });
+                    });
+                }
+                m.collect(true);
+            }
+            assert_eq!(notes.take(), [2, 12, 1, 11, 2, 1, 11, 12]);
+        });
+        ran.expect("room enough");
+    }
+
+    fn a_panic_of_a_finaliser_is_one_of_the_allocation<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let ran = world.enter(|m| {
+            let noted = notes.clone();
+            list(m, 1, |m, list| m.finalise(list, move |_, _: Handle<Number>| noted.add(1)));
+            list(m, 2, |m, list| m.finalise(list, |_, _: Handle<Number>| panic!("on purpose")));
+            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(true))).is_err());
+            assert!(notes.take().is_empty());
+            m.collect(false);
+            assert_eq!(notes.take(), [1]);
+        });
+        ran.expect("room enough");
+    }
+
+    fn an_alarm_rings_after_each_major_collection<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let rung = Arc::new(AtomicU64::new(0));
+        let ran = world.enter(|m| {
+            let count = Arc::clone(&rung);
+            let alarm = m.create_alarm(move |m| {
+                list(m, 3, |_, _| ());
+                assert!(count.fetch_add(1, Relaxed) != 1, "the second time");
+            });
+            m.collect(true);
+            assert_eq!(rung.load(Relaxed), 1);
+            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(true))).is_err());
+            m.collect(true);
+            assert_eq!(rung.load(Relaxed), 3);
+            // Two collections come before the alarm can ring again.
+            let noted = notes.clone();
+            list(m, 1, |m, it| {
+                m.finalise(it, move |m, _: Handle<Number>| {
+                    m.collect(true);
+                    m.collect(true);
+                    noted.add(1);
+                });
+            });
+            m.collect(true);
+            assert_eq!((notes.take(), rung.load(Relaxed)), (vec![1], 4));
+            m.collect(true);
+            assert_eq!(rung.load(Relaxed), 5);
+            m.delete_alarm(alarm);
+            m.collect(true);
+            assert_eq!(rung.load(Relaxed), 5);
+        });
+        ran.expect("room enough");
+    }
+
+    fn a_finaliser_that_never_ran_is_dropped_with_the_world<C>() {
+        let owned = Arc::new(());
+        let world = world::<C>(&config::<C>(16 << 10));
+        let ran = world.enter(|m| {
+            m.frame(|m, [kept]| {
+                let kept = kept.put(m.alloc(|_| Number::new(1, None)));
+                let (handle, owned) = (m.handle(kept.get(m)), Arc::clone(&owned));
+                m.finalise(kept.get(m), move |_, _: Handle<Number>| drop((handle, owned)));
+            });
+        });
+        ran.expect("room enough");
+        assert_eq!(Arc::strong_count(&owned), 2);
+        world.finish();
+        assert_eq!(Arc::strong_count(&owned), 1);
+    }
+}
+
+/// Thousands of closures die at once, each with a list of its own, after the GC threads have shared
+/// what lives.
+fn many_with_several_gc_threads<C: Collector>(config: &Config) {
+    const COUNT: usize = 2000;
+    let (world, notes) = (world::<C>(config), Notes::default());
+    let ran = world.enter(|m| {
+        m.frame(|m, [kept]| {
+            let kept = kept.put(m.alloc_array::<Number>(COUNT, |_| None));
+            for round in 0..3 {
+                fill(m, &kept, &notes, COUNT);
+                m.collect(false);
+                for index in (round..COUNT).step_by(2) {
+                    kept.get(m).set(m, index, None);
+                }
+                m.collect(true);
+                let mut noted = notes.take();
+                noted.sort_unstable();
+                let died = (round..COUNT).step_by(2).map(|index| index as u64 + 6);
+                // Numbers that were overwritten in `fill` died, too.
+                noted.dedup();
+                assert!(
+                    died.clone().all(|value| noted.binary_search(&value).is_ok()),
+                    "{noted:?}"
+                );
+            }
+        });
+    });
+    ran.expect("room enough");
+}
+
+fn fill<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
+    kept: &gclab_core::mutator::Root<'_, 'h, MutArray<Number>>,
+    notes: &Notes,
+    count: usize,
+) {
+    for index in 0..count {
+        let noted = notes.clone();
+        list(m, 3, |m, list| {
+            kept.get(m).set(m, index, Some(list));
+        });
+        let (m, head) = m.alloc_with(|m| Number::new(index as u64, kept.get(m).get(m, index)));
+        kept.get(m).set(m, index, Some(head));
+        m.finalise(head, move |m, head: Handle<Number>| noted.add(sum(m, head.open(m))));
+    }
+}
+
+#[test]
+fn many_closures_are_finalised_with_any_number_of_gc_threads() {
+    for gc_threads in [1, 2, 4] {
+        let config = Config {
+            capabilities: 1,
+            gc_threads,
+            load_balance: Some(FromGeneration::From(0)),
+            parallel_gc: FromGeneration::From(0),
+            ..config::<Parallel>(64 << 10)
+        };
+        many_with_several_gc_threads::<Parallel>(&config);
+        let compact = Compact::Always;
+        many_with_several_gc_threads::<Compacting>(&Config {
+            compact,
+            ..config.clone()
+        });
+        many_with_several_gc_threads::<TwoSpace>(&Config {
+            generations: 1,
+            ..config
+        });
+    }
+}
+
+/// A thread that never allocates does not keep another one's finalisers from running.
+#[test]
+fn any_thread_runs_finalisers() {
+    let config = Config {
+        capabilities: 2,
+        ..config::<Parallel>(16 << 10)
+    };
+    let (world, notes) = (world::<Parallel>(&config), Notes::default());
+    let noted = notes.clone();
+    let registered = world.enter(|m| {
+        list(m, 9, |m, list| {
+            m.finalise(list, move |m, list| noted.add(sum(m, list.open(m))))
+        })
+    });
+    registered.expect("room enough");
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| world.enter(|m| m.collect(true)).expect("room enough"));
+        other.join().expect("no panic");
+    });
+    assert_eq!(notes.take(), [45]);
+}

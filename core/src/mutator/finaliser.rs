@@ -1,0 +1,150 @@
+//! Finalisers and alarms: functions of the program that collections set off (OCaml's `Gc.finalise`,
+//! `Gc.finalise_last` and `Gc.create_alarm`).
+//!
+//! A collection only notes which of them are ready ([`crate::roots::finalisers`]). A mutator runs
+//! them where it may collect: when it needs memory, at the end of [`Mutator::collect`], and when it
+//! comes to a safepoint at which it stops. So a finaliser may allocate, collect, store its closure
+//! where the program finds it, and register others. It never runs inside a collection, in the
+//! initialiser of a closure, or in [`Mutator::blocking`]. Its panic is one of the allocation that
+//! ran it.
+
+use super::{Any, Gc, Handle, Mutator, NoGc};
+use crate::closure::Closure;
+use crate::kind::MutatorKind;
+use crate::roots::finalisers::{FinaliserTable, Occasion};
+use crate::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The function of a finaliser.
+enum Finaliser<M: MutatorKind> {
+    First(Box<FirstFinaliser<M>>),
+    Last(Box<LastFinaliser<M>>),
+    Alarm(Box<AlarmFunction<M>>),
+}
+
+type FirstFinaliser<M> = dyn for<'h> FnOnce(&mut Mutator<'h, M>, Handle<Any>) + Send;
+type LastFinaliser<M> = dyn for<'h> FnOnce(&mut Mutator<'h, M>) + Send;
+type AlarmFunction<M> = dyn for<'h> FnMut(&mut Mutator<'h, M>) + Send;
+
+/// An alarm of a heap ([`NoGc::create_alarm`]).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Alarm {
+    number: u64,
+}
+
+impl<'h, M: MutatorKind> NoGc<'h, M> {
+    /// Registers `finaliser` for `closure`: it runs once, with the closure, after a collection that
+    /// finds the closure unreachable. That collection keeps the closure, and everything that it
+    /// leads to, so the finaliser may make it reachable again. A later collection frees it.
+    ///
+    /// A closure may have several finalisers. Those of closures that die together run in the
+    /// reverse order of their registration. What `finaliser` owns a handle of stays alive, so it
+    /// should own none that leads to the closure. A finaliser that has not run when the world ends
+    /// never does.
+    pub fn finalise<T: Closure>(
+        &self,
+        closure: Gc<'_, 'h, T>,
+        finaliser: impl for<'a> FnOnce(&mut Mutator<'a, M>, Handle<T>) + Send + 'static,
+    ) {
+        let function = Box::new(|m: &mut Mutator<'_, M>, closure: Handle<Any>| {
+            // SAFETY: the address that was registered is that of a `T`, and collections follow it.
+            finaliser(m, unsafe { closure.assume() });
+        });
+        self.register_finaliser(Occasion::First, closure.to_word(), Finaliser::First(function));
+    }
+
+    /// Registers `finaliser` for `closure`: it runs once, after a collection that finds the closure
+    /// unreachable for good. Weak handles to the closure are empty by then, and its finalisers of
+    /// [`NoGc::finalise`] have run or run first.
+    pub fn finalise_last<T: Closure>(
+        &self,
+        closure: Gc<'_, 'h, T>,
+        finaliser: impl for<'a> FnOnce(&mut Mutator<'a, M>) + Send + 'static,
+    ) {
+        let function = Finaliser::Last(Box::new(finaliser));
+        self.register_finaliser(Occasion::Last, closure.to_word(), function);
+    }
+
+    /// Lets the next finaliser begin before the one that calls this has ended: on another thread,
+    /// or inside of this one. Otherwise one runs at a time. Without effect outside of finalisers.
+    pub fn finalise_release(&self) {
+        self.slow_path().handles().finalisers().release();
+    }
+
+    /// Calls `function` after each major collection, until [`NoGc::delete_alarm`].
+    pub fn create_alarm(&self, function: impl for<'a> FnMut(&mut Mutator<'a, M>) + Send + 'static) -> Alarm {
+        let function = Finaliser::Alarm(Box::new(function));
+        Alarm {
+            number: self.register_finaliser(Occasion::Alarm, 0, function),
+        }
+    }
+
+    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {
+        let world = self.slow_path();
+        world.register_finaliser(occasion, closure, Box::new(function))
+    }
+
+    /// Ends the calls of an alarm of this heap.
+    pub fn delete_alarm(&self, alarm: Alarm) {
+        self.slow_path().remove_alarm(alarm.number);
+    }
+}
+
+impl<M: MutatorKind> Mutator<'_, M> {
+    /// Whether a finaliser is to run.
+    pub(super) fn finaliser_is_due(&self) -> bool {
+        self.view.slow_path().handles().finalisers().is_due()
+    }
+
+    /// Runs the finalisers that are ready now. (Those that become ready meanwhile run at the next
+    /// slow path: a finaliser may register itself again.)
+    pub(super) fn run_finalisers(&mut self) {
+        if !self.finaliser_is_due() {
+            return;
+        }
+        let ready = self.view.slow_path().handles().finalisers().ready();
+        for _ in 0..ready {
+            if !self.run_finaliser() {
+                return;
+            }
+        }
+    }
+
+    /// Runs the next finaliser. Returns whether there was one.
+    fn run_finaliser(&mut self) -> bool {
+        /// Lets the next one begin, also if this one panics.
+        struct Release<'a>(&'a FinaliserTable);
+        impl Drop for Release<'_> {
+            fn drop(&mut self) {
+                self.0.release();
+            }
+        }
+        let handles = Arc::clone(self.view.slow_path().handles());
+        let Some(entry) = handles.finalisers().begin() else {
+            return false;
+        };
+        let _release = Release(handles.finalisers());
+        let Some(function) = self.view.slow_path().take_finaliser(entry.number) else {
+            return true;
+        };
+        let Ok(function) = function.downcast::<Finaliser<M>>() else {
+            unreachable!("mutators of one kind registered it");
+        };
+        match *function {
+            Finaliser::First(function) => {
+                // SAFETY: a collection made the finaliser ready and kept its closure since. No
+                // collection has come since `begin`, which took the root away.
+                let closure = self.view.handle(unsafe { Gc::<Any>::from_word(entry.closure) });
+                function(self, closure);
+            }
+            Finaliser::Last(function) => function(self),
+            Finaliser::Alarm(mut function) => {
+                let rung = catch_unwind(AssertUnwindSafe(|| function(self)));
+                let world = self.view.slow_path();
+                world.put_alarm_back(entry.number, Box::new(Finaliser::Alarm(function)));
+                rung.unwrap_or_else(|panic| resume_unwind(panic));
+            }
+        }
+        true
+    }
+}

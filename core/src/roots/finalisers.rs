@@ -1,0 +1,205 @@
+//! The table of a heap's finalisers.
+//!
+//! A finaliser is *registered* for a closure. A collection that finds the closure dead makes it
+//! *ready*, and the mutators run it at one of their next slow paths. There are two kinds, as in
+//! OCaml's module `Gc`. A *first* finaliser gets the closure: the collection traces it, and all
+//! that it leads to, as if it lived. A *last* one runs when the closure is gone for good.
+//!
+//! Finalisers run in the order in which collections made them ready; those of one collection in the
+//! reverse order of their registration, first ones before last ones. One runs at a time, unless it
+//! lets the next one begin.
+//!
+//! An *alarm* is ready after each major collection.
+//!
+//! The table has numbers in place of functions, which the world has (`world/finalisers.rs`): a
+//! function may own handles, and so the table that it would lie in.
+
+use crate::closure::Slot;
+use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
+use std::collections::VecDeque;
+
+/// When a finaliser becomes ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// Its closure is unreachable for the first time. It gets the closure.
+    First,
+    /// Its closure is unreachable, and no other finaliser can reach it.
+    Last,
+    /// A major collection is over.
+    Alarm,
+}
+
+/// A finaliser of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The address of the closure; 0 of a last finaliser that is ready, and of an alarm.
+    pub(crate) closure: u64,
+    /// The number of the function.
+    pub(crate) number: u64,
+}
+
+/// The finalisers of one heap.
+#[derive(Debug, Default)]
+pub(crate) struct FinaliserTable {
+    entries: Mutex<Entries>,
+    /// A finaliser is ready, and none is running that the others wait for.
+    due: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    /// Registered finalisers, in the order of their registration.
+    first: Vec<Entry>,
+    last: Vec<Entry>,
+    alarms: Vec<Entry>,
+    /// Ready ones, in the order in which they are to run.
+    ready: VecDeque<Entry>,
+    /// How many of the last ones in `ready` the collection under way has added.
+    added: usize,
+    /// A finaliser is running, and has not let the next one begin.
+    running: bool,
+    /// Functions so far.
+    numbers: u64,
+}
+
+impl Entries {
+    fn registered(&mut self, occasion: Occasion) -> &mut Vec<Entry> {
+        match occasion {
+            Occasion::First => &mut self.first,
+            Occasion::Last => &mut self.last,
+            Occasion::Alarm => &mut self.alarms,
+        }
+    }
+
+    /// Makes the finalisers ready whose closures are dead, the one that was registered last first.
+    fn make_ready(&mut self, occasion: Occasion, mut lives: impl FnMut(Slot) -> bool) {
+        let registered = self.registered(occasion);
+        let mut dead: Vec<Entry> = registered
+            .extract_if(.., |entry| !lives(Slot(&mut entry.closure)))
+            .collect();
+        if occasion == Occasion::Last {
+            dead.iter_mut().for_each(|entry| entry.closure = 0);
+        }
+        self.added += dead.len();
+        if mutant!("finalisers/in-order") {
+            dead.reverse();
+        }
+        self.ready.extend(dead.into_iter().rev());
+    }
+}
+
+impl FinaliserTable {
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        // A panic under the lock leaves the table consistent.
+        self.entries.lock()
+    }
+
+    fn note_due(&self, entries: &Entries) {
+        self.due
+            .store(!entries.ready.is_empty() && !entries.running, Ordering::Relaxed);
+    }
+
+    /// Registers a finaliser of the closure at `closure` (0 for an alarm). Returns its number.
+    pub(crate) fn register(&self, occasion: Occasion, closure: u64) -> u64 {
+        let mut entries = self.lock();
+        entries.numbers += 1;
+        let number = entries.numbers;
+        entries.registered(occasion).push(Entry { closure, number });
+        number
+    }
+
+    /// Removes the alarm of this number.
+    pub(crate) fn remove_alarm(&self, number: u64) {
+        let mut entries = self.lock();
+        entries.alarms.retain(|alarm| alarm.number != number);
+        entries.ready.retain(|ready| ready.number != number);
+        self.note_due(&entries);
+    }
+
+    /// Whether there is an alarm of this number.
+    pub(crate) fn has_alarm(&self, number: u64) -> bool {
+        self.lock().alarms.iter().any(|alarm| alarm.number == number)
+    }
+
+    /// Whether a finaliser is to run. (A thread that learns of it late runs it late.)
+    pub(crate) fn is_due(&self) -> bool {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    /// How many finalisers are ready.
+    pub(crate) fn ready(&self) -> usize {
+        self.lock().ready.len()
+    }
+
+    /// Takes the next finaliser that is to run, if none is running. Its closure is no root any
+    /// more.
+    pub(crate) fn begin(&self) -> Option<Entry> {
+        let mut entries = self.lock();
+        if entries.running {
+            return None;
+        }
+        let next = entries.ready.pop_front()?;
+        entries.running = true;
+        self.note_due(&entries);
+        Some(next)
+    }
+
+    /// The finaliser that is running has ended, or lets the next one begin.
+    pub(crate) fn release(&self) {
+        let mut entries = self.lock();
+        entries.running = false;
+        self.note_due(&entries);
+    }
+
+    /// After tracing: makes the first finalisers ready whose closures are dead, as `lives` says of
+    /// their slots. Returns whether there are any. Then their slots are to be traced
+    /// ([`FinaliserTable::for_each_added`]).
+    pub(crate) fn make_first_ready(&self, lives: impl FnMut(Slot) -> bool) -> bool {
+        let mut entries = self.lock();
+        entries.added = 0;
+        entries.make_ready(Occasion::First, lives);
+        entries.added > 0
+    }
+
+    /// Calls `visit` for the slots of the finalisers that this collection has made ready.
+    pub(crate) fn for_each_added(&self, visit: impl FnMut(Slot)) {
+        let mut entries = self.lock();
+        let before = entries.ready.len() - entries.added;
+        let added = entries.ready.range_mut(before..);
+        added.map(|entry| Slot(&mut entry.closure)).for_each(visit);
+    }
+
+    /// After all tracing: makes the last finalisers ready whose closures are dead.
+    pub(crate) fn make_last_ready(&self, lives: impl FnMut(Slot) -> bool) {
+        let mut entries = self.lock();
+        entries.make_ready(Occasion::Last, lives);
+        self.note_due(&entries);
+    }
+
+    /// A major collection is over: the alarms are ready that are not waiting already.
+    pub(crate) fn ring(&self) {
+        let mut entries = self.lock();
+        let Entries { alarms, ready, .. } = &mut *entries;
+        for alarm in alarms {
+            if !ready.contains(alarm) || mutant!("finalisers/alarm-twice") {
+                ready.push_back(*alarm);
+            }
+        }
+        self.note_due(&entries);
+    }
+
+    /// Calls `visit` for the slots of finalisers that are ready: they keep their closures alive.
+    pub(crate) fn for_each_ready(&self, mut visit: impl FnMut(Slot)) {
+        let mut entries = self.lock();
+        let ready = entries.ready.iter_mut();
+        ready.for_each(|entry| visit(Slot(&mut entry.closure)));
+    }
+
+    /// Calls `visit` for the slots of registered finalisers, which do not keep closures alive.
+    pub(crate) fn for_each_registered(&self, mut visit: impl FnMut(Slot)) {
+        let mut entries = self.lock();
+        let Entries { first, last, .. } = &mut *entries;
+        let registered = first.iter_mut().chain(last);
+        registered.for_each(|entry| visit(Slot(&mut entry.closure)));
+    }
+}

@@ -1,0 +1,187 @@
+//! Evacuation: fragmented blocks are emptied while everything is marked (Blackburn and McKinley,
+//! section 3.3).
+//!
+//! *Candidates* are the blocks that were mostly free after the last collection, and in which
+//! mutators have not allocated much since: the emptiest first, as many as the *reserve* may have
+//! room for. The reserve is free blocks: the heap's when the collection begins. Where mutators may
+//! take all of these before, under a limit, the space keeps some for itself. A [`Marker`] that
+//! moves closures to the reserve empties the candidates: it marks closures where they are when
+//! there is no room left, since they may be more than the last collection said. Then the sweep
+//! frees the candidates without marks, and the blocks of the reserve that were not needed.
+//!
+//! It happens only if much of the memory of the blocks holds nothing, although mutators asked for
+//! more: then they have no use for the holes, or the holes are too small. Costs: bits of all
+//! blocks, and the headers of the closures in those that may be candidates.
+//!
+//! [`Marker`]: crate::trace::Marker
+
+use super::holes::LINE;
+use super::supply::MOST_BLOCKS;
+use super::{Filled, LineSpace};
+use crate::alloc::Bump;
+use crate::block::{BLOCK, BlockRun, BlockState};
+use crate::capability::Capabilities;
+use crate::closure::ClosureRef;
+use crate::heap::Heap;
+use crate::space::{Destination, MarkBits};
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
+use crate::words::{Addr, Bytes, Words};
+
+/// The part of the blocks that holds nothing, from which on closures move: a half; less if memory
+/// is short. Builds for tests move some at each collection of everything.
+const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 2 };
+const IDLE_PART_IF_SHORT: usize = if cfg!(debug_assertions) { usize::MAX } else { 16 };
+
+/// The part of a candidate that holds closures: at most a half. Any but all in builds for tests.
+const FULL_PART: usize = if cfg!(debug_assertions) { 1 } else { 2 };
+
+/// Bytes of a small closure, which few are smaller than: a header and a word.
+const LEAST: Bytes = Bytes(16);
+
+/// The part of the blocks that the reserve may be in addition: a sixteenth.
+const RESERVE_PART: usize = 16;
+
+/// The times that the candidates' closures have room in the reserve, in eighths. Closures do not
+/// fill a block to its end. In builds for tests some find no room.
+const EIGHTHS: usize = if cfg!(debug_assertions) { 4 } else { 9 };
+
+/// Free blocks, as the destination of closures of other blocks.
+#[derive(Debug, Default)]
+pub struct Reserve {
+    pub(super) runs: Vec<BlockRun>,
+    /// The number of runs that threads have taken.
+    taken: AtomicUsize,
+}
+
+// SAFETY: a run is taken once. The space got it from the heap for this, and gives it a state that
+// is not condemned. A block has room for every closure that is no large object.
+unsafe impl Destination for Reserve {
+    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
+        // Relaxed: a number; the runs do not change.
+        let number = self.taken.fetch_add(1, Relaxed);
+        let number = mutant!("evacuate/reserve-ignored", number => number % self.runs.len());
+        self.runs.get(number).map(|run| (run.start(), run.end()))
+    }
+}
+
+impl LineSpace {
+    /// Chooses blocks that the next marking is to empty, and condemns them; it comes before
+    /// [`LineSpace::condemn`], which clears the marks that the choice needs. Does nothing unless
+    /// fragmentation makes it worth while; sooner `if_short`. `live` are the bytes that the last
+    /// collection left in lines.
+    pub fn choose<A: AsRef<Bump>>(
+        &mut self,
+        heap: &mut Heap,
+        marks: &mut MarkBits,
+        capabilities: Capabilities<'_, A>,
+        live: Bytes,
+        if_short: bool,
+    ) {
+        self.leave(marks, capabilities);
+        let idle = self.held.saturating_sub(live.0 + self.taken);
+        let part = if if_short { IDLE_PART_IF_SHORT } else { IDLE_PART };
+        if idle < self.held.div_ceil(part) {
+            return;
+        }
+        let sparse = self.sparse_blocks(marks);
+        let wanted: usize = sparse.iter().map(|(full, _)| full.0).sum();
+        let room = self.fill_reserve(heap, Bytes(wanted / 8 * EIGHTHS));
+        let mut left = room.0 / EIGHTHS * 8;
+        for (full, run) in sparse {
+            let Some(rest) = left.checked_sub(full.0) else {
+                break;
+            };
+            left = rest;
+            let state = heap.blocks().state_of(run.start());
+            heap.set_state(run, state.condemned(true));
+            self.candidates.push(run);
+        }
+    }
+
+    /// Keeps the reserve of the next evacuation after a sweep, if mutators might take all memory of
+    /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. After a
+    /// collection that shortage caused (`if_short`) mutators get that memory, unless there is as
+    /// much again.
+    pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes, if_short: bool) {
+        let (room, most) = (heap.room(), self.most_reserve());
+        let with_reserve = held + most + if if_short { most } else { Bytes::ZERO };
+        if with_reserve < room && room < held + area + most && !mutant!("evacuate/no-reserve") {
+            self.fill_reserve(heap, most);
+        }
+    }
+
+    /// The destination of closures of the blocks that were chosen, if any were.
+    pub fn reserve(&self) -> Option<&Reserve> {
+        (!self.candidates.is_empty()).then_some(&self.reserve)
+    }
+
+    /// The blocks that may be candidates, the emptiest first, with the bytes in them that may hold
+    /// closures.
+    fn sparse_blocks(&mut self, marks: &MarkBits) -> Vec<(Bytes, BlockRun)> {
+        self.filled.sort_unstable_by_key(|filled| filled.hole.start);
+        let mut sparse = Vec::new();
+        for &run in &self.kept {
+            let (start, end) = (run.start(), run.end());
+            let most = Bytes(run.bytes().0 / FULL_PART);
+            let new = self.filled_in(run);
+            // Closures have this size or more, nearly all of them. So few headers are read in vain.
+            let few = Bytes(marks.count(start, end) * LEAST.0) + new <= most;
+            if few {
+                let full = marks.bytes_marked(start, end) + new;
+                sparse.extend((full <= most && full < run.bytes()).then_some((full, run)));
+            }
+        }
+        sparse.sort_unstable_by_key(|&(full, run)| (full, run.start()));
+        sparse
+    }
+
+    /// The bytes of `run` that mutators had since the last collection. The list of such memory is
+    /// sorted.
+    fn filled_in(&self, run: BlockRun) -> Bytes {
+        let first = self.filled.partition_point(|filled| filled.hole.start < run.start());
+        let inside = self.filled[first..]
+            .iter()
+            .take_while(|filled| filled.hole.start < run.end());
+        Bytes(inside.map(|Filled { hole, .. }| hole.size().0).sum())
+    }
+
+    /// The bound of the reserve.
+    fn most_reserve(&self) -> Bytes {
+        Bytes(self.held / RESERVE_PART).max(BLOCK)
+    }
+
+    /// Takes free blocks until the reserve has `wanted` bytes, or its bound, or the heap has none
+    /// left. Returns its size.
+    fn fill_reserve(&mut self, heap: &mut Heap, wanted: Bytes) -> Bytes {
+        let most = wanted.min(self.most_reserve());
+        let mut room: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
+        while room < most.0 {
+            let Ok(run) = heap.allocate(1, MOST_BLOCKS, BlockState::of_step(self.step)) else {
+                break;
+            };
+            room += run.bytes().0;
+            self.held += run.bytes().0;
+            self.reserve.runs.push(run);
+        }
+        Bytes(room)
+    }
+
+    /// Ends an evacuation, before the sweep. The reserve's blocks are blocks as any: those without
+    /// marks were not needed.
+    pub(super) fn end_evacuation(&mut self, marks: &mut MarkBits) {
+        for run in self.candidates.drain(..).filter(|_| !mutant!("evacuate/bit-left")) {
+            let mut from = run.start();
+            while let Some(at) = marks.next_set(from, run.end()) {
+                // SAFETY: a closure starts where a bit is set, and this is the only thread.
+                unsafe { ClosureRef(at.as_mut_ptr()).settle() };
+                from = at + Words(1);
+            }
+        }
+        let Reserve { runs, taken } = &mut self.reserve;
+        if let Some(run) = runs.first().filter(|_| mutant!("evacuate/line-not-marked")) {
+            marks.clear(run.start(), run.start() + LINE);
+        }
+        self.fresh.append(runs);
+        taken.store(0, Relaxed);
+    }
+}

@@ -1,0 +1,192 @@
+//! How one thread of a marking moves closures, in addition to marking.
+//!
+//! A closure of a condemned block moves to the [`Destination`], or stays where it is if there is no
+//! room. Threads may differ about that, so the closure's header decides, once: the thread that
+//! replaces it first has decided. It becomes the address of the copy, or gets the bit of closures
+//! that stay ([`Header::staying`]). Whichever it is, the closure is marked and scanned where it
+//! then lies, as any other is. So only copies and closures that stay have marks. The bit is cleared
+//! when the marking is over (by the space, which knows the condemned blocks).
+//!
+//! A slot belongs to the thread that scans it, and only that thread updates it. A thread may scan
+//! the slots of a closure that stays while another still makes a copy of it, in vain: so in
+//! parallel both use atomics (race R12 of `docs/parallel-collection.md`).
+
+use crate::block::StateView;
+use crate::closure::{ClosureRef, Header, Slot};
+use crate::heap::Heap;
+use crate::profile::{MoveSideWords, SideWords};
+use crate::space::Destination;
+use crate::sync::{Arc, Ordering::Relaxed, shared_word};
+use crate::words::{Addr, Words};
+
+/// One thread's part in moving closures.
+#[derive(Debug)]
+pub(super) struct Mover<'m, D> {
+    destination: &'m D,
+    states: StateView,
+    side_words: Option<Arc<SideWords>>,
+    /// The thread's room for copies.
+    free: Addr,
+    limit: Addr,
+    /// The words that this thread moved.
+    pub moved: Words,
+}
+
+impl<'m, D: Destination> Mover<'m, D> {
+    /// A mover without room.
+    pub(super) fn new(heap: &Heap, destination: &'m D) -> Self {
+        Mover {
+            destination,
+            states: heap.states(),
+            side_words: heap.side_words().cloned(),
+            free: Addr::NULL,
+            limit: Addr::NULL,
+            moved: Words(0),
+        }
+    }
+
+    /// A mover of another thread.
+    pub(super) fn another(&self) -> Self {
+        Mover {
+            destination: self.destination,
+            states: self.states,
+            side_words: self.side_words.clone(),
+            free: Addr::NULL,
+            limit: Addr::NULL,
+            moved: Words(0),
+        }
+    }
+
+    /// Finds the place of the closure that `slot` holds, moves it there, and updates the slot.
+    /// Returns the closure if it has to be marked there.
+    ///
+    /// # Safety
+    /// The slot holds a closure of the stopped heap, or the former address of one that has moved.
+    /// No other thread uses the slot, and none writes the closure except as this function does.
+    #[inline]
+    pub(super) unsafe fn place<const PARALLEL: bool>(&mut self, slot: Slot) -> Option<ClosureRef> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe {
+            let closure = slot.load();
+            let state = self.states.of(closure.addr());
+            if !state.is_condemned() || state.is_large() {
+                return Some(closure);
+            }
+            let header = if PARALLEL {
+                closure.shared_header()
+            } else {
+                closure.header()
+            };
+            if header.stays() {
+                return Some(closure);
+            }
+            let (place, is_new) = match header.forwarded_to() {
+                Some(copy) => (copy, false),
+                None => self.decide::<PARALLEL>(closure, header),
+            };
+            if place != closure && !mutant!("evacuate/slot-not-updated") {
+                update::<PARALLEL>(slot, place);
+            }
+            is_new.then_some(place)
+        }
+    }
+
+    /// Moves a closure, or has it stay, unless another thread is faster. Returns its place, and
+    /// whether it may not be marked there yet.
+    ///
+    /// # Safety
+    /// As for [`Mover::place`]; the closure had this header a moment ago.
+    unsafe fn decide<const PARALLEL: bool>(&mut self, closure: ClosureRef, header: Header) -> (ClosureRef, bool) {
+        // SAFETY: the caller's promise. In parallel the first word may have changed by now, so it
+        // is not read again; the size in the second does not change.
+        unsafe {
+            let words = closure.extent_from(header).words;
+            let copy = self.copy::<PARALLEL>(closure, header, words);
+            let new = copy.map_or(header.staying(), |copy| Header(copy.0 as u64));
+            match decide::<PARALLEL>(closure, header, new) {
+                Ok(()) => {
+                    if let Some(copy) = copy {
+                        self.free = copy.addr() + words;
+                        self.moved += words;
+                        self.move_side_word(closure, copy, words);
+                    }
+                    (copy.unwrap_or(closure), true)
+                }
+                // The other thread marks its copy.
+                Err(other) => other.forwarded_to().map_or((closure, true), |copy| (copy, false)),
+            }
+        }
+    }
+
+    /// Copies a closure to the start of the thread's room, which stays free. `None` if there is no
+    /// room.
+    ///
+    /// # Safety
+    /// As for [`Mover::decide`], for a closure of `words` words.
+    unsafe fn copy<const PARALLEL: bool>(
+        &mut self,
+        closure: ClosureRef,
+        header: Header,
+        words: Words,
+    ) -> Option<ClosureRef> {
+        if self.limit - self.free < words.to_bytes() {
+            (self.free, self.limit) = self.destination.room(words)?;
+        }
+        let copy = self.free.as_mut_ptr::<u64>();
+        // SAFETY: the destination's memory is this thread's, and no closure lies there. The caller
+        // vouches for the closure.
+        unsafe {
+            copy.write(header.0);
+            if PARALLEL {
+                for word in 1..words.0 {
+                    // Relaxed: what a thread that scans the closure writes is read in vain.
+                    copy.add(word).write(shared_word(closure.0.add(word)).load(Relaxed));
+                }
+            } else {
+                copy.add(1).copy_from_nonoverlapping(closure.0.add(1), words.0 - 1);
+            }
+        }
+        Some(ClosureRef(copy))
+    }
+
+    fn move_side_word(&self, from: ClosureRef, to: ClosureRef, words: Words) {
+        if let Some(side_words) = self.side_words.as_ref().filter(|_| !mutant!("evacuate/side-word-left")) {
+            // SAFETY: both places lie in the heap.
+            unsafe { side_words.view().moves(from.addr(), to.addr(), words) };
+        }
+    }
+}
+
+/// Replaces the header of a closure, if no other thread has done so.
+///
+/// # Safety
+/// As for [`ClosureRef::replace_header`]; only this thread does so unless `PARALLEL`.
+#[inline(always)]
+unsafe fn decide<const PARALLEL: bool>(closure: ClosureRef, header: Header, new: Header) -> Result<(), Header> {
+    if !new.is_header() && mutant!("evacuate/not-forwarded") {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        if PARALLEL {
+            return closure.replace_header(header, new);
+        }
+        *closure.0 = new.0;
+    }
+    Ok(())
+}
+
+/// Updates a slot, which another thread may be copying in vain if `PARALLEL`.
+///
+/// # Safety
+/// As for [`Slot::store`].
+unsafe fn update<const PARALLEL: bool>(slot: Slot, closure: ClosureRef) {
+    // SAFETY: passed on.
+    unsafe {
+        if PARALLEL {
+            slot.store_shared(closure);
+        } else {
+            slot.store(closure);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The runs that a wished precision needs: told by `gclab status`, and at the end of a sweep.
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// Six runs of each of two configurations, and a precision that no clock shows.
+const FILE: &str = r#"
+    collectors = ["copying", "two-space"]
+    workloads  = [{ name = "binary_trees", args = [6] }]
+    repeat     = 6
+    precision  = "0.0001%"
+"#;
+
+#[test]
+fn a_precision_that_is_missed_is_told_with_the_runs_that_it_needs() {
+    let bench = Bench::new();
+    bench.write("wide.toml", FILE);
+    let done = bench.gclab(&["run", "wide.toml"]).exits(0);
+    for part in [
+        "all runs are done, and 2 of 2 configurations do not have a precision of 0.0001% yet",
+        "copying binary_trees 6: 6 of about ",
+        "two-space binary_trees 6: 6 of about ",
+        "would be about enough",
+    ] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    // With --strict it is a fault, as other conditions that make figures worse.
+    let strict = bench.gclab(&["run", "wide.toml", "--strict"]);
+    assert_eq!(strict.code, Some(1), "{}", strict.all());
+    let state = bench.gclab(&["status", "wide"]).exits(0).stdout;
+    assert!(state.contains("do not have a precision of 0.0001% yet"), "{state}");
+}
+
+#[test]
+fn status_says_how_many_runs_a_wished_precision_needs() {
+    let bench = Bench::new();
+    bench.write("pilot.toml", &FILE.replace("precision", "# precision"));
+    let done = bench.gclab(&["run", "pilot.toml"]).exits(0);
+    assert!(!done.stderr.contains("precision"), "{}", done.all());
+    let needs = |precision: &str| -> Vec<u64> {
+        let words = ["status", "pilot", "--json", "--precision", precision];
+        let text = bench.gclab(&words).exits(0).stdout;
+        let state: Value = serde_json::from_str(&text).unwrap();
+        let all = state["needs"]["configurations"].as_array().unwrap().clone();
+        all.iter().map(|need| need["needed"].as_u64().unwrap()).collect()
+    };
+    let (wide, narrow) = (needs("99%"), needs("0.01%"));
+    assert_eq!((wide.len(), narrow.len()), (2, 2));
+    assert!(
+        wide.iter().all(|runs| *runs >= 6),
+        "at least those that are done: {wide:?}"
+    );
+    assert!(narrow[0] > wide[0] && narrow[0] >= narrow[1], "{wide:?} {narrow:?}");
+    let text = bench
+        .gclab(&["status", "pilot", "--precision", "0.01%"])
+        .exits(0)
+        .stdout;
+    assert!(text.contains("precise  2 of 2 configurations do not have"), "{text}");
+    let text = bench.gclab(&["status", "pilot"]).exits(0).stdout;
+    assert!(!text.contains("precision"), "{text}");
+    let wrong = bench.gclab(&["status", "pilot", "--precision", "2"]).exits(2);
+    assert!(wrong.stderr.contains("such as 2%"), "{}", wrong.all());
+}

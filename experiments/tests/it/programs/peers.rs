@@ -1,0 +1,86 @@
+//! The experiment files of `workloads/peers` are legal, and plan the runs that they are to have.
+
+use crate::support::Bench;
+
+/// Each file, the number of its runs, and some of its commands.
+const FILES: &[(&str, &str, &[&str])] = &[
+    (
+        "barrier",
+        "120 runs in 5 rounds",
+        &["gclab exec gcbench", "--collector two-space", "-A4g"],
+    ),
+    (
+        "ghc",
+        "620 runs in 5 rounds",
+        &[
+            "env PAGES=warm target/peers/ghc/peers mut_array 1000000 20000000 +RTS -A64m",
+            "target/peers/ghc/peers binary_trees 18 +RTS -A4200k",
+            "--collector two-space +RTS -G1",
+            "--collector compacting +RTS -c",
+        ],
+    ),
+    (
+        "ghc_large",
+        "40 runs in 5 rounds",
+        &["target/peers/ghc/peers long_list 64000000 10000000 +RTS -A16m"],
+    ),
+    (
+        "ghc_small",
+        "120 runs in 5 rounds",
+        &["target/peers/ghc/peers gcbench 16 14 125000 +RTS -A4m"],
+    ),
+    (
+        "ghc_threads",
+        "320 runs in 5 rounds",
+        &[
+            "--collector parallel +RTS -A64m -N2",
+            "peers par_trees 2 17 +RTS -qg1 -RTS +RTS -A4m -N2",
+            "peers gcbench 18 16 500000 +RTS -qg -RTS +RTS",
+        ],
+    ),
+    (
+        "languages",
+        "180 runs in 5 rounds",
+        &["target/peers/ocaml/peers hash_churn", "Peers message_window", "-Xmx71m"],
+    ),
+    (
+        "mmtk",
+        "180 runs in 5 rounds",
+        &[
+            "MMTK_PLAN=StickyImmix",
+            "mmtk-peer binary_trees 18",
+            "gclab exec binary_trees 18 --collector copying +RTS -M73727k",
+        ],
+    ),
+    (
+        "quick",
+        "48 runs in 2 rounds",
+        &["target/peers/ghc/peers binary_trees 10 +RTS -A1m"],
+    ),
+];
+
+#[test]
+fn the_files_of_the_peers_are_right() {
+    let folder = crate::docs::root().join("workloads/peers");
+    let files: Vec<String> = crate::docs::files(&folder, "toml")
+        .iter()
+        .filter(|file| file.parent() == Some(&folder))
+        .map(|file| file.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(files, FILES.iter().map(|(name, ..)| *name).collect::<Vec<_>>());
+    for (name, runs, commands) in FILES {
+        let file = folder.join(name).with_extension("toml");
+        let bench = Bench::new();
+        let planned = bench
+            .gclab(&["run", &file.display().to_string(), "--dry-run=commands"])
+            .exits(0);
+        assert!(planned.stderr.contains(runs), "{name}\n{}", planned.stderr);
+        for command in *commands {
+            assert!(
+                planned.stdout.contains(command),
+                "{name}: {command}\n{}",
+                planned.stdout
+            );
+        }
+    }
+}
