@@ -9,12 +9,12 @@ use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::closure::{Closure, ClosureRef, Ptr, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
-    Outcome, Pause, Refill, Work,
+    Outcome, Pause, Refill, RootSlot, Roots, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
 use gclab_core::space::{Nursery, Steps};
-use gclab_core::trace::{Evacuator, RememberedTracing, Tracing};
+use gclab_core::trace::{self, Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -101,30 +101,13 @@ impl<S: Sin> Collect for Mutant<S> {
             turn => turn.unwrap_or(0),
         };
         let last = self.steps.last_of(generation) - u8::from(!S::CONDEMNS_ALL);
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
-        if S::TRACES_REMEMBERED {
-            evacuator.remembered(pause.capabilities);
-        }
-        let mut index = 0;
-        pause.roots.for_each(|slot| {
-            if S::traces_root(index) {
-                evacuator.root(slot);
-            }
-            index += 1;
-        });
-        if S::TRACES_WEAK {
-            pause.roots.for_each_weak(|slot| evacuator.root(slot));
-        }
-        if S::SCAVENGES {
-            evacuator.trace();
-        }
-        if S::KEEPS_WEAK {
-            pause.roots.for_each_weak(|slot| evacuator.root(slot));
-        }
-        if S::CLEARS_WEAK {
-            evacuator.weak_handles(pause.roots);
-        }
-        let work = evacuator.finish(&mut self.steps, pause.capabilities);
+        let mut tracing = Sinful::<S> {
+            evacuator: Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?,
+            roots: 0,
+            _sin: PhantomData,
+        };
+        trace::live_and_remembered(&mut tracing, pause.capabilities, pause.roots, |_| ());
+        let work = tracing.evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {
             generation,
             major: generation + 1 == self.generations,
@@ -142,6 +125,57 @@ impl<S: Sin> Collect for Mutant<S> {
         };
         self.nursery.for_each_region(capabilities, &mut visit);
         self.steps.for_each_region(&mut visit);
+    }
+}
+
+/// The tracing of a mutant.
+struct Sinful<'h, S> {
+    evacuator: Evacuator<'h>,
+    /// The roots that were traced, or should have been.
+    roots: usize,
+    _sin: PhantomData<S>,
+}
+
+impl<S: Sin> Tracing for Sinful<'_, S> {
+    fn root(&mut self, slot: RootSlot<'_>) {
+        if S::traces_root(self.roots) {
+            self.evacuator.root(slot);
+        }
+        self.roots += 1;
+    }
+
+    fn roots(&mut self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.root(slot));
+        if S::TRACES_WEAK {
+            roots.for_each_weak(|slot| self.evacuator.root(slot));
+        }
+    }
+
+    fn trace(&mut self) {
+        if S::SCAVENGES {
+            self.evacuator.trace();
+        }
+    }
+
+    fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+        self.evacuator.lives(slot)
+    }
+
+    fn weak_handles(&mut self, roots: Roots<'_>) {
+        if S::KEEPS_WEAK {
+            roots.for_each_weak(|slot| self.evacuator.root(slot));
+        }
+        if S::CLEARS_WEAK {
+            self.evacuator.weak_handles(roots);
+        }
+    }
+}
+
+impl<S: Sin> RememberedTracing for Sinful<'_, S> {
+    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        if S::TRACES_REMEMBERED {
+            self.evacuator.remembered(capabilities);
+        }
     }
 }
 

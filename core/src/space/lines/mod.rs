@@ -26,10 +26,11 @@
 
 mod evacuation;
 mod holes;
+mod reserve;
 mod supply;
 mod sweep;
 
-pub use evacuation::Reserve;
+pub use reserve::Reserve;
 
 use super::MarkBits;
 use crate::alloc::Bump;
