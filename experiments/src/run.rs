@@ -14,7 +14,7 @@ use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::plan::plan;
 use gclab_sweep::registry::Registry;
-use gclab_sweep::runner::precision::{needs, told};
+use gclab_sweep::runner::precision::{needs, remedy, told};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
@@ -213,11 +213,8 @@ fn go(
 fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
     let precision = precision?;
     let needs = needs(dir, precision);
-    let most = needs.iter().filter_map(|need| need.needed).max();
     let lines = told(&needs, precision);
-    let remedy = most.map_or_else(String::new, |most| {
-        format!("\n  `repeat = {most}` would be about enough")
-    });
+    let remedy = remedy(&needs).map_or_else(String::new, |remedy| format!("\n  {remedy}"));
     (!lines.is_empty()).then(|| format!("all runs are done, and {}{remedy}", lines.join("\n")))
 }
 

@@ -189,11 +189,17 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
     }
 }
 
-/// The number of groups that shards share: those of each round and workload, and those of heap
-/// profiles.
+/// The most groups that shards share: those of each round and workload, and those of heap profiles
+/// and event logs, one for each work that has any.
 fn groups(experiment: &Experiment) -> usize {
-    let profiled = experiment.profiles.iter().filter(|own| !own.is_empty()).count();
-    experiment.repeat as usize * experiment.works().len() + profiled
+    let own = 0..experiment.workloads.len();
+    let own = own.filter(|work| {
+        let profiles = experiment.profiles.get(*work);
+        profiles.is_some_and(|profiles| !profiles.is_empty()) || experiment.eventlogs.get(*work) == Some(&true)
+    });
+    let programs = experiment.programs.iter();
+    let logged = programs.filter(|entry| entry.program.description.eventlog).count();
+    experiment.repeat as usize * experiment.works().len() + own.count() + logged
 }
 
 /// Refuses a plan without runs.

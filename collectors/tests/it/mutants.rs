@@ -101,13 +101,17 @@ impl<S: Sin> Collect for Mutant<S> {
             turn => turn.unwrap_or(0),
         };
         let last = self.steps.last_of(generation) - u8::from(!S::CONDEMNS_ALL);
-        let mut tracing = Sinful::<S> {
-            evacuator: Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?,
-            roots: 0,
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
+        if S::TRACES_REMEMBERED {
+            evacuator.remembered(pause.capabilities);
+        }
+        let mut sinner = Sinner::<S> {
+            evacuator: &mut evacuator,
+            index: 0,
             _sin: PhantomData,
         };
-        trace::live_and_remembered(&mut tracing, pause.capabilities, pause.roots, |_| ());
-        let work = tracing.evacuator.finish(&mut self.steps, pause.capabilities);
+        trace::live(&mut sinner, pause.roots, |_| ());
+        let work = evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {
             generation,
             major: generation + 1 == self.generations,
@@ -128,20 +132,20 @@ impl<S: Sin> Collect for Mutant<S> {
     }
 }
 
-/// The tracing of a mutant.
-struct Sinful<'h, S> {
-    evacuator: Evacuator<'h>,
-    /// The roots that were traced, or should have been.
-    roots: usize,
+/// The tracer of a mutant.
+struct Sinner<'e, 'h, S> {
+    evacuator: &'e mut Evacuator<'h>,
+    /// The number of roots so far.
+    index: usize,
     _sin: PhantomData<S>,
 }
 
-impl<S: Sin> Tracing for Sinful<'_, S> {
+impl<S: Sin> Tracing for Sinner<'_, '_, S> {
     fn root(&mut self, slot: RootSlot<'_>) {
-        if S::traces_root(self.roots) {
+        if S::traces_root(self.index) {
             self.evacuator.root(slot);
         }
-        self.roots += 1;
+        self.index += 1;
     }
 
     fn roots(&mut self, roots: Roots<'_>) {
@@ -167,14 +171,6 @@ impl<S: Sin> Tracing for Sinful<'_, S> {
         }
         if S::CLEARS_WEAK {
             self.evacuator.weak_handles(roots);
-        }
-    }
-}
-
-impl<S: Sin> RememberedTracing for Sinful<'_, S> {
-    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
-        if S::TRACES_REMEMBERED {
-            self.evacuator.remembered(capabilities);
         }
     }
 }

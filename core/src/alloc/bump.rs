@@ -2,17 +2,19 @@
 
 use super::Alloc;
 use super::hole::Hole;
+use super::overflow::Overflow;
 use crate::closure::ClosureRef;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
 /// Bump allocation: a cursor that runs to a limit. It may have more holes, to which it goes on by
-/// itself.
+/// itself, and an *overflow* for medium closures.
 #[derive(Debug, Default)]
 pub struct Bump {
     hole: Hole,
     /// Allocated in regions that were left.
     allocated: Cell<usize>,
+    overflow: Overflow,
 }
 
 impl Bump {
@@ -39,21 +41,54 @@ impl Bump {
     }
 
     /// Gives the region and all holes up, and returns where the allocated part of the region ends
-    /// (null if there was no region).
+    /// (null if there was no region). The overflow stays.
     pub fn leave_region(&self) -> Addr {
+        self.end_detour();
         let cursor = self.hole.cursor();
-        self.allocated.set(self.allocated.get() + self.hole.leave());
+        self.count(self.hole.leave());
         cursor
     }
 
-    /// Where the next closure will be.
-    pub fn cursor(&self) -> Addr {
-        self.hole.cursor()
+    /// From now on allocates closures of `least` words or more in the overflow from `start` to
+    /// `end`, and asks the collector if they have no room there. The promise is that of
+    /// [`Bump::set_region`].
+    ///
+    /// # Panics
+    /// If the addresses are no ends of a range of whole words.
+    pub fn set_overflow(&self, start: Addr, end: Addr, least: Words) {
+        self.end_detour();
+        self.overflow.set((start, end), least.to_bytes());
     }
 
-    /// The ranges in which it may still allocate: the rest of the region, and the holes after it.
+    /// Gives the overflow up, and returns where its allocated part ends (null if there was none).
+    pub fn leave_overflow(&self) -> Addr {
+        let cursor = self.overflow_cursor();
+        self.set_overflow(Addr::NULL, Addr::NULL, Words(0));
+        cursor
+    }
+
+    /// Where the next closure of the region will be.
+    pub fn cursor(&self) -> Addr {
+        self.overflow.home(&self.hole).0
+    }
+
+    /// Where the next closure of the overflow will be.
+    pub fn overflow_cursor(&self) -> Addr {
+        self.overflow.cursor(&self.hole)
+    }
+
+    /// The ranges in which it may still allocate, without the overflow: the rest of the region, and
+    /// the holes after it.
     pub fn free(&self) -> impl Iterator<Item = (Addr, Addr)> {
-        self.hole.free()
+        std::iter::once(self.overflow.home(&self.hole)).chain(self.hole.waiting())
+    }
+
+    fn end_detour(&self) {
+        self.count(self.overflow.end_detour(&self.hole));
+    }
+
+    fn count(&self, bytes: usize) {
+        self.allocated.set(self.allocated.get() + bytes);
     }
 
     /// The end of the closures in the hole from `start` to `end`, which an allocator has left for
@@ -89,9 +124,26 @@ unsafe impl Alloc for Bump {
         self.hole.reserve(words.to_bytes())
     }
 
+    #[inline(always)]
+    fn reserve_medium(&self, words: Words) -> Option<Addr> {
+        if self.overflow.is_for(words.to_bytes()) {
+            return None;
+        }
+        self.reserve(words)
+    }
+
     fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
-        let (running, at) = self.hole.next(words.to_bytes())?;
-        self.allocated.set(self.allocated.get() + running);
+        let bytes = words.to_bytes();
+        if let Some((running, at)) = self.overflow.reserve(&self.hole, bytes) {
+            self.count(running);
+            return Some(at);
+        }
+        if self.overflow.is_for(bytes) {
+            return None;
+        }
+        self.count(self.overflow.come_back(&self.hole)?);
+        let (running, at) = self.hole.next(bytes)?;
+        self.count(running);
         Some(at)
     }
 
@@ -193,5 +245,62 @@ mod tests {
         assert_eq!((bump.reserve_elsewhere(Words(1)), bump.allocated()), (None, Bytes(160)));
         assert_eq!(bump.leave_region(), start + Words(50));
         assert_eq!(bump.free().collect::<Vec<_>>(), [(Addr::NULL, Addr::NULL)]);
+    }
+
+    #[test]
+    fn medium_closures_go_to_the_overflow_and_small_ones_back_to_the_hole() {
+        let bump = Bump::default();
+        let (hole, overflow) = (Addr(0x1000), Addr(0x8000));
+        let allocate = |words| {
+            let at = bump.reserve_any(words).or_else(|| bump.reserve_elsewhere(words))?;
+            bump.commit(at, words);
+            Some(at)
+        };
+        bump.set_region(hole, hole + Words(100));
+        // Without an overflow, a medium closure is one as any.
+        assert_eq!(allocate(Words(40)), Some(hole));
+        bump.set_overflow(overflow, overflow + Words(100), Words(33));
+        assert_eq!(allocate(Words(40)), Some(overflow));
+        assert_eq!(
+            (bump.cursor(), bump.overflow_cursor()),
+            (hole + Words(40), overflow + Words(40))
+        );
+        assert_eq!(allocate(Words(3)), Some(hole + Words(40)));
+        // One after the other, and then no third.
+        assert_eq!(allocate(Words(34)), Some(overflow + Words(40)));
+        assert_eq!((allocate(Words(33)), allocate(Words(33))), (None, None));
+        assert_eq!(bump.allocated(), Words(40 + 40 + 3 + 34).to_bytes());
+        // Room that was reserved and not taken is free again.
+        bump.set_overflow(overflow, overflow + Words(100), Words(33));
+        assert_eq!(bump.reserve_elsewhere(Words(33)), Some(overflow));
+        assert_eq!(allocate(Words(40)), Some(overflow));
+        assert_eq!(allocate(Words(32)), Some(hole + Words(43)));
+        assert_eq!(bump.free().collect::<Vec<_>>(), [(hole + Words(75), hole + Words(100))]);
+        assert_eq!(
+            (bump.leave_region(), bump.leave_overflow()),
+            (hole + Words(75), overflow + Words(40))
+        );
+        assert_eq!((allocate(Words(1)), allocate(Words(40))), (None, None));
+    }
+
+    #[test]
+    fn no_detour_while_it_is_interrupted_or_restricted() {
+        let bump = Bump::default();
+        let overflow = Addr(0x8000);
+        bump.set_overflow(overflow, overflow + Words(100), Words(33));
+        // There is no hole, and an interrupt is seen all the same.
+        bump.interrupt();
+        assert_eq!(bump.reserve_elsewhere(Words(40)), None);
+        bump.restrict(None);
+        assert_eq!(bump.reserve_elsewhere(Words(40)), Some(overflow));
+        bump.commit(overflow, Words(40));
+        bump.interrupt();
+        assert_eq!(bump.reserve_elsewhere(Words(40)), None);
+        // The piece ends where a restriction to nothing would.
+        bump.restrict(Some(Words(0)));
+        assert_eq!(bump.reserve_elsewhere(Words(40)), None);
+        bump.restrict(None);
+        assert_eq!(bump.reserve_elsewhere(Words(40)), Some(overflow + Words(40)));
+        assert_eq!(bump.allocated(), Words(40).to_bytes());
     }
 }

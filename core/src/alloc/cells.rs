@@ -58,7 +58,8 @@ impl Cells {
 
     /// The free parts of the holes of `class`.
     pub fn free(&self, class: SizeClass) -> impl Iterator<Item = (Addr, Addr)> {
-        self.holes[class.index()].free()
+        let hole = &self.holes[class.index()];
+        std::iter::once(hole.rest()).chain(hole.waiting())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::words::{Addr, Bytes, WORD, Words};
 use std::cell::Cell;
 
 /// A cursor that runs to a limit, and the holes that come next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Hole {
     cursor: Cell<usize>,
     /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator
@@ -24,6 +24,24 @@ pub(super) struct Hole {
     /// Where counting of allocated bytes goes on.
     counted: Cell<usize>,
     more: Chain,
+    /// Whether `limit` is that of a restriction, which may be where the hole ends, too.
+    is_restricted: Cell<bool>,
+}
+
+/// The end and the limit without a hole: no closure has room, and no interrupt looks like it.
+const NO_HOLE: usize = 1;
+
+impl Default for Hole {
+    fn default() -> Self {
+        Hole {
+            cursor: Cell::new(0),
+            limit: AtomicUsize::new(NO_HOLE),
+            end: Cell::new(NO_HOLE),
+            counted: Cell::new(0),
+            more: Chain::default(),
+            is_restricted: Cell::new(false),
+        }
+    }
 }
 
 impl Hole {
@@ -32,27 +50,53 @@ impl Hole {
     /// # Panics
     /// If the addresses are no ends of ranges of whole words.
     pub(super) fn set(&self, (start, end): (Addr, Addr), more: &[(Addr, Addr)]) {
-        self.enter(start, end);
-        self.limit.store(end.0, Relaxed);
+        self.open((start, end));
         self.more.set(more);
+    }
+
+    /// Allocates from `start` to `end` from now on, whatever was asked for before. Returns the
+    /// bytes that were not counted yet.
+    pub(super) fn open(&self, (start, end): (Addr, Addr)) -> usize {
+        let running = self.running();
+        self.enter(start, end);
+        self.is_restricted.set(false);
+        self.limit.store(self.end.get(), Relaxed);
+        running
+    }
+
+    /// Allocates from `start` to `end` from now on; or does nothing while allocation is restricted
+    /// or interrupted. Returns the bytes that were not counted yet.
+    pub(super) fn go(&self, start: Addr, end: Addr) -> Option<usize> {
+        if self.is_restricted.get() {
+            return None;
+        }
+        // An interrupt may come at any moment; it must not be overwritten.
+        let new = end.0.max(NO_HOLE);
+        let limit = if mutant!("models/hole-entered-by-store") && self.limit.load(Relaxed) == self.end.get() {
+            self.limit.store(new, Relaxed);
+            Ok(new)
+        } else {
+            self.limit.compare_exchange(self.end.get(), new, Relaxed, Relaxed)
+        };
+        if limit.is_err() && !mutant!("cells/interrupt-overwritten") {
+            return None;
+        }
+        let running = self.running();
+        self.enter(start, end);
+        Some(running)
     }
 
     fn enter(&self, start: Addr, end: Addr) {
         assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
         self.cursor.set(start.0);
         self.counted.set(start.0);
-        self.end.set(end.0);
+        self.end.set(end.0.max(NO_HOLE));
     }
 
     /// Gives the holes up. Returns the bytes that were not counted yet.
     pub(super) fn leave(&self) -> usize {
-        let running = self.running();
-        [&self.cursor, &self.counted, &self.end]
-            .iter()
-            .for_each(|cell| cell.set(0));
-        self.limit.store(0, Relaxed);
         self.more.set(&[]);
-        running
+        self.open((Addr::NULL, Addr::NULL))
     }
 
     /// Where the next closure will be; null without a hole.
@@ -81,22 +125,17 @@ impl Hole {
     /// and the room.
     pub(super) fn next(&self, bytes: Bytes) -> Option<(usize, Addr)> {
         let (start, end) = self.more.first().filter(|(start, end)| (*end - *start) >= bytes)?;
-        // An interrupt may come at any moment; it must not be overwritten.
-        let limit = self.limit.compare_exchange(self.end.get(), end.0, Relaxed, Relaxed);
-        if limit.is_err() && !mutant!("cells/interrupt-overwritten") {
-            return None;
-        }
+        let rest = self.rest();
+        let running = self.go(start, end)?;
         self.more.drop_first();
-        self.end_closures();
-        let running = self.running();
-        self.enter(start, end);
+        Hole::end_closures(rest);
         Some((running, start))
     }
 
-    /// Ends the closures of this hole with a word that is no header, so that they can be walked.
-    fn end_closures(&self) {
-        let cursor = self.cursor();
-        if cursor.0 < self.end.get() {
+    /// Ends the closures before the rest of a hole with a word that is no header, so that they can
+    /// be walked.
+    fn end_closures((cursor, end): (Addr, Addr)) {
+        if cursor < end {
             // SAFETY: free memory of this allocator: the collector promises it.
             unsafe {
                 poison::lend(cursor, Words(1).to_bytes());
@@ -109,12 +148,15 @@ impl Hole {
     pub(super) fn restrict(&self, bytes: Option<Bytes>) {
         let end = self.end.get();
         let limit = bytes.map_or(end, |bytes| end.min(self.cursor.get() + bytes.0));
+        self.is_restricted.set(bytes.is_some());
         self.limit.store(limit, Relaxed);
     }
 
     /// Offers no room until [`Hole::restrict`], or until a hole is set. Touches only an atomic.
     pub(super) fn interrupt(&self) {
-        self.limit.store(0, Relaxed);
+        // As an exchange it has its place among the exchanges of `go`. (Memory keeps a plain
+        // store in order, too; loom does not.)
+        self.limit.swap(0, Relaxed);
     }
 
     /// Bytes taken since they were last counted.
@@ -127,10 +169,15 @@ impl Hole {
         self.counted.set(self.cursor.get());
     }
 
-    /// The free ranges: the rest of the hole, and the holes that wait.
-    pub(super) fn free(&self) -> impl Iterator<Item = (Addr, Addr)> {
-        let rest = (self.cursor(), Addr(self.end.get()));
-        std::iter::once(rest).chain(self.more.iter())
+    /// The free part of the hole.
+    pub(super) fn rest(&self) -> (Addr, Addr) {
+        let end = if self.cursor().is_null() { 0 } else { self.end.get() };
+        (self.cursor(), Addr(end))
+    }
+
+    /// The holes that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (Addr, Addr)> {
+        self.more.iter()
     }
 }
 

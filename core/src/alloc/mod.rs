@@ -9,6 +9,9 @@
 mod bump;
 mod cells;
 mod hole;
+#[cfg(all(test, gclab_loom))]
+mod models;
+mod overflow;
 mod size_class;
 
 pub use bump::Bump;
@@ -17,6 +20,9 @@ pub use size_class::SizeClass;
 
 use crate::words::{Addr, Bytes, WORD, Words};
 use std::any::Any;
+
+/// Closures of more words than this are medium.
+pub(crate) const MEDIUM: Words = Words(32);
 
 /// Whether `end` lies whole words behind `start`, or none.
 fn is_range_of_words(start: Addr, end: Addr) -> bool {
@@ -41,6 +47,21 @@ pub unsafe trait Alloc: Any + Send {
     /// Returns space for `words` words (fewer than [`crate::block::LARGE_OBJECT`]), or `None`: then
     /// the collector must be asked ([`crate::collector::Collect::refill`]).
     fn reserve(&self, words: Words) -> Option<Addr>;
+    /// As `reserve`, for a *medium* closure: one of more than 32 words. An allocator that
+    /// keeps these apart returns `None` where `reserve` would not.
+    #[inline(always)]
+    fn reserve_medium(&self, words: Words) -> Option<Addr> {
+        self.reserve(words)
+    }
+    /// Space for a closure of any size below that of large objects: `reserve` or `reserve_medium`.
+    #[inline(always)]
+    fn reserve_any(&self, words: Words) -> Option<Addr> {
+        if words > MEDIUM {
+            self.reserve_medium(words)
+        } else {
+            self.reserve(words)
+        }
+    }
     /// `reserve` has returned `None`: goes on to other space that the allocator has, if there is
     /// enough for `words` words, and reserves it there. It does not while allocation is restricted
     /// or interrupted. The mutator calls it without the world's lock, before it asks the collector.

@@ -81,7 +81,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Space for a small closure; may collect.
     #[inline(always)]
     fn reserve(&mut self, words: Words) -> Addr {
-        let at = match self.view.capability.alloc.reserve(words) {
+        let at = match self.view.capability.alloc.reserve_any(words) {
             Some(at) => at,
             None => self.reserve_slow(words),
         };

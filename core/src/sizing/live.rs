@@ -45,13 +45,13 @@ impl Live {
     }
 
     /// The live memory of a collector that leaves closures in place, after a collection that did
-    /// this `work`.
+    /// this `work`. The rest of their blocks is free memory for others, so it is no slop here.
     pub fn in_place(work: &Work) -> Live {
         Live {
             copied: work.live - work.large,
             young: Bytes::ZERO,
             large: work.large,
-            slop: work.slop,
+            slop: Bytes::ZERO,
         }
     }
 

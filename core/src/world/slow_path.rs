@@ -151,7 +151,7 @@ impl<M: MutatorKind> World<M> {
         let mut collected = false;
         loop {
             let alloc = &session.capability.alloc;
-            if let Some(at) = alloc.reserve(words).or_else(|| alloc.reserve_elsewhere(words)) {
+            if let Some(at) = alloc.reserve_any(words).or_else(|| alloc.reserve_elsewhere(words)) {
                 return Ok(at);
             }
             let WorldState {

@@ -15,14 +15,16 @@
 //! that was handed out since the collection before, and then memory that was not looked at yet.
 //!
 //! A *medium* closure, larger than a line, may not fit in the hole that its mutator is in. It then
-//! gets room in another, the *overflow*, and smaller closures go on in that hole. The overflow is a
-//! large hole if there is one near, and else a new block.
+//! gets room in another, the *overflow* ([`Bump::set_overflow`]), and smaller closures go on in
+//! that hole. Closures of more than 256 bytes always go there. The overflow is a large hole if
+//! there is one near, and else a new block.
 //!
 //! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
 //!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
-//! a block, and 24 bytes a hole that was handed out since the last collection.
+//! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
+//! under the limit.
 
 mod evacuation;
 mod holes;
@@ -34,7 +36,7 @@ pub use reserve::Reserve;
 
 use super::MarkBits;
 use crate::alloc::Bump;
-use crate::block::{BlockRun, BlockState, OutOfMemory, Region};
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
@@ -55,6 +57,8 @@ pub struct LineSpace {
     fresh: Vec<BlockRun>,
     /// Memory that holes have not been looked for in; the first is the last one here.
     unsearched: Vec<Hole>,
+    /// The part of it that a marking of young closures left begins here.
+    young_from: usize,
     /// Holes that were found and not given to a mutator yet; the first is the last one here.
     ahead: Vec<Hole>,
     /// Holes that were given back, or were too small for a medium closure.
@@ -71,6 +75,8 @@ pub struct LineSpace {
     held: usize,
     /// Bytes of holes handed out since the last collection.
     taken: usize,
+    /// Bytes of these lists, as they are charged.
+    charged: Bytes,
 }
 
 /// The memory of one mutator.
@@ -78,9 +84,7 @@ pub struct LineSpace {
 struct Lent {
     /// The holes that it has, and those that it had before the one it is in.
     holes: Vec<Hole>,
-    /// The first of them is for one medium closure.
-    is_for_one: bool,
-    /// The rest of a hole for medium closures that did not fit elsewhere.
+    /// The hole for medium closures that do not fit elsewhere.
     overflow: Hole,
 }
 
@@ -101,6 +105,7 @@ impl LineSpace {
             kept: Vec::new(),
             fresh: Vec::new(),
             unsearched: Vec::new(),
+            young_from: 0,
             ahead: Vec::new(),
             aside: Vec::new(),
             filled: Vec::new(),
@@ -109,11 +114,28 @@ impl LineSpace {
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
+            charged: Bytes::ZERO,
         }
     }
 
+    /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line
+    /// of the heap, so they count under the limit. They are never refused: the next block is.
+    fn charge_lists(&mut self, heap: &Heap) {
+        let holes = [&self.unsearched, &self.ahead, &self.aside];
+        let lists = holes.iter().map(|list| size_of::<Hole>() * list.capacity());
+        let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
+        let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();
+        let bytes = Bytes(lists.sum::<usize>() + size_of::<Filled>() * self.filled.capacity() + runs);
+        if bytes == self.charged || mutant!("lines/lists-not-charged") {
+            return;
+        }
+        heap.charges().release(self.charged);
+        heap.charges().charge_anyway(bytes);
+        self.charged = bytes;
+    }
+
     /// Gives the mutator another hole, with room for `words` words, in a new block if there is
-    /// none; or some small ones at a time.
+    /// none; or some small ones at a time. A hole for a medium closure becomes its overflow.
     ///
     /// # Errors
     /// If the heap has no memory for a block.
@@ -124,22 +146,26 @@ impl LineSpace {
         capability: Capability<'_, A>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
-        let is_in_row = self.leave_one(capability);
-        let number = capability.number();
-        let first = if words <= SMALL {
-            self.small_hole(heap, marks, number)?
+        if words <= SMALL {
+            self.leave_holes(capability);
+            let first = self.small_hole(heap, marks, capability)?;
+            self.lend(heap, marks, capability, first);
         } else {
-            self.medium_hole(heap, marks, number, words, is_in_row)?
-        };
-        self.lend(heap, marks, capability, first);
+            self.leave_overflow(capability);
+            let hole = self.medium_hole(heap, marks, capability, words)?;
+            self.lend_overflow(heap, capability, hole);
+        }
+        self.charge_lists(heap);
         Ok(())
     }
 
     /// Prepares for marking of young closures: takes the mutators' holes back.
     pub fn leave<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {
-            self.leave_one(capability);
-            self.leave_overflow(capability.number());
+            self.leave_holes(capability);
+            if !mutant!("lines/overflow-kept") {
+                self.leave_overflow(capability);
+            }
         }
         if mutant!("lines/sticky-marks-cleared") {
             self.clear(marks);
@@ -168,6 +194,7 @@ impl LineSpace {
         self.keep_marked(heap, marks);
         self.free_unmarked(heap, marks);
         self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Sweeps after marking of young closures. Unmarked memory that mutators had is free from now
@@ -176,6 +203,7 @@ impl LineSpace {
         self.keep_marked(heap, marks);
         self.search_again(heap);
         self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Bytes handed out to mutators since the last collection.
@@ -186,6 +214,17 @@ impl LineSpace {
     /// Bytes of all blocks.
     pub fn held(&self) -> Bytes {
         Bytes(self.held)
+    }
+
+    /// Visits the lines of all blocks.
+    pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.kept.iter().chain(&self.fresh).for_each(|&run| {
+            visit(Units {
+                run,
+                size: holes::LINE,
+                name: "lines",
+            });
+        });
     }
 
     /// Visits the regions that hold closures: marked ones that lie one behind the other, and the

@@ -1,6 +1,6 @@
 //! Holes, as mutators ask for them.
 
-use super::holes::{Gap, Hole, LINE};
+use super::holes::{Gap, Hole, LINE, SMALL};
 use super::{Filled, LineSpace, YOUNG, hole_of, set_state};
 use crate::alloc::Bump;
 use crate::block::{BlockState, OutOfMemory, blocks_for};
@@ -15,8 +15,12 @@ use std::cmp::Ordering;
 pub(super) const MOST_BLOCKS: u32 = 8;
 
 /// A mutator gets holes until it has this much, and no more than [`MOST_HOLES`] of them.
-const ENOUGH: Bytes = Bytes::kib(4);
-const MOST_HOLES: usize = 32;
+const ENOUGH: Bytes = Bytes::kib(16);
+const MOST_HOLES: usize = 64;
+
+/// The least hole among young closures. Smaller ones are many there, and cost more time than they
+/// save memory; a collection of everything finds them.
+const LEAST_YOUNG: Bytes = Bytes(256);
 
 /// Bytes that come into the cache together.
 const CACHE_LINE: usize = 64;
@@ -32,38 +36,56 @@ const ROOMY: usize = 3;
 
 impl LineSpace {
     /// A hole for small closures.
-    pub(super) fn small_hole(&mut self, heap: &mut Heap, marks: &MarkBits, number: usize) -> Result<Hole, OutOfMemory> {
+    pub(super) fn small_hole<A: AsRef<Bump>>(
+        &mut self,
+        heap: &mut Heap,
+        marks: &MarkBits,
+        capability: Capability<'_, A>,
+    ) -> Result<Hole, OutOfMemory> {
         if let Some(hole) = self.next_hole(marks) {
             return Ok(hole);
         }
         self.new_block(heap, Words(1)).or_else(|error| {
-            self.leave_overflow(number);
+            self.leave_overflow(capability);
             self.aside.pop().ok_or(error)
         })
     }
 
-    /// A hole for one closure of `words` words, from the overflow of capability `number`; or all of
-    /// the overflow, if such closures come in a row.
-    pub(super) fn medium_hole(
+    /// A hole with room for several closures of `words` words, unless many holes must be looked at
+    /// for it; a new block then. Where there is no memory for that, any with room for one.
+    pub(super) fn medium_hole<A: AsRef<Bump>>(
         &mut self,
         heap: &mut Heap,
         marks: &MarkBits,
-        number: usize,
+        capability: Capability<'_, A>,
         words: Words,
-        is_in_row: bool,
     ) -> Result<Hole, OutOfMemory> {
-        if self.lent[number].overflow.size() < words.to_bytes() {
-            self.leave_overflow(number);
-            self.lent[number].overflow = self.overflow(heap, marks, words)?;
+        let enough = Bytes(words.to_bytes().0 * ROOMY);
+        for _ in 0..PUT_ASIDE {
+            match self.search(marks) {
+                Some(hole) if hole.size() >= enough => return Ok(hole),
+                Some(hole) => self.aside.push(hole),
+                None => break,
+            }
         }
-        let overflow = std::mem::take(&mut self.lent[number].overflow);
-        if is_in_row {
-            return Ok(overflow);
-        }
-        let end = overflow.start + words;
-        self.lent[number].is_for_one = true;
-        self.lent[number].overflow = Hole { start: end, ..overflow };
-        Ok(Hole { end, ..overflow })
+        self.new_block(heap, words).or_else(|error| {
+            self.leave_holes(capability);
+            while let Some(hole) = self.search(marks) {
+                self.aside.push(hole);
+            }
+            let fits = |hole: &Hole| hole.size() >= words.to_bytes();
+            let found = self.aside.iter().rposition(fits).ok_or(error)?;
+            Ok(self.aside.swap_remove(found))
+        })
+    }
+
+    /// Lends a hole to a mutator for medium closures.
+    pub(super) fn lend_overflow<A: AsRef<Bump>>(&mut self, heap: &mut Heap, capability: Capability<'_, A>, hole: Hole) {
+        self.taken += hole.size().0;
+        mix(heap, hole);
+        let least = SMALL + Words(1);
+        capability.alloc().as_ref().set_overflow(hole.start, hole.end, least);
+        self.lent[capability.number()].overflow = hole;
     }
 
     /// Lends `first` and small holes to a mutator.
@@ -98,17 +120,20 @@ impl LineSpace {
             *pair = (hole.start, hole.end);
         }
         capability.alloc().as_ref().set_holes(pairs[0], &pairs[1..holes.len()]);
+        if self.lent[capability.number()].overflow.size() == Bytes::ZERO {
+            capability
+                .alloc()
+                .as_ref()
+                .set_overflow(Addr::NULL, Addr::NULL, SMALL + Words(1));
+        }
         self.lent[capability.number()].holes = holes;
     }
 
-    /// Takes the holes of a capability back. Returns whether its mutator allocated one medium
-    /// closure since it got them, and nothing after it.
-    pub(super) fn leave_one<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) -> bool {
-        let number = capability.number();
+    /// Takes the holes of a capability back.
+    pub(super) fn leave_holes<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) {
         let current = self.current_hole(capability);
         let end = capability.alloc().as_ref().leave_region();
-        let is_for_one = std::mem::take(&mut self.lent[number].is_for_one);
-        let mut holes = std::mem::take(&mut self.lent[number].holes);
+        let mut holes = std::mem::take(&mut self.lent[capability.number()].holes);
         for (number, hole) in holes.drain(..).enumerate() {
             match number.cmp(&current) {
                 Ordering::Less => self.filled.push(Filled { hole, end: Addr::NULL }),
@@ -116,30 +141,33 @@ impl LineSpace {
                 Ordering::Greater => self.put_back(hole),
             }
         }
-        self.lent[number].holes = holes;
-        is_for_one && current == 0
+        self.lent[capability.number()].holes = holes;
     }
 
-    /// Ends the use of an overflow.
-    pub(super) fn leave_overflow(&mut self, number: usize) {
-        let rest = std::mem::take(&mut self.lent[number].overflow);
-        if rest.size() >= LINE {
-            self.aside.push(rest);
-        } else if rest.size() > Bytes::ZERO {
-            // Too small for anything before the next collection.
-            let end = rest.start;
-            self.filled.push(Filled { hole: rest, end });
+    /// Takes the overflow of a capability back.
+    pub(super) fn leave_overflow<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) {
+        let end = capability.alloc().as_ref().leave_overflow();
+        let hole = std::mem::take(&mut self.lent[capability.number()].overflow);
+        if hole.size() > Bytes::ZERO {
+            self.leave_hole(hole, end);
         }
     }
 
     /// The holes in which the mutator of a capability has allocated since it got them.
     pub(super) fn filled_by<A: AsRef<Bump>>(&self, capability: Capability<'_, A>) -> impl Iterator<Item = Filled> {
-        let (current, cursor) = (self.current_hole(capability), capability.alloc().as_ref().cursor());
-        let had = self.lent[capability.number()].holes.iter().take(current + 1);
-        had.enumerate().map(move |(number, &hole)| Filled {
-            hole,
-            end: if number == current { cursor } else { Addr::NULL },
-        })
+        let (bump, lent) = (capability.alloc().as_ref(), &self.lent[capability.number()]);
+        let (current, cursor) = (self.current_hole(capability), bump.cursor());
+        let had = lent.holes.iter().take(current + 1);
+        let overflow = Filled {
+            hole: lent.overflow,
+            end: bump.overflow_cursor(),
+        };
+        had.enumerate()
+            .map(move |(number, &hole)| Filled {
+                hole,
+                end: if number == current { cursor } else { Addr::NULL },
+            })
+            .chain(std::iter::once(overflow))
     }
 
     /// The number of the hole that a mutator is in, among those that it got.
@@ -185,7 +213,9 @@ impl LineSpace {
 
     /// Looks for some holes at a time, so that their headers come from memory together.
     fn look_ahead(&mut self, marks: &MarkBits) -> Option<Hole> {
-        while let Some(rest) = self.unsearched.last_mut() {
+        while let Some(number) = self.unsearched.len().checked_sub(1) {
+            let least = if number < self.young_from { LINE } else { LEAST_YOUNG };
+            let rest = &mut self.unsearched[number];
             let (mut gaps, mut count) = ([Gap::default(); AHEAD], 0);
             while count < AHEAD {
                 let Some(gap) = marks.next_gap(rest.start, rest.end) else {
@@ -199,34 +229,13 @@ impl LineSpace {
             if count == 0 {
                 self.unsearched.pop();
             }
-            self.ahead
-                .extend(gaps[..count].iter().rev().filter_map(|gap| marks.hole(gap)));
+            let holes = gaps[..count].iter().rev().filter_map(|gap| marks.hole(gap));
+            self.ahead.extend(holes.filter(|hole| hole.size() >= least));
             if let Some(hole) = self.ahead.pop() {
                 return Some(hole);
             }
         }
         None
-    }
-
-    /// A hole with room for several closures of `words` words, unless many holes must be looked at
-    /// for it; a new block then. Where there is no memory for that, any with room for one.
-    fn overflow(&mut self, heap: &mut Heap, marks: &MarkBits, words: Words) -> Result<Hole, OutOfMemory> {
-        let enough = Bytes(words.to_bytes().0 * ROOMY);
-        for _ in 0..PUT_ASIDE {
-            match self.search(marks) {
-                Some(hole) if hole.size() >= enough => return Ok(hole),
-                Some(hole) => self.aside.push(hole),
-                None => break,
-            }
-        }
-        self.new_block(heap, words).or_else(|error| {
-            while let Some(hole) = self.search(marks) {
-                self.aside.push(hole);
-            }
-            let fits = |hole: &Hole| hole.size() >= words.to_bytes();
-            let found = self.aside.iter().rposition(fits).ok_or(error)?;
-            Ok(self.aside.swap_remove(found))
-        })
     }
 
     /// A new block, with room for `words` words.

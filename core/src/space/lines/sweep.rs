@@ -43,8 +43,13 @@ impl LineSpace {
         self.kept.sort_unstable_by_key(|run| std::cmp::Reverse(run.start()));
         self.unsearched.clear();
         self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
-        self.aside.clear();
-        self.ahead.clear();
+        self.young_from = self.unsearched.len();
+        if !mutant!("lines/aside-kept") {
+            self.aside.clear();
+        }
+        if !mutant!("lines/ahead-kept") {
+            self.ahead.clear();
+        }
         self.filled.clear();
     }
 
@@ -68,6 +73,7 @@ impl LineSpace {
             }
             joined
         });
+        self.young_from = self.unsearched.len();
         self.unsearched.append(&mut again);
     }
 
@@ -76,12 +82,12 @@ impl LineSpace {
     pub(super) fn begin_search(&mut self, marks: &MarkBits) {
         self.taken = 0;
         if cfg!(debug_assertions) {
-            let unsearched = self.unsearched.clone();
+            let (unsearched, ahead) = (self.unsearched.clone(), self.ahead.clone());
             while let Some(hole) = self.search(marks) {
                 // SAFETY: the hole lies in a block of this space, between live closures.
                 unsafe { poison::retire(hole.start, hole.size()) };
             }
-            self.unsearched = unsearched;
+            (self.unsearched, self.ahead) = (unsearched, ahead);
         }
     }
 }

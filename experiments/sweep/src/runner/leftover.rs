@@ -3,7 +3,7 @@
 //! The kernel kills a run's first process with the runner (`PR_SET_PDEATHSIG`), and not the
 //! processes that this one has started: they would run beside the runs of the next runner. So a
 //! runner notes the process group of each run in the scratch folder, and the next runner in that
-//! folder kills what is left of it. A group's number may have been given anew meanwhile. So it
+//! folder kills the rest of it. A group's number may have been given anew meanwhile. So it
 //! counts only since the same boot, in the same session, and if its leader, the run's first
 //! process, has ended. A process that left its group is not found.
 
@@ -66,7 +66,7 @@ fn left(text: &str) -> Option<Left> {
 }
 
 impl Left {
-    /// Kills the group if it is what a run has left. Returns the number of its processes.
+    /// Kills the group if a run has left it. Returns the number of its processes.
     fn kill(&self) -> usize {
         let members: Vec<_> = system::processes()
             .into_iter()

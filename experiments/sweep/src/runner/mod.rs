@@ -208,7 +208,8 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         profile: &profile,
         eventlog: &eventlog,
     };
-    if let Some((failed, prepared)) = prepare::prepare(run, sweep)? {
+    let by_itself = |folder: Option<&Path>, start: &Start| command(folder, start, None, sweep);
+    if let Some((failed, prepared)) = prepare::prepare(run, by_itself)? {
         let launch = Launch::now(run, seed);
         let judged = Judged::unprepared(&failed, &prepared);
         return Ok(record(run, launch, prepared, judged));

@@ -232,7 +232,7 @@ fn not_found(word: &str, folder: Option<&Path>) -> String {
     })
 }
 
-/// What a runtime says of its flags.
+/// The answer of a runtime about its flags.
 struct Taken {
     /// Its reason, if it refuses them.
     refusal: Option<String>,

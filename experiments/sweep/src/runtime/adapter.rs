@@ -1,4 +1,4 @@
-//! The interface of an adapter: what it is asked, and what it is told of a process.
+//! The interface of an adapter: the questions to it, and the facts of a process that it gets.
 
 use std::fmt;
 use std::path::Path;
@@ -113,7 +113,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         if word.is_empty() { self.limit() } else { word }
     }
 
-    /// The word of a command that fixes the size of the heap, whatever flags an adapter adds.
+    /// The word of a command that fixes the size of the heap, also against flags of an adapter.
     fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
         let _ = words;
         None

@@ -216,7 +216,7 @@ impl Runtime for Jvm {
     }
 
     fn version(&self, probed: Option<&Ended<'_>>, _: Option<&Path>) -> Option<String> {
-        // The line of the machine itself, such as `OpenJDK 64-Bit Server VM (build 17.0.15+6, ...)`.
+        // The line of the machine itself: `OpenJDK 64-Bit Server VM (build 17.0.15+6, mixed mode)`.
         let mut lines = probed?.stderr.lines().chain(probed?.stdout.lines());
         let line = lines.find(|line| line.contains(" VM ") && line.contains("(build "))?;
         Some(line.trim().to_owned())

@@ -2,8 +2,9 @@
 //! counters on standard error at exit.
 //!
 //! The runtime has no limit of memory, so the limit is one of the address space. It reports a
-//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection. With
-//! less room than its code and libraries need, the system kills it before its first instruction.
+//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection.
+//! With less room than its code and libraries need, the system kills it before its first
+//! instruction.
 
 use std::fs::File;
 use std::io::Read;
