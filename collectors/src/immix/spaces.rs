@@ -117,8 +117,10 @@ impl Spaces {
                 self.live = in_lines;
                 self.lines.sweep(pause.heap, &mut self.marks);
                 self.large.sweep(pause.heap, &self.marks);
-                let held = self.held();
-                self.lines.keep_reserve(pause.heap, held, self.area.max(held), is_short);
+                if !is_short {
+                    let held = self.held();
+                    self.lines.keep_reserve(pause.heap, held, self.area.max(held));
+                }
             }
         }
         pause.events.phase(Phase::Released);

@@ -42,6 +42,9 @@ const LEAST: Bytes = Bytes(16);
 /// The part of the blocks that the reserve may be in addition: a sixteenth.
 const RESERVE_PART: usize = 16;
 
+/// The least memory that mutators have in addition to a reserve that is kept.
+const LEFT_AT_LEAST: Bytes = Bytes::kib(256);
+
 /// The times that the candidates' closures have room in the reserve, in eighths. Closures do not
 /// fill a block to its end. In builds for tests some find no room.
 const EIGHTHS: usize = if cfg!(debug_assertions) { 4 } else { 9 };
@@ -81,13 +84,12 @@ impl LineSpace {
     }
 
     /// Keeps the reserve of the next evacuation after a sweep, if mutators might take all memory of
-    /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. After a
-    /// collection that shortage caused (`if_short`) mutators get that memory, unless there is as
-    /// much again.
-    pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes, if_short: bool) {
+    /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. They keep
+    /// three times as much at least: a heap must not be exhausted for the sake of the reserve.
+    pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes) {
         let (room, most) = (heap.room(), self.most_reserve());
-        let with_reserve = held + most + if if_short { most } else { Bytes::ZERO };
-        if with_reserve < room && room < held + area + most && !mutant!("evacuate/no-reserve") {
+        let is_ample = held + Bytes(4 * most.0) + LEFT_AT_LEAST < room;
+        if is_ample && room < held + area + most && !mutant!("evacuate/no-reserve") {
             self.fill_reserve(heap, most);
         }
     }
