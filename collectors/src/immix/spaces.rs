@@ -88,8 +88,11 @@ impl Spaces {
         match marking {
             Marking::Young => self.lines.leave(&mut self.marks, pause.capabilities),
             Marking::Everything => {
-                self.lines
-                    .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
+                // At the end of a program nothing is worth a move.
+                if pause.cause != Cause::Final {
+                    self.lines
+                        .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
+                }
                 self.lines.condemn(&mut self.marks, pause.capabilities);
                 self.large.condemn(&mut self.marks);
                 // Whatever these slots lead to is found from the roots, if they live.
@@ -114,8 +117,10 @@ impl Spaces {
                 self.live = in_lines;
                 self.lines.sweep(pause.heap, &mut self.marks);
                 self.large.sweep(pause.heap, &self.marks);
-                let held = self.held();
-                self.lines.keep_reserve(pause.heap, held, self.area.max(held), is_short);
+                if !is_short {
+                    let held = self.held();
+                    self.lines.keep_reserve(pause.heap, held, self.area.max(held));
+                }
             }
         }
         pause.events.phase(Phase::Released);

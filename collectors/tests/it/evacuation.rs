@@ -169,7 +169,7 @@ fn large_objects_after_nodes<C: Collector>() {
                 });
             }
             for index in 0..COUNT {
-                if index == COUNT * 3 / 10 {
+                if index == COUNT / 5 {
                     let dead = (0..NODES).filter(|index| index % KEPT != 0);
                     dead.for_each(|index| nodes.get(m).set(m, index, None));
                     m.collect(true);

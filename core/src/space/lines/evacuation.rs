@@ -16,6 +16,7 @@
 //! [`Marker`]: crate::trace::Marker
 
 use super::holes::LINE;
+use super::reserve::Reserve;
 use super::supply::MOST_BLOCKS;
 use super::{Filled, LineSpace};
 use crate::alloc::Bump;
@@ -23,9 +24,9 @@ use crate::block::{BLOCK, BlockRun, BlockState};
 use crate::capability::Capabilities;
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
-use crate::space::{Destination, MarkBits};
-use crate::sync::{AtomicUsize, Ordering::Relaxed};
-use crate::words::{Addr, Bytes, Words};
+use crate::space::MarkBits;
+use crate::sync::Ordering::Relaxed;
+use crate::words::{Bytes, Words};
 
 /// The part of the blocks that holds nothing, from which on closures move: a half; less if memory
 /// is short. Builds for tests move some at each collection of everything.
@@ -41,28 +42,12 @@ const LEAST: Bytes = Bytes(16);
 /// The part of the blocks that the reserve may be in addition: a sixteenth.
 const RESERVE_PART: usize = 16;
 
+/// The least memory that mutators have in addition to a reserve that is kept.
+const LEFT_AT_LEAST: Bytes = Bytes::kib(256);
+
 /// The times that the candidates' closures have room in the reserve, in eighths. Closures do not
 /// fill a block to its end. In builds for tests some find no room.
 const EIGHTHS: usize = if cfg!(debug_assertions) { 4 } else { 9 };
-
-/// Free blocks, as the destination of closures of other blocks.
-#[derive(Debug, Default)]
-pub struct Reserve {
-    pub(super) runs: Vec<BlockRun>,
-    /// The number of runs that threads have taken.
-    taken: AtomicUsize,
-}
-
-// SAFETY: a run is taken once. The space got it from the heap for this, and gives it a state that
-// is not condemned. A block has room for every closure that is no large object.
-unsafe impl Destination for Reserve {
-    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
-        // Relaxed: a number; the runs do not change.
-        let number = self.taken.fetch_add(1, Relaxed);
-        let number = mutant!("evacuate/reserve-ignored", number => number % self.runs.len());
-        self.runs.get(number).map(|run| (run.start(), run.end()))
-    }
-}
 
 impl LineSpace {
     /// Chooses blocks that the next marking is to empty, and condemns them; it comes before
@@ -99,13 +84,12 @@ impl LineSpace {
     }
 
     /// Keeps the reserve of the next evacuation after a sweep, if mutators might take all memory of
-    /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. After a
-    /// collection that shortage caused (`if_short`) mutators get that memory, unless there is as
-    /// much again.
-    pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes, if_short: bool) {
+    /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. They keep
+    /// three times as much at least: a heap must not be exhausted for the sake of the reserve.
+    pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes) {
         let (room, most) = (heap.room(), self.most_reserve());
-        let with_reserve = held + most + if if_short { most } else { Bytes::ZERO };
-        if with_reserve < room && room < held + area + most && !mutant!("evacuate/no-reserve") {
+        let is_ample = held + Bytes(4 * most.0) + LEFT_AT_LEAST < room;
+        if is_ample && room < held + area + most && !mutant!("evacuate/no-reserve") {
             self.fill_reserve(heap, most);
         }
     }
