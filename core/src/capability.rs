@@ -279,7 +279,9 @@ pub struct GenerationalBarrier;
 impl<A> Barrier<A> for GenerationalBarrier {
     #[inline(always)]
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
-        let holder = capability.state_of(object.addr()).age_of_holder();
+        let state = capability.state_of(object.addr());
+        let state = mutant!("lines/log-left-out", state => BlockState::of_step(state.step()));
+        let holder = state.age_of_holder();
         let is_old = holder >= crate::block::FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
         if is_old && capability.state_of(new.addr()).step() < holder {
             capability.remember(slot);

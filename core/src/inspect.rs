@@ -4,8 +4,8 @@
 //! from slots are given as addresses, so that a checker can test them before it believes them;
 //! [`ClosureView::children`] believes them.
 
-use crate::block::Region;
 use crate::block::{BlockAllocator, BlockState};
+use crate::block::{Region, Units};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::heap::Heap;
 use crate::profile::{Eras, ProofOfStop, SideWords};
@@ -18,12 +18,16 @@ use std::marker::PhantomData;
 /// Shows a visitor every region.
 type RegionWalk<'a> = dyn Fn(&mut dyn FnMut(Region)) + 'a;
 
+/// Shows a visitor all units.
+type UnitsWalk<'a> = dyn Fn(&mut dyn FnMut(Units)) + 'a;
+
 /// A view of a stopped heap.
 #[derive(Clone, Copy)]
 pub struct Stopped<'a> {
     heap: &'a Heap,
     roots: Roots<'a>,
     regions: &'a RegionWalk<'a>,
+    units: &'a UnitsWalk<'a>,
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
     mutator_cpu_ns: u64,
@@ -75,7 +79,7 @@ impl<'a> Stopped<'a> {
     pub(crate) fn new(
         heap: &'a Heap,
         roots: Roots<'a>,
-        regions: &'a RegionWalk<'a>,
+        (regions, units): (&'a RegionWalk<'a>, &'a UnitsWalk<'a>),
         remembered: &'a [&'a RememberedSet],
         (mutator_cpu_ns, time_ns): (u64, u64),
     ) -> Self {
@@ -83,6 +87,7 @@ impl<'a> Stopped<'a> {
             heap,
             roots,
             regions,
+            units,
             remembered,
             mutator_cpu_ns,
             time_ns,
@@ -145,6 +150,11 @@ impl<'a> Stopped<'a> {
                 _stopped: PhantomData,
             })
         });
+    }
+
+    /// Calls `visit` for every run that the collector hands out in lines or cells.
+    pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        (self.units)(visit);
     }
 
     /// The closures of a region, first to last. Stops early, with the address as the error, at a

@@ -35,7 +35,9 @@ pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
         (What::Collectors, true) => pretty(registry.collectors.iter().map(|collector| {
             json!({
                 "name": collector.name, "summary": collector.summary, "moves": collector.moves,
-                "parallel": collector.parallel, "honours": honours(collector).map(plain).collect::<Vec<_>>(), "generations": [collector.generations.0, collector.generations.1],
+                "parallel": collector.parallel, "honours": honours(collector).map(plain).collect::<Vec<_>>(), "own": collector.own_flags().map(|flag| json!({
+                    "name": flag.name, "default": flag.default, "range": [flag.least, flag.most], "meaning": flag.meaning,
+                })).collect::<Vec<_>>(), "generations": [collector.generations.0, collector.generations.1],
             })
         })),
         (What::Workloads, true) => pretty(registry.workloads.iter().map(|workload| {
@@ -57,7 +59,10 @@ pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
         })),
         (What::Collectors, false) => columns(registry.collectors.iter().map(|collector| {
             let honours: Vec<String> = honours(collector).map(|flag| format!("-{}", flag.name)).collect();
-            (collector.name.to_owned(), format!("{}\nhonours {}", collector.summary, honours.join(" ")))
+            let own: String = collector.own_flags().map(|flag| {
+                format!("\n--own={}=<n> ({} to {}, default {}): {}", flag.name, flag.least, flag.most, flag.default, flag.meaning)
+            }).collect();
+            (collector.name.to_owned(), format!("{}\nhonours {}{own}", collector.summary, honours.join(" ")))
         })),
         (What::Workloads, false) => columns(registry.workloads.iter().map(|workload| {
             let usage = usage(workload);

@@ -10,13 +10,15 @@ use gclab_sweep::{runtime, spec};
 
 use crate::common::{refuse, refuse_file};
 
-/// The experiment with `command` alone, under `runtime` or else the runtime that its file tells.
+/// The experiment with `command` alone, `repeat` times, under `runtime` or else the runtime that its
+/// file tells.
 ///
 /// # Errors
 /// The exit status, after the message: there is no such runtime, or the command is not legal.
 pub(crate) fn of_command(
     command: &[String],
     runtime: Option<&str>,
+    repeat: u32,
     registry: &Registry,
 ) -> Result<Experiment, ExitCode> {
     if let Some(name) = runtime
@@ -25,8 +27,9 @@ pub(crate) fn of_command(
         let names = suggest(name, "runtimes", &runtime::names());
         return Err(refuse(format!("--runtime: unknown runtime `{name}`; {names}")));
     }
-    let load =
-        |runtime: Option<&str>| spec::of_command(command, runtime, 1, registry).map_err(|error| refuse_file(&error));
+    let load = |runtime: Option<&str>| {
+        spec::of_command(command, runtime, repeat, registry).map_err(|error| refuse_file(&error))
+    };
     let plain = load(runtime)?;
     if runtime.is_some() {
         return Ok(plain);

@@ -46,11 +46,11 @@ enum Format {
 }
 
 pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
-    let read = match arguments.format {
-        Some(Format::Csv | Format::Parquet) => Results::open_table,
-        _ => Results::open,
+    let reader = match arguments.format {
+        Some(Format::Csv | Format::Parquet) => FOR_TABLES,
+        _ => FOR_REPORTS,
     };
-    let opened = match open_by(&arguments.folders, read) {
+    let opened = match open_by(&arguments.folders, &reader) {
         Ok(folders) => folders,
         Err(message) => return refuse(message),
     };
@@ -97,13 +97,45 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
 /// Opens folders by their paths or names for a comparison, and prints a note on lines that are of
 /// no planned run.
 pub(crate) fn open_compared(folders: &[PathBuf]) -> Result<Vec<Results>, String> {
-    open_by(folders, Results::open_compared)
+    open_by(folders, &FOR_COMPARISONS)
 }
 
-fn open_by(folders: &[PathBuf], read: fn(PathBuf) -> Result<Results, ResultsError>) -> Result<Vec<Results>, String> {
-    let mut opened = Vec::new();
+/// Reads folders for a purpose. The figures of their runs are in memory, so there is a limit.
+struct Reader {
+    read: fn(PathBuf) -> Result<Results, ResultsError>,
+    /// The most timed runs of all folders together: their figures take about two gigabytes.
+    most: usize,
+}
+
+/// A run takes up to 1.2 kB. (The plan of one folder has a million runs at most.)
+const FOR_REPORTS: Reader = Reader {
+    read: |path| Results::open(path),
+    most: 2_000_000,
+};
+
+const FOR_TABLES: Reader = Reader {
+    read: |path| Results::open_table(path),
+    most: 4_000_000,
+};
+
+const FOR_COMPARISONS: Reader = Reader {
+    read: |path| Results::open_compared(path),
+    most: 8_000_000,
+};
+
+fn open_by(folders: &[PathBuf], reader: &Reader) -> Result<Vec<Results>, String> {
+    let mut opened: Vec<Results> = Vec::new();
     for name in folders {
-        let results = read(find(name)?).map_err(|error| error.to_string())?;
+        let results = (reader.read)(find(name)?).map_err(|error| error.to_string())?;
+        let timed = opened.iter().map(Results::timed).sum::<usize>() + results.timed();
+        if timed > reader.most {
+            return Err(format!(
+                "{}: the folders up to this one have {timed} timed runs, and the figures of at most {} are held in \
+                 memory: name fewer folders, or sweep in smaller experiments",
+                name.display(),
+                reader.most
+            ));
+        }
         if let Some(note) = note_on_strays(&results.runs_file(), results.strays()) {
             tell!("gclab: note: {note}");
         }
@@ -158,4 +190,31 @@ fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
         .and_then(|()| fs::rename(&draft, &path))
         .map_err(|error| format!("{}: cannot write the report: {error}", path.display()))?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The limit is for all folders together, and the message says how to narrow.
+    #[test]
+    fn the_figures_of_too_many_runs_are_refused_in_one_message() {
+        let small = PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../results/tests/it/fixtures/small"
+        ));
+        let open = |folders: &[PathBuf], most| {
+            let reader = Reader { most, ..FOR_REPORTS };
+            open_by(folders, &reader).map(|opened| opened.len())
+        };
+        let runs = Results::open(&small).expect("a folder").timed();
+        let twice = [small.clone(), small.clone()];
+        assert_eq!(open(&twice, 2 * runs), Ok(2));
+        assert_eq!(open(&twice[..1], 2 * runs - 1), Ok(1));
+        let message = open(&twice, 2 * runs - 1).expect_err("one run too many");
+        assert!(
+            message.contains(&format!("have {} timed runs", 2 * runs)) && message.contains("name fewer folders"),
+            "{message}"
+        );
+    }
 }

@@ -14,17 +14,18 @@ use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::plan::plan;
 use gclab_sweep::registry::Registry;
-use gclab_sweep::runner::precision::{needs, told};
+use gclab_sweep::runner::precision::{needs, remedy, told};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
+use gclab_sweep::unmatched::unmatched;
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, fail, print, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
 use crate::report::write_html;
-use crate::run_arguments::{Arguments, command, look_at_programs, no_runs, tools, words};
+use crate::run_arguments::{Arguments, check_shard, command, look_at_programs, no_runs, tools, words};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
@@ -52,6 +53,9 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     for reason in &experiment.left_out {
         tell!("gclab: note: left out of `collectors`: {reason}");
     }
+    if let Err(refusal) = check_shard(&experiment, arguments) {
+        return refusal;
+    }
     if let Some(what) = arguments.dry_run {
         return dry_run(&mut experiment, arguments, what);
     }
@@ -77,6 +81,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
             );
             return ended_by(signal);
         }
+        Err(error) if error.is_refusal() => return refuse(error),
         Err(error) => return fail(error),
     };
     if let Err(problem) = reference::check(&experiment, &minima) {
@@ -188,6 +193,9 @@ fn go(
     // The runner has the totals only. A report has everything that is on disk.
     match Results::open(&path) {
         Ok(results) if results.done() == all => {
+            unmatched(&folder.results)
+                .iter()
+                .for_each(|note| tell!("gclab: note: {note}"));
             let missed = missed(&folder.results, experiment.precision);
             finish(&results, &path, arguments.strict, missed)
         }
@@ -205,11 +213,8 @@ fn go(
 fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
     let precision = precision?;
     let needs = needs(dir, precision);
-    let most = needs.iter().filter_map(|need| need.needed).max();
     let lines = told(&needs, precision);
-    let remedy = most.map_or_else(String::new, |most| {
-        format!("\n  `repeat = {most}` would be about enough")
-    });
+    let remedy = remedy(&needs).map_or_else(String::new, |remedy| format!("\n  {remedy}"));
     (!lines.is_empty()).then(|| format!("all runs are done, and {}{remedy}", lines.join("\n")))
 }
 

@@ -17,6 +17,7 @@ use gclab_sweep::spec::{self, MAX_REPEAT, parse_duration};
 use gclab_sweep::{machine, tell};
 
 use crate::common::{ended_by, refuse, refuse_file};
+use crate::own_program;
 
 /// Do the runs of an experiment file, or those that are still missing, and report
 #[derive(Debug, Default, Args)]
@@ -27,7 +28,8 @@ pub(crate) struct Arguments {
     /// A command that is run a few times, in place of a file; every word after `--` is its own
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// The runtime of that command (ghc, ocaml, jvm): its statistics join those of the system
+    /// The runtime of that command (ghc, ocaml, jvm, none): its statistics join those of the system
+    /// [default: told from the program's file]
     #[arg(long, value_name = "NAME", conflicts_with = "experiment")]
     pub(crate) runtime: Option<String>,
     /// Folder for the results [default: the newest one under results/runs with the same plan, or a
@@ -80,14 +82,13 @@ impl Arguments {
     /// # Errors
     /// The exit status, after the message about its first fault.
     pub(crate) fn load(&self, registry: &Registry) -> Result<Experiment, ExitCode> {
-        let loaded = match &self.experiment {
-            Some(file) => spec::load(file, self.repeat, registry),
+        let mut experiment = match &self.experiment {
+            Some(file) => spec::load(file, self.repeat, registry).map_err(|error| refuse_file(&error))?,
             None => {
                 let repeat = self.repeat.unwrap_or(RUNS_OF_A_COMMAND);
-                spec::of_command(&self.command, self.runtime.as_deref(), repeat, registry)
+                own_program::of_command(&self.command, self.runtime.as_deref(), repeat, registry)?
             }
         };
-        let mut experiment = loaded.map_err(|error| refuse_file(&error))?;
         experiment.executable = Some(machine::executable());
         Ok(experiment)
     }
@@ -188,12 +189,52 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
     }
 }
 
-/// Refuses a shard without runs.
+/// The most groups that shards share: those of each round and workload, and those of heap profiles
+/// and event logs, one for each work that has any.
+fn groups(experiment: &Experiment) -> usize {
+    let own = 0..experiment.workloads.len();
+    let own = own.filter(|work| {
+        let profiles = experiment.profiles.get(*work);
+        profiles.is_some_and(|profiles| !profiles.is_empty()) || experiment.eventlogs.get(*work) == Some(&true)
+    });
+    let programs = experiment.programs.iter();
+    let logged = programs.filter(|entry| entry.program.description.eventlog).count();
+    experiment.repeat as usize * experiment.works().len() + own.count() + logged
+}
+
+/// Refuses a plan without runs.
 pub(crate) fn no_runs(experiment: &Experiment, arguments: &Arguments) -> ExitCode {
+    if arguments.shard.is_all() {
+        return refuse(format!(
+            "{}: the plan has no runs: `exclude`, or names of points, leave out all of them",
+            arguments.source()
+        ));
+    }
     refuse(format!(
-        "shard {} has no runs: the plan has only {} groups of round and workload",
+        "shard {} has no runs: {}",
         arguments.shard,
-        experiment.repeat as usize * experiment.works().len()
-            + experiment.profiles.iter().filter(|own| !own.is_empty()).count()
+        most_shards(experiment)
     ))
+}
+
+/// Refuses more shards than the plan has groups: most of them would have nothing to do.
+///
+/// # Errors
+/// The exit status, after the message.
+pub(crate) fn check_shard(experiment: &Experiment, arguments: &Arguments) -> Result<(), ExitCode> {
+    if arguments.shard.is_all() || arguments.shard.count() as usize <= groups(experiment) {
+        return Ok(());
+    }
+    Err(refuse(format!(
+        "--shard {}: {}",
+        arguments.shard,
+        most_shards(experiment)
+    )))
+}
+
+fn most_shards(experiment: &Experiment) -> String {
+    let groups = groups(experiment);
+    format!(
+        "the plan has only {groups} groups of round and workload, and a shard takes whole groups: at most {groups} shards"
+    )
 }

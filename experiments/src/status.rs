@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use clap::Args;
 use gclab_results::{ResultsDir, rfc3339, shell_line};
 use gclab_sweep::find::find;
-use gclab_sweep::runner::precision::{Need, needs, told};
+use gclab_sweep::runner::precision::{Need, needs, percent, told};
 use gclab_sweep::runner::status::{Status, status as state_of};
 use gclab_sweep::spec::parse_share;
 use gclab_sweep::text::{counted, duration};
@@ -72,7 +72,7 @@ impl Wished {
         match told(&self.needs, self.precision) {
             lines if !lines.is_empty() => lines,
             _ if self.needs.is_empty() => vec!["no configuration has times yet".to_owned()],
-            _ => vec![format!("all times have a precision of {}%", self.precision * 100.0)],
+            _ => vec![format!("all times have a precision of {}", percent(self.precision))],
         }
     }
 

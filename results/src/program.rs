@@ -40,6 +40,8 @@ documented! {
         /// Hash of the file that is its standard input, as for `executable`: a folder never has
         /// results of two inputs. Absent if there is none, or if it is no regular file.
         pub input: Option<String>,
+        /// The version of its runtime, as the runtime or the file tells it; absent if neither does.
+        pub runtime_version: Option<String>,
     }
 }
 

@@ -11,7 +11,7 @@ mod sticky;
 
 pub use sticky::StickyImmix;
 
-use gclab_core::block::{OutOfMemory, Region};
+use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, NoBarrier, NotBegun, Outcome, Pause,
     Refill,
@@ -91,5 +91,9 @@ impl Collect for Immix {
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
         self.spaces.for_each_region(capabilities, visit);
+    }
+
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.spaces.for_each_units(visit);
     }
 }

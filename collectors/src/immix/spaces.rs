@@ -1,6 +1,6 @@
 //! The spaces of both collectors: lines, large objects, and the marks of both.
 
-use gclab_core::block::{OutOfMemory, Region};
+use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
 use gclab_core::config::Config;
 use gclab_core::events::Phase;
@@ -134,6 +134,11 @@ impl Spaces {
             Marking::Everything => trace::live(&mut marker, pause.roots, phase),
         }
         marker.finish()
+    }
+
+    /// As [`gclab_core::collector::Collect::for_each_units`].
+    pub(super) fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.lines.for_each_units(visit);
     }
 
     /// As [`gclab_core::collector::Collect::for_each_region`].

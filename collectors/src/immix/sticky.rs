@@ -11,7 +11,7 @@
 //! Memory at the worst: F × live, with the allocation area and the holes that are too small.
 
 use super::spaces::{Marking, Spaces};
-use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region};
+use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
@@ -105,6 +105,10 @@ impl Collect for StickyImmix {
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
         self.spaces.for_each_region(capabilities, visit);
+    }
+
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.spaces.for_each_units(visit);
     }
 }
 

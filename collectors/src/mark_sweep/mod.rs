@@ -13,7 +13,7 @@
 //! Memory at the worst: *F* × live, and the free cells of size classes that the program does not
 //! need any more: a segment serves another class only after it was empty.
 
-use gclab_core::block::{OutOfMemory, Region};
+use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{
     Capabilities, Capability, Cause, Cells, Collect, Collector, Description, Due, NoBarrier, NotBegun, Outcome, Pause,
     Refill,
@@ -134,5 +134,9 @@ impl Collect for MarkSweep {
     fn for_each_region(&self, capabilities: Capabilities<'_, Cells>, visit: &mut dyn FnMut(Region)) {
         self.cells.for_each_region(&self.marks, capabilities, visit);
         self.large.for_each_region(visit);
+    }
+
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.cells.for_each_units(visit);
     }
 }

@@ -1,13 +1,16 @@
-//! Closures in lines: ages by marks.
+//! Closures in lines: ages by marks, holes that are given back, and large objects beside them.
 
 use crate::basics::config;
-use gclab_collectors::StickyImmix;
+use gclab_collectors::{Immix, MarkSweep, StickyImmix};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Mutator, MutatorKind, WeakHandle};
+use gclab_core::events::{Event, EventKind, Listener};
+use gclab_core::mutator::{ByteArray, MutArray, Mutator, MutatorKind, NoGc, Root, WeakHandle};
+use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use std::sync::mpsc::{Sender, channel};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -79,4 +82,186 @@ fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
             }
         });
     });
+}
+
+/// Rows of all sizes, from a few words to those of large objects, die among others. Each row that
+/// is kept has the number that was put there.
+fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
+    const ROWS: usize = 120;
+    m.frame(|m, [rows]| {
+        let rows = rows.put(m.alloc_array::<MutArray<Node>>(ROWS, |_| None));
+        let mut values = [0; ROWS];
+        for round in 0..3000_usize {
+            // Multipliers without common factors with the moduli: any order that is not sorted.
+            let (index, kind) = (round * 37 % ROWS, round * 7 % 50);
+            let length = if kind == 0 { 500 } else { kind * kind % 97 };
+            m.frame(|m, [node]| {
+                let node = node.put(m.alloc(|_| Node::new(round as u64, None)));
+                let (m, row) = m.with_view(|m| m.alloc_array::<Node>(length + 1, |_| None));
+                row.set(m, length, Some(node.get(m)));
+                if kind % 3 != 0 {
+                    rows.get(m).set(m, index, Some(row));
+                    values[index] = round as u64;
+                }
+            });
+            if round % 150 == 149 {
+                m.collect(round % 600 == 599);
+                for (index, &value) in values.iter().enumerate() {
+                    let Some(row) = rows.get(m).get(m, index) else { continue };
+                    let last = row.get(m, row.len() - 1).expect("a number");
+                    assert_eq!(last.value(m), value, "row {index} of round {round}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn rows_of_all_sizes_survive_among_holes() {
+    run::<Immix>(&config::<Immix>(1 << 20), |m| rows_among_holes(m));
+    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| rows_among_holes(m));
+}
+
+/// Puts a number into each place of `array`. Behind each is a hole of some 600 bytes, after the
+/// next collection.
+fn scatter<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Node>>) {
+    for index in 0..array.get(m).len() {
+        put(m, array, index);
+        _ = m.alloc_bytes_filled(600, 7);
+    }
+}
+
+/// Puts a new number, that of the place, into a place of `array`.
+fn put<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Node>>, index: usize) {
+    let (m, node) = m.alloc_with(|_| Node::new(index as u64, None));
+    array.get(m).set(m, index, Some(node));
+}
+
+/// Checks that each place of `array` has its number.
+fn is_whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, array: &Root<'_, 'h, MutArray<Node>>) {
+    for index in 0..array.get(m).len() {
+        let node = array.get(m).get(m, index).expect("a number");
+        assert_eq!(node.value(m), index as u64);
+    }
+}
+
+/// Mutators give holes back at a collection. They get them again, once.
+fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
+    m.frame(|m, [old, young]| {
+        let old = old.put(m.alloc_array::<Node>(100, |_| None));
+        let young = young.put(m.alloc_array::<Node>(3000, |_| None));
+        scatter(m, &old);
+        for major in [true, false, true, true] {
+            m.collect(true);
+            // The mutator gets some holes and uses one. Others have been found ahead.
+            put(m, &young, 0);
+            m.collect(major);
+            (0..3000).for_each(|index| put(m, &young, index));
+            is_whole(m, &old);
+            is_whole(m, &young);
+        }
+    });
+}
+
+#[test]
+fn a_hole_that_was_given_back_is_handed_out_once() {
+    run::<Immix>(&config::<Immix>(1 << 20), |m| holes_given_back(m));
+    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| holes_given_back(m));
+}
+
+/// Medium closures among small ones lie in an overflow. Its rest is given back at a collection.
+fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
+    const ROWS: usize = 10;
+    m.frame(|m, [old, young, rows]| {
+        let old = old.put(m.alloc_array::<Node>(100, |_| None));
+        let young = young.put(m.alloc_array::<Node>(3000, |_| None));
+        let rows = rows.put(m.alloc_array::<ByteArray>(ROWS, |_| None));
+        scatter(m, &old);
+        for major in [true, false, true] {
+            m.collect(true);
+            for row in 0..ROWS {
+                if row == ROWS / 2 {
+                    m.collect(major);
+                }
+                // The mutator is in a hole that is too small for the row.
+                put(m, &young, row);
+                let (m, bytes) = m.with_view(|m| m.alloc_bytes_filled(1000, row as u8));
+                rows.get(m).set(m, row, Some(bytes));
+            }
+            (0..3000).for_each(|index| put(m, &young, index));
+            is_whole(m, &old);
+            is_whole(m, &young);
+            for row in 0..ROWS {
+                let bytes = rows.get(m).get(m, row).expect("a row");
+                assert!(bytes.as_slice().iter().all(|&byte| byte == row as u8), "row {row}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_rest_of_an_overflow_is_handed_out_once() {
+    run::<Immix>(&config::<Immix>(1 << 20), |m| overflows(m));
+    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| overflows(m));
+}
+
+/// Large objects that die at once take no more memory than a few collections leave.
+fn large_objects_die<C: Collector>() {
+    let mut world = World::new::<C>(&config::<C>(1 << 20)).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
+    let session = world.enter(|m| (0..200).for_each(|_| _ = m.alloc_mut_bytes(256 << 10)));
+    session.expect("room enough");
+    let (name, statistics) = (C::DESCRIPTION.name, world.finish());
+    let peak = Bytes(statistics.peak_in_use as usize);
+    assert!(peak <= Bytes::mib(8), "{name}: 50 MiB that died took {peak}");
+    let [collections @ .., _] = &statistics.collections[..] else {
+        panic!("{name}: no collection")
+    };
+    let are_major = C::DESCRIPTION.generations.1 == 1;
+    assert!(collections.len() > 10, "{name}: one for each MiB");
+    assert!(collections.iter().all(|each| each.work.major == are_major), "{name}");
+}
+
+#[test]
+fn large_objects_that_die_are_freed_at_the_next_collection() {
+    large_objects_die::<MarkSweep>();
+    large_objects_die::<Immix>();
+    large_objects_die::<StickyImmix>();
+}
+
+/// Notes the bytes that count under the limit beside megablocks and side tables, after each
+/// collection.
+struct OtherMemory(Sender<Bytes>);
+
+impl Listener for OtherMemory {
+    fn event(&mut self, event: &Event<'_>) {
+        if let EventKind::End { stopped, .. } = event.kind {
+            let accounting = stopped.blocks().accounting();
+            let other = accounting.taken - accounting.committed() - accounting.side;
+            self.0.send(other).expect("the test receives it");
+        }
+    }
+}
+
+#[test]
+fn the_lists_of_holes_count_under_the_limit() {
+    const COUNT: usize = 20_000;
+    let mut world = World::new::<Immix>(&config::<Immix>(32 << 20)).expect("a small heap");
+    let (sender, sizes) = channel();
+    world.listen(Box::new(OtherMemory(sender)));
+    let session = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
+            scatter(m, &array);
+            m.collect(true);
+            // The mutator gets holes of 600 bytes for 40 numbers each.
+            (0..COUNT).for_each(|index| put(m, &array, index));
+            m.collect(true);
+        });
+    });
+    session.expect("room enough");
+    drop(world);
+    let sizes: Vec<Bytes> = sizes.iter().collect();
+    // 24 bytes a hole, for holes of 30 numbers.
+    assert!(sizes[1] >= Bytes(COUNT / 30 * 24), "{sizes:?}");
 }

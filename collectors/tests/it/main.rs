@@ -34,6 +34,7 @@ mod memory;
 mod misuse;
 mod mutants;
 mod parallel;
+mod protect;
 mod random;
 mod replay;
 mod rts_stats;

@@ -9,12 +9,12 @@ use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::closure::{Closure, ClosureRef, Ptr, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
-    Outcome, Pause, Refill, Work,
+    Outcome, Pause, Refill, RootSlot, Roots, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
 use gclab_core::space::{Nursery, Steps};
-use gclab_core::trace::{Evacuator, RememberedTracing, Tracing};
+use gclab_core::trace::{self, Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -105,25 +105,12 @@ impl<S: Sin> Collect for Mutant<S> {
         if S::TRACES_REMEMBERED {
             evacuator.remembered(pause.capabilities);
         }
-        let mut index = 0;
-        pause.roots.for_each(|slot| {
-            if S::traces_root(index) {
-                evacuator.root(slot);
-            }
-            index += 1;
-        });
-        if S::TRACES_WEAK {
-            pause.roots.for_each_weak(|slot| evacuator.root(slot));
-        }
-        if S::SCAVENGES {
-            evacuator.trace();
-        }
-        if S::KEEPS_WEAK {
-            pause.roots.for_each_weak(|slot| evacuator.root(slot));
-        }
-        if S::CLEARS_WEAK {
-            evacuator.weak_handles(pause.roots);
-        }
+        let mut sinner = Sinner::<S> {
+            evacuator: &mut evacuator,
+            index: 0,
+            _sin: PhantomData,
+        };
+        trace::live(&mut sinner, pause.roots, |_| ());
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {
             generation,
@@ -142,6 +129,49 @@ impl<S: Sin> Collect for Mutant<S> {
         };
         self.nursery.for_each_region(capabilities, &mut visit);
         self.steps.for_each_region(&mut visit);
+    }
+}
+
+/// The tracer of a mutant.
+struct Sinner<'e, 'h, S> {
+    evacuator: &'e mut Evacuator<'h>,
+    /// The number of roots so far.
+    index: usize,
+    _sin: PhantomData<S>,
+}
+
+impl<S: Sin> Tracing for Sinner<'_, '_, S> {
+    fn root(&mut self, slot: RootSlot<'_>) {
+        if S::traces_root(self.index) {
+            self.evacuator.root(slot);
+        }
+        self.index += 1;
+    }
+
+    fn roots(&mut self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.root(slot));
+        if S::TRACES_WEAK {
+            roots.for_each_weak(|slot| self.evacuator.root(slot));
+        }
+    }
+
+    fn trace(&mut self) {
+        if S::SCAVENGES {
+            self.evacuator.trace();
+        }
+    }
+
+    fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+        self.evacuator.lives(slot)
+    }
+
+    fn weak_handles(&mut self, roots: Roots<'_>) {
+        if S::KEEPS_WEAK {
+            roots.for_each_weak(|slot| self.evacuator.root(slot));
+        }
+        if S::CLEARS_WEAK {
+            self.evacuator.weak_handles(roots);
+        }
     }
 }
 

@@ -101,6 +101,16 @@ pub enum FlagError {
         /// The flags that the chosen one honours.
         honours: Vec<String>,
     },
+    /// The chosen collector has no flag of its own with this name.
+    #[error("--own={word}: the {collector} collector has {}", own_flags(has))]
+    NotOwn {
+        /// The word at fault.
+        word: String,
+        /// The collector that was chosen.
+        collector: String,
+        /// The flags that it has for itself.
+        has: Vec<String>,
+    },
     /// Two flags contradict each other.
     #[error("{flag} is {why}")]
     Conflict {
@@ -151,5 +161,12 @@ fn other_collectors(collector: &str, others: &[String], honours: &[String]) -> S
         ),
         [one] => format!("{one} does"),
         many => format!("{} do", list(many)),
+    }
+}
+
+fn own_flags(has: &[String]) -> String {
+    match has {
+        [] => "no flags of its own".to_owned(),
+        has => format!("no such flag of its own: write {}", list(has)),
     }
 }

@@ -18,9 +18,10 @@ impl Flags {
     /// # Errors
     /// [`FlagError::NotHonoured`] for the first flag given that the collector does not honour,
     /// unless it turns something off; [`FlagError::Conflict`] if the collector cannot have as many
-    /// generations as `-G` says.
+    /// generations as `-G` says; an error of a flag of the collector's own (`--own`).
     pub fn fit(&mut self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         self.check_honoured(collector, all)?;
+        self.check_own(collector)?;
         let generations = self.config.generations;
         let fitting = collector.fitting_generations(generations);
         if self.given.contains("G") && generations != fitting {
@@ -37,6 +38,44 @@ impl Flags {
             });
         }
         self.config.generations = fitting;
+        Ok(())
+    }
+
+    /// Checks the flags of the collector's own.
+    fn check_own(&self, collector: &Description) -> Result<(), FlagError> {
+        for word in &self.config.own {
+            let given = collector.own_flags().find_map(|flag| Some((flag, flag.text_in(word)?)));
+            let Some((flag, text)) = given else {
+                return Err(FlagError::NotOwn {
+                    word: word.clone(),
+                    collector: collector.name.to_owned(),
+                    has: collector.own_flags().map(|flag| format!("{}=<n>", flag.name)).collect(),
+                });
+            };
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            if !digits {
+                return Err(FlagError::BadValue {
+                    flag: format!("--own={}", flag.name),
+                    value: if text.is_empty() {
+                        "nothing".to_owned()
+                    } else {
+                        text.to_owned()
+                    },
+                    wanted: "a whole number",
+                    write: "a whole number",
+                    example: format!("--own={}={}", flag.name, flag.default),
+                });
+            }
+            // Digits that do not fit are a number that is too large.
+            if !(flag.least..=flag.most).contains(&text.parse().unwrap_or(u64::MAX)) {
+                return Err(FlagError::OutOfRange {
+                    flag: format!("--own={}", flag.name),
+                    value: text.to_owned(),
+                    min: flag.least.to_string(),
+                    max: flag.most.to_string(),
+                });
+            }
+        }
         Ok(())
     }
 

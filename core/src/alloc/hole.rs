@@ -71,9 +71,13 @@ impl Hole {
             return None;
         }
         // An interrupt may come at any moment; it must not be overwritten.
-        let limit = self
-            .limit
-            .compare_exchange(self.end.get(), end.0.max(NO_HOLE), Relaxed, Relaxed);
+        let new = end.0.max(NO_HOLE);
+        let limit = if mutant!("models/hole-entered-by-store") && self.limit.load(Relaxed) == self.end.get() {
+            self.limit.store(new, Relaxed);
+            Ok(new)
+        } else {
+            self.limit.compare_exchange(self.end.get(), new, Relaxed, Relaxed)
+        };
         if limit.is_err() && !mutant!("cells/interrupt-overwritten") {
             return None;
         }
@@ -150,7 +154,9 @@ impl Hole {
 
     /// Offers no room until [`Hole::restrict`], or until a hole is set. Touches only an atomic.
     pub(super) fn interrupt(&self) {
-        self.limit.store(0, Relaxed);
+        // As an exchange it has its place among the exchanges of `go`. (Memory keeps a plain
+        // store in order, too; loom does not.)
+        self.limit.swap(0, Relaxed);
     }
 
     /// Bytes taken since they were last counted.

@@ -9,6 +9,8 @@
 mod bump;
 mod cells;
 mod hole;
+#[cfg(all(test, gclab_loom))]
+mod models;
 mod overflow;
 mod size_class;
 

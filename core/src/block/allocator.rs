@@ -10,6 +10,7 @@
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;
 use super::free_list::FreeLists;
+use super::held::Held;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use super::{
     Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, MAX_RESERVATION, OutOfMemory, Shortage,
@@ -42,6 +43,8 @@ pub struct BlockAllocator {
     /// Number of megablocks for which side tables are charged; at least `top`.
     pub(super) side_for: u32,
     pub(super) counts: Accounting,
+    /// Freed memory that is held back, if the heap does that.
+    pub(super) held: Option<Box<Held>>,
 }
 
 impl BlockAllocator {
@@ -94,6 +97,7 @@ impl BlockAllocator {
             promised: 0,
             side_for: 0,
             counts,
+            held: None,
         })
     }
 
@@ -108,6 +112,14 @@ impl BlockAllocator {
     /// If `blocks` is 0.
     pub fn allocate(&mut self, blocks: u32) -> Result<BlockRun, OutOfMemory> {
         assert!(blocks > 0, "a run has at least one block");
+        match self.allocate_free(blocks) {
+            Err(_) if self.release_held() => self.allocate_free(blocks),
+            result => result,
+        }
+    }
+
+    /// Allocates blocks that are not held back.
+    fn allocate_free(&mut self, blocks: u32) -> Result<BlockRun, OutOfMemory> {
         if let Some(group) = self.groups.smallest_from(blocks) {
             return Ok(self.cut_group(group, blocks));
         }
@@ -151,6 +163,13 @@ impl BlockAllocator {
     /// of the collector, and continuing would hand memory out twice.
     pub fn free(&mut self, run: BlockRun) {
         self.expect_allocated(run);
+        if !self.hold_back(run) {
+            self.free_now(run);
+        }
+    }
+
+    /// Frees an allocated run, which is not held back.
+    pub(super) fn free_now(&mut self, run: BlockRun) {
         let (first, end) = (run.first.0, run.first.0 + run.blocks);
         self.counts.blocks_in_use -= run.blocks;
         self.states.fill(run.first, run.blocks, BlockState::OUTSIDE);

@@ -105,6 +105,11 @@ impl BlockAllocator {
                 let last = (next - 1) / BLOCKS_PER_MEGABLOCK;
                 tally.megablocks_in_use += (last + 1).saturating_sub(uncounted);
                 uncounted = uncounted.max(last + 1);
+            } else if here.is_held_head() {
+                self.check_free(at, next)?;
+                let last = (next - 1) / BLOCKS_PER_MEGABLOCK;
+                tally.megablocks_in_use += (last + 1).saturating_sub(uncounted);
+                uncounted = uncounted.max(last + 1);
             } else {
                 if after_group && !at.is_multiple_of(BLOCKS_PER_MEGABLOCK) {
                     return fault(at, "two free groups side by side");
@@ -112,7 +117,7 @@ impl BlockAllocator {
                 self.check_group(at, next)?;
                 tally.groups += 1;
             }
-            after_group = !here.is_allocated_head();
+            after_group = !here.is_allocated_head() && !here.is_held_head();
             at = next;
         }
         if at == end {

@@ -7,6 +7,7 @@
 //!   around an address is found in O(1).
 //! * A free group: the first (flag, size, head, list links) and the last (flag, head), which is all
 //!   that coalescing reads.
+//! * A held-back run: as an allocated one, but the first has another flag.
 //! * Elsewhere (inside free groups, in free and returned extents) they are stale, with one
 //!   guarantee: none is the first of an allocated run.
 
@@ -24,6 +25,8 @@ const ALLOCATED: u32 = 1 << 31;
 const FREE: u32 = 1 << 30;
 /// First block of a free group whose pages were returned to the system.
 const DRY: u32 = 1 << 29;
+/// First block of a run that is held back: the same bit, without [`FREE`].
+const HELD: u32 = DRY;
 
 /// The descriptor of one block. See the module. A descriptor of zeros is stale.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +70,12 @@ impl Descriptor {
 
     /// Whether the pages of the free group with this first block were returned to the system.
     pub(super) fn is_dry(&self) -> bool {
-        self.size & DRY != 0
+        self.size & (DRY | FREE) == (DRY | FREE)
+    }
+
+    /// Whether a run begins here that is held back.
+    pub(super) fn is_held_head(&self) -> bool {
+        self.size & (HELD | FREE) == HELD
     }
 
     /// Notes that the pages were returned to the system.
@@ -110,6 +118,12 @@ pub(super) fn describe_group(descriptors: &mut [Descriptor], first: u32, blocks:
         next: NONE,
         previous: NONE,
     };
+}
+
+/// Describes the allocated run that begins here as held back.
+pub(super) fn hold_head(descriptors: &mut [Descriptor], first: u32) {
+    let head = &mut descriptors[first as usize];
+    head.size = head.size & !ALLOCATED | HELD;
 }
 
 /// Ensures that no allocated run seems to begin here any more.

@@ -9,6 +9,8 @@
 //!   longer than a megablock crosses megablocks.
 //! * **free group**: free neighbouring blocks inside one megablock of which other blocks are in
 //!   use; 1 to 255 blocks, as long as possible (coalesced).
+//! * **held-back run**: a run that a collection freed, and that has no access for a time
+//!   (`-DP`).
 //! * **extent**: neighbouring megablocks that are wholly free: still committed (*free*), or
 //!   returned to the system (*returned*).
 //! * **top**: megablocks below it have been committed at some time, above it none has.
@@ -19,9 +21,9 @@
 //! # Invariants
 //!
 //! Every megablock below top is in exactly one of: a free extent, a returned extent, or in use.
-//! Runs and free groups tile a megablock in use without gaps. The fields of each part have
-//! invariants of their own, stated there. [`BlockAllocator::check`] checks every one of them, in
-//! time proportional to the blocks below top.
+//! Runs, free groups and held-back runs tile a megablock in use without gaps. The fields of each
+//! part have invariants of their own, stated there. [`BlockAllocator::check`] checks every one of
+//! them, in time proportional to the blocks below top.
 //!
 //! # Cost
 //!
@@ -46,9 +48,11 @@ mod descriptor;
 mod error;
 mod extents;
 mod free_list;
+mod held;
 mod megablocks;
 pub(crate) mod poison;
 mod prepare;
+mod protect;
 mod region;
 mod run;
 mod sizes;
@@ -63,7 +67,7 @@ pub use error::{BlockError, OutOfMemory, Shortage};
 #[cfg(test)]
 pub(crate) use poison::POISON;
 pub(crate) use prepare::{CHUNK_BLOCKS, ToSpace, copy_bound};
-pub use region::Region;
+pub use region::{Region, Units};
 pub use run::{BlockId, BlockRun};
 pub(crate) use sizes::BLOCK_SHIFT;
 pub use sizes::{BLOCK, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for};

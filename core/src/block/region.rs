@@ -1,7 +1,7 @@
 //! Regions: stretches of memory with closures, one behind the other.
 
 use super::run::BlockRun;
-use crate::words::Addr;
+use crate::words::{Addr, Bytes};
 
 /// A stretch of memory with closures from `start` to `end`, one behind the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,4 +16,16 @@ pub struct Region {
     pub step: u8,
     /// Whether it holds one large object.
     pub large: bool,
+}
+
+/// The parts of equal size in which a space hands out the memory of a run: lines, or the cells of a
+/// size class. The first begins where the run does. For maps of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// The run of blocks that has these parts.
+    pub run: BlockRun,
+    /// The size of each part.
+    pub size: Bytes,
+    /// What a part is called, in the plural: `lines`, `cells`.
+    pub name: &'static str,
 }

@@ -27,8 +27,8 @@ pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;
 pub use pause::{Pause, Since};
 
-use crate::block::{OutOfMemory, Region};
-use crate::config::{Config, Parameter};
+use crate::block::{OutOfMemory, Region, Units};
+use crate::config::{Config, OwnFlag, Parameter};
 use crate::heap::Heap;
 use crate::words::{Addr, Words};
 
@@ -56,6 +56,15 @@ impl Description {
     /// Whether the collector honours `parameter`.
     pub fn honours(&self, parameter: Parameter) -> bool {
         self.honours.iter().any(|group| group.contains(&parameter))
+    }
+
+    /// The flags that it has for itself.
+    pub fn own_flags(&self) -> impl Iterator<Item = &'static OwnFlag> {
+        let honoured = self.honours.iter().copied().flatten();
+        honoured.filter_map(|parameter| match parameter {
+            Parameter::Own(flag) => Some(*flag),
+            _ => None,
+        })
     }
 
     /// The number of generations nearest to `generations` that the collector can have.
@@ -151,4 +160,10 @@ pub trait Collect: Send + 'static {
     /// Calls `visit` for every region that holds closures, in no particular order; the heap is
     /// stopped. The parts of regions that mutators hold are in `capabilities`.
     fn for_each_region(&self, capabilities: Capabilities<'_, Self::Alloc>, visit: &mut dyn FnMut(Region));
+
+    /// Calls `visit` for every run that is handed out in lines or cells, with their size: a map of
+    /// the heap shows how many of them are free. None by default.
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        let _ = visit;
+    }
 }

@@ -7,7 +7,7 @@
 
 use super::{Collect, Collector};
 use crate::alloc::Alloc;
-use crate::block::{OutOfMemory, Region};
+use crate::block::{OutOfMemory, Region, Units};
 use crate::capability::{Barrier, Capabilities, Capability};
 use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
 use crate::closure::{ClosureRef, Slot};
@@ -155,5 +155,9 @@ impl<C: Collector> Collect for Observing<C> {
     fn for_each_region(&self, capabilities: Capabilities<'_, ObservedAlloc>, visit: &mut dyn FnMut(Region)) {
         let all: Vec<_> = capabilities.iter().map(own_type).collect();
         self.0.for_each_region(Capabilities::new(&all), visit);
+    }
+
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.0.for_each_units(visit);
     }
 }

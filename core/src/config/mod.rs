@@ -11,10 +11,12 @@
 //! lists them in its description.
 
 mod intervals;
+mod own;
 mod parameter;
 mod profile;
 mod timer;
 
+pub use own::OwnFlag;
 pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
 pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
@@ -122,10 +124,15 @@ pub struct Config {
     /// `-qn`: GC threads; 0, the default, is as many as capabilities. `Config::gc_thread_count`
     /// applies this rule.
     pub gc_threads: u32,
+    /// `--own`: flags of the collector's own, each as `NAME=VALUE` ([`OwnFlag::of`]).
+    pub own: Vec<String>,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
     /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
     pub refuse_request: Option<u64>,
+    /// `-DP`: memory that a collection frees has no access and is not used again soon, so that a
+    /// stale access is a fault with a message. Default off.
+    pub protect_freed: bool,
     /// `-xr`: address space to reserve. Default 1 TiB.
     pub reserve: Bytes,
     /// `-xm`: the address near which the heap is to lie. Default: the system chooses it.
@@ -169,8 +176,10 @@ impl Default for Config {
             parallel_gc: FromGeneration::From(0),
             load_balance: None,
             gc_threads: 0,
+            own: Vec::new(),
             stress: None,
             refuse_request: None,
+            protect_freed: false,
             reserve: Bytes(MIB * MIB),
             map_near: None,
             huge_pages: true,

@@ -1,6 +1,8 @@
 //! The parts of a configuration that only some collectors honour, and the groups in which
 //! collectors list them.
 
+use super::OwnFlag;
+
 /// A part of a [`Config`](super::Config) that has an effect only if the collector honours it. All
 /// other parts work on every heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +33,8 @@ pub enum Parameter {
     LoadBalance,
     /// [`gc_threads`](super::Config::gc_threads) (`-qn`).
     GcThreads,
+    /// A flag that the collector has for itself, in [`own`](super::Config::own) (`--own`).
+    Own(&'static OwnFlag),
 }
 
 /// A collector with a [`Nursery`](crate::space::Nursery): size and chunks of the allocation area,

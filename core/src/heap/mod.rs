@@ -62,7 +62,10 @@ impl Heap {
             limit: Some(limit),
             refuse: config.refuse_request,
         };
-        let blocks = BlockAllocator::new(&memory)?;
+        let mut blocks = BlockAllocator::new(&memory)?;
+        if config.protect_freed {
+            blocks.protect_freed()?;
+        }
         let refused = |cause| match cause {
             Shortage::System(error) => error,
             other => unreachable!("nothing is in use yet, but {other}"),
@@ -150,8 +153,9 @@ impl Heap {
         // A saturated size is more than any heap has: the allocator refuses it, with the figures.
         let bytes = Bytes(words.0.saturating_mul(8));
         let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
-        match self.next_copy {
-            Some(to_space) if !self.blocks.could_copy(to_space) => {
+        let next_copy = self.next_copy;
+        match next_copy {
+            Some(to_space) if !self.could_copy(to_space) => {
                 self.blocks.free(run);
                 Err(self.blocks.out_of_memory(run.blocks(), Shortage::Limit))
             }
@@ -163,9 +167,20 @@ impl Heap {
     /// nothing is allocated until then. If so, `Heap::allocate_words` keeps that true from now on.
     pub(crate) fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
         let to_space = ToSpace { words, lanes };
-        let could = self.blocks.could_copy(to_space);
+        let could = self.could_copy(to_space);
         self.next_copy = could.then_some(to_space);
         could
+    }
+
+    /// As [`BlockAllocator::could_copy`]. Memory that is held back gives way.
+    fn could_copy(&mut self, to_space: ToSpace) -> bool {
+        self.blocks.could_copy(to_space) || self.blocks.release_held() && self.blocks.could_copy(to_space)
+    }
+
+    /// Whether memory that collections free is held back without access (`-DP`).
+    /// A collection frees memory then that it would use again at once.
+    pub(crate) fn protects_freed(&self) -> bool {
+        self.blocks.protects_freed()
     }
 
     /// Lowers the to-space that the next collection was said to need by `bytes`.
@@ -186,7 +201,10 @@ impl Heap {
     /// # Panics
     /// If this collection has such a guarantee already.
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
-        self.blocks.prepare(bytes)
+        match self.blocks.prepare(bytes) {
+            Err(_) if self.blocks.release_held() => self.blocks.prepare(bytes),
+            prepared => prepared,
+        }
     }
 
     /// Guarantees that the collection that begins can copy `words` words into `lanes` lanes by each
@@ -207,6 +225,9 @@ impl Heap {
         };
         let mut copiers = self.copiers;
         let mut prepared = self.blocks.prepare_to_copy(to_space(copiers));
+        if prepared.is_err() && self.blocks.release_held() {
+            prepared = self.blocks.prepare_to_copy(to_space(copiers));
+        }
         if prepared.is_err() && copiers > 1 {
             copiers = self.most_copiers(to_space);
             prepared = self.blocks.prepare_to_copy(to_space(copiers));

@@ -10,6 +10,7 @@
 //!   as zeros when they are next committed.
 //! * **side table**: a `Table` with one entry for each unit of the reservation, mapped without
 //!   memory and touched lazily.
+//! * **protect**: take the access to a part away. Its contents stay, and a use of it is a fault.
 //! * **request**: a moment at which memory may be refused. [`Requests`] counts them and can refuse
 //!   the n-th one on purpose.
 //!
@@ -19,11 +20,13 @@ mod huge_pages;
 mod physical;
 mod requests;
 mod reservation;
+mod stale;
 mod table;
 
 pub(crate) use physical::physical_memory;
 pub use requests::Requests;
 pub use reservation::Reservation;
+pub(crate) use stale::{Freed, FreedMemory};
 pub(crate) use table::{Table, ZeroValid};
 
 #[cfg(miri)]

@@ -172,6 +172,40 @@ impl Reservation {
         }
         Ok(())
     }
+
+    /// Takes the access to `size` bytes from `offset` away. Both arguments are multiples of the
+    /// page size.
+    ///
+    /// # Safety
+    /// The range was committed, and nothing in it is used until [`Reservation::unprotect`].
+    ///
+    /// # Errors
+    /// [`MemoryError::Commit`] when the kernel refuses (a process has a bounded number of
+    /// mappings).
+    pub(crate) unsafe fn protect(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
+        assert!(offset + size <= self.accessible, "protection of memory without access");
+        let at = self.base + offset;
+        // SAFETY: a range of our own mapping, which the caller does not use.
+        if unsafe { libc::mprotect(at.as_mut_ptr(), size.0, libc::PROT_NONE) } != 0 {
+            return Err(MemoryError::Commit {
+                at,
+                size,
+                reason: system_message(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives access to a protected range again.
+    ///
+    /// # Panics
+    /// If the kernel refuses. (It has the mapping already.)
+    pub(crate) fn unprotect(&mut self, offset: Bytes, size: Bytes) {
+        let at = self.base + offset;
+        // SAFETY: a range of our own mapping, which was accessible before it was protected.
+        let result = unsafe { libc::mprotect(at.as_mut_ptr(), size.0, libc::PROT_READ | libc::PROT_WRITE) };
+        assert!(result == 0, "access to {size} at {at}: {}", system_message());
+    }
 }
 
 impl Drop for Reservation {

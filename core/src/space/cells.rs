@@ -18,7 +18,7 @@
 
 use super::MarkBits;
 use crate::alloc::{Cells, SizeClass};
-use crate::block::{BlockRun, BlockState, OutOfMemory, Region, poison};
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
@@ -134,6 +134,19 @@ impl CellSpace {
     /// Bytes of all segments.
     pub fn held(&self) -> Bytes {
         Bytes(self.held)
+    }
+
+    /// Visits the cells of all segments.
+    pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        for (class, cells) in SizeClass::all().zip(&self.classes) {
+            cells.segments.iter().for_each(|&run| {
+                visit(Units {
+                    run,
+                    size: class.cell().to_bytes(),
+                    name: "cells",
+                });
+            });
+        }
     }
 
     /// Visits the regions that hold closures: stretches of cells that are filled to the last word.

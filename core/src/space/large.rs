@@ -46,7 +46,7 @@ impl LargeObjects {
         // SAFETY: the run is new, and the memory behind the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
         self.held += run.bytes().0;
-        self.taken += run.bytes().0;
+        self.taken += mutant!("mark/large-not-counted", run.bytes().0 => 0);
         self.objects.push(LargeObject { run, words });
         self.young += 1;
         Ok(run.start())
@@ -70,7 +70,8 @@ impl LargeObjects {
     /// Sweeps after marking of young closures: frees the unmarked objects of those that were
     /// allocated since the last collection.
     pub fn sweep_young(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        self.sweep_from(self.objects.len() - self.young, heap, marks);
+        let young = mutant!("lines/large-never-dies-young", self.young => 0);
+        self.sweep_from(self.objects.len() - young, heap, marks);
     }
 
     /// Sweeps the objects from number `first` on.

@@ -194,6 +194,34 @@ impl Nursery {
         std::mem::take(&mut self.large)
     }
 
+    /// Takes as much memory as the areas have, for [`Nursery::replace`], if the heap protects
+    /// memory that collections free. None, if there is not enough.
+    pub(crate) fn take_fresh(&self, heap: &mut Heap) -> Vec<BlockRun> {
+        let (mut fresh, protects) = (Vec::new(), heap.protects_freed());
+        let runs = self.areas.iter().flat_map(|area| &area.runs);
+        for NurseryRun { run, .. } in runs.filter(|_| protects) {
+            match heap.allocate(run.blocks(), run.blocks(), NURSERY) {
+                Ok(run) => fresh.push(run),
+                Err(_) => {
+                    fresh.drain(..).for_each(|run| heap.free(run));
+                    return fresh;
+                }
+            }
+        }
+        fresh
+    }
+
+    /// After [`Nursery::reset`], puts `fresh` runs in the place of all runs, unless there are none.
+    /// Returns the former runs: the collector frees them.
+    pub(crate) fn replace(&mut self, fresh: Vec<BlockRun>) -> Vec<BlockRun> {
+        let runs = self.areas.iter_mut().flat_map(|area| &mut area.runs);
+        let replaced = runs.zip(fresh).map(|(old, run)| {
+            old.end = run.start();
+            std::mem::replace(&mut old.run, run)
+        });
+        replaced.collect()
+    }
+
     /// Makes the allocation areas `size` large together, at least a block for each capability. If
     /// that is less than `-A`, the limit on large objects falls in proportion: it is the same part
     /// of `-AL`.

@@ -32,7 +32,7 @@ use crate::heap::Heap;
 use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::{RootSlot, Roots};
-use crate::space::{Lane, LargeObject, Nursery, Step, Steps};
+use crate::space::{Chunk, Lane, LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
 use gclab_stats::{Shared, Sharing, Work};
@@ -66,12 +66,23 @@ impl<'h> Evacuator<'h> {
     pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Result<Self, NotBegun> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
-        let prepared = heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest));
+        let (words, lanes) = (nursery.words() + Words(copied), 2 * usize::from(oldest));
+        let mut fresh = nursery.take_fresh(heap);
+        let mut prepared = heap.prepare_to_copy(words, lanes);
+        if prepared.is_err() && !fresh.is_empty() {
+            fresh.drain(..).for_each(|run| heap.free(run));
+            prepared = heap.prepare_to_copy(words, lanes);
+        }
         let copiers = match prepared {
             Err(_) if mutant!("memory/begun-without") => 1,
             prepared => prepared.map_err(NotBegun)?,
         };
-        let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
+        let mut from_large = nursery.reset();
+        let replaced = nursery
+            .replace(fresh)
+            .into_iter()
+            .map(|run| Chunk { run, end: run.start() });
+        let mut from_space = vec![replaced.collect()];
         let mut opened = Vec::with_capacity(2 * usize::from(oldest));
         for number in 1..=oldest {
             if number <= last {

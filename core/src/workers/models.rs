@@ -7,19 +7,23 @@
 //! detect two threads in one cell at a time, and a read that nothing orders behind the write.
 
 use super::pool::{Searches, WorkPool};
+use crate::space::set_bits;
 use crate::sync::Ordering::Relaxed;
 use crate::sync::deque::Worker as Deque;
-use crate::sync::{Arc, AtomicBool, Condvar, Mutex};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Condvar, Mutex};
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-/// Items that each item makes when it is done.
+/// Items that each item makes when it is done. In a phase with marks an item is a closure, and
+/// these are the closures that it leads to.
 type Makes = &'static [&'static [usize]];
 
 /// A phase with load balancing.
 struct Phase {
     pool: WorkPool<usize>,
     makes: Makes,
+    /// In a phase of marking: the bits of the closures, in one entry of a table.
+    marks: Option<AtomicU64>,
     /// The content of the memory of each item: 1 when it is pushed, 2 when it is done.
     memory: Vec<UnsafeCell<u32>>,
     /// The part that a worker has to itself while it is busy: the number of items that it did.
@@ -35,13 +39,18 @@ unsafe impl Send for Phase {}
 impl Phase {
     /// The leader is busy, and has nothing in its queue.
     fn new(workers: usize, makes: Makes) -> Arc<Self> {
+        Arc::new(Phase::of(workers, makes))
+    }
+
+    fn of(workers: usize, makes: Makes) -> Self {
         let queues: Vec<_> = (0..workers).map(|_| Deque::new_lifo()).collect();
-        Arc::new(Phase {
+        Phase {
             pool: WorkPool::new(queues.iter().map(Deque::stealer).collect(), 1),
             makes,
+            marks: None,
             memory: makes.iter().map(|_| UnsafeCell::new(0)).collect(),
             slots: queues.into_iter().map(|queue| (UnsafeCell::new(0), queue)).collect(),
-        })
+        }
     }
 
     /// The leader has item 0 in its queue.
@@ -49,6 +58,28 @@ impl Phase {
         let phase = Phase::new(workers, makes);
         phase.push(0, 0);
         phase
+    }
+
+    /// A phase of marking, in which the leader has found closure 0.
+    fn marking(workers: usize, leads_to: Makes) -> Arc<Self> {
+        let phase = Arc::new(Phase {
+            marks: Some(AtomicU64::new(0)),
+            ..Phase::of(workers, leads_to)
+        });
+        phase.found(0, 0);
+        phase
+    }
+
+    /// As `MarkLoop::visit`: of the workers that find a closure, one scans it.
+    fn found(&self, number: usize, item: usize) {
+        let was_marked = self.marks.as_ref().is_some_and(|marks| {
+            // SAFETY: the atomic stands for an entry.
+            let before = unsafe { set_bits::<true>(std::ptr::from_ref(marks).cast(), 1 << item) };
+            before >> item & 1 == 1
+        });
+        if !was_marked {
+            self.push(number, item);
+        }
     }
 
     fn push(&self, number: usize, item: usize) {
@@ -69,7 +100,7 @@ impl Phase {
             // SAFETY: as above.
             self.slots[number].0.with_mut(|done| unsafe { *done += 1 });
             for &made in self.makes[item] {
-                self.push(number, made);
+                self.found(number, made);
             }
             next = self.slots[number].1.pop();
         }
@@ -161,6 +192,35 @@ fn three_workers_terminate_when_all_is_done() {
 #[test]
 fn a_worker_that_never_enters_is_not_waited_for() {
     terminates(3, 2, &[&[1], &[]], Some(2));
+}
+
+/// Marking by several workers: each closure that can be reached is scanned once, by one of those
+/// that find it. So when marking ends, no marked closure leads to an unmarked one.
+fn marks_all(workers: usize, leads_to: Makes, preemptions: Option<usize>) {
+    model(preemptions, move || {
+        let phase = Phase::marking(workers, leads_to);
+        let helpers: Vec<_> = (1..workers)
+            .map(|number| {
+                let phase = Arc::clone(&phase);
+                thread::spawn(move || phase.help(number))
+            })
+            .collect();
+        phase.lead();
+        helpers.into_iter().for_each(|helper| helper.join().unwrap());
+        phase.assert_all_done();
+        let marks = phase.marks.as_ref().expect("it marks").load(Relaxed);
+        assert_eq!(marks, (1 << leads_to.len()) - 1);
+    });
+}
+
+#[test]
+fn two_workers_mark_a_closure_that_both_find() {
+    marks_all(2, &[&[1, 2], &[3], &[3], &[0]], Some(2));
+}
+
+#[test]
+fn three_workers_mark_a_circle() {
+    marks_all(3, &[&[1], &[0]], Some(2));
 }
 
 /// The leader waits for the helper to do the item that it pushes: a deadlock if the helper is not

@@ -150,6 +150,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     /// previous collection.
     fn begin(&mut self, requested: u64) -> Since {
         self.handles.begin_collection();
+        self.state.heap.blocks.collection_begins();
         self.count_allocated();
         let state = &mut *self.state;
         let clock = state.recorder.clock();
@@ -252,6 +253,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             self.handles.finalisers().ring();
         }
         let heap = &mut self.state.heap;
+        heap.blocks.collection_ended(outcome.is_some());
         let left = outcome.filter(|outcome| outcome.work.major).map(|outcome| {
             let work = &outcome.work;
             let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;

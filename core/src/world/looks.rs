@@ -5,7 +5,7 @@
 //! readings of the clock, so that an event log and `-s` agree.
 
 use super::collection::{WorldAtRest, capabilities};
-use crate::block::Region;
+use crate::block::{Region, Units};
 use crate::capability::Capabilities;
 use crate::events::{Event, EventKind, Occasion};
 use crate::inspect::Stopped;
@@ -96,12 +96,13 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         let roots = unsafe { Roots::new(&frames, self.handles) };
         let collector = &state.collector;
         let regions = |visit: &mut dyn FnMut(Region)| collector.for_each_region(Capabilities::new(&all), visit);
+        let units = |visit: &mut dyn FnMut(Units)| collector.for_each_units(visit);
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
         let mutator_cpu_ns = state.recorder.mutator_cpu_ns(started.cpu_ns);
         look(&Stopped::new(
             &state.heap,
             roots,
-            &regions,
+            (&regions, &units),
             &remembered,
             (mutator_cpu_ns, started.elapsed_ns),
         ))

@@ -46,6 +46,7 @@ fn frame(map: &HeapMap) -> Value {
         "allMoves": map.moves.len(),
         "flows": totals.flows.iter().map(|(from, to, words)| json!([from.name(), to.name(), words])).collect::<Vec<_>>(),
         "rows": totals.rows.iter().map(row).collect::<Vec<_>>(),
+        "units": totals.units_name,
         "megablocks": totals.megablocks,
         "allocated": totals.allocated,
         "live": totals.live,
@@ -83,6 +84,8 @@ fn columns(tiles: &[Tile]) -> Value {
     add("closures", &|tile| tile.closures);
     add("holes", &|tile| tile.holes);
     add("longest", &|tile| tile.longest_hole);
+    add("units", &|tile| tile.units);
+    add("freeUnits", &|tile| tile.free_units);
     add("youngest", &|tile| tile.ages.youngest);
     add("oldest", &|tile| tile.ages.oldest);
     // Tenths are enough for a mean.

@@ -23,6 +23,8 @@ pub(super) enum Shown {
     Age,
     /// The number of holes
     Holes,
+    /// The share of free lines or cells, in tenths
+    Free,
 }
 
 /// The picture of a map, with its legend.
@@ -36,6 +38,11 @@ pub(super) fn picture(map: &HeapMap, shown: Shown) -> String {
         Shown::Occupancy => "Occupancy: tenths of the blocks that are closures",
         Shown::Age => "Age: collections that the closures of a tile have survived, on average",
         Shown::Holes => "Holes: stretches without closures, in blocks in use",
+        Shown::Free => match map.totals.units_name {
+            Some("cells") => "Free: tenths of the cells that hold no closure",
+            Some(_) => "Free: tenths of the lines that hold no word of a closure",
+            None => "Free: this collector hands out neither lines nor cells",
+        },
     };
     let blocks = match map.tile_blocks {
         1 => "one block".to_owned(),
@@ -82,6 +89,8 @@ fn letter(tile: &Tile, shown: Shown) -> char {
         (Shown::Occupancy, _) => tenth(tile.words, u64::from(tile.allocated) * (BLOCK.0 / WORD) as u64),
         (Shown::Age, _) => tile.ages.mean().map_or(' ', |mean| up_to_nine(mean as u64)),
         (Shown::Holes, _) => up_to_nine(tile.holes),
+        (Shown::Free, _) if tile.units == 0 => ' ',
+        (Shown::Free, _) => tenth(tile.free_units, tile.units),
     }
 }
 
@@ -128,6 +137,7 @@ fn legend(map: &HeapMap, shown: Shown) -> String {
         Shown::Occupancy => parts.push("0 less than a tenth, 9 nine tenths, # full".to_owned()),
         Shown::Age => parts.push("0 to 9, + more, blank unknown".to_owned()),
         Shown::Holes => parts.push("0 to 9, + more".to_owned()),
+        Shown::Free => parts.push("0 less than a tenth, # all, blank neither lines nor cells".to_owned()),
     }
     if has(&|usage| usage == Use::Free) {
         parts.push(". free".to_owned());

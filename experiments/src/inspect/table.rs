@@ -55,6 +55,11 @@ fn totals(map: &HeapMap) -> String {
     rows.extend(map.totals.rows.iter().map(row));
     let mut text = aligned(&rows);
     let totals = &map.totals;
+    if let Some(name) = totals.units_name {
+        let sum = |figure: fn(&Row) -> u64| number(totals.rows.iter().map(figure).sum());
+        let (all, free) = (sum(|row| row.units), sum(|row| row.free_units));
+        let _ = writeln!(text, "{name}: {all}, of them free: {free}");
+    }
     let _ = writeln!(
         text,
         "megablocks: {}; blocks in use: {}; live: {}, of it large: {}; slop: {}; large objects: {}",

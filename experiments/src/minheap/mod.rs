@@ -69,7 +69,7 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
 
 fn stopped(error: &SearchError, arguments: &Arguments, words: &[String], progress: &Progress) -> ExitCode {
     let SearchError::Stopped(signal) = error else {
-        return fail(error);
+        return if error.is_refusal() { refuse(error) } else { fail(error) };
     };
     tell!(
         "\ngclab: stopped by signal {signal}; all {} probes are kept. To continue:\n  {}",

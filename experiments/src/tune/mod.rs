@@ -162,7 +162,7 @@ fn of_workload(name: &str, arguments: &Arguments, registry: &Registry) -> Result
 }
 
 fn of_program(arguments: &Arguments, registry: &Registry, stop: &Stop) -> Result<Offer, ExitCode> {
-    let of_command = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), registry)?;
+    let of_command = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), 1, registry)?;
     let experiment = Experiment {
         name: format!("tune-{}", of_command.name),
         text: of_command.text,

@@ -1,5 +1,7 @@
 //! Finds a results folder by its path, or by the name of its experiment.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::folder::{RUNS, folders, is_results};
@@ -42,13 +44,7 @@ fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
     if let Some(folder) = there.iter().find(of_name) {
         return Ok(root.join(folder));
     }
-    let problem = if name.is_dir() {
-        "is no results folder: it has no plan.json"
-    } else if name.exists() {
-        "is a file, not a results folder"
-    } else {
-        "no such folder"
-    };
+    let problem = problem(name);
     let more = there.len().saturating_sub(MOST_NAMES);
     there.truncate(MOST_NAMES);
     let known = match (there.is_empty(), more) {
@@ -61,6 +57,19 @@ fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
         ),
     };
     Err(format!("{}: {problem}; {known}", name.display()))
+}
+
+/// The reason why a path is no results folder.
+fn problem(name: &Path) -> String {
+    let plan = name.join("plan.json");
+    let refused = |error: &io::Error| !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    match (fs::metadata(name), fs::metadata(&plan)) {
+        (Err(error), _) if refused(&error) => error.to_string(),
+        (Err(_), _) => "no such folder".to_owned(),
+        (Ok(found), _) if !found.is_dir() => "is a file, not a results folder".to_owned(),
+        (Ok(_), Err(error)) if refused(&error) => format!("its plan.json cannot be read: {error}"),
+        (Ok(_), _) => "is no results folder: it has no plan.json".to_owned(),
+    }
 }
 
 /// Whether a text begins with a date as in a folder's name.
@@ -95,10 +104,10 @@ mod tests {
             "quick-more-2026-06-01-000000",
             "after",
         ] {
-            std::fs::create_dir_all(root.join(name)).unwrap();
-            std::fs::write(root.join(name).join("plan.json"), "{}").unwrap();
+            fs::create_dir_all(root.join(name)).unwrap();
+            fs::write(root.join(name).join("plan.json"), "{}").unwrap();
         }
-        std::fs::create_dir_all(root.join("no-results")).unwrap();
+        fs::create_dir_all(root.join("no-results")).unwrap();
         let found =
             |name: &str| find_in(&root, &root.join(name)).map(|path| path.strip_prefix(&root).unwrap().to_owned());
         assert_eq!(found("quick").unwrap(), Path::new("quick-2026-01-03-000000-2"));
@@ -119,5 +128,14 @@ mod tests {
             error.contains("is no results folder: it has no plan.json; in "),
             "{error}"
         );
+        // The system's reason, where it does not let gclab look: here, links without end.
+        std::os::unix::fs::symlink("loop", parent.path().join("loop")).unwrap();
+        let error = find_in(&root, &parent.path().join("loop")).unwrap_err();
+        assert!(error.contains("symbolic links"), "{error}");
+        let folder = parent.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink("plan.json", folder.join("plan.json")).unwrap();
+        let error = find_in(&root, &folder).unwrap_err();
+        assert!(error.contains("its plan.json cannot be read: "), "{error}");
     }
 }

@@ -52,3 +52,4 @@ pub mod suggest;
 pub mod text;
 pub mod tune;
 mod units;
+pub mod unmatched;

@@ -62,6 +62,12 @@ pub fn peak_resident() -> Option<u64> {
     Root::system().kilobytes("proc/self/status", "VmHWM")
 }
 
+/// The memory of this process that a child begins with, in bytes: a fork copies the pages that
+/// belong to no file.
+pub(crate) fn copied_resident() -> Option<u64> {
+    Root::system().kilobytes("proc/self/status", "RssAnon")
+}
+
 /// The path by which this program starts itself for each run: the file that runs, even if another
 /// file has its name meanwhile. A sweep over a build that is replaced stays a sweep of one build.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";

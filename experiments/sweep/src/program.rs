@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -257,6 +258,19 @@ pub(crate) fn find(word: &str, folder: &Path, path: Option<&str>) -> Option<Path
     std::env::split_paths(&path.unwrap_or_default())
         .map(|folder| folder.join(word))
         .find(can_run)
+}
+
+/// The reason why [`find`] does not find `word`, which has a slash; `None` if it has none, or if
+/// there is no such file.
+pub(crate) fn why_not(word: &str, folder: &Path) -> Option<String> {
+    let found = fs::metadata(folder.join(word));
+    match found.map(|found| found.is_dir()) {
+        _ if !word.contains('/') => None,
+        Ok(true) => Some("a folder, not a program".to_owned()),
+        Ok(false) => Some("this file may not be executed; `chmod +x` allows it".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// The place of an argument in a command.

@@ -116,6 +116,40 @@ fn killed_at_moments_of_any_phase_of_a_programs_run_it_loses_nothing() {
     }
 }
 
+/// The kernel kills the first process of a run with its runner. Those that it has started end with
+/// the next runner of the folder, before its first run.
+#[test]
+fn what_a_killed_runner_leaves_behind_ends_before_the_next_run() {
+    let bench = Bench::new();
+    let script = "sleep 600 & echo $! > child; test -e second || wait";
+    bench.write(
+        "orphan.toml",
+        &format!("repeat = 2\n[[program]]\nname = \"orphan\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"),
+    );
+    let words = ["run", "orphan.toml", "--out", "out"];
+    let mut runner = bench.start(&words);
+    let start = Instant::now();
+    let child = || fs::read_to_string(bench.path().join("child")).unwrap_or_default();
+    while !child().ends_with('\n') {
+        assert!(start.elapsed() < Duration::from_secs(60), "no run within a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill(&mut runner);
+    let stat = format!("/proc/{}/stat", child().trim());
+    let runs = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z"));
+    assert!(runs(), "the test has nothing to show");
+    bench.write("second", "");
+    let done = bench.gclab(&words).exits(0);
+    assert!(!runs(), "it runs beside the next runner\n{}", done.all());
+    assert!(
+        done.stderr.contains("note: killed 1 process of a run"),
+        "{}",
+        done.all()
+    );
+    let again = bench.gclab(&["run", "orphan.toml", "--out", "out"]).exits(0);
+    assert!(!again.stderr.contains("note: killed"), "{}", again.all());
+}
+
 /// Runs a script of the shell as root of a mount namespace of its own; `None`, with a message,
 /// where that is not allowed.
 fn with_disk(bench: &Bench, script: &str) -> Option<Done> {

@@ -55,6 +55,9 @@ pub struct Totals {
     pub live_large: u64,
     /// Words of blocks outside the nursery without closures: the slop of statistics, in words.
     pub slop: u64,
+    /// The name of the units in which the collector hands out memory: lines or cells. Absent if it
+    /// has none.
+    pub units_name: Option<&'static str>,
     /// The number of large objects, those of the nursery included.
     pub large_objects: u64,
     /// The number of closures that moved since the last map, or the last collection.
@@ -88,6 +91,10 @@ pub struct Row {
     pub holes: u64,
     /// Words of the longest hole.
     pub longest_hole: u64,
+    /// The number of lines or cells.
+    pub units: u64,
+    /// The number of lines or cells in which no closure has a word.
+    pub free_units: u64,
     /// The ages of the closures.
     pub ages: Ages,
 }
@@ -135,6 +142,8 @@ impl Totals {
                 closures: 0,
                 holes: 0,
                 longest_hole: 0,
+                units: 0,
+                free_units: 0,
                 ages: Ages::default(),
             };
             self.rows.insert(place, row);

@@ -16,6 +16,7 @@ mod moves;
 mod record;
 mod survey;
 mod tile;
+mod units;
 
 pub use data::{HeapMap, LargeObject, Moment, Move, Row, Totals};
 pub use record::{MapRecorder, Recording, Want};

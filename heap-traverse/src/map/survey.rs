@@ -27,6 +27,7 @@ impl HeapMap {
     ) -> HeapMap {
         let mut survey = Survey::begin(stopped, most);
         survey.regions(stopped, survived);
+        survey.units(stopped, |at| usage_at(stopped, at));
         let Survey {
             base,
             shift,
@@ -60,12 +61,12 @@ impl HeapMap {
     }
 }
 
-struct Survey {
+pub(super) struct Survey {
     base: usize,
     /// log2 of the number of blocks in a tile.
     shift: u32,
     tiles: Vec<Tile>,
-    totals: Totals,
+    pub(super) totals: Totals,
     large: Vec<LargeObject>,
 }
 
@@ -121,7 +122,7 @@ impl Survey {
         }
     }
 
-    fn tile(&mut self, at: usize) -> &mut Tile {
+    pub(super) fn tile(&mut self, at: usize) -> &mut Tile {
         &mut self.tiles[((at - self.base) / BLOCK.0) >> self.shift]
     }
 

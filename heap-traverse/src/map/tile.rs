@@ -107,6 +107,10 @@ pub struct Tile {
     pub holes: u64,
     /// Words of the longest hole that begins here.
     pub longest_hole: u64,
+    /// The number of lines or cells that begin here, if the collector has such units.
+    pub units: u64,
+    /// The number of lines or cells that begin here and in which no closure has a word.
+    pub free_units: u64,
     /// The ages of the closures that begin here; every tile of a large object has that of the
     /// object.
     pub ages: Ages,
@@ -122,6 +126,8 @@ impl Tile {
         closures: 0,
         holes: 0,
         longest_hole: 0,
+        units: 0,
+        free_units: 0,
         ages: Ages {
             youngest: 0,
             oldest: 0,
@@ -156,6 +162,8 @@ impl Tile {
         self.closures += other.closures;
         self.holes += other.holes;
         self.longest_hole = self.longest_hole.max(other.longest_hole);
+        self.units += other.units;
+        self.free_units += other.free_units;
         self.ages.join(&other.ages);
     }
 }

@@ -255,3 +255,47 @@ fn a_plain_heap_has_a_map_without_ages_and_moves() {
     assert!(map.moves.is_empty() && map.totals.moved == 0 && map.totals.live > 0);
     assert!(map.totals.rows.iter().all(|row| row.ages.closures == 0));
 }
+
+#[test]
+fn lines_and_cells_are_those_of_the_collector() {
+    for (name, units) in [("mark-sweep", "cells"), ("immix", "lines"), ("sticky-immix", "lines")] {
+        let config = followed(if name == "sticky-immix" { 2 } else { 1 });
+        let (recording, _) = under(name, config, None, true);
+        for map in &recording.frames {
+            let at = format!("{name}, collection {}", map.moment.collection);
+            assert_eq!(map.totals.units_name, Some(units), "{at}");
+            let (mut all, mut free) = (0, 0);
+            for row in &map.totals.rows {
+                assert!(row.free_units <= row.units, "{at}: {row:?}");
+                assert_eq!(row.units > 0, matches!(row.usage, Use::Small(_)), "{at}: {row:?}");
+                (all, free) = (all + row.units, free + row.free_units);
+            }
+            let tiles = |figure: fn(&gclab_heap_traverse::map::Tile) -> u64| map.tiles.iter().map(figure).sum::<u64>();
+            assert_eq!(
+                (tiles(|tile| tile.units), tiles(|tile| tile.free_units)),
+                (all, free),
+                "{at}"
+            );
+            // A unit that no closure touches is in a hole.
+            let holes: u64 = map.totals.rows.iter().map(|row| row.holes).sum();
+            assert!(free == 0 || holes > 0, "{at}: {free} free, {holes} holes");
+            // Each closure touches a unit, and a cell has one closure.
+            let small = map.totals.rows.iter().filter(|row| matches!(row.usage, Use::Small(_)));
+            let closures: u64 = small.map(|row| row.closures).sum();
+            assert!(
+                units != "cells" || all - free == closures,
+                "{at}: {} used, {closures}",
+                all - free
+            );
+            assert!(units != "lines" || all - free > 0, "{at}");
+        }
+        let last = recording.frames.last().expect("there are maps");
+        assert!(
+            last.tiles.iter().any(|tile| tile.free_units > 0),
+            "{name}: some are free"
+        );
+    }
+    let (recording, _) = under("copying", followed(2), None, true);
+    let map = recording.frames.last().expect("there are maps");
+    assert!(map.totals.units_name.is_none() && map.tiles.iter().all(|tile| tile.units == 0));
+}

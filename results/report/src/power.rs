@@ -18,14 +18,22 @@ pub(crate) fn advice(variance: Option<f64>, ratio: f64, runs: usize) -> String {
     }
 }
 
+/// Whether the whole interval of a ratio lies within the least difference that matters, 5 %.
+pub(crate) fn is_no_difference(ratio: &Ratio) -> bool {
+    let near = 1.0 + LEAST_DIFFERENCE;
+    ratio.ci95.is_some_and(|ci| ci.low >= 1.0 / near && ci.high <= near)
+}
+
+/// `no difference at ±5 %`.
+pub(crate) fn no_difference() -> String {
+    format!("no difference at ±{:.0} %", LEAST_DIFFERENCE * 100.0)
+}
+
 /// The verdict on two times whose ratio may be noise: `no difference at ±5 %` if the whole interval
 /// says so, else that these runs cannot tell, with the [`advice`].
 pub(crate) fn verdict(variance: Option<f64>, ratio: Option<&Ratio>) -> String {
-    let near = 1.0 + LEAST_DIFFERENCE;
     match ratio {
-        Some(Ratio { ci95: Some(ci), .. }) if ci.low >= 1.0 / near && ci.high <= near => {
-            format!("no difference at ±{:.0} %", LEAST_DIFFERENCE * 100.0)
-        }
+        Some(ratio) if is_no_difference(ratio) => no_difference(),
         Some(ratio) => format!("cannot tell; {}", advice(variance, ratio.estimate, ratio.runs)),
         None => "cannot tell".to_owned(),
     }

@@ -9,7 +9,8 @@
 //! reference of its own, and a [`table`] that they share.
 //!
 //! The bounded share is the same each time. `GCLAB_RANDOM_SECONDS` sets a time to run for instead,
-//! and `GCLAB_RANDOM_SEED` another first seed.
+//! and `GCLAB_RANDOM_SEED` another first seed. With `GCLAB_RANDOM_PROTECT` the heaps protect freed
+//! memory (`-DP`); a stale access then ends the process, and no program is shrunk.
 
 mod compare;
 mod difference;

@@ -282,6 +282,7 @@ impl Setting {
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
             reserve: Bytes(1 << 30),
             huge_pages: false,
+            protect_freed: std::env::var_os("GCLAB_RANDOM_PROTECT").is_some(),
             gc_threads: self.gc_threads,
             load_balance: (!self.balance_all).then_some(FromGeneration::From(1)),
             ..Config::default()

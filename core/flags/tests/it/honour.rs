@@ -2,7 +2,7 @@
 
 use crate::parse;
 use gclab_core::collector::Description;
-use gclab_core::config::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
+use gclab_core::config::{AREA, COMPACTION, GENERATIONS, OwnFlag, Parameter, SHARING, SIZING};
 use gclab_flags::{FLAGS, Flags, honours};
 
 const fn collector(name: &'static str, honours: &'static [&'static [Parameter]]) -> Description {
@@ -94,4 +94,62 @@ fn each_parameter_of_collectors_has_one_flag() {
     let all = collector("all", &[SHARING, AREA]);
     let names: Vec<_> = honours(&all).map(|spec| spec.name).collect();
     assert_eq!(names, ["A", "n", "AL", "qg", "qb", "qn"], "in the order of the table");
+}
+
+#[test]
+fn flags_of_a_collectors_own_are_read_and_checked_against_it() {
+    const PERIOD: OwnFlag = OwnFlag {
+        name: "period",
+        meaning: "collections",
+        default: 8,
+        least: 1,
+        most: 1000,
+    };
+    const EAGER: OwnFlag = OwnFlag {
+        name: "eager",
+        most: 1,
+        least: 0,
+        default: 0,
+        ..PERIOD
+    };
+    static CLOCK: Description = collector("clock", &[AREA, &[Parameter::Own(&PERIOD), Parameter::Own(&EAGER)]]);
+    let flags = fitted("--own=period=4,eager=1 -A1m", &CLOCK).expect("both are its own");
+    assert_eq!((PERIOD.of(&flags.config), EAGER.of(&flags.config)), (4, 1));
+    assert_eq!(PERIOD.of(&fitted("", &CLOCK).expect("nothing given").config), 8);
+    // As an experiment file has it.
+    let mut flags = Flags::default();
+    flags.set("own", "period=12").expect("a key");
+    assert_eq!(flags.to_words(), ["--own=period=12"]);
+    flags.fit(&CLOCK, &[]).expect("a legal value");
+    assert_eq!(PERIOD.of(&flags.config), 12);
+    for (text, message) in [
+        (
+            "--own=perod=4",
+            "--own=perod=4: the clock collector has no such flag of its own: write period=<n> and eager=<n>",
+        ),
+        (
+            "--own=period",
+            "--own=period: the clock collector has no such flag of its own: write period=<n> and eager=<n>",
+        ),
+        (
+            "--own=period=",
+            "--own=period: nothing is not a whole number: write a whole number, as in --own=period=8",
+        ),
+        (
+            "--own=period=-4",
+            "--own=period: -4 is not a whole number: write a whole number, as in --own=period=8",
+        ),
+        (
+            "--own=period=0",
+            "--own=period: 0 is out of range: the least is 1, the most 1000",
+        ),
+        (
+            "--own=eager=99999999999999999999",
+            "--own=eager: 99999999999999999999 is out of range: the least is 0, the most 1",
+        ),
+    ] {
+        assert_eq!(fitted(text, &CLOCK).expect_err(text), message);
+    }
+    let none = fitted("--own=period=4", &COPYING).expect_err("it is of another collector");
+    assert_eq!(none, "--own=period=4: the copying collector has no flags of its own");
 }

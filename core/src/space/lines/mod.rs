@@ -25,7 +25,8 @@
 //!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
-//! a block, and 24 bytes a hole that was handed out since the last collection.
+//! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
+//! under the limit.
 
 mod evacuation;
 mod holes;
@@ -36,7 +37,7 @@ pub use evacuation::Reserve;
 
 use super::MarkBits;
 use crate::alloc::Bump;
-use crate::block::{BlockRun, BlockState, OutOfMemory, Region};
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
@@ -75,6 +76,8 @@ pub struct LineSpace {
     held: usize,
     /// Bytes of holes handed out since the last collection.
     taken: usize,
+    /// Bytes of these lists, as they are charged.
+    charged: Bytes,
 }
 
 /// The memory of one mutator.
@@ -112,7 +115,23 @@ impl LineSpace {
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
+            charged: Bytes::ZERO,
         }
+    }
+
+    /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line
+    /// of the heap, so they count under the limit. They are never refused: the next block is.
+    fn charge_lists(&mut self, heap: &Heap) {
+        let holes = [&self.unsearched, &self.ahead, &self.aside];
+        let lists = holes.iter().map(|list| size_of::<Hole>() * list.capacity());
+        let runs = size_of::<BlockRun>() * (self.kept.capacity() + self.fresh.capacity());
+        let bytes = Bytes(lists.sum::<usize>() + size_of::<Filled>() * self.filled.capacity() + runs);
+        if bytes == self.charged || mutant!("lines/lists-not-charged") {
+            return;
+        }
+        heap.charges().release(self.charged);
+        heap.charges().charge_anyway(bytes);
+        self.charged = bytes;
     }
 
     /// Gives the mutator another hole, with room for `words` words, in a new block if there is
@@ -136,6 +155,7 @@ impl LineSpace {
             let hole = self.medium_hole(heap, marks, capability, words)?;
             self.lend_overflow(heap, capability, hole);
         }
+        self.charge_lists(heap);
         Ok(())
     }
 
@@ -143,7 +163,9 @@ impl LineSpace {
     pub fn leave<A: AsRef<Bump>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {
             self.leave_holes(capability);
-            self.leave_overflow(capability);
+            if !mutant!("lines/overflow-kept") {
+                self.leave_overflow(capability);
+            }
         }
         if mutant!("lines/sticky-marks-cleared") {
             self.clear(marks);
@@ -172,6 +194,7 @@ impl LineSpace {
         self.keep_marked(heap, marks);
         self.free_unmarked(heap, marks);
         self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Sweeps after marking of young closures. Unmarked memory that mutators had is free from now
@@ -180,6 +203,7 @@ impl LineSpace {
         self.keep_marked(heap, marks);
         self.search_again(heap);
         self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Bytes handed out to mutators since the last collection.
@@ -190,6 +214,17 @@ impl LineSpace {
     /// Bytes of all blocks.
     pub fn held(&self) -> Bytes {
         Bytes(self.held)
+    }
+
+    /// Visits the lines of all blocks.
+    pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.kept.iter().chain(&self.fresh).for_each(|&run| {
+            visit(Units {
+                run,
+                size: holes::LINE,
+                name: "lines",
+            });
+        });
     }
 
     /// Visits the regions that hold closures: marked ones that lie one behind the other, and the

@@ -44,8 +44,12 @@ impl LineSpace {
         self.unsearched.clear();
         self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
         self.young_from = self.unsearched.len();
-        self.aside.clear();
-        self.ahead.clear();
+        if !mutant!("lines/aside-kept") {
+            self.aside.clear();
+        }
+        if !mutant!("lines/ahead-kept") {
+            self.ahead.clear();
+        }
         self.filled.clear();
     }
 
@@ -78,12 +82,12 @@ impl LineSpace {
     pub(super) fn begin_search(&mut self, marks: &MarkBits) {
         self.taken = 0;
         if cfg!(debug_assertions) {
-            let unsearched = self.unsearched.clone();
+            let (unsearched, ahead) = (self.unsearched.clone(), self.ahead.clone());
             while let Some(hole) = self.search(marks) {
                 // SAFETY: the hole lies in a block of this space, between live closures.
                 unsafe { poison::retire(hole.start, hole.size()) };
             }
-            self.unsearched = unsearched;
+            (self.unsearched, self.ahead) = (unsearched, ahead);
         }
     }
 }

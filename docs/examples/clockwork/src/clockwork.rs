@@ -1,4 +1,5 @@
-//! `clockwork`: every eighth collection is a major one, for any size of the heap.
+//! `clockwork`: every eighth collection is a major one, for any size of the heap (or every n-th,
+//! with `--own=period=n`).
 //!
 //! Two generations, as `copying` has by default, without its limits: no `-F`, no `-O`. The
 //! experiment is to find out whether a clock is a worse trigger than a size.
@@ -8,7 +9,7 @@ use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
     Refill, Work,
 };
-use gclab_core::config::{AREA, Config, Parameter};
+use gclab_core::config::{AREA, Config, OwnFlag, Parameter};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
@@ -16,8 +17,14 @@ use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 
-/// Collections from one major collection to the next.
-const PERIOD: u32 = 8;
+/// A flag of this collector alone.
+const PERIOD: OwnFlag = OwnFlag {
+    name: "period",
+    meaning: "collections from one major collection to the next",
+    default: 8,
+    least: 1,
+    most: 1000,
+};
 
 /// Two generations and a clock.
 #[derive(Debug)]
@@ -26,7 +33,9 @@ pub(crate) struct Clockwork {
     steps: Steps,
     sizing: Sizing,
     /// Collections since the last major one.
-    ticks: u32,
+    ticks: u64,
+    /// Collections from one major collection to the next.
+    period: u64,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set, the roots and
@@ -38,7 +47,7 @@ unsafe impl Collector for Clockwork {
         moves: true,
         parallel: false,
         generations: (2, 2),
-        honours: &[AREA, &[Parameter::MinFree]],
+        honours: &[AREA, &[Parameter::MinFree, Parameter::Own(&PERIOD)]],
     };
     type Barrier = GenerationalBarrier;
 
@@ -50,6 +59,7 @@ unsafe impl Collector for Clockwork {
             steps: Steps::new(2),
             sizing,
             ticks: 0,
+            period: PERIOD.of(config),
         })
     }
 }
@@ -70,7 +80,7 @@ impl Collect for Clockwork {
         self.ticks += 1;
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
         let urgent = self.sizing.major_is_urgent(live, young, MajorStrategy::Copying);
-        let major = self.ticks >= PERIOD || urgent || pause.cause.forces_major();
+        let major = self.ticks >= self.period || urgent || pause.cause.forces_major();
         let generation = u32::from(major);
 
         let condemned = self.steps.last_of(generation);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gclab_flags::FlagValue;
-use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord};
+use gclab_results::{Configuration, Manifest, PlannedRun, Program, ResultsDir, RunRecord};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -240,6 +240,37 @@ fn another_plan_is_refused_with_what_differs() {
         let name = format!("other{number}");
         shards.add(&name, 2, 2, change);
         shards.refuses(&["1", &name], &format!("{name}: another plan than 1: {expected}"));
+    }
+}
+
+#[test]
+fn another_program_is_refused_with_what_differs() {
+    let shards = Shards::new(0);
+    let with = |change: fn(&mut Program)| {
+        move |manifest: &mut Manifest| {
+            let mut program = Program {
+                name: "p".into(),
+                runtime_version: Some("GHC 9.0.2".into()),
+                ..Program::default()
+            };
+            change(&mut program);
+            manifest.programs = vec![program];
+        }
+    };
+    shards.add("1", 1, 2, with(|_| ()));
+    let changes: [(fn(&mut Program), &str); 4] = [
+        (|p| p.executable = Some("b".into()), "executable file"),
+        (|p| p.input = Some("b".into()), "content of its standard input"),
+        (
+            |p| p.runtime_version = None,
+            "version of its runtime: (unknown), not GHC 9.0.2",
+        ),
+        (|p| p.command = vec!["b".into()], "command, or other keys"),
+    ];
+    for (number, (change, expected)) in changes.into_iter().enumerate() {
+        let name = format!("other{number}");
+        shards.add(&name, 2, 2, with(change));
+        shards.refuses(&["1", &name], &format!("the program `p` has another {expected}"));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use gclab_results::{Manifest, PlannedRun};
+use gclab_results::{Manifest, PlannedRun, Program};
 
 use super::parts::Part;
 use crate::folder::describe;
@@ -90,7 +90,13 @@ fn other_plan(one: &Manifest, other: &Manifest) -> Option<String> {
         let differing = programs.into_iter().find(|(one, other)| one != other);
         return Some(differing.map_or_else(
             || "its programs are others".to_owned(),
-            |(program, _)| format!("the program `{}` has another executable file or command", program.name),
+            |(program, other)| {
+                format!(
+                    "the program `{}` has another {}",
+                    program.name,
+                    difference(program, other)
+                )
+            },
         ));
     }
     let of = |manifest: &Manifest| Some(manifest.shard.as_deref()?.split_once('/')?.1.to_owned());
@@ -100,6 +106,25 @@ fn other_plan(one: &Manifest, other: &Manifest) -> Option<String> {
             |count: Option<String>| count.map_or("the whole plan".to_owned(), |count| format!("a shard of {count}"));
         format!("it holds {}, not {}", text(of_other), text(of_one))
     })
+}
+
+/// The difference of two programs, for a message.
+fn difference(one: &Program, other: &Program) -> String {
+    let version = |program: &Program| {
+        program
+            .runtime_version
+            .clone()
+            .unwrap_or_else(|| "(unknown)".to_owned())
+    };
+    if one.runtime_version != other.runtime_version {
+        format!("version of its runtime: {}, not {}", version(other), version(one))
+    } else if one.executable != other.executable {
+        "executable file".to_owned()
+    } else if one.input != other.input {
+        "content of its standard input".to_owned()
+    } else {
+        "command, or other keys".to_owned()
+    }
 }
 
 /// Another build, or another processor.

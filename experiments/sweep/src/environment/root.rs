@@ -4,6 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
 
+/// Room for the text of most files, so that few calls read it.
+const ROOM: usize = 8 << 10;
+
 /// The root folder of `/proc` and `/sys`.
 #[derive(Clone, Debug)]
 pub struct Root(PathBuf);
@@ -21,7 +24,11 @@ impl Root {
 
     /// The text of a file without blanks at its ends; `None` if it is empty or cannot be read.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.0.join(path)).ok()?;
+        let file = fs::File::open(self.0.join(path)).ok()?;
+        let mut text = String::with_capacity(ROOM);
+        // Through `take`, as the kernel does not know the length of these files: to ask for it would
+        // be one more call.
+        file.take(u64::MAX).read_to_string(&mut text).ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 

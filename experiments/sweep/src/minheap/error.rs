@@ -58,6 +58,18 @@ impl SearchError {
         }
     }
 
+    /// Whether the folder of the probes is at fault: then nothing was begun.
+    pub fn is_refusal(&self) -> bool {
+        use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
+        let SearchError::Io { source, .. } = self else {
+            return false;
+        };
+        matches!(
+            source.kind(),
+            AlreadyExists | NotADirectory | PermissionDenied | ReadOnlyFilesystem
+        )
+    }
+
     /// The error in one line, for `plan.json` and tables.
     pub fn note(&self) -> String {
         match self {

@@ -22,7 +22,7 @@ pub(crate) fn points(experiment: &Experiment) -> Vec<Point> {
 }
 
 /// The same of a program.
-pub(crate) fn points_of(entry: &Entry) -> Vec<Point<runtime::Value>> {
+fn points_of(entry: &Entry) -> Vec<Point<runtime::Value>> {
     product(&entry.flags, &entry.sweeps)
 }
 

@@ -36,9 +36,7 @@ use order::order;
 pub(crate) use order::shuffle;
 
 pub use cells::Cell;
-pub(crate) use cells::{
-    Variants, heap_bytes, heap_name, planned_points, points, points_of, programs_of, used_excludes,
-};
+pub(crate) use cells::{Variants, heap_bytes, heap_name, planned_points, points, programs_of, used_excludes};
 
 /// The method that makes the order, for `plan.json`.
 pub const ORDER: &str =

@@ -5,7 +5,8 @@
 //! reads when the child prints; it keeps the beginning of one and the end of the other. So a child
 //! that prints without end fills neither the disk nor the runner's memory. The child dies with the
 //! runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without a record must not
-//! disturb the next one.
+//! disturb the next one. The processes that the child has started do not: the next runner of the
+//! folder kills them (`leftover`).
 //!
 //! A process that a run leaves behind must not disturb the next run either. The runner kills the
 //! child's process group, and then every orphan that left the group: the kernel makes those its
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 use gclab_results::Counters;
 
 use super::counters::Open;
+use super::leftover::{self, NOTHING};
 use super::pipe::{MOST_STDOUT, Pipe};
 use super::stop::Stop;
 use super::system::{self, Reaped};
@@ -104,6 +106,7 @@ pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, sto
     let started = Instant::now();
     let mut child = spawn(&mut command)?;
     let number = child.id();
+    leftover::note(number);
     let mut output = Output {
         stdout: Pipe::new(child.stdout.take(), MOST_STDOUT, limits.hashes),
         stderr: Pipe::new(child.stderr.take(), 0, false),
@@ -120,6 +123,7 @@ pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, sto
     running.remove(&number);
     system::kill_orphans(&running);
     drop(running);
+    leftover::note(NOTHING);
     let used = reaped?;
     let end = match (waited?, used.status) {
         (WakeReason::Ended, Err(signal)) => End::Signal(signal),

@@ -10,6 +10,7 @@
 pub mod builds;
 mod child;
 pub(crate) mod counters;
+mod leftover;
 pub(crate) mod lock;
 pub(crate) mod outcome;
 mod pipe;
@@ -207,7 +208,8 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         profile: &profile,
         eventlog: &eventlog,
     };
-    if let Some((failed, prepared)) = prepare::prepare(run, sweep)? {
+    let by_itself = |folder: Option<&Path>, start: &Start| command(folder, start, None, sweep);
+    if let Some((failed, prepared)) = prepare::prepare(run, by_itself)? {
         let launch = Launch::now(run, seed);
         let judged = Judged::unprepared(&failed, &prepared);
         return Ok(record(run, launch, prepared, judged));
@@ -366,11 +368,16 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folder.
+    /// Makes the folder. The processes of a run whose runner was killed end here.
     pub(crate) fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child gets the path.
         let path = std::path::absolute(results)?.join(status::SCRATCH);
         fs::create_dir_all(&path)?;
+        let killed = leftover::begin(&path)?;
+        if killed > 0 {
+            let processes = if killed == 1 { "process" } else { "processes" };
+            tell!("gclab: note: killed {killed} {processes} of a run whose gclab was killed");
+        }
         Ok(Scratch { path })
     }
 }

@@ -12,6 +12,7 @@ use gclab_inference::runs_needed;
 use gclab_results::{ResultsDir, RunRecord};
 
 use crate::run::describe_configuration;
+use crate::spec::MAX_REPEAT;
 use crate::text::counted;
 
 /// The rounds before the first look.
@@ -76,6 +77,21 @@ fn needs_of(runs: &[RunRecord], precision: f64) -> Vec<Need> {
     configurations.into_values().filter_map(need).collect()
 }
 
+/// The `repeat` that would be about enough for all of `needs`, in words; `None` if none is known.
+pub fn remedy(needs: &[Need]) -> Option<String> {
+    let most = needs.iter().filter_map(|need| need.needed).max()?;
+    Some(if most as u64 <= MAX_REPEAT {
+        format!("`repeat = {most}` would be about enough")
+    } else {
+        format!("`repeat` would have to be {most}, and it is at most {MAX_REPEAT}: ask for less")
+    })
+}
+
+/// A share as people write it: the digits of a division are cut.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e8).round() / 1e6)
+}
+
 /// The most configurations that [`told`] names.
 const MOST_TOLD: usize = 5;
 
@@ -89,11 +105,11 @@ pub fn told(needs: &[Need], precision: f64) -> Vec<String> {
         Some(needed) => format!("  {}: {} of about {needed} runs", need.configuration, need.done),
         None => format!("  {}: {} of the {PILOT} runs of a pilot", need.configuration, need.done),
     };
-    let percent = precision * 100.0;
     let mut lines = vec![format!(
-        "{} of {} do not have a precision of {percent}% yet",
+        "{} of {} do not have a precision of {} yet",
         missing.len(),
-        counted(needs.len(), "configuration")
+        counted(needs.len(), "configuration"),
+        percent(precision)
     )];
     lines.extend(missing.iter().take(MOST_TOLD).map(line));
     let others = missing.len().saturating_sub(MOST_TOLD);
@@ -137,12 +153,12 @@ mod tests {
         assert!(!is_precise(&[], 0.5));
     }
 
-    /// By the formula: a deviation of 1.0 % and t = 2.776 need 2 runs for 2 %, and 31 for 0.5 %.
+    /// By the formula: a deviation of 0.913 % and t = 2.776 need 25.8 runs for 0.5 %.
     #[test]
     fn a_configuration_tells_the_runs_that_it_needs() {
         let steady = runs("steady", &STEADY);
         let needed = |precision| needs_of(&steady, precision)[0].needed;
-        assert_eq!((needed(0.02), needed(0.005)), (Some(5), Some(34)));
+        assert_eq!((needed(0.02), needed(0.005)), (Some(5), Some(26)));
         let noisy = runs("noisy", &[1.0, 1.2, 0.9, 1.1, 0.8]);
         let few = runs("few", &[1.0; 4]);
         let needs = needs_of(&[steady.clone(), noisy, few].concat(), 0.02);
@@ -157,6 +173,18 @@ mod tests {
         );
         assert!(lines[1..].iter().any(|line| line.contains("5 of about ")), "{lines:?}");
         assert_eq!(told(&needs_of(&steady, 0.02), 0.02), [""; 0]);
+        let of = |precision| remedy(&needs_of(&steady, precision));
+        assert_eq!(of(0.005), Some("`repeat = 26` would be about enough".to_owned()));
+        assert!(
+            of(1e-9).is_some_and(|text| text.ends_with("ask for less")),
+            "{:?}",
+            of(1e-9)
+        );
+        assert_eq!(remedy(&[]), None);
+        assert_eq!(
+            (percent(0.02), percent(0.000_001)),
+            ("2%".to_owned(), "0.0001%".to_owned())
+        );
     }
 
     /// A configuration that fails would keep an experiment from its end.

@@ -2,6 +2,7 @@
 //! whether their runtimes take the flags of the file. A program that refuses them all would
 //! otherwise fail in each of a thousand runs.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +11,10 @@ use gclab_results::shell_line;
 
 use super::prepare::missing;
 use super::{Environment, Scratch, Sweep, command};
-use crate::axes::Point;
+use crate::axes::{ARGS, Point};
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
-use crate::program::{Program, find};
+use crate::program::{Program, find, place_of, why_not};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
 use crate::runtime::{self, Clash, Ended, Files, Setting};
@@ -35,8 +36,7 @@ const SOME_HEAP: u64 = 1 << 30;
 /// A message about the first program that cannot run, or refuses the flags of the file.
 pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>, String> {
     if let Some(word) = missing(&experiment.prepare, |word| find(word, Path::new(""), None)) {
-        let place = place_of_search(word);
-        return Err(format!("`prepare`: {word}: no program of this name{place}"));
+        return Err(format!("`prepare`: {word}: {}", not_found(word, None)));
     }
     if experiment.programs.is_empty() {
         return Ok(Vec::new());
@@ -67,7 +67,7 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
 pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> Result<Vec<Option<String>>, String> {
     let folder = std::env::temp_dir().join(format!("gclab-probes-{}", std::process::id()));
     let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(Result::err);
+    let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(|taken| taken.refusal);
     let refusals = settings.iter().map(refusal).collect();
     drop(scratch);
     // The folder is empty now; one that stays does no harm.
@@ -83,11 +83,13 @@ fn look(
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
+    notes.extend(empty_place(entry));
     let program = &entry.program;
     if let Some(clash) = points.iter().find_map(|point| program.runtime.clash(&point.flags)) {
         return Err(clashing(program, &clash));
     }
     points.truncate(MOST_SETTINGS);
+    let mut version = None;
     for point in points {
         let program = &plan::Variants::new(entry).of(&point);
         is_there(program)?;
@@ -95,25 +97,59 @@ fn look(
         if with_heap && let Some(limit) = program.limit(SOME_HEAP) {
             setting.insert(limit.flag().key, limit);
         }
-        let Err(reason) = takes(program, &setting, scratch, stop)? else {
-            continue;
-        };
-        let mut without = Program::clone(program);
-        without.has_statistics = false;
-        let only_statistics = !program.description.eventlog && takes(&without, &setting, scratch, stop)?.is_ok();
-        if !only_statistics {
-            return Err(refused(program, &setting, &reason));
+        let mut taken = takes(program, &setting, scratch, stop)?;
+        if let Some(reason) = taken.refusal {
+            let mut without = Program::clone(program);
+            without.has_statistics = false;
+            taken = takes(&without, &setting, scratch, stop)?;
+            if program.description.eventlog || taken.refusal.is_some() {
+                return Err(refused(program, &setting, &reason));
+            }
+            notes.push(format!(
+                "program {}: its records have no statistics of the {} runtime, which refuses to write any ({reason})",
+                program.description.name,
+                program.runtime.name()
+            ));
+            let mut without = Program::clone(&entry.program);
+            without.has_statistics = false;
+            entry.program = without.into();
         }
-        notes.push(format!(
-            "program {}: its records have no statistics of the {} runtime, which refuses to write any ({reason})",
-            program.description.name,
-            program.runtime.name()
-        ));
-        without.clone_from(&entry.program);
-        without.has_statistics = false;
-        entry.program = without.into();
+        version = version.or(taken.version);
+    }
+    let version = version.or_else(|| entry.program.runtime.version(None, entry.file().as_deref()));
+    if version.is_some() {
+        let mut known = Program::clone(&entry.program);
+        known.description.runtime_version = version;
+        entry.program = known.into();
     }
     Ok(())
+}
+
+/// A note about a place in the command of a program that has swept arguments, and none for this
+/// place. A command without any may have braces of its own.
+fn empty_place(entry: &Entry) -> Option<String> {
+    let points = entry.sweeps.iter().flatten().flat_map(|axis| &axis.points);
+    let swept: BTreeSet<&String> = points.flat_map(|point| point.args.keys()).collect();
+    let description = &entry.program.description;
+    let words = description.command.iter().chain(&description.stdin);
+    let mut names = words.flat_map(|word| places(word));
+    let name = names.find(|name| !swept.is_empty() && !swept.iter().any(|swept| swept == name))?;
+    Some(format!(
+        "program {}: no axis `{ARGS}{name}` fills {}, so the program gets it as it stands",
+        description.name,
+        place_of(name)
+    ))
+}
+
+/// The names in braces of a word.
+fn places(word: &str) -> Vec<&str> {
+    let is_name = |name: &&str| {
+        let mut letters = name.chars();
+        letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+    };
+    let inner = word.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    inner.map(|(name, _)| name).filter(is_name).collect()
 }
 
 /// The message about two flags that exclude each other.
@@ -135,7 +171,9 @@ fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
         .values()
         .map(|value| format!("{} = {}", value.flag().key, value.text()))
         .collect();
-    let flags = if flags.is_empty() {
+    let flags = if reason.contains("-eventlog") {
+        "`eventlog = true`".to_owned()
+    } else if flags.is_empty() {
         "flags".to_owned()
     } else {
         flags.join(", ")
@@ -143,7 +181,10 @@ fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
     let runtime = program.runtime.name();
     let reason = reason.trim_end_matches('.');
     let remedy = match runtime {
-        "ghc" => "link it with -rtsopts, or run it without flags as runtime = \"none\"",
+        "ghc" if reason.contains("requires the program to be built with") => "link it so, or leave the flag out",
+        "ghc" if reason.contains("RTS options are disabled") => {
+            "link it with -rtsopts, or run it without flags as runtime = \"none\""
+        }
         _ => "leave the flag out, or run it without flags as runtime = \"none\"",
     };
     format!(
@@ -167,12 +208,9 @@ fn is_there(program: &Program) -> Result<(), String> {
     let prepare = missing(&description.prepare, |word| program.find(word));
     for (key, word) in [("prepare", prepare), ("command", command)] {
         let Some(word) = word else { continue };
-        let place = match program.folder() {
-            Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
-            _ => place_of_search(word).to_owned(),
-        };
         return Err(format!(
-            "program {name}: `{key}`: {word}: no program of this name{place}"
+            "program {name}: `{key}`: {word}: {}",
+            not_found(word, program.folder())
         ));
     }
     if let Some(file) = &description.stdin {
@@ -182,13 +220,28 @@ fn is_there(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// The place where a word was looked for, in a message.
-fn place_of_search(word: &str) -> &'static str {
-    if word.contains('/') { "" } else { " on the PATH" }
+/// The reason why there is no program of this name, for a message.
+fn not_found(word: &str, folder: Option<&Path>) -> String {
+    why_not(word, folder.unwrap_or(Path::new(""))).unwrap_or_else(|| {
+        let place = match folder {
+            Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
+            None if word.contains('/') => String::new(),
+            _ => " on the PATH".to_owned(),
+        };
+        format!("no program of this name{place}")
+    })
 }
 
-/// Whether the runtime of a program takes these flags, and its reason if not.
-fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -> Result<Result<(), String>, String> {
+/// The answer of a runtime about its flags.
+struct Taken {
+    /// Its reason, if it refuses them.
+    refusal: Option<String>,
+    /// Its version, if it tells it.
+    version: Option<String>,
+}
+
+/// Asks the runtime of a program whether it takes these flags.
+fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -> Result<Taken, String> {
     let statistics = scratch.path.join("statistics");
     let eventlog = scratch.path.join("eventlog");
     let files = Files {
@@ -196,7 +249,10 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         eventlog: Some(eventlog.as_path()).filter(|_| program.description.eventlog),
     };
     let Some(start) = program.probe(setting, Some(files)) else {
-        return Ok(Ok(()));
+        return Ok(Taken {
+            refusal: None,
+            version: None,
+        });
     };
     let sweep = Sweep {
         program: Path::new(""),
@@ -206,7 +262,7 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
     };
     let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
     let finished = command(program.folder(), &start, None, &sweep).map_err(failed)?;
-    Ok(program.runtime.probed(&Ended {
+    let ended = Ended {
         status: match finished.end {
             End::Exit(status) => Some(status),
             _ => None,
@@ -215,5 +271,9 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         stderr: &finished.stderr,
         statistics: None,
         limited: false,
-    }))
+    };
+    Ok(Taken {
+        refusal: program.runtime.probed(&ended).err(),
+        version: program.runtime.version(Some(&ended), None),
+    })
 }

@@ -1,19 +1,21 @@
 //! The commands that prepare a run: `prepare` of an experiment file.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::child::{End, Finished};
-use super::{Sweep, command};
 use crate::run::{Run, Subject};
 use crate::runtime::{Setting, Start};
 
 /// A command that failed, and its end.
 pub(super) type Failed = (Vec<String>, Finished);
 
-/// Runs the commands that prepare `run`, in the environment of the run and in its folder. Returns
-/// the first one that failed.
-pub(super) fn prepare(run: &Run, sweep: &Sweep<'_>) -> io::Result<Option<Failed>> {
+/// Runs the commands that prepare `run`, in the environment of the run and in its folder, by
+/// `command`. Returns the first one that failed.
+pub(super) fn prepare(
+    run: &Run,
+    command: impl Fn(Option<&Path>, &Start) -> io::Result<Finished>,
+) -> io::Result<Option<Failed>> {
     let (commands, env, folder) = match &run.subject {
         Subject::Workload(_) => {
             let env = run.surroundings.env.clone();
@@ -30,7 +32,7 @@ pub(super) fn prepare(run: &Run, sweep: &Sweep<'_>) -> io::Result<Option<Failed>
             env: env.clone(),
             address_space: None,
         };
-        let finished = command(folder, &start, None, sweep)?;
+        let finished = command(folder, &start)?;
         if finished.end != End::Exit(0) {
             return Ok(Some((words.clone(), finished)));
         }

@@ -136,7 +136,7 @@ pub(super) fn kill_orphans(running: &BTreeSet<u32>) {
     // SAFETY: a system call without pointers.
     let own_group = unsafe { libc::getpgrp() };
     while has_children() {
-        let orphan = |child: &Descendant| !running.contains(&child.number) && child.group != own_group;
+        let orphan = |child: &Process| !running.contains(&child.number) && child.group != own_group;
         let killed = children().iter().filter(|child| orphan(child) && kill(child)).count();
         if killed == 0 {
             return;
@@ -144,10 +144,48 @@ pub(super) fn kill_orphans(running: &BTreeSet<u32>) {
     }
 }
 
-/// A child of this process, by birth or by adoption.
-struct Descendant {
-    number: u32,
-    group: libc::pid_t,
+/// A process of the machine.
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) number: u32,
+    parent: u32,
+    pub(super) group: libc::pid_t,
+    pub(super) session: libc::pid_t,
+    /// Whether it has ended, and its parent has yet to collect it.
+    pub(super) is_dead: bool,
+}
+
+/// All processes, as `/proc` lists them.
+pub(super) fn processes() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let process = |number: u32| {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // The name of the program stands in parentheses and may contain some. State, parent, group
+        // and session follow.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace();
+        Some(Process {
+            number,
+            is_dead: ["Z", "X"].contains(&fields.next()?),
+            parent: fields.next()?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+            session: fields.next()?.parse().ok()?,
+        })
+    };
+    numbers.filter_map(process).collect()
+}
+
+/// The session of this process.
+pub(super) fn session() -> libc::pid_t {
+    // SAFETY: a system call without pointers; 0 is the caller.
+    unsafe { libc::getsid(0) }
+}
+
+/// Kills the processes of a group. Returns whether there were any that the system let it kill.
+pub(super) fn kill_group_of(group: libc::pid_t) -> bool {
+    // SAFETY: a system call without pointers.
+    unsafe { libc::killpg(group, libc::SIGKILL) == 0 }
 }
 
 /// Whether this process has any child, running or not.
@@ -162,26 +200,16 @@ fn has_children() -> bool {
     answer == 0
 }
 
-/// All children of this process, as `/proc` lists them.
-fn children() -> Vec<Descendant> {
+/// All children of this process.
+fn children() -> Vec<Process> {
     let own = std::process::id();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let child = |number: u32| {
-        let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The name of the program stands in parentheses and may contain some. State, parent and
-        // group follow.
-        let (_, rest) = stat.rsplit_once(')')?;
-        let mut fields = rest.split_whitespace().skip(1);
-        let parent: u32 = fields.next()?.parse().ok()?;
-        let group = fields.next()?.parse().ok()?;
-        (parent == own).then_some(Descendant { number, group })
-    };
-    numbers.filter_map(child).collect()
+    let mut all = processes();
+    all.retain(|process| process.parent == own);
+    all
 }
 
 /// Kills a child and waits for its end. Returns whether the system let it.
-fn kill(child: &Descendant) -> bool {
+fn kill(child: &Process) -> bool {
     let number = child.number as libc::pid_t;
     // SAFETY: system calls with a null pointer, which waitpid takes for no status. A child keeps
     // its number until it is waited for, so no other process has it.
@@ -190,8 +218,7 @@ fn kill(child: &Descendant) -> bool {
 
 /// Kills the process group that `child` leads. If the group is gone already, nothing happens.
 pub(super) fn kill_group(child: &Child) {
-    // SAFETY: a system call without pointers.
-    unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
+    kill_group_of(child.id() as libc::pid_t);
 }
 
 /// Waits for the end of `child` and collects it.

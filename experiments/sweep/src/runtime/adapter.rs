@@ -1,4 +1,4 @@
-//! The interface of an adapter: what it is asked, and what it is told of a process.
+//! The interface of an adapter: the questions to it, and the facts of a process that it gets.
 
 use std::fmt;
 use std::path::Path;
@@ -113,7 +113,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         if word.is_empty() { self.limit() } else { word }
     }
 
-    /// The word of a command that fixes the size of the heap, whatever flags an adapter adds.
+    /// The word of a command that fixes the size of the heap, also against flags of an adapter.
     fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
         let _ = words;
         None
@@ -157,6 +157,13 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
         let _ = ended;
         Ok(())
+    }
+
+    /// The version of the runtime: from the output of a process that [`Runtime::probe`] started, or
+    /// from the file of the program; `None` if neither tells it.
+    fn version(&self, probed: Option<&Ended<'_>>, file: Option<&Path>) -> Option<String> {
+        let _ = (probed, file);
+        None
     }
 
     /// Two flags of a setting that the runtime takes one by one, and refuses together when the

@@ -5,10 +5,12 @@
 //! [`Runtime::probe`] asks each program first, with `--info`: the runtime reads its flags, refuses
 //! them or prints a description of itself, and does not start the program.
 
+use std::path::Path;
+
 use gclab_results::{Generation, RunStats};
 
 use super::adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start, first_line};
-use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, words};
+use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
 use super::space::{Tried, tried};
 
 /// The adapter.
@@ -247,13 +249,20 @@ impl Runtime for Ghc {
         )
     }
 
+    fn version(&self, probed: Option<&Ended<'_>>, _: Option<&Path>) -> Option<String> {
+        // `--info` prints pairs in the form of the statistics.
+        let pairs = Pairs::of(probed?.stdout);
+        let way = pairs.text("RTS way").map_or_else(String::new, |way| format!(" {way}"));
+        Some(format!("GHC {}{way}", pairs.text("GHC version")?))
+    }
+
     fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
-        let value = |(keys, word): (&[&str], &str)| {
-            let values = keys.iter().filter_map(|key| setting.get(key));
+        fn value<'s>(setting: &'s Setting, (keys, word): (&[&str], &str)) -> Option<&'s Value> {
+            let values = keys.iter().filter_map(|key| setting.get(*key));
             values.into_iter().find(|value| value.meaning() == word)
-        };
+        }
         CLASHES.into_iter().find_map(|([one, other], reason)| {
-            let flags = [value(one)?, value(other)?];
+            let flags = [value(setting, one)?, value(setting, other)?];
             Some(Clash { flags, reason })
         })
     }

@@ -215,6 +215,13 @@ impl Runtime for Jvm {
         Err(first_line(&lines.collect::<Vec<_>>().join("\n")))
     }
 
+    fn version(&self, probed: Option<&Ended<'_>>, _: Option<&Path>) -> Option<String> {
+        // The line of the machine itself: `OpenJDK 64-Bit Server VM (build 17.0.15+6, mixed mode)`.
+        let mut lines = probed?.stderr.lines().chain(probed?.stdout.lines());
+        let line = lines.find(|line| line.contains(" VM ") && line.contains("(build "))?;
+        Some(line.trim().to_owned())
+    }
+
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
         let says = |text: &str| ended.stderr.contains(text) || ended.stdout.contains(text);
         if says("java.lang.OutOfMemoryError") || says("Too small maximum heap") {

@@ -2,8 +2,13 @@
 //! counters on standard error at exit.
 //!
 //! The runtime has no limit of memory, so the limit is one of the address space. It reports a
-//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection. With
-//! less room than its code and libraries need, the system kills it before its first instruction.
+//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection.
+//! With less room than its code and libraries need, the system kills it before its first
+//! instruction.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use gclab_results::RunStats;
 
@@ -83,6 +88,27 @@ const TRIED: &[Tried] = &[
     tried("o", &["40", "60", "", "200", "400"]),
 ];
 
+/// The most bytes of a file that are searched for a version.
+const MOST: u64 = 1 << 28;
+
+/// The version in an executable: a text between two NULs, such as `4.14.1`. `None` if there are
+/// several, since libraries may have their own.
+fn version_in(bytes: &[u8]) -> Option<String> {
+    let is_version = |text: &&[u8]| {
+        let mut parts = text.split(|byte| *byte == b'.');
+        let major = parts.next();
+        let numbers: Vec<&[u8]> = parts.collect();
+        let is_number = |part: &&[u8]| (1..=2).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+        [Some(&b"4"[..]), Some(b"5")].contains(&major) && numbers.len() == 2 && numbers.iter().all(is_number)
+    };
+    let mut found: Vec<&[u8]> = bytes.split(|byte| *byte == 0).filter(is_version).collect();
+    found.dedup();
+    match found[..] {
+        [version] => Some(format!("OCaml {}", String::from_utf8_lossy(version))),
+        _ => None,
+    }
+}
+
 impl Runtime for Ocaml {
     fn name(&self) -> &'static str {
         "ocaml"
@@ -111,6 +137,13 @@ impl Runtime for Ocaml {
         start.add_to_variable(VARIABLE, &parts, ",");
         start.address_space = address_space(setting);
         start
+    }
+
+    fn version(&self, _: Option<&Ended<'_>>, file: Option<&Path>) -> Option<String> {
+        let file = File::open(file?).ok()?;
+        let mut bytes = Vec::new();
+        file.take(MOST).read_to_end(&mut bytes).ok()?;
+        version_in(&bytes)
     }
 
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {

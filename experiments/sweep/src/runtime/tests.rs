@@ -343,6 +343,38 @@ fn each_runtime_says_in_its_way_that_memory_ran_out() {
     assert_eq!(named("ocaml").unwrap().failure(&no_start), exhausted);
 }
 
+#[test]
+fn each_runtime_tells_its_version_where_it_can() {
+    let of = |runtime: &str, stdout: &str, stderr: &str| {
+        let ended = Ended {
+            stdout,
+            ..ended(Some(0), stderr, None)
+        };
+        named(runtime).unwrap().version(Some(&ended), None)
+    };
+    let info = " [(\"GHC RTS\", \"YES\")\n ,(\"GHC version\", \"9.0.2\")\n ,(\"RTS way\", \"rts_thr\")\n";
+    assert_eq!(of("ghc", info, ""), Some("GHC 9.0.2 rts_thr".to_owned()));
+    assert_eq!(of("ghc", "the program's own output", ""), None);
+    let java = "Picked up JAVA_TOOL_OPTIONS: -ea\nopenjdk version \"17.0.15\" 2025-04-15\n\
+        OpenJDK Runtime Environment (build 17.0.15+6-Debian-1deb12u1)\n\
+        OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)\n";
+    let version = "OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)";
+    assert_eq!(of("jvm", "", java), Some(version.to_owned()));
+    assert_eq!(of("none", "1.0", "1.0"), None);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("prog");
+    let in_file = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        named("ocaml").unwrap().version(None, Some(&file))
+    };
+    assert_eq!(
+        in_file(b"\x7fELF\0x\04.13.1\0y 4.14.0\0"),
+        Some("OCaml 4.13.1".to_owned())
+    );
+    assert_eq!(in_file(b"\04.13.1\05.0.1\0"), None, "a library's version, too");
+    assert_eq!(in_file(b"\06.0.1\04.13\04.13.1.2\04..1\0"), None);
+}
+
 /// GHC takes each of these flags by itself, and its `--info` takes the pair.
 #[test]
 fn ghc_refuses_pairs_of_flags_with_the_non_moving_collector() {

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use gclab_results::Status;
 
-use super::runs;
+use super::{results, runs};
 use crate::support::Bench;
 
 /// A program of GHC's, where there is a compiler.
@@ -65,6 +65,13 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
             .gcs
     };
     assert!(gcs("256k") > gcs("4m"), "the flag reaches the program");
+    let said = Command::new("ghc").arg("--numeric-version").output().unwrap();
+    let version = format!("GHC {}", String::from_utf8_lossy(&said.stdout).trim());
+    let recorded = results(&bench, "ghc").manifest().programs[0].runtime_version.clone();
+    assert!(
+        recorded.as_ref().is_some_and(|found| found.starts_with(&version)),
+        "{recorded:?}"
+    );
     // The least heap, by -M; an exhausted one is a result.
     bench.write("heap.toml", &format!("heap = [0.5, 2]\n{HASKELL}"));
     bench.gclab(&["run", "heap.toml"]).exits(0);
@@ -85,6 +92,26 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
         "{}",
         threads.all()
     );
+}
+
+/// The runtime's reason names what the program lacks, and the remedy fits it.
+#[test]
+fn a_program_without_an_event_log_is_told_so() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    bench.write("log.toml", &format!("{HASKELL}eventlog = true\n"));
+    let done = bench.gclab(&["run", "log.toml"]);
+    // From GHC 9.4 on every program can write one.
+    if done.code == Some(0) {
+        return;
+    }
+    assert_eq!(done.code, Some(2), "{}", done.all());
+    for part in ["refuses `eventlog = true`", "-eventlog", "link it so"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert!(!done.stderr.contains("-rtsopts"), "{}", done.all());
 }
 
 /// GHC reads no flags behind `--`.

@@ -6,6 +6,8 @@ use super::with_script;
 fn a_wrong_program_is_shown_with_its_place() {
     let bench = with_script("true");
     let program = "[[program]]\nname = \"p\"\n";
+    std::fs::create_dir(bench.path().join("folder")).unwrap();
+    bench.write("plain", "");
     for (text, parts) in [
         ("command = []\n", &["`command` is empty", "w.toml:3:11"][..]),
         (
@@ -92,6 +94,19 @@ fn a_wrong_program_is_shown_with_its_place() {
             &["`dir`: nowhere: no such folder"],
         ),
         ("command = [\"./prog\"]\nstdin = \"nowhere\"\n", &["`stdin`: nowhere"]),
+        ("command = [\"./folder\"]\n", &["./folder: a folder, not a program"]),
+        (
+            "command = [\"./plain\"]\n",
+            &["./plain: this file may not be executed; `chmod +x` allows it"],
+        ),
+        (
+            "command = [\"./prog\"]\nenv = { 'A=B' = \"c\" }\n",
+            &["`env`: not a legal name or value", "env = { NAME = \"text\" }"],
+        ),
+        (
+            "command = [\"./prog\"]\nstdin = ''\n",
+            &["`stdin` is empty", "at least one character"],
+        ),
     ] {
         bench.write("w.toml", &format!("{program}{text}"));
         let done = bench.gclab(&["run", "w.toml"]).exits(2);
@@ -107,4 +122,43 @@ fn a_wrong_program_is_shown_with_its_place() {
         "{}",
         done.all()
     );
+}
+
+/// Values of a whole file: each message says what would be right.
+#[test]
+fn a_wrong_value_is_shown_with_a_right_one() {
+    let bench = with_script("true");
+    let program = "[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n";
+    for (text, parts) in [
+        (
+            "timeout = 2.5\n",
+            &["whole seconds, or a string with a unit", "timeout = \"2.5s\""][..],
+        ),
+        ("precision = 2\n", &["a share, such as \"2%\"", "less than 100%"]),
+        (
+            "exclude = [{ program = \"p\" }]\n",
+            &["w.toml: the plan has no runs: `exclude`"],
+        ),
+    ] {
+        bench.write("w.toml", &format!("{text}{program}"));
+        let done = bench.gclab(&["run", "w.toml"]).exits(2);
+        for part in parts {
+            assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+        }
+        assert!(!done.stderr.contains("shard"), "{}", done.all());
+    }
+    bench.write("w.toml", &format!("repeat = 3\n{program}"));
+    let done = bench.gclab(&["run", "w.toml", "--shard", "1/1000"]).exits(2);
+    let most = "--shard 1/1000: the plan has only 3 groups of round and workload, and a shard takes whole groups: at most 3 shards";
+    assert!(done.stderr.contains(most), "{}", done.all());
+    bench.gclab(&["run", "w.toml", "--shard", "1/3"]).exits(0);
+}
+
+/// A file stands where the folder of the probes would be made.
+#[test]
+fn a_search_without_a_folder_for_its_probes_is_refused() {
+    let bench = with_script("true");
+    bench.write("results", "");
+    let done = bench.gclab(&["minheap", "--", "./prog"]).exits(2);
+    assert!(done.stderr.contains("results/minheap"), "{}", done.all());
 }

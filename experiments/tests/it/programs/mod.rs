@@ -7,6 +7,8 @@ mod least;
 mod mistakes;
 mod peers;
 mod prepare;
+mod resident;
+mod slips;
 mod units;
 
 use std::fs;
@@ -304,7 +306,11 @@ fn a_command_without_a_file_is_run_a_few_times() {
     assert!(missing.stderr.contains("no program of this name"), "{}", missing.all());
     bench.gclab(&["run"]).exits(2);
     let wrong = bench.gclab(&["run", "--runtime", "x", "--", "./prog"]).exits(2);
-    assert!(wrong.stderr.contains("unknown runtime \"x\""), "{}", wrong.all());
+    assert!(
+        wrong.stderr.contains("--runtime: unknown runtime `x`"),
+        "{}",
+        wrong.all()
+    );
 }
 
 #[test]

@@ -85,16 +85,24 @@ fn answer(comparison: &Comparison) -> String {
         of(&format!("{} worse", counted(worse, "figure")), Verdict::Worse)
     } else if better > 0 {
         of(
-            &format!("No figure is worse, and {better} {} better", plural_is(better)),
+            &format!(
+                "No figure was shown to be worse, and {better} {} better",
+                plural_is(better)
+            ),
             Verdict::Better,
         )
     } else if comparison.rows.is_empty() {
         "The two have no configuration in common.".to_owned()
     } else {
         format!(
-            "No figure of {all} is worse: {} the same within ±{within}, {} unclear.",
+            "No figure of {all} was shown to be worse: {} the same within ±{within}, {} unclear{}.",
             count(Verdict::Same),
-            count(Verdict::Unclear)
+            count(Verdict::Unclear),
+            if count(Verdict::Unclear) > 0 {
+                ", which these runs cannot tell"
+            } else {
+                ""
+            }
         )
     }
 }

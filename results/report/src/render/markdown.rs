@@ -53,7 +53,7 @@ fn folder(report: &Report) -> String {
         parts(&mut text, &section.parts, "###");
     }
     let command = report.command.replace('\n', " ");
-    let _ = writeln!(text, "Repeat with (seed {}):\n\n    {command}", report.seed);
+    let _ = writeln!(text, "\nRepeat with (seed {}):\n\n    {command}", report.seed);
     text
 }
 

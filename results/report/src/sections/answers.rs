@@ -110,10 +110,10 @@ pub(super) fn sharing(summary: &Summary<'_>) -> Option<Section> {
                 &case.setting
             }),
             Cell::text(case.best()),
-            Cell::ratio(case.time.as_ref()),
+            Cell::ratio(case.time.as_ref().map(|time| &time.ratio)),
             Cell::ratio(case.gc.as_ref()),
             Cell::ratio(case.cpu.as_ref()),
-            Cell::text(case.effect.verdict()),
+            Cell::text(case.verdict()),
         ]
     };
     let table = Table {
@@ -123,7 +123,8 @@ pub(super) fn sharing(summary: &Summary<'_>) -> Option<Section> {
     };
     let note = format!(
         "Ratios of means with their 95 % intervals; below 1 is less. The verdict is “on” or “off” only where the \
-         interval of the {time} time lies on one side of 1."
+         interval of the {time} time lies on one side of 1, and “no difference” only where it lies within 5 % of 1. Each \
+         row stands by itself: one in twenty intervals misses by design."
     );
     Some(Section {
         topic: Topic::Sharing,
@@ -185,8 +186,9 @@ pub(super) fn knee(summary: &Summary<'_>) -> Option<Section> {
         }));
     }
     let note = format!(
-        "The values of {} whose {} time is as good as the best one, and the time that others take, over that of the best \
-         value (ratios with 95 % intervals). A value is worse if it takes 5 % more and its whole interval lies above 1.",
+        "The values of {} whose {} time is not worse than the best one, and the time that others take, over that of the \
+         best value (ratios with 95 % intervals). A value is worse if it takes 5 % more and its whole interval lies above \
+         1. It is as good only if its whole interval lies within 5 %; otherwise these runs cannot tell.",
         knees.flag,
         summary.time_metric().title
     );

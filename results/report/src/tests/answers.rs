@@ -90,7 +90,37 @@ fn the_knee_is_the_value_from_which_on_nothing_is_gained() {
         "{:?}",
         knees.works
     );
-    assert_eq!(knees.works[0].1[1], "no difference");
+    assert_eq!(knees.works[0].1[1], "no difference at ±5 %");
+}
+
+/// The values around the best one are as good as it only if their intervals say so.
+#[test]
+fn noise_around_the_best_value_is_not_called_as_good() {
+    let experiment = sweep(&["copying"]);
+    let runs = timed(&experiment, 0.3, |run| match run.flags["A"].as_str() {
+        "256k" => 4.0,
+        "4m" => 0.97,
+        _ => 1.0,
+    });
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
+    let knees = knees(&summary).expect("a sweep");
+    let sentence = &knees.sentences[0];
+    assert!(
+        sentence.starts_with("copying: with A from 1m on these runs cannot tell the total time from that at the best")
+            && sentence.contains("(they would not show differences below ")
+            && sentence.contains("256k takes ")
+            && !sentence.contains("as good"),
+        "{sentence}"
+    );
+    assert!(
+        knees
+            .works
+            .iter()
+            .all(|(_, cells)| cells[0].contains("(cannot tell within ")),
+        "{:?}",
+        knees.works
+    );
 }
 
 #[test]

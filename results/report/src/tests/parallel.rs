@@ -181,11 +181,15 @@ fn each_best_setting_is_compared_with_the_same_one_switched_off() {
             assert_eq!(case.on.len(), 2);
             let mean =
                 |group: &crate::summary::Group<'_>| group.spread(&crate::metric::TOTAL_ELAPSED).expect("times").mean;
-            let ratio = case.time.expect("a ratio").estimate;
+            let ratio = case.time.expect("a ratio").ratio.estimate;
             assert!((ratio - mean(case.on[0]) / mean(case.base)).abs() < 1e-12);
             assert!(mean(case.on[0]) <= mean(case.on[1]), "the best comes first");
         }
-        let effects: Vec<(&str, Effect)> = advice.cases.iter().map(|c| (c.work.title.as_str(), c.effect)).collect();
+        let effects: Vec<(&str, Effect)> = advice
+            .cases
+            .iter()
+            .map(|c| (c.work.title.as_str(), c.time.expect("a time").effect()))
+            .collect();
         assert!(
             effects.iter().all(|(title, effect)| *effect
                 == if title.starts_with('b') {
@@ -216,10 +220,33 @@ fn the_recommendation_follows_the_interval() {
             .starts_with("No, leave it off: even with -qg1, the best setting, the total time is 1.")
     );
     let same = &verdict(1.0, 2.0, 0.02)[0];
-    assert!(same.starts_with("It makes no difference beyond noise"), "{same}");
+    assert!(same.starts_with("It makes no difference at ±5 %: with "), "{same}");
     assert!(same.contains("It costs CPU time, so leave it off"), "{same}");
     let same = &verdict(1.0, 1.0, 0.02)[0];
     assert!(same.ends_with("It may be on or off."), "{same}");
+}
+
+/// An interval that contains 1 and reaches far from it shows neither a difference nor that there is
+/// none.
+#[test]
+fn noise_is_not_called_no_difference() {
+    let text = verdict(1.0, 1.0, 0.8);
+    assert!(
+        text[0].starts_with("These runs cannot tell whether it helps: with ")
+            && text[0].contains("; about ")
+            && text[0].ends_with('.'),
+        "{text:?}"
+    );
+    assert!(text[1].contains("cannot tell it from -qg"), "{text:?}");
+    let mut runs = synthetic::runs(&experiment());
+    steady(&mut runs, 0.8);
+    runs.iter_mut().for_each(|run| share(run, 1.0, 1.0, 0.5));
+    with_advice(&runs, |advice| {
+        for case in &advice.cases {
+            let verdict = case.verdict();
+            assert!(verdict.starts_with("cannot tell; about "), "{verdict}");
+        }
+    });
 }
 
 #[test]
@@ -232,7 +259,12 @@ fn two_runs_are_too_few_and_no_shared_collection_is_nothing_to_turn_on() {
             "{:?}",
             advice.text()
         );
-        assert!(advice.cases.iter().all(|case| case.effect == Effect::TooFewRuns));
+        assert!(
+            advice
+                .cases
+                .iter()
+                .all(|case| case.time.is_some_and(|time| time.effect() == Effect::TooFewRuns))
+        );
     });
     let mut none = runs();
     for generation in none
@@ -292,7 +324,7 @@ fn a_sweep_over_n_is_a_curve_over_one_capability() {
         advice
             .cases
             .iter()
-            .all(|case| case.base.flag("N") == "1" && case.effect == Effect::Faster)
+            .all(|case| case.base.flag("N") == "1" && case.time.is_some_and(|time| time.effect() == Effect::Faster))
     );
     assert!(
         advice.text()[0].contains("default -qg") && advice.text()[0].contains("of that of the base"),
@@ -381,7 +413,7 @@ fn the_base_has_parallel_collection_off_and_a_rare_setting_is_not_recommended() 
         .collect();
     assert_eq!(words, ["-qg0", "-qg1"]);
     assert!(
-        advice.candidates[0].time.estimate > 0.8,
+        advice.candidates[0].time.ratio.estimate > 0.8,
         "{:?}",
         advice.candidates[0].time
     );

@@ -89,12 +89,10 @@ impl Walk<'_> {
         let text = self.text(key, value)?;
         if text.is_empty() || text.contains('\0') {
             let what = if text.is_empty() { "empty" } else { "text with a NUL" };
-            return Err(SpecError::at(
-                self.source,
-                value.span(),
-                format!("`{key}` is {what}"),
-                "here",
-            ));
+            return Err(
+                SpecError::at(self.source, value.span(), format!("`{key}` is {what}"), "here")
+                    .help(format!("at least one character, and no NUL: {key} = \"...\"")),
+            );
         }
         Ok(Spanned::new(value.span(), text))
     }
@@ -165,7 +163,8 @@ impl Walk<'_> {
                     name.span(),
                     format!("`{key}`: not a legal name or value"),
                     "here",
-                ));
+                )
+                .help("a name is not empty and has no `=`, and neither has a NUL: env = { NAME = \"text\" }"));
             }
             Ok((owned(name), Spanned::new(value.span(), text)))
         };
@@ -180,7 +179,8 @@ impl Walk<'_> {
             let key = name.get_ref();
             if key.is_empty() || key.contains(['=', '\0']) {
                 let odd = "`stats`: not a legal name".to_owned();
-                return Err(SpecError::at(self.source, name.span(), odd, "here"));
+                return Err(SpecError::at(self.source, name.span(), odd, "here")
+                    .help("the name of a figure is not empty and has neither `=` nor a NUL"));
             }
             let Some(parts) = value.get_ref().as_table() else {
                 let wrong = || {

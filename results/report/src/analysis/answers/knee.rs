@@ -4,7 +4,8 @@
 //! that at its best value, as a geometric mean over the workloads. A value is *worse* if its ratio
 //! is [`NEAR`] or more and the whole interval lies above 1. The *knee* is the first value after the
 //! last worse one below the best value. Without a worse value the flag either makes no difference
-//! (all intervals end below [`NEAR`]), or the runs cannot tell.
+//! (all intervals lie within [`NEAR`]), or the runs cannot tell. The same holds of the values
+//! around the best one: they are as good as the best only if their intervals lie within [`NEAR`].
 
 use super::settings::{Setting, least, settings};
 use crate::analysis::panels::split_axes;
@@ -170,8 +171,7 @@ impl Curve<'_, '_> {
 
     /// Whether all values have a time that differs by less than [`NEAR`] for certain.
     fn is_flat(&self) -> bool {
-        let near = |value: &Value<'_, '_>| value.ratio.ci95.is_some_and(|ci| ci.high <= NEAR);
-        self.others().all(near)
+        self.others().all(|value| power::is_no_difference(&value.ratio))
     }
 
     /// The value that is farthest from the best.
@@ -225,13 +225,17 @@ impl Curve<'_, '_> {
         }
         if (first, last) == (0, end) {
             return match self.is_flat() {
-                true => "no difference".to_owned(),
+                true => power::no_difference(),
                 false => format!("cannot tell; {}", self.more_runs(time)),
             };
         }
         let worse = self.worse_below(first).into_iter().chain(self.worse_above(last));
         let worse: Vec<String> = worse.map(|value| self.takes(value)).collect();
-        format!("{}; {}", self.range(first, last), worse.join(", "))
+        let unseen = match self.unseen(first, last) {
+            Some(percent) => format!(" (cannot tell within {percent:.0} %)"),
+            None => String::new(),
+        };
+        format!("{}{unseen}; {}", self.range(first, last), worse.join(", "))
     }
 
     fn range(&self, first: usize, last: usize) -> String {
@@ -273,11 +277,7 @@ impl Curve<'_, '_> {
                 "{name}: the larger {flag}, the less {title} time, up to {best}, the largest value that was run"
             ),
             (true, false) => format!("{name}: {flag} = {best} has the least {title} time"),
-            (false, _) => format!(
-                "{name}: with {flag} {} the {title} time is as good as at the best value, {best}{}",
-                self.range(first, last),
-                self.unseen(first, last)
-            ),
+            (false, _) => self.plateau(flag, title, first, last),
         }];
         let below = self.worse_below(first);
         parts.extend(
@@ -289,16 +289,29 @@ impl Curve<'_, '_> {
         format!("{}.{}", parts.join("; "), self.other_figures(first))
     }
 
-    /// The differences among the good values that these runs would not show.
-    fn unseen(&self, first: usize, last: usize) -> String {
+    /// The sentence on several values that are not worse than the best one, without its end.
+    fn plateau(&self, flag: &str, title: &str, first: usize, last: usize) -> String {
+        let (name, best) = (&self.contender, &self.values[self.best].text);
+        let range = self.range(first, last);
+        match self.unseen(first, last) {
+            None => format!(
+                "{name}: with {flag} {range} the {title} time is as good as at the best value, {best} (within 5 %)"
+            ),
+            Some(percent) => format!(
+                "{name}: with {flag} {range} these runs cannot tell the {title} time from that at the best value, \
+                 {best} (they would not show differences below {percent:.0} %)"
+            ),
+        }
+    }
+
+    /// The difference in percent up to which a value among the good ones may be worse than the
+    /// best; `None` if it is 5 % at most.
+    fn unseen(&self, first: usize, last: usize) -> Option<f64> {
         let highs = (first..=last)
             .filter(|at| *at != self.best)
             .filter_map(|at| self.values[at].ratio.ci95);
         let most = highs.map(|ci| ci.high).fold(1.0, f64::max);
-        if most <= NEAR {
-            return " (within 5 %)".to_owned();
-        }
-        format!(" (differences below {:.0} % cannot be seen)", (most - 1.0) * 100.0)
+        (most > NEAR).then_some((most - 1.0) * 100.0)
     }
 
     /// The change of the time in collections and of the peak of memory from the first value to the

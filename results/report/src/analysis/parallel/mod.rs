@@ -10,10 +10,13 @@
 
 mod advice;
 mod charts;
+mod effect;
 mod families;
 
 #[cfg(test)]
-pub(crate) use advice::{Advice, Effect};
+pub(crate) use advice::Advice;
 pub(crate) use advice::{Case, advice};
 pub(crate) use charts::charts;
+#[cfg(test)]
+pub(crate) use effect::Effect;
 pub(crate) use families::{SHARING_FLAGS, decisions, is_on, time_shares};

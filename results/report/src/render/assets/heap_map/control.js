@@ -16,6 +16,7 @@ function factsOf(tile) {
     if (data.tileBlocks > 1) parts.push(`${count(tiles.allocated[tile])} blocks in use`);
     parts.push(`${wordsText(tiles.words[tile])} of closures (${(100 * occupancy(tiles, tile)).toFixed(1)} %)`, `${count(tiles.closures[tile])} closures begin here`);
     if (tiles.holes[tile]) parts.push(`${count(tiles.holes[tile])} hole${tiles.holes[tile] > 1 ? "s" : ""}, the longest ${wordsText(tiles.longest[tile])}`);
+    if (tiles.units[tile]) parts.push(`${count(tiles.freeUnits[tile])} of ${count(tiles.units[tile])} ${frame().units} free`);
     if (tiles.oldest[tile]) parts.push(`survived ${count(tiles.youngest[tile])} to ${count(tiles.oldest[tile])} collections, ${(tiles.age[tile] / 10).toFixed(1)} on average`);
   }
   const sum = moves => wordsText(moves.reduce((words, move) => words + move.words, 0));

@@ -1,0 +1,68 @@
+//! Flags that a collector has for itself (`--own`).
+
+use super::Config;
+
+/// A flag of a collector's own: a whole number in a range, 0 or 1 for a switch. A collector names
+/// it among the parameters that it honours ([`super::Parameter::Own`]), and asks for its value when
+/// it is made ([`OwnFlag::of`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OwnFlag {
+    /// The name, as in `--own=NAME=4`: letters, digits and dashes.
+    pub name: &'static str,
+    /// Its meaning, in one line.
+    pub meaning: &'static str,
+    /// The value that holds if it is not given.
+    pub default: u64,
+    /// The least legal value.
+    pub least: u64,
+    /// The greatest legal value.
+    pub most: u64,
+}
+
+impl OwnFlag {
+    /// The value in `config`: the last one that is given, or the default.
+    ///
+    /// # Panics
+    /// If the text in [`Config::own`] is no legal value. (The reader of the flags refuses that with
+    /// a message.)
+    pub fn of(&self, config: &Config) -> u64 {
+        let given = config.own.iter().rev().find_map(|word| self.text_in(word));
+        given.map_or(self.default, |text| {
+            let value = text
+                .parse()
+                .ok()
+                .filter(|value| (self.least..=self.most).contains(value));
+            value.unwrap_or_else(|| panic!("--own={}={text} is not legal", self.name))
+        })
+    }
+
+    /// The text of the value in `word`, if that is `NAME=VALUE` with this name.
+    pub fn text_in<'w>(&self, word: &'w str) -> Option<&'w str> {
+        word.strip_prefix(self.name)?.strip_prefix('=')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_value_counts_and_other_names_do_not() {
+        let flag = OwnFlag {
+            name: "period",
+            meaning: "collections",
+            default: 8,
+            least: 1,
+            most: 100,
+        };
+        let of = |own: &[&str]| {
+            let own = own.iter().map(|&word| word.to_owned()).collect();
+            flag.of(&Config {
+                own,
+                ..Config::default()
+            })
+        };
+        assert_eq!(of(&[]), 8);
+        assert_eq!(of(&["period=3", "periods=5", "period=4", "perio=6"]), 4);
+    }
+}
