@@ -88,8 +88,11 @@ impl Spaces {
         match marking {
             Marking::Young => self.lines.leave(&mut self.marks, pause.capabilities),
             Marking::Everything => {
-                self.lines
-                    .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
+                // At the end of a program nothing is worth a move.
+                if pause.cause != Cause::Final {
+                    self.lines
+                        .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
+                }
                 self.lines.condemn(&mut self.marks, pause.capabilities);
                 self.large.condemn(&mut self.marks);
                 // Whatever these slots lead to is found from the roots, if they live.

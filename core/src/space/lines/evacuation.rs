@@ -16,6 +16,7 @@
 //! [`Marker`]: crate::trace::Marker
 
 use super::holes::LINE;
+use super::reserve::Reserve;
 use super::supply::MOST_BLOCKS;
 use super::{Filled, LineSpace};
 use crate::alloc::Bump;
@@ -23,9 +24,9 @@ use crate::block::{BLOCK, BlockRun, BlockState};
 use crate::capability::Capabilities;
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
-use crate::space::{Destination, MarkBits};
-use crate::sync::{AtomicUsize, Ordering::Relaxed};
-use crate::words::{Addr, Bytes, Words};
+use crate::space::MarkBits;
+use crate::sync::Ordering::Relaxed;
+use crate::words::{Bytes, Words};
 
 /// The part of the blocks that holds nothing, from which on closures move: a half; less if memory
 /// is short. Builds for tests move some at each collection of everything.
@@ -44,25 +45,6 @@ const RESERVE_PART: usize = 16;
 /// The times that the candidates' closures have room in the reserve, in eighths. Closures do not
 /// fill a block to its end. In builds for tests some find no room.
 const EIGHTHS: usize = if cfg!(debug_assertions) { 4 } else { 9 };
-
-/// Free blocks, as the destination of closures of other blocks.
-#[derive(Debug, Default)]
-pub struct Reserve {
-    pub(super) runs: Vec<BlockRun>,
-    /// The number of runs that threads have taken.
-    taken: AtomicUsize,
-}
-
-// SAFETY: a run is taken once. The space got it from the heap for this, and gives it a state that
-// is not condemned. A block has room for every closure that is no large object.
-unsafe impl Destination for Reserve {
-    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
-        // Relaxed: a number; the runs do not change.
-        let number = self.taken.fetch_add(1, Relaxed);
-        let number = mutant!("evacuate/reserve-ignored", number => number % self.runs.len());
-        self.runs.get(number).map(|run| (run.start(), run.end()))
-    }
-}
 
 impl LineSpace {
     /// Chooses blocks that the next marking is to empty, and condemns them; it comes before

@@ -21,8 +21,6 @@
 //!
 //! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
 //!
-//! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
-//!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
 //! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
@@ -30,10 +28,11 @@
 
 mod evacuation;
 mod holes;
+mod reserve;
 mod supply;
 mod sweep;
 
-pub use evacuation::Reserve;
+pub use reserve::Reserve;
 
 use super::MarkBits;
 use crate::alloc::Bump;
@@ -124,7 +123,8 @@ impl LineSpace {
     fn charge_lists(&mut self, heap: &Heap) {
         let holes = [&self.unsearched, &self.ahead, &self.aside];
         let lists = holes.iter().map(|list| size_of::<Hole>() * list.capacity());
-        let runs = size_of::<BlockRun>() * (self.kept.capacity() + self.fresh.capacity());
+        let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
+        let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();
         let bytes = Bytes(lists.sum::<usize>() + size_of::<Filled>() * self.filled.capacity() + runs);
         if bytes == self.charged || mutant!("lines/lists-not-charged") {
             return;
