@@ -218,8 +218,8 @@ mod tests {
         let none = of(0.0, 0.08).runs_to_decide(0.03).expect("a number");
         assert!((45..60).contains(&none), "{none}");
         assert_eq!(of(0.029_558, 0.08).runs_to_decide(0.03), None, "at the threshold");
-        // A change between once and twice the threshold must exclude 1, too: (t + z)² v ≤ n ln(1.05)²
-        // with v = 0.08² · 10/9 gives 25 runs, where t(24) = 2.064.
+        // A change between once and twice the threshold must exclude 1, too: (t + z)² v is at most
+        // n ln(1.05)². With v = 0.08² · 10/9 and t(25) = 2.060 that is so from 26 runs on.
         assert_eq!(of(0.05f64.ln_1p(), 0.08).runs_to_decide(0.03), Some(26));
         // A gain is decided by as many runs as a loss of the same ratio.
         for log in [0.1f64, 0.02] {

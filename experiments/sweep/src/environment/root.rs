@@ -26,8 +26,8 @@ impl Root {
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let file = fs::File::open(self.0.join(path)).ok()?;
         let mut text = String::with_capacity(ROOM);
-        // Through `take`, as the kernel does not know the length of these files: to ask for it would
-        // be one more call.
+        // Through `take`, as the kernel does not know the length of these files: to ask for it
+        // would be one more call.
         file.take(u64::MAX).read_to_string(&mut text).ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }

@@ -71,8 +71,8 @@ fn unclear_figures_say_how_many_more_runs_would_decide() {
     assert!(figures.any(|figure| figure["more_runs"] == more), "{json:#}");
 }
 
-/// Each side has three runs. With five, 10 or 43 runs in all, two, seven or 40 are missing. A figure
-/// that as many runs as are there would probably have decided needs at least one more.
+/// Each side has three runs. With five, 10 or 43 runs in all, two, seven or 40 are missing. A
+/// figure that as many runs as are there would probably have decided needs at least one more.
 #[test]
 fn the_runs_that_are_missing_are_counted() {
     let mut comparison = compared(&steady(), &slower(&steady(), 1.0));
