@@ -2,7 +2,7 @@
 
 use super::answers::{folder, sweep, timed};
 use super::synthetic::{Experiment, small};
-use crate::analysis::answers::{answers, headline, overall};
+use crate::analysis::answers::{answers, headline, knees, overall};
 use crate::folder::kept;
 use crate::html;
 use crate::summary::Summary;
@@ -76,4 +76,33 @@ fn a_setting_that_did_not_run_everywhere_has_no_mean() {
     assert_eq!((row.value, row.text.as_str()), (None, "fails on 1 of 2"));
     let (_parent, dir) = folder(&experiment, &runs);
     assert!(html(&[dir]).contains("copying A=4m: does not complete both workloads"));
+}
+
+/// The time in collections falls from the first value to the knee: by a factor that the runs show,
+/// or by one that may be chance.
+#[test]
+fn other_figures_of_a_knee_are_told_if_they_are_more_than_noise() {
+    let experiment = sweep(&["copying"]);
+    let said = |first: fn(u32) -> f64| {
+        let mut runs = timed(
+            &experiment,
+            0.01,
+            |run| if run.flags["A"] == "256k" { 2.0 } else { 1.0 },
+        );
+        for run in &mut runs {
+            let seconds = if run.flags["A"] == "256k" {
+                first(run.round)
+            } else {
+                0.1
+            };
+            run.stats.as_mut().expect("a good run").gc_elapsed_seconds = Some(seconds);
+        }
+        let kept_runs = kept(&runs);
+        let summary = Summary::of_runs(&kept_runs, &[]);
+        knees(&summary).expect("a sweep").sentences.join(" ")
+    };
+    let certain = said(|_| 0.5);
+    assert!(certain.contains("GC time falls 5.0×"), "{certain}");
+    let noise = said(|round| if round == 0 { 4.0 } else { 0.1 });
+    assert!(!noise.is_empty() && !noise.contains("GC time"), "{noise}");
 }

@@ -195,6 +195,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_lead_that_may_be_noise_is_told_with_a_verdict() {
+        let spread = |name: &str, values: [f64; 4]| (name.to_owned(), Spread::of(values).expect("values"));
+        let said = |next| {
+            lead(
+                &metric::LATENCY_P99,
+                &spread("a", [1.0, 1.3, 0.8, 1.1]),
+                &spread("b", next),
+            )
+        };
+        let noise = said([1.1, 1.4, 0.7, 1.3]);
+        assert!(
+            noise.contains("b takes 1.07× (") && noise.contains(" as long: cannot tell; about "),
+            "{noise}"
+        );
+        let certain = said([3.1, 3.4, 2.9, 3.3]);
+        assert!(
+            certain.contains("b takes 3.02× (") && certain.ends_with(" as long."),
+            "{certain}"
+        );
+    }
+
+    #[test]
     fn times_are_rounded_up() {
         let rounded = [0.0011, 0.002, 0.0049, 0.006, 1.0, 3.0].map(round_up);
         for (rounded, wanted) in rounded.iter().zip([0.002, 0.002, 0.005, 0.01, 1.0, 5.0]) {
