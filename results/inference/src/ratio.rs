@@ -32,9 +32,9 @@ impl Ratio {
         Some(!self.ci95?.contains(1.0))
     }
 
-    /// The ends of the interval; without one the estimate itself, twice.
-    pub fn ends(&self) -> (f64, f64) {
-        self.ci95.map_or((self.estimate, self.estimate), |ci| (ci.low, ci.high))
+    /// The ends of the interval, if there is one: a ratio without it is not an exact one.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.ci95.map(|ci| (ci.low, ci.high))
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Report {
     pub(crate) planned: usize,
     /// The greatest number of good runs of a configuration.
     pub(crate) most_runs: usize,
+    /// The least number of good runs of a configuration that has any.
+    pub(crate) least_runs: usize,
     /// The seed of the order of runs.
     pub(crate) seed: u64,
     /// The command that repeats the experiment.

@@ -173,6 +173,12 @@ impl<'a> Summary<'a> {
     pub(crate) fn most_runs(&self) -> usize {
         self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
     }
+
+    /// The least number of runs that ended well, of the configurations that have any.
+    pub(crate) fn least_runs(&self) -> usize {
+        let counts = self.groups().map(|group| group.ok().count());
+        counts.filter(|count| *count > 0).min().unwrap_or(0)
+    }
 }
 
 /// The collectors that computed each checksum.

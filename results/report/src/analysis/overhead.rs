@@ -94,13 +94,10 @@ pub(crate) fn charts(summary: &Summary<'_>, of: &WorkOverheads<'_>) -> Vec<Chart
             let mine = mine.filter(|(_, group)| group.configuration.collector == *collector);
             let point = |(index, group): (usize, &&Group<'_>)| {
                 let ratio = of.overhead(cost, index);
-                let (low, high) = ratio.ends();
                 Point {
-                    x: places.of(group),
-                    y: Some((ratio.estimate, low, high)),
                     tip: format!("{}: {}", group.label(&summary.axes), format::ratio(ratio)),
                     subject: runs_of([*group]),
-                    ..Point::default()
+                    ..Point::estimate(places.of(group), ratio.estimate, ratio.ends())
                 }
             };
             Series {

@@ -3,7 +3,7 @@
 
 use super::line::fit;
 use super::scale::{Scale, linear_ticks};
-use super::style::{colour, escape, mark};
+use super::style::{colour, escape, hollow_mark, mark};
 use crate::format::{self, shortened};
 use std::fmt::Write;
 
@@ -35,8 +35,9 @@ pub(crate) struct ForestRow {
     pub(crate) style: usize,
     /// The name.
     pub(crate) label: String,
-    /// The ratio and the ends of its interval; `None` for a setting that has none.
-    pub(crate) value: Option<(f64, (f64, f64))>,
+    /// The ratio and the ends of its interval, which may be unknown; `None` for a setting that has
+    /// no ratio.
+    pub(crate) value: Option<(f64, Option<(f64, f64)>)>,
     /// The ratio and its interval as text, or the reason why there is none.
     pub(crate) text: String,
 }
@@ -66,7 +67,10 @@ impl Forest {
         }
         let values = || self.rows.iter().filter_map(|row| row.value);
         let most = values().map(|(value, _)| value).fold(1.0, f64::max);
-        let high = values().map(|(_, ends)| ends.1).fold(most, f64::max).min(most * CUT);
+        let high = values()
+            .filter_map(|(_, ends)| Some(ends?.1))
+            .fold(most, f64::max)
+            .min(most * CUT);
         let ticks = linear_ticks(high, TICKS);
         let end = ticks[ticks.len() - 1];
         let x = Scale::new(0.0, end, false, LEFT, RIGHT);
@@ -101,7 +105,11 @@ impl ForestRow {
             left = LEFT - 8.0,
             label = escape(&shortened(&self.label, LETTERS)),
         );
-        if let Some((value, ends)) = self.value {
+        if let Some((value, None)) = self.value {
+            // Its text says why there is no interval.
+            svg.push_str(&hollow_mark(self.style, x.at(value), middle));
+        }
+        if let Some((value, Some(ends))) = self.value {
             let (low, high) = (x.at(ends.0), x.at(ends.1));
             let arrow = if ends.1 > end {
                 format!("M{:.1} {:.1}l4 4l-4 4", high - 4.0, middle - 4.0)
@@ -132,7 +140,7 @@ mod tests {
     fn every_row_has_its_name_and_its_figure() {
         let row = |label: &str, value: f64| ForestRow {
             label: label.to_owned(),
-            value: Some((value, (value * 0.9, value * 9.0))),
+            value: Some((value, Some((value * 0.9, value * 9.0)))),
             text: format!("{value:.2}×"),
             ..ForestRow::default()
         };

@@ -2,7 +2,7 @@
 
 use super::cross::Crosses;
 use super::scale::Scale;
-use super::style::{colour, dashes, escape, mark};
+use super::style::{colour, dashes, escape, hollow_mark, mark};
 use super::subject::Subject;
 use std::fmt::Write;
 
@@ -36,6 +36,9 @@ pub(crate) struct Point {
     /// The value and the ends of its spread; `None` for a missing value, which is marked by a
     /// cross.
     pub(crate) y: Option<(f64, f64, f64)>,
+    /// Whether the value is an estimate of which no interval is known: its mark is hollow, and data
+    /// have no ends.
+    pub(crate) bare: bool,
     /// The text that is shown when a pointer rests on the point.
     pub(crate) tip: String,
     /// The reason of a missing value in a word or two, which stands next to the cross; may be
@@ -43,6 +46,19 @@ pub(crate) struct Point {
     pub(crate) why: String,
     /// The runs that the point stands for.
     pub(crate) subject: Subject,
+}
+
+impl Point {
+    /// A point at `x` with this estimate and the ends of its interval, if there is one.
+    pub(crate) fn estimate(x: f64, value: f64, ends: Option<(f64, f64)>) -> Point {
+        let (low, high) = ends.unwrap_or((value, value));
+        Point {
+            x,
+            y: Some((value, low, high)),
+            bare: ends.is_none(),
+            ..Point::default()
+        }
+    }
 }
 
 /// The scales of the chart, and the distance by which a series is moved aside.
@@ -93,7 +109,8 @@ impl Series {
         let (colour, y) = (colour(self.style), place.y);
         let at = |p: &Point| place.across(p);
         if self.band {
-            for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
+            // A band through a point without an interval would claim that it is exact.
+            for stretch in self.points.split(|p| p.y.is_none() || p.bare).filter(|s| s.len() > 1) {
                 let edge = |p: &Point, value: f64| format!("{:.1},{:.1}", at(p), y.at(value));
                 let upper = stretch.iter().filter_map(|p| p.y.map(|(_, _, high)| edge(p, high)));
                 let lower = stretch.iter().rev().filter_map(|p| p.y.map(|(_, low, _)| edge(p, low)));
@@ -132,6 +149,7 @@ impl Series {
                     if !self.band {
                         spread_bar(svg, left, y.at(low), y.at(high), &colour);
                     }
+                    let mark = if point.bare { hollow_mark } else { mark };
                     svg.push_str(&mark(self.style, left, y.at(value)));
                 }
                 None => {

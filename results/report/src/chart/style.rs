@@ -11,16 +11,25 @@ pub(super) const COLOURS: [&str; 7] = [
 
 /// The mark of a style at a point: circle, square, triangle or diamond.
 pub(super) fn mark(style: usize, x: f64, y: f64) -> String {
-    let colour = colour(style);
+    painted(style, x, y, &format!("fill:{}", colour(style)))
+}
+
+/// The outline of a mark, for an estimate of which no interval is known.
+pub(super) fn hollow_mark(style: usize, x: f64, y: f64) -> String {
+    let paint = format!("fill:none;stroke:{};stroke-width:1.5px", colour(style));
+    painted(style, x, y, &paint)
+}
+
+fn painted(style: usize, x: f64, y: f64, paint: &str) -> String {
     let polygon = |corners: [(f64, f64); 4]| {
         let corners: Vec<String> = corners
             .iter()
             .map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy))
             .collect();
-        format!(r#"<polygon points="{}" style="fill:{colour}"/>"#, corners.join(" "))
+        format!(r#"<polygon points="{}" style="{paint}"/>"#, corners.join(" "))
     };
     match style % 4 {
-        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" style="fill:{colour}"/>"#),
+        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" style="{paint}"/>"#),
         1 => polygon([(-3.1, -3.1), (3.1, -3.1), (3.1, 3.1), (-3.1, 3.1)]),
         2 => polygon([(0.0, -4.2), (4.0, 3.0), (-4.0, 3.0), (0.0, -4.2)]),
         _ => polygon([(0.0, -4.4), (4.4, 0.0), (0.0, 4.4), (-4.4, 0.0)]),

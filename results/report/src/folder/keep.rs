@@ -162,7 +162,9 @@ impl Keeper {
         let Some(stats) = record.stats.as_ref().filter(|_| self.wanted.details) else {
             return Pauses::Unknown;
         };
-        if stats.collections_absent.is_some() {
+        let told = stats.pauses.as_ref();
+        let not_single = told.is_some_and(|pauses| pauses.single_pauses_absent.is_some());
+        if stats.collections_absent.is_some() || not_single {
             return Pauses::Told(stats.pauses.as_ref().map(|pauses| {
                 Box::new(ToldPauses {
                     count: pauses.count,

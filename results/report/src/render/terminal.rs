@@ -59,7 +59,11 @@ fn answer(text: &mut String, report: &Report, width: Option<usize>) {
         0 if sentences.peek().is_none() => return,
         0 => text.push_str("\nAnswer\n"),
         most => {
-            let _ = writeln!(text, "\nAnswer ({} of each configuration)", counted(most, "run"));
+            let runs = match report.least_runs {
+                least if least < most => format!("{least} to {}", counted(most, "run")),
+                _ => counted(most, "run"),
+            };
+            let _ = writeln!(text, "\nAnswer ({runs} of each configuration)");
         }
     }
     for caution in report

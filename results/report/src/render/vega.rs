@@ -79,7 +79,8 @@ fn lines(chart: &Chart, picture: &Picture<'_>) -> Value {
     let domain: Vec<&String> = names.iter().map(|(name, _)| name).collect();
     let colours: Vec<&str> = names.iter().map(|(_, series)| colour_of(series.style)).collect();
     let shapes: Vec<&str> = names.iter().map(|(_, series)| SHAPES[series.style % 4]).collect();
-    let known = json!([{ "filter": "isValid(datum.y)" }]);
+    // A value without ends is an estimate of which no interval is known: its mark is hollow.
+    let known = json!([{ "filter": "isValid(datum.y) && isValid(datum.low)" }]);
     let mut layers = Vec::new();
     if chart.series.iter().any(|series| series.joined) {
         let interpolate = if chart.series.iter().any(|series| series.steps) {
@@ -99,15 +100,26 @@ fn lines(chart: &Chart, picture: &Picture<'_>) -> Value {
         "mark": { "type": "rule" },
         "encoding": { "y": { "field": "low", "type": "quantitative" }, "y2": { "field": "high" } },
     }));
-    layers.push(json!({
-        "transform": known,
-        "mark": { "type": "point", "filled": true },
-        "encoding": {
-            "y": y(chart),
-            "shape": { "field": "series", "type": "nominal", "title": null, "scale": { "domain": domain, "range": shapes } },
-            "tooltip": { "field": "text", "type": "nominal" },
-        },
-    }));
+    let mut marks = |transform: Value, filled: bool| {
+        layers.push(json!({
+            "transform": transform,
+            "mark": { "type": "point", "filled": filled },
+            "encoding": {
+                "y": y(chart),
+                "shape": { "field": "series", "type": "nominal", "title": null, "scale": { "domain": domain, "range": shapes } },
+                "tooltip": { "field": "text", "type": "nominal" },
+            },
+        }));
+    };
+    marks(known, true);
+    if chart
+        .series
+        .iter()
+        .flat_map(|series| &series.points)
+        .any(|point| point.bare)
+    {
+        marks(json!([{ "filter": "isValid(datum.y) && !isValid(datum.low)" }]), false);
+    }
     if values.iter().any(|row| row["y"].is_null()) {
         layers.push(json!({
             "transform": [{ "filter": "!isValid(datum.y)" }],
@@ -134,7 +146,8 @@ fn row(chart: &Chart, line: usize, name: &str, point: &Point) -> Value {
     let (value, low, high) = point
         .y
         .map_or((Value::Null, Value::Null, Value::Null), |(value, low, high)| {
-            (number(value), number(low), number(high))
+            let end = |end: f64| if point.bare { Value::Null } else { number(end) };
+            (number(value), end(low), end(high))
         });
     let mut row = json!({
         "series": name, "x": number(point.x), "y": value, "low": low, "high": high,
@@ -181,7 +194,8 @@ fn ratios(forest: &Forest) -> Value {
             let (value, low, high) = row
                 .value
                 .map_or((Value::Null, Value::Null, Value::Null), |(value, ends)| {
-                    (number(value), number(ends.0), number(ends.1))
+                    let (low, high) = ends.map_or((Value::Null, Value::Null), |(l, h)| (number(l), number(h)));
+                    (number(value), low, high)
                 });
             json!({ "setting": row.label, "ratio": value, "low": low, "high": high, "text": row.text })
         })
@@ -192,7 +206,7 @@ fn ratios(forest: &Forest) -> Value {
         "data": { "values": values },
         "encoding": { "y": { "field": "setting", "type": "nominal", "sort": null, "title": null } },
         "layer": [
-            { "transform": known, "mark": { "type": "rule" },
+            { "transform": [{ "filter": "isValid(datum.low)" }], "mark": { "type": "rule" },
               "encoding": { "x": { "field": "low", "type": "quantitative" }, "x2": { "field": "high" } } },
             { "transform": known, "mark": { "type": "point", "filled": true },
               "encoding": { "x": ratio, "tooltip": { "field": "text", "type": "nominal" } } },

@@ -1,6 +1,6 @@
 //! The sections that answer the experiment's question.
 
-use crate::analysis::answers::{Answer, Best, answers, headline, knees, overall as over_all_workloads};
+use crate::analysis::answers::{Answer, Best, SENTENCES, answers, headline, knees, overall as over_all_workloads};
 use crate::analysis::facts::is_failure;
 use crate::analysis::memory::{self, Budget, Budgets, Standing};
 use crate::analysis::panels::split_axes;
@@ -171,7 +171,8 @@ pub(super) fn knee(summary: &Summary<'_>) -> Option<Section> {
     }
     let knees = knees(summary)?;
     let mut parts = Vec::new();
-    if knees.works.len() > 1 {
+    // A few contenders on one workload are told in sentences.
+    if knees.works.len() > 1 || knees.contenders.len() > SENTENCES {
         let mut columns = vec![Column::words("Workload")];
         columns.extend(knees.contenders.iter().map(Column::words));
         let row = |(work, cells): &(String, Vec<String>)| {
@@ -206,7 +207,7 @@ pub(super) fn best(summary: &Summary<'_>, dir: &Results) -> Option<Section> {
     let answers = answers(summary);
     let alone = summary.axes.is_empty() && summary.collectors.len() < 2;
     let answered = alone && !dir.profiled().is_empty()
-        || summary.sweeps(HEAP)
+        || summary.sweeps(HEAP) && memory::budgets(summary).is_some()
         || summary.collectors.len() < 2 && knees(summary).is_some();
     // A part of a sweep may have no timed run: the bands of profiles are its answer.
     let untimed = dir.runs().is_empty() && dir.untimed().next().is_some();

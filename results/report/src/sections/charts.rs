@@ -147,6 +147,22 @@ pub(super) fn timelines(summary: &Summary<'_>) -> Option<Section> {
     })
 }
 
+/// Why a workload has no distribution of pauses.
+fn no_pauses(work: &WorkloadRuns<'_>) -> String {
+    let title = &work.title;
+    match work
+        .groups
+        .iter()
+        .any(|group| group.spread(&metric::MAX_PAUSE).is_some())
+    {
+        true => format!(
+            "{title}: only the longest pause of each run is known; it is in the tables. The runtime does not say how long \
+             the others were."
+        ),
+        false => format!("{title}: no pause was recorded."),
+    }
+}
+
 /// The distribution of pauses, and their percentiles.
 pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
     if summary.works.is_empty() {
@@ -165,7 +181,7 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
     for work in &summary.works {
         let rows = pause_rows(work);
         if rows.is_empty() {
-            parts.push(Part::Note(format!("{}: no pause was recorded.", work.title)));
+            parts.push(Part::Note(no_pauses(work)));
             continue;
         }
         let (settings, missing) = shown_settings(summary, work, &rows);

@@ -63,6 +63,7 @@ fn of(dir: &Results, logs: fn(&Results, &Summary<'_>) -> Option<Section>) -> Rep
         done: dir.done(),
         planned: dir.planned(),
         most_runs: summary.most_runs(),
+        least_runs: summary.least_runs(),
         seed: manifest.seed,
         command: shell_line(&manifest.command),
         sections: sections.into_iter().flatten().collect(),

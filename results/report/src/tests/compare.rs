@@ -412,3 +412,16 @@ fn only_changes_in_three_formats() {
     assert_eq!(rows[0]["figures"][0]["figure"], "gc_cpu_seconds");
     assert_eq!(rows[0]["figures"][0]["verdict"], "worse");
 }
+
+/// Figures that are unclear are not shown to be the same: the headline claims no more.
+#[test]
+fn the_headline_claims_only_what_was_shown() {
+    let mut few = small_runs();
+    few.retain(|run| run.round < 2);
+    let markdown = comparison_markdown(&compared(&few, &slower(&few, 1.01)));
+    let headline = markdown.lines().next().expect("a line");
+    assert!(
+        !headline.contains(" is worse") && headline.contains("shown to be worse") && headline.contains("cannot tell"),
+        "{headline}"
+    );
+}

@@ -1,5 +1,6 @@
 //! Tests of analyses and formats on the synthetic records of the results crate.
 
+mod alone;
 mod answers;
 mod compare;
 mod conditions;

@@ -8,7 +8,7 @@
 //! together ([`gclab_inference::findings`]), as one in twenty intervals misses by design. A
 //! configuration with a failed run cannot be best.
 
-use crate::format::{self, counted, list};
+use crate::format::{self, counted, list, mean_and_interval};
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
@@ -162,7 +162,7 @@ pub(crate) fn headline(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Vec<Str
         .iter()
         .filter_map(|(answer, _)| Some((*answer, answer.alternatives.first()?)))
         .collect();
-    match &contested[..] {
+    let mut sentences = match &contested[..] {
         [] => alone(summary, &timed).into_iter().collect(),
         [(answer, next)] if timed.len() == 1 => vec![duel(summary, answer, next)],
         _ => {
@@ -172,17 +172,41 @@ pub(crate) fn headline(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Vec<Str
             sentences.extend(uncertain(&contested, &certain));
             vec![sentences.join(" ")]
         }
-    }
+    };
+    sentences.extend(without_an_answer(summary, answers));
+    sentences
 }
 
-/// The sentence for one collector.
+/// The most workloads whose figures are in the sentence for one collector.
+const FIGURES: usize = 4;
+
+/// The sentence where no two collectors ran the same workload.
 fn alone(summary: &Summary<'_>, timed: &[(&Answer<'_>, &Best<'_>)]) -> Option<String> {
     let (_, first) = timed.first()?;
-    let name = &first.group.configuration.collector;
     let workloads = counted(timed.len(), "workload");
+    let is_program = first.group.configuration.program.is_some();
+    let ran = match &summary.collectors[..] {
+        [_] if is_program => format!("{} ran", counted(timed.len(), "program")),
+        [name] => format!("One collector ran ({name}), on {workloads}"),
+        _ => format!("No two collectors ran the same one of {workloads}"),
+    };
     if summary.axes.is_empty() {
+        let figures = timed.iter().take(FIGURES).map(|(answer, best)| {
+            let few = match best.spread.ci95 {
+                Some(_) => "",
+                None => " (too few runs for an interval)",
+            };
+            let mean = mean_and_interval(best.metric, &best.spread);
+            format!("{} takes {mean}{few}", answer.work.title)
+        });
+        let figures: Vec<String> = figures.collect();
+        let more = match timed.len().saturating_sub(FIGURES) {
+            0 => String::new(),
+            more => format!("; {more} more are in the tables"),
+        };
         return Some(format!(
-            "One collector ran ({name}), on {workloads}, with one setting: nothing is compared."
+            "{ran}, with one setting: nothing is compared. On average {}{more}.",
+            figures.join("; ")
         ));
     }
     let settings = timed.iter().map(|(answer, best)| {
@@ -198,10 +222,24 @@ fn alone(summary: &Summary<'_>, timed: &[(&Answer<'_>, &Best<'_>)]) -> Option<St
         format!("{setting} on {}{}", answer.work.title, slowest.unwrap_or_default())
     });
     let settings: Vec<String> = settings.collect();
-    Some(format!(
-        "One collector ran ({name}), on {workloads}. Its fastest setting: {}.",
-        settings.join(", ")
-    ))
+    Some(format!("{ran}. The fastest setting: {}.", settings.join(", ")))
+}
+
+/// The workloads of which no configuration ended well, in a sentence.
+fn without_an_answer(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Option<String> {
+    let is_answered = |work: &WorkloadRuns<'_>| answers.iter().any(|answer| std::ptr::eq(answer.work, work));
+    let failed: Vec<String> = summary
+        .works
+        .iter()
+        .filter(|work| !is_answered(work) && work.groups.iter().any(|group| !group.failures().is_empty()))
+        .map(|work| {
+            let reasons: BTreeMap<_, _> = work.groups.iter().flat_map(|group| group.failures()).collect();
+            let reasons: Vec<&str> = reasons.into_keys().collect();
+            format!("{} ({})", work.title, reasons.join(", "))
+        })
+        .collect();
+    let names: Vec<&str> = failed.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| format!("No configuration completes {}.", list(&names)))
 }
 
 /// The sentence for one workload.

@@ -21,7 +21,7 @@ use gclab_words::size::read_number;
 const NEAR: f64 = 1.05;
 
 /// The most contenders that have a sentence; the others are in the table.
-const SENTENCES: usize = 4;
+pub(crate) const SENTENCES: usize = 4;
 
 /// Changes of other figures below this ratio are not mentioned.
 const WORTH_A_WORD: f64 = 1.2;
@@ -55,11 +55,21 @@ pub(crate) fn knees(summary: &Summary<'_>) -> Option<Knees> {
     if curves.is_empty() {
         return None;
     }
-    let sentences = curves
-        .iter()
-        .take(SENTENCES)
-        .map(|curve| curve.sentence(&axis.flag, time))
-        .collect();
+    // Several collectors have an answer of their own.
+    let best = (summary.collectors.len() < 2)
+        .then(|| best_of_all(&curves, time))
+        .flatten();
+    let mut sentences: Vec<String> = best.into_iter().collect();
+    let told = curves.iter().take(SENTENCES);
+    sentences.extend(told.map(|curve| curve.sentence(&axis.flag, time)));
+    if curves.len() > SENTENCES {
+        let left = curves.len() - SENTENCES;
+        sentences.push(format!(
+            "{} more {} in the table of the page and of Markdown.",
+            left,
+            if left == 1 { "setting is" } else { "settings are" }
+        ));
+    }
     let rows = works.iter().map(|work| {
         let of_work = settings(summary, &[*work]);
         let found = self::curves(summary, axis, &of_work, time);
@@ -76,6 +86,29 @@ pub(crate) fn knees(summary: &Summary<'_>) -> Option<Knees> {
         sentences,
         contenders: curves.iter().map(|curve| curve.contender.clone()).collect(),
     })
+}
+
+/// The best setting of all, and by how much it is better than the next contender at its best.
+/// `None` with one contender.
+fn best_of_all(curves: &[Curve<'_, '_>], time: &Metric) -> Option<String> {
+    let base = least(curves.iter().map(Curve::best_setting), time)?;
+    let others = curves
+        .iter()
+        .map(Curve::best_setting)
+        .filter(|setting| !std::ptr::eq(*setting, base))
+        .filter_map(|setting| Some((setting, setting.over(base, time)?)));
+    let (next, ratio) = others.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
+    let verdict = match ratio.differs() {
+        Some(true) => String::new(),
+        _ => format!(": {}", power::verdict(next.variance_over(base, time), Some(&ratio))),
+    };
+    Some(format!(
+        "Of all settings {} has the least {} time; {} takes {}{verdict}.",
+        base.label,
+        time.title,
+        next.label,
+        format::ratio(&ratio)
+    ))
 }
 
 /// The curve of one contender: the complete settings in the order of the axis.
@@ -138,6 +171,12 @@ fn curves<'s, 'a>(
         })
     };
     contenders.into_iter().filter_map(curve).collect()
+}
+
+impl<'s, 'a> Curve<'s, 'a> {
+    fn best_setting(&self) -> &'s Setting<'a> {
+        self.values[self.best].setting
+    }
 }
 
 impl Curve<'_, '_> {

@@ -18,7 +18,7 @@ mod overall;
 mod settings;
 
 pub(crate) use best::{Answer, Best, answers, headline};
-pub(crate) use knee::knees;
+pub(crate) use knee::{SENTENCES, knees};
 pub(crate) use latency::{
     LatencyRow, PERCENTILES, chart as latency_chart, rows as latency_rows, sentence as latency_sentence,
 };

@@ -186,13 +186,10 @@ impl<'a> Overall<'a> {
                 ..Point::default()
             };
         };
-        let (low, high) = ratio.ends();
         Point {
-            x,
-            y: Some((ratio.estimate, low, high)),
             tip: format!("{}: {}", setting.label, format::ratio(&ratio)),
             subject: runs_of(setting.groups()),
-            ..Point::default()
+            ..Point::estimate(x, ratio.estimate, ratio.ends())
         }
     }
 

@@ -55,10 +55,8 @@ fn overall_point(name: &str, multiple: f64, standing: &Standing) -> Option<Point
     let tip = |text: String| format!("{name} at {}: {text}", times(multiple));
     match standing {
         Standing::Completes(ratio) => Some(Point {
-            x: multiple,
-            y: Some((ratio.estimate, ratio.ends().0, ratio.ends().1)),
             tip: tip(format::ratio(ratio)),
-            ..Point::default()
+            ..Point::estimate(multiple, ratio.estimate, ratio.ends())
         }),
         Standing::Fails(works) => Some(Point {
             x: multiple,
@@ -165,22 +163,26 @@ fn point(name: &str, metric: &Metric, group: &Group<'_>, over: Option<f64>) -> O
             tip: format!("{name} at {}: {}", times(x), group.failures_text()),
             why: reason.to_owned(),
             subject: runs_of([group]),
+            ..Point::default()
         });
     };
     let shown = |value: f64| over.map_or_else(|| metric.unit.shown(value), |best| value / best);
-    let (low, high) = spread.ci95.map_or((spread.mean, spread.mean), |ci| (ci.low, ci.high));
+    let ends = spread.ci95.map(|ci| (shown(ci.low).max(0.0), shown(ci.high)));
+    let few = if ends.is_none() {
+        ", too few for an interval"
+    } else {
+        ""
+    };
     let relative = over.map_or_else(String::new, |best| format!("{:.2}× the best, ", spread.mean / best));
     Some(Point {
-        x,
-        y: Some((shown(spread.mean), shown(low).max(0.0), shown(high))),
         tip: format!(
-            "{name} at {}: {relative}{} {}, {} runs",
+            "{name} at {}: {relative}{} {}, {}{few}",
             times(x),
             format::median_and_range(metric, &spread),
             metric.unit.name(),
-            spread.n
+            counted(spread.n, "run")
         ),
-        why: String::new(),
         subject: runs_of([group]),
+        ..Point::estimate(x, shown(spread.mean), ends)
     })
 }

@@ -2,10 +2,19 @@
 
 use crate::summary::{Group, HEAP, Summary};
 
+/// The collector's name in runs of programs that have no runtime.
+const NO_RUNTIME: &str = "none";
+
 /// The contender that a group belongs to, e.g. `copying A=1m`.
 pub(super) fn contender(summary: &Summary<'_>, group: &Group<'_>) -> String {
     let axes: Vec<_> = summary.axes.iter().filter(|axis| axis.flag != HEAP).cloned().collect();
-    group.label(&axes)
+    let label = group.label(&axes);
+    let is_program = group.configuration.program.is_some();
+    match label.strip_prefix(NO_RUNTIME) {
+        // A sentence that begins with the name of no runtime would read as its opposite.
+        Some(rest) if is_program && (rest.is_empty() || rest.starts_with(' ')) => format!("the program{rest}"),
+        _ => label,
+    }
 }
 
 /// All contenders, in alphabetical order.

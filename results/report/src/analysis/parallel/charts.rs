@@ -9,7 +9,7 @@
 use super::families::{is_on, off, one};
 use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, ChartSet, Point, Series};
-use crate::format::median_and_range;
+use crate::format::{self, median_and_range};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
 use gclab_inference::ratio_of_means;
@@ -56,6 +56,9 @@ pub(crate) fn charts(summary: &Summary<'_>) -> (&'static str, ChartSet) {
     let legend = plot.lines.iter().filter(|_| several).cloned().enumerate().collect();
     (base, ChartSet { legend, works })
 }
+
+/// A value and the ends of its interval or range, if they are known.
+type Estimate = (f64, Option<(f64, f64)>);
 
 /// The horizontal axis and the lines of the charts.
 struct Plot<'s, 'a> {
@@ -128,11 +131,8 @@ impl<'s, 'a> Plot<'s, 'a> {
         let point = |group: &Group<'_>| {
             let base = self.base(work, group)?;
             let ratio = ratio_of_means(&group.spread(metric)?, &base.spread(metric)?)?;
-            let (low, high) = ratio
-                .ci95
-                .map_or((ratio.estimate, ratio.estimate), |ci| (ci.low, ci.high));
-            let over = format!("{:.2} ({low:.2}–{high:.2})", ratio.estimate);
-            Some(((ratio.estimate, low, high), over))
+            let over = format::ratio(&ratio).replacen('×', "", 1);
+            Some(((ratio.estimate, ratio.ends()), over))
         };
         let mut chart = self.chart(work, title, point)?;
         let ends = [chart.x_ticks.first()?.0, chart.x_ticks.last()?.0];
@@ -158,7 +158,8 @@ impl<'s, 'a> Plot<'s, 'a> {
             let spread = group.spread(metric)?;
             let shown = |value| metric.unit.shown(value);
             let text = format!("{} {}", median_and_range(metric, &spread), metric.unit.name());
-            Some(((shown(spread.median), shown(spread.min), shown(spread.max)), text))
+            let ends = (shown(spread.min), shown(spread.max));
+            Some(((shown(spread.median), Some(ends)), text))
         };
         let chart = self.chart(work, "Work balance, %", point)?;
         Some(Chart { y_max: 100.0, ..chart })
@@ -169,18 +170,16 @@ impl<'s, 'a> Plot<'s, 'a> {
         &self,
         work: &WorkloadRuns<'a>,
         title: &str,
-        of: impl Fn(&Group<'_>) -> Option<((f64, f64, f64), String)>,
+        of: impl Fn(&Group<'_>) -> Option<(Estimate, String)>,
     ) -> Option<Chart> {
         let point = |group: &Group<'_>| {
             let label = group.label(&self.summary.axes);
             let x = self.place(group)?;
             Some(match of(group) {
-                Some((y, text)) => Point {
-                    x,
-                    y: Some(y),
+                Some(((value, ends), text)) => Point {
                     tip: format!("{label}: {text}"),
                     subject: runs_of([group]),
-                    ..Point::default()
+                    ..Point::estimate(x, value, ends)
                 },
                 None => {
                     let failures = group.failures_text();
