@@ -118,8 +118,8 @@ fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 
 #[test]
 fn rows_of_all_sizes_survive_among_holes() {
-    run::<Immix>(&config::<Immix>(1 << 20), |m| rows_among_holes(m));
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| rows_among_holes(m));
+    run::<Immix>(&config::<Immix>(1 << 20), rows_among_holes);
+    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), rows_among_holes);
 }
 
 /// Puts a number into each place of `array`. Behind each is a hole of some 600 bytes, after the
@@ -165,8 +165,8 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 
 #[test]
 fn a_hole_that_was_given_back_is_handed_out_once() {
-    run::<Immix>(&config::<Immix>(1 << 20), |m| holes_given_back(m));
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| holes_given_back(m));
+    run::<Immix>(&config::<Immix>(1 << 20), holes_given_back);
+    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), holes_given_back);
 }
 
 /// Medium closures among small ones lie in an overflow. Its rest is given back at a collection.
@@ -201,8 +201,8 @@ fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 
 #[test]
 fn the_rest_of_an_overflow_is_handed_out_once() {
-    run::<Immix>(&config::<Immix>(1 << 20), |m| overflows(m));
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| overflows(m));
+    run::<Immix>(&config::<Immix>(1 << 20), overflows);
+    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), overflows);
 }
 
 /// Large objects that die at once take no more memory than a few collections leave.

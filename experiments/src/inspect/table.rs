@@ -56,7 +56,7 @@ fn totals(map: &HeapMap) -> String {
     let mut text = aligned(&rows);
     let totals = &map.totals;
     if let Some(name) = totals.units_name {
-        let sum = |figure: fn(&Row) -> u64| number(totals.rows.iter().map(figure).sum());
+        let sum = |figure: fn(&Row) -> u64| number(totals.rows.iter().map(figure).sum::<u64>());
         let (all, free) = (sum(|row| row.units), sum(|row| row.free_units));
         let _ = writeln!(text, "{name}: {all}, of them free: {free}");
     }

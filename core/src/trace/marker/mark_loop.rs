@@ -238,8 +238,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         };
         prefetch_closure(closure.addr());
         prefetch_line(Addr(self.marks.entry_address(closure.addr()) as usize));
-        // SAFETY: no slot lies at null.
         let waiting = if D::MOVES {
+            // SAFETY: no slot lies at null.
             unsafe { NonNull::new_unchecked(slot.0) }
         } else {
             found

@@ -258,7 +258,8 @@ fn another_program_is_refused_with_what_differs() {
         }
     };
     shards.add("1", 1, 2, with(|_| ()));
-    let changes: [(fn(&mut Program), &str); 4] = [
+    type Change = fn(&mut Program);
+    let changes: [(Change, &str); 4] = [
         (|p| p.executable = Some("b".into()), "executable file"),
         (|p| p.input = Some("b".into()), "content of its standard input"),
         (

@@ -34,8 +34,11 @@ const REFUSALS: [&str; 7] = [
 /// The complaint about a setting that ends the program by SIGABRT.
 const ABORT: &str = "The non-moving collector doesn't support";
 
+/// The keys of a flag, and its word that clashes with another.
+type Clashing = (&'static [&'static str], &'static str);
+
 /// The values of two flags that GHC refuses together, and its reason.
-const CLASHES: [([(&[&str], &str); 2], &str); 2] = [
+const CLASHES: [([Clashing; 2], &str); 2] = [
     (
         [(&["c"], "-c"), (&NONMOVING, NONMOVING_WORD)],
         "the non-moving collector cannot be used in conjunction with the compacting collector",

@@ -368,11 +368,11 @@ fn each_runtime_tells_its_version_where_it_can() {
         named("ocaml").unwrap().version(None, Some(&file))
     };
     assert_eq!(
-        in_file(b"\x7fELF\0x\04.13.1\0y 4.14.0\0"),
+        in_file(b"\x7fELF\x00x\x004.13.1\x00y 4.14.0\x00"),
         Some("OCaml 4.13.1".to_owned())
     );
-    assert_eq!(in_file(b"\04.13.1\05.0.1\0"), None, "a library's version, too");
-    assert_eq!(in_file(b"\06.0.1\04.13\04.13.1.2\04..1\0"), None);
+    assert_eq!(in_file(b"\x004.13.1\x005.0.1\x00"), None, "a library's version, too");
+    assert_eq!(in_file(b"\x006.0.1\x004.13\x004.13.1.2\x004..1\x00"), None);
 }
 
 /// GHC takes each of these flags by itself, and its `--info` takes the pair.

@@ -215,21 +215,7 @@ fn rows(comparison: &Comparison, only_changed: bool) -> Vec<Vec<String>> {
 /// The configuration; of rivals, both collectors: `gcbench, copying over two-space A=1m`; or both
 /// builds: `gcbench, copying build=new over old`.
 fn name(comparison: &Comparison, row: &Row) -> String {
-    named(comparison, &row.configuration)
-}
-
-pub(super) fn named(comparison: &Comparison, configuration: &Configuration) -> String {
-    let mut configuration = configuration.clone();
-    if let Some(against) = &comparison.against {
-        let judged = if comparison.of_builds {
-            configuration.settings.entry("build".to_owned()).or_default()
-        } else {
-            &mut configuration.collector
-        };
-        judged.push_str(" over ");
-        judged.push_str(against);
-    }
-    configuration.to_string()
+    rivals::named(comparison, &row.configuration)
 }
 
 fn short_row(name: String, figure: &str, verdict: &str) -> Vec<String> {

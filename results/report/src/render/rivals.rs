@@ -1,6 +1,5 @@
 //! The means of a comparison of rivals over the workloads: as text, as Markdown and as JSON.
 
-use super::comparison::named;
 use super::github::Rows;
 use super::text_table::TextTable;
 use crate::analysis::compare::Comparison;
@@ -76,4 +75,19 @@ pub(super) fn json(mean: &Mean) -> Value {
         "high": mean.ratio.ci95.map(|ci| ci.high),
         "worst": {"ratio": mean.worst.0, "workload": mean.worst.1},
     })
+}
+
+/// The configuration, with both sides of the comparison in the place in which they differ.
+pub(super) fn named(comparison: &Comparison, configuration: &Configuration) -> String {
+    let mut configuration = configuration.clone();
+    if let Some(against) = &comparison.against {
+        let judged = if comparison.of_builds {
+            configuration.settings.entry("build".to_owned()).or_default()
+        } else {
+            &mut configuration.collector
+        };
+        judged.push_str(" over ");
+        judged.push_str(against);
+    }
+    configuration.to_string()
 }
