@@ -2,8 +2,8 @@
 //! configuration costs over the least cost of the program alone that any of them shows.
 //!
 //! Two costs: elapsed time, in which a parallel or concurrent collector hides work, and CPU time.
-//! A configuration takes part if all its runs ended well and have both figures. The formula and its
-//! source are in `gclab_inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
+//! A configuration takes part in a cost if all its runs ended well and have its two figures. (A JVM
+//! tells the elapsed time of collections only.) The formula and its source are in `gclab_inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
 
 use crate::analysis::places::Places;
 use crate::analysis::subject::runs_of;
@@ -25,22 +25,34 @@ pub(crate) const COSTS: [(&str, Metric, Metric); 2] = [
 pub(crate) struct WorkOverheads<'a> {
     /// The workload.
     pub(crate) work: &'a WorkloadRuns<'a>,
-    /// The configurations that take part.
+    /// The configurations that take part in a cost.
     pub(crate) groups: Vec<&'a Group<'a>>,
-    /// The overheads by each cost, in the order of [`COSTS`] and of the configurations.
-    pub(crate) by_cost: Vec<Overheads>,
+    /// The overheads by each cost, in the order of [`COSTS`]; `None` with less than two
+    /// configurations.
+    by_cost: [Option<CostOverheads>; COSTS.len()],
+}
+
+/// The overheads by one cost.
+#[derive(Debug)]
+struct CostOverheads {
+    /// The configurations that take part, as places in [`WorkOverheads::groups`].
+    members: Vec<usize>,
+    /// Their overheads, in this order.
+    overheads: Overheads,
 }
 
 impl WorkOverheads<'_> {
     /// The configuration whose cost without collections is the baseline of a cost, and that cost.
-    pub(crate) fn baseline(&self, cost: usize) -> (&Group<'_>, f64) {
-        let overheads = &self.by_cost[cost];
-        (self.groups[overheads.baseline], overheads.cost)
+    pub(crate) fn baseline(&self, cost: usize) -> Option<(&Group<'_>, f64)> {
+        let CostOverheads { members, overheads } = self.by_cost[cost].as_ref()?;
+        Some((self.groups[members[overheads.baseline]], overheads.cost))
     }
 
-    /// The overhead of a configuration by a cost.
-    pub(crate) fn overhead(&self, cost: usize, group: usize) -> &Ratio {
-        &self.by_cost[cost].overheads[group]
+    /// The overhead of a configuration by a cost, if it takes part.
+    pub(crate) fn overhead(&self, cost: usize, group: usize) -> Option<&Ratio> {
+        let CostOverheads { members, overheads } = self.by_cost[cost].as_ref()?;
+        let place = members.iter().position(|member| *member == group)?;
+        Some(&overheads.overheads[place])
     }
 }
 
@@ -50,37 +62,38 @@ pub(crate) fn overheads<'a>(summary: &'a Summary<'a>) -> Vec<WorkOverheads<'a>> 
 }
 
 fn of_work<'a>(work: &'a WorkloadRuns<'a>) -> Option<WorkOverheads<'a>> {
-    let mut groups = Vec::new();
-    let mut costs: [Vec<Vec<Cost>>; 2] = Default::default();
-    for group in work.groups.iter().filter(|group| group.failures().is_empty()) {
-        let of_cost = |(_, total, collections): &(&str, Metric, Metric)| -> Option<Vec<Cost>> {
-            let of_run = |run: &Run| {
-                Some(Cost {
-                    total: total.of(run)?,
-                    collections: collections.of(run)?,
-                })
-            };
-            group
-                .ok()
-                .map(of_run)
-                .collect::<Option<Vec<_>>>()
-                .filter(|runs| !runs.is_empty())
-        };
-        let [Some(elapsed), Some(cpu)] = [of_cost(&COSTS[0]), of_cost(&COSTS[1])] else {
-            continue;
-        };
-        groups.push(group);
-        costs[0].push(elapsed);
-        costs[1].push(cpu);
-    }
-    if groups.len() < 2 {
+    let has_cost = |group: &&Group<'_>| COSTS.iter().any(|cost| costs_of(group, cost).is_some());
+    let ended_well = work.groups.iter().filter(|group| group.failures().is_empty());
+    let groups: Vec<_> = ended_well.filter(has_cost).collect();
+    let by_cost = COSTS.map(|cost| by_cost(&groups, &cost));
+    by_cost
+        .iter()
+        .any(Option::is_some)
+        .then_some(WorkOverheads { work, groups, by_cost })
+}
+
+/// The overheads by a cost, if two or more of `groups` have it.
+fn by_cost(groups: &[&Group<'_>], cost: &(&str, Metric, Metric)) -> Option<CostOverheads> {
+    let costs: Vec<_> = groups.iter().map(|group| costs_of(group, cost)).collect();
+    let members: Vec<usize> = (0..groups.len()).filter(|&index| costs[index].is_some()).collect();
+    if members.len() < 2 {
         return None;
     }
-    let by_cost = costs
-        .iter()
-        .map(|costs| lower_bound_overheads(costs))
-        .collect::<Option<_>>()?;
-    Some(WorkOverheads { work, groups, by_cost })
+    let costs: Vec<Vec<Cost>> = costs.into_iter().flatten().collect();
+    let overheads = lower_bound_overheads(&costs)?;
+    Some(CostOverheads { members, overheads })
+}
+
+/// The cost of each run of a configuration, if all of them have its figures.
+fn costs_of(group: &Group<'_>, (_, total, collections): &(&str, Metric, Metric)) -> Option<Vec<Cost>> {
+    let of_run = |run: &Run| {
+        Some(Cost {
+            total: total.of(run)?,
+            collections: collections.of(run)?,
+        })
+    };
+    let runs = group.ok().map(of_run).collect::<Option<Vec<_>>>();
+    runs.filter(|runs| !runs.is_empty())
 }
 
 /// A chart for each cost against the swept flag; none if several flags were swept, as the table
@@ -93,16 +106,16 @@ pub(crate) fn charts(summary: &Summary<'_>, of: &WorkOverheads<'_>) -> Vec<Chart
             let mine = of.groups.iter().enumerate();
             let mine = mine.filter(|(_, group)| group.configuration.collector == *collector);
             let point = |(index, group): (usize, &&Group<'_>)| {
-                let ratio = of.overhead(cost, index);
-                Point {
+                let ratio = of.overhead(cost, index)?;
+                Some(Point {
                     tip: format!("{}: {}", group.label(&summary.axes), format::ratio(ratio)),
                     subject: runs_of([*group]),
                     ..Point::estimate(places.of(group), ratio.estimate, ratio.ends())
-                }
+                })
             };
             Series {
                 style,
-                points: mine.map(point).collect(),
+                points: mine.filter_map(point).collect(),
                 marks: true,
                 joined: places.joined,
                 band: places.joined,
@@ -119,5 +132,9 @@ pub(crate) fn charts(summary: &Summary<'_>, of: &WorkOverheads<'_>) -> Vec<Chart
             ..Chart::default()
         }
     };
-    COSTS.iter().enumerate().map(chart).collect()
+    let costs = COSTS.iter().enumerate();
+    costs
+        .filter(|(cost, _)| of.by_cost[*cost].is_some())
+        .map(chart)
+        .collect()
 }

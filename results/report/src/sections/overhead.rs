@@ -19,7 +19,8 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
          shows: what collection costs at least (lower-bound overhead, LBO). Barriers, allocation and disturbed caches are \
          not told from the program, so the true cost is higher. Elapsed time hides work that other threads do; CPU time \
          does not. A further configuration can only raise these figures, so compare them within one experiment. Intervals \
-         by resamples, from {RUNS_FOR_OVERHEAD} runs on. A configuration with a failed run takes no part."
+         by resamples, from {RUNS_FOR_OVERHEAD} runs on. A configuration with a failed run takes no part. A runtime that \
+         tells only the elapsed time of its collections takes part in that cost alone."
     );
     let mut parts = vec![Part::Note(note)];
     if summary.axes.len() == 1 {
@@ -44,15 +45,15 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
 /// The configurations whose costs without collections are the baselines.
 fn baselines(summary: &Summary<'_>, of_work: &WorkOverheads<'_>) -> String {
     let of_cost = |(cost, (name, total, _)): (usize, &(&str, crate::metric::Metric, _))| {
-        let (group, least) = of_work.baseline(cost);
-        format!(
+        let (group, least) = of_work.baseline(cost)?;
+        Some(format!(
             "{} of {} without collections, by {}",
             total.unit.text_with_unit(least),
             name,
             group.label(&summary.axes)
-        )
+        ))
     };
-    let texts: Vec<String> = COSTS.iter().enumerate().map(of_cost).collect();
+    let texts: Vec<String> = COSTS.iter().enumerate().filter_map(of_cost).collect();
     format!("The least costs: {}.", texts.join("; "))
 }
 
@@ -63,7 +64,10 @@ fn table(summary: &Summary<'_>, of_work: &WorkOverheads<'_>) -> Table {
         let mut cells = word_cells(summary, group);
         cells.extend((0..COSTS.len()).map(|cost| {
             let ratio = of_work.overhead(cost, index);
-            Cell::number(format::ratio(ratio), ratio.estimate)
+            ratio.map_or_else(
+                || Cell::text(format::ABSENT),
+                |ratio| Cell::number(format::ratio(ratio), ratio.estimate),
+            )
         }));
         cells
     };

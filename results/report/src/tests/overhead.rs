@@ -48,7 +48,7 @@ fn the_baseline_is_the_least_cost_without_collections() {
     let summary = Summary::of_runs(&kept_runs, &[]);
     let found = overheads(&summary);
     assert_eq!(found.len(), 2, "two workloads");
-    let (baseline, cost) = found[0].baseline(0);
+    let (baseline, cost) = found[0].baseline(0).expect("a baseline");
     assert_eq!((baseline.configuration.collector.as_str(), cost), ("copying", 1.0));
     assert_eq!(found[0].groups.len(), 7);
     for (index, group) in found[0].groups.iter().enumerate() {
@@ -58,7 +58,7 @@ fn the_baseline_is_the_least_cost_without_collections() {
             2.0
         };
         for cost in 0..2 {
-            let ratio = found[0].overhead(cost, index);
+            let ratio = found[0].overhead(cost, index).expect("takes part");
             let ends = ratio.ci95.expect("five runs");
             assert!(
                 (ratio.estimate - wanted).abs() < 1e-9 && ends.contains(wanted),
@@ -70,6 +70,35 @@ fn the_baseline_is_the_least_cost_without_collections() {
         panic!("two charts")
     };
     assert!(elapsed.title.contains("elapsed") && cpu.title.contains("CPU") && elapsed.dots() == 7);
+}
+
+/// As a JVM, which tells the elapsed time of collections only.
+#[test]
+fn a_cost_that_a_configuration_does_not_tell_is_absent_alone() {
+    let mut runs = runs();
+    for run in runs.iter_mut().filter(|run| run.collector == "two-space") {
+        run.stats.as_mut().expect("a good run").gc_cpu_seconds = None;
+    }
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
+    let found = overheads(&summary);
+    let [elapsed, cpu] = &charts(&summary, &found[0])[..] else {
+        panic!("two charts")
+    };
+    assert_eq!((elapsed.dots(), cpu.dots()), (8, 4));
+    for (index, group) in found[0].groups.iter().enumerate() {
+        let has_cpu = group.configuration.collector == "copying";
+        assert!(found[0].overhead(0, index).is_some());
+        assert_eq!(found[0].overhead(1, index).is_some(), has_cpu);
+    }
+    for run in &mut runs {
+        run.stats.as_mut().expect("a good run").gc_cpu_seconds = None;
+    }
+    let kept_runs = kept(&runs);
+    let summary = Summary::of_runs(&kept_runs, &[]);
+    let found = overheads(&summary);
+    assert_eq!(charts(&summary, &found[0]).len(), 1, "elapsed time alone");
+    assert!(found[0].baseline(0).is_some() && found[0].baseline(1).is_none());
 }
 
 #[test]
