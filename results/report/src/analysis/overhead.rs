@@ -2,8 +2,9 @@
 //! configuration costs over the least cost of the program alone that any of them shows.
 //!
 //! Two costs: elapsed time, in which a parallel or concurrent collector hides work, and CPU time.
-//! A configuration takes part in a cost if all its runs ended well and have its two figures. (A JVM
-//! tells the elapsed time of collections only.) The formula and its source are in `gclab_inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
+//! A configuration takes part in a cost if all its runs ended well and have its two figures. (A
+//! JVM tells the elapsed time of collections only.) The formula and its source are in
+//! `gclab_inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
 
 use crate::analysis::places::Places;
 use crate::analysis::subject::runs_of;
