@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Closures from finalisers that the program keeps at a time.
+/// Closures from finalisers that the program keeps when it collects.
 const MOST_KEPT: usize = 3;
 
 /// Bytes that a finaliser allocates.
@@ -104,6 +104,12 @@ impl Finalisers {
         }
     }
 
+    /// Drops the oldest closures that finalisers returned, if there are many. (Not when they return:
+    /// a collection has kept each of them alive.)
+    pub(super) fn drop_old(&mut self) {
+        self.kept.drain(..self.kept.len().saturating_sub(MOST_KEPT));
+    }
+
     /// Whether finalisers have run since the program last looked.
     pub(super) fn some_ran(&self) -> bool {
         !self.ran.lock().expect("sound").is_empty()
@@ -125,7 +131,6 @@ impl Finalisers {
             }
             order.push((last, usize::MAX - number));
             self.kept.extend(closure.map(|closure| (closure, id)));
-            self.kept.drain(..self.kept.len().saturating_sub(MOST_KEPT));
         }
         if collected {
             self.all_have_run(&self.reachable(model, roots), &order);
@@ -142,11 +147,8 @@ impl Finalisers {
         if !order.is_sorted() {
             differ("finalisers of one collection ran in another order than that of their registration, reversed");
         }
-        // A closure that a finaliser returned was dropped since, and died in no collection yet.
-        let dropped = order.iter().filter(|(last, _)| !last).count() > MOST_KEPT;
-        for (number, (id, last)) in &self.registered {
-            let lives = reachable[id.0] || (*last && dropped);
-            if !lives {
+        for (number, (id, _)) in &self.registered {
+            if !reachable[id.0] {
                 differ(format!("finaliser {number} has not run, and {id:?} is unreachable"));
             }
         }

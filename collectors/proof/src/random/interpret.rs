@@ -221,6 +221,7 @@ impl Heap {
             Op::Storm { into, value, count } => self.storm(m, locals, (into, value, count)),
             Op::Collect { major } => {
                 self.look_at_finalisers(false);
+                self.finalisers.drop_old();
                 m.collect(major);
                 // Another thread may hold up the finalisers of this one.
                 let settled = self.table.is_none() || self.finalisers.all_ran();
