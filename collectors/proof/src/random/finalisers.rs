@@ -104,8 +104,8 @@ impl Finalisers {
         }
     }
 
-    /// Drops the oldest closures that finalisers returned, if there are many. (Not when they return:
-    /// a collection has kept each of them alive.)
+    /// Drops the oldest closures that finalisers returned, if there are many. Called before a
+    /// collection, not after it: the collection has kept each closure alive that it returns.
     pub(super) fn drop_old(&mut self) {
         self.kept.drain(..self.kept.len().saturating_sub(MOST_KEPT));
     }
