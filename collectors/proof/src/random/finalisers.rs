@@ -86,11 +86,12 @@ impl Finalisers {
             m.finalise_last(closure, move |_| note(None));
         } else {
             m.finalise(closure, move |m, closure| {
+                // First: the allocation may find the heap exhausted, and end the finaliser.
+                note(Some(closure));
                 if number.is_multiple_of(2) {
                     m.alloc_bytes_filled(ALLOCATED, 7);
                     words.fetch_add(ALLOCATED_WORDS, Relaxed);
                 }
-                note(Some(closure));
             });
         }
     }
