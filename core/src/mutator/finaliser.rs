@@ -79,14 +79,14 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         }
     }
 
-    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {
-        let world = self.slow_path();
-        world.register_finaliser(occasion, closure, Box::new(function))
-    }
-
     /// Ends the calls of an alarm of this heap.
     pub fn delete_alarm(&self, alarm: Alarm) {
         self.slow_path().remove_alarm(alarm.number);
+    }
+
+    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {
+        let world = self.slow_path();
+        world.register_finaliser(occasion, closure, Box::new(function))
     }
 }
 

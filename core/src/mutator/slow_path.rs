@@ -13,7 +13,8 @@ use std::any::Any;
 /// functions.
 pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
 
-/// The world as its mutators call it. Each call but `handles` takes the world's lock.
+/// The world as its mutators call it. Each call takes the world's lock, except `handles` and those
+/// for finalisers, which have locks of their own.
 ///
 /// A call that finds the heap exhausted unwinds to [`crate::world::World::enter`].
 pub(crate) trait SlowPath<M: MutatorKind> {
