@@ -234,7 +234,7 @@ fn comparisons_keep_the_figures_that_they_judge() {
     let table = Reader::for_tables().read(&path).expect("it reads");
     for (compared, table) in compared.runs().iter().zip(table.runs()) {
         let count = |run: &Run| crate::metric::all().filter(|metric| metric.of(run).is_some()).count();
-        assert!(count(compared) <= 8 && count(compared) <= count(table) && compared.single.is_none());
+        assert!(count(compared) <= 9 && count(compared) <= count(table) && compared.single.is_none());
         assert_eq!(compared.id().expect("a name"), table.id().expect("a name"));
         assert_eq!(compared.started().expect("absent"), None);
     }

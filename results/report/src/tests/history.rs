@@ -18,6 +18,7 @@ fn folder(number: u64, factor: f64) -> Vec<RunRecord> {
         let stats = run.stats.as_mut().expect("a good run");
         for time in [
             &mut stats.total_elapsed_seconds,
+            &mut stats.total_cpu_seconds,
             &mut stats.gc_cpu_seconds,
             &mut stats.mut_cpu_seconds,
         ] {
