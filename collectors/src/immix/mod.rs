@@ -1,5 +1,6 @@
-//! `immix`, `sticky-immix` and `gen-immix`: closures are marked and stay where they are, and mutators allocate
-//! in the holes between them. Only closures of fragmented blocks move, if there is room (Immix).
+//! `immix`, `sticky-immix` and `gen-immix`: closures are marked, and most stay where they are.
+//! Mutators allocate in the holes between them. Closures of fragmented blocks and of the nursery of
+//! `gen-immix` move, if there is room.
 //!
 //! `immix` marks everything at each collection. Between two collections mutators take as much as
 //! there is live data: (F − 1) × live, or -A.

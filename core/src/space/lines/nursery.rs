@@ -29,9 +29,11 @@ impl LineSpace {
         }
     }
 
-    /// Condemns the blocks of the nursery, if the space has one and survivors are expected, and takes a reserve for `expected`
-    /// bytes of survivors: holes, unless `is_major`, since holes lie between closures that marking
-    /// may move; then free blocks. A reserve that was kept is for a major marking. It comes after [`LineSpace::leave`] and [`LineSpace::choose`].
+    /// Condemns the blocks of the nursery, if the space has one and survivors are expected, and
+    /// takes a reserve for `expected` bytes of survivors. These are holes, unless `is_major`:
+    /// holes lie between closures that a major marking may move. Then it takes free blocks. A
+    /// reserve that was kept is for a major marking. Comes after [`LineSpace::leave`] and
+    /// [`LineSpace::choose`].
     pub fn condemn_nursery(&mut self, heap: &mut Heap, marks: &MarkBits, expected: Bytes, is_major: bool) {
         if !self.has_nursery {
             return;
@@ -71,8 +73,9 @@ impl LineSpace {
         Bytes(size)
     }
 
-    /// Ends the evacuation of the nursery: frees its blocks without marks, and those of the reserve.
-    /// The others are old from now on, and have holes behind what came or stayed there.
+    /// Ends the evacuation of the nursery: frees its blocks without marks, and those of the
+    /// reserve. The others are old from now on, and have holes behind the closures that came or
+    /// stayed there.
     pub(super) fn free_nursery(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
         self.end_evacuation(marks);
         self.filled
