@@ -44,6 +44,8 @@ use crate::machine;
 use crate::program::Program;
 use crate::run::{Run, Subject};
 use crate::runtime::{self, Start};
+#[cfg(test)]
+pub(crate) use child::write_program;
 use child::{End, Finished, Limits};
 use outcome::{Judged, Launch};
 use progress::{Estimator, Left, Progress};
