@@ -3,6 +3,7 @@
 //! are as small as in all builds with debug assertions.
 
 mod moving;
+mod sliced;
 
 use super::*;
 use crate::alloc::Bump;

@@ -1,0 +1,189 @@
+//! The old space of the collector that works in slices: closures that were promoted stay where they
+//! are, until a sweep finds them unmarked.
+//!
+//! A run is filled once. It is freed when nothing in it is marked; until then its garbage stays.
+
+use gclab_core::block::{BLOCK, BlockRun, BlockState, FIRST_OLD_STEP, OutOfMemory, Region};
+use gclab_core::heap::Heap;
+use gclab_core::space::{Destination, LargeObject, MarkBits, Marks};
+use gclab_core::words::{Addr, Bytes, Words};
+use std::sync::Mutex;
+
+const RUN_BLOCKS: u32 = 8;
+
+/// Runs with closures, and large objects.
+#[derive(Debug)]
+pub(crate) struct Old {
+    runs: Vec<BlockRun>,
+    /// After marking: runs that have not been swept yet.
+    unswept: Vec<BlockRun>,
+    pub(crate) large: Vec<LargeObject>,
+    /// Where closures start; but in unswept runs those that are marked.
+    starts: MarkBits,
+    /// The marks of the cycle under way; all clear between cycles.
+    pub(crate) marks: MarkBits,
+}
+
+impl Old {
+    pub(crate) fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        Ok(Old {
+            runs: Vec::new(),
+            unswept: Vec::new(),
+            large: Vec::new(),
+            starts: MarkBits::new(heap)?,
+            marks: MarkBits::new(heap)?,
+        })
+    }
+
+    /// Takes memory for copies of `words` words, however they fill the runs.
+    pub(crate) fn room(&self, heap: &mut Heap, words: Words) -> Result<Room, OutOfMemory> {
+        // A run ends where a closure finds no room, which is no large object.
+        let bytes = words.to_bytes().0 * 9 / 8;
+        let count = bytes.div_ceil(RUN_BLOCKS as usize * BLOCK.0) + 1;
+        let mut free = Vec::with_capacity(count);
+        for _ in 0..count {
+            match heap.allocate(RUN_BLOCKS, RUN_BLOCKS, BlockState::of_step(FIRST_OLD_STEP)) {
+                Ok(run) => free.push(run),
+                Err(error) => {
+                    free.into_iter().for_each(|run| heap.free(run));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Room(Mutex::new(RoomRuns { free, used: Vec::new() })))
+    }
+
+    /// The table for a promotion. Promoted closures are `black` while a snapshot is marked.
+    pub(crate) fn promotion(&self, black: bool) -> Promotion<'_> {
+        Promotion {
+            starts: &self.starts,
+            marks: black.then_some(&self.marks),
+        }
+    }
+
+    /// Keeps the runs of a promotion, and the large objects that it found alive.
+    pub(crate) fn promoted(&mut self, heap: &mut Heap, room: Room, young: Vec<LargeObject>) {
+        let RoomRuns { free, used } = room.0.into_inner().expect("no thread panicked");
+        free.into_iter().for_each(|run| heap.free(run));
+        self.runs.extend(used);
+        for object in young {
+            if self.starts.get(object.run.start()) {
+                heap.set_state(object.run, BlockState::of_step(FIRST_OLD_STEP).large());
+                self.large.push(object);
+            } else {
+                heap.free(object.run);
+            }
+        }
+    }
+
+    /// Everything that roots lead to is marked: what is unmarked is garbage.
+    pub(crate) fn begin_sweep(&mut self, heap: &mut Heap) {
+        self.unswept = std::mem::take(&mut self.runs);
+        let (starts, marks) = (&mut self.starts, &mut self.marks);
+        self.large.retain(|object| {
+            let (start, lives) = (object.run.start(), marks.get(object.run.start()));
+            marks.clear(start, start + Words(1));
+            if !lives {
+                starts.clear(start, start + Words(1));
+                heap.free(object.run);
+            }
+            lives
+        });
+    }
+
+    /// Sweeps runs up to about `budget` words. Returns whether all are swept.
+    pub(crate) fn sweep(&mut self, heap: &mut Heap, budget: Words) -> bool {
+        let mut swept = 0;
+        while swept < budget.0
+            && let Some(run) = self.unswept.pop()
+        {
+            swept += run.bytes().0 / 8;
+            let mut from = run.start();
+            while let Some(at) = self.starts.next_set(from, run.end()) {
+                from = at + Words(1);
+                if !self.marks.get(at) {
+                    self.starts.clear(at, from);
+                }
+            }
+            if self.marks.next_set(run.start(), run.end()).is_some() {
+                self.runs.push(run);
+            } else {
+                heap.free(run);
+            }
+            self.marks.clear(run.start(), run.end());
+        }
+        self.unswept.is_empty()
+    }
+
+    pub(crate) fn held(&self) -> Bytes {
+        let runs = self.runs.iter().chain(&self.unswept);
+        let large = self.large.iter().map(|object| &object.run);
+        runs.chain(large).map(|run| run.bytes()).sum()
+    }
+
+    pub(crate) fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
+        for run in &self.runs {
+            self.starts.for_each_region(*run, &[], FIRST_OLD_STEP, visit);
+        }
+        // Garbage there may lead to runs that were freed.
+        for run in &self.unswept {
+            self.marks.for_each_region(*run, &[], FIRST_OLD_STEP, visit);
+        }
+        for object in &self.large {
+            visit(Region {
+                run: object.run,
+                start: object.run.start(),
+                end: object.run.start() + object.words,
+                step: FIRST_OLD_STEP,
+                large: true,
+            });
+        }
+    }
+}
+
+/// Memory for the copies of one promotion.
+pub(crate) struct Room(Mutex<RoomRuns>);
+
+struct RoomRuns {
+    free: Vec<BlockRun>,
+    used: Vec<BlockRun>,
+}
+
+// SAFETY: each run is new and is returned once.
+unsafe impl Destination for Room {
+    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
+        let mut runs = self.0.lock().expect("no thread panicked");
+        let run = runs.free.pop()?;
+        runs.used.push(run);
+        Some((run.start(), run.end()))
+    }
+}
+
+/// The table of a promotion: old closures count as marked.
+pub(crate) struct Promotion<'o> {
+    starts: &'o MarkBits,
+    marks: Option<&'o MarkBits>,
+}
+
+// SAFETY: `starts` decides; both tables have marks at closures only.
+unsafe impl Marks for Promotion<'_> {
+    fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
+        let is_new = self.starts.mark::<PARALLEL>(at, words);
+        if is_new && let Some(marks) = self.marks {
+            marks.mark::<PARALLEL>(at, words);
+        }
+        is_new
+    }
+
+    fn is_marked(&self, at: Addr) -> bool {
+        self.starts.is_marked(at)
+    }
+
+    fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
+        self.starts.next_marked(from, to)
+    }
+
+    fn entry_address(&self, at: Addr) -> *const u8 {
+        self.starts.entry_address(at)
+    }
+}
