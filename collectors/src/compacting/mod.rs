@@ -84,7 +84,7 @@ impl Collect for Compacting {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         let generation = self.spaces.generation_of(pause.due);
-        let mut outcome = if self.spaces.compacts(generation) {
+        let mut outcome = if self.spaces.compacts(generation) || pause.cause.forces_compaction() {
             self.compact(pause)?
         } else {
             // Without room for copies nothing has been condemned. A compaction copies only young

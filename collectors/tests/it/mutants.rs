@@ -13,6 +13,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
+use gclab_core::mutator::Request;
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -312,7 +313,7 @@ fn closures_are_kept_without_their_referents() {
             let (m, second) = m.alloc_with(|m| Link::new(Some(first.get(m))));
             m.weak_handle(second)
         });
-        m.collect(true);
+        m.collect(Request::Full);
         drop(handle);
     });
     session.expect("enough memory");

@@ -10,7 +10,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
-use gclab_core::mutator::{MutVar, Mutator, MutatorKind};
+use gclab_core::mutator::{MutVar, Mutator, MutatorKind, Request};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -209,8 +209,8 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         var.get(view).write(view, Some(number));
         let weak = view.weak_handle(number);
         assert!(weak.open(view) == Some(number));
-        m.collect(false);
-        m.collect(false);
+        m.collect(Request::Minor);
+        m.collect(Request::Minor);
         var.get(m).write(m, None);
         let (view, number) = m.alloc_with(|_| Number::new(2, None));
         var.get(view).write(view, Some(number));
@@ -218,10 +218,10 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         // The first number is unreachable, and is there until a collection finds it dead.
         assert!(weak.open(view).is_some_and(|number| number.value(view) == 1));
         assert!(other.open(view) == Some(number));
-        m.collect(true);
+        m.collect(Request::Full);
         // An empty handle shows nothing to the barrier.
         assert!(weak.open(m).is_none());
-        m.collect(true);
+        m.collect(Request::Full);
         assert_eq!(other.open(m).map(|number| number.value(m)), Some(2));
     });
 }

@@ -19,7 +19,7 @@ mod pause;
 pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
 pub use crate::barrier::{Barrier, GenerationalBarrier, NoBarrier, SnapshotBarrier};
 pub use crate::capability::{Capabilities, Capability};
-pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
+pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill, Request};
 pub use crate::kind::Direct;
 pub use crate::overwritten::Overwritten;
 pub use crate::roots::{RootSlot, Roots};

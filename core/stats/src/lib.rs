@@ -36,7 +36,7 @@ mod statistics;
 mod times;
 mod utilisation;
 
-pub use cause::Cause;
+pub use cause::{Cause, Request};
 pub use collection::{Before, Collection, Counted, Memory, Timing, Work};
 pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};

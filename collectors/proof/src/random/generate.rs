@@ -3,7 +3,7 @@
 //! Every sublist of a program is a program, too, so shrinking drops operations: each index in an
 //! operation is taken modulo the number of things that exist.
 
-use super::program::{Op, Program, Setting, Shape, Var};
+use super::program::{Op, Program, Request, Setting, Shape, Var, Words};
 use proptest::prelude::*;
 
 pub(super) fn setting() -> impl Strategy<Value = Setting> {
@@ -135,8 +135,11 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
             value: y,
             count,
         },
-        198..207 => Op::Collect { major: false },
-        207..213 => Op::Collect { major: true },
+        198..203 => Op::Collect(Request::Minor),
+        203..207 => Op::Collect(Request::Slice(Words(usize::from(a) * 8))),
+        207..209 => Op::Collect(Request::Cycle),
+        209..212 => Op::Collect(Request::Full),
+        212..213 => Op::Collect(Request::Compact),
         213..217 => Op::Hold { handle: at % 6, var: x },
         217..221 => Op::Open { to: x, handle: at % 6 },
         221..226 => Op::HoldWeak { handle: at % 6, var: x },

@@ -8,7 +8,9 @@ pub use super::shapes::Shape;
 pub use super::table::Shared;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration, HeapHint};
+pub use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
+pub use gclab_core::words::Words;
 use std::fmt;
 
 /// A variable: of the open frames if the lowest two bits are not 3, of the globals otherwise.
@@ -144,10 +146,7 @@ pub enum Op {
         count: usize,
     },
     /// Collects, and compares the heap with its reference.
-    Collect {
-        /// Whether the collection is a major one.
-        major: bool,
-    },
+    Collect(Request),
     /// Makes a handle for `var`, or drops the handle if `var` is null.
     Hold {
         /// The number of the handle, 0 to 5.
