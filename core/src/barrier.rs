@@ -77,6 +77,7 @@ impl<B> SnapshotBarrier<B> {
     pub fn set_marking<A>(capabilities: Capabilities<'_, A>, on: bool) {
         for capability in capabilities.iter() {
             capability.barrier_word().set(if on { MARKING } else { 0 });
+            capability.overwritten().set_marking(on);
         }
     }
 

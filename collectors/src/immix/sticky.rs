@@ -13,7 +13,7 @@
 use super::spaces::{Marking, Spaces};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING};
@@ -96,7 +96,7 @@ impl Collect for StickyImmix {
             _ => self.major(pause),
         };
         self.sizing.note(pause, &outcome);
-        if outcome.work.major {
+        if outcome.work.is_major() {
             self.old_limit = self.sizing.old_limit(self.old, MajorStrategy::InPlace);
         }
         outcome.exhausted = self.set_area(&outcome.work).err();
@@ -137,7 +137,7 @@ impl StickyImmix {
         Outcome {
             work: Work {
                 generation,
-                major,
+                cycle: Cycle::whole_if(major),
                 live: self.old,
                 large: self.old_large,
                 slop: held - self.old,

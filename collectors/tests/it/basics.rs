@@ -153,7 +153,7 @@ fn promotions_from_remembered_slots_are_foreseen() {
     let statistics = world.finish();
     let mut limit = usize::MAX;
     for collection in statistics.collections.iter().filter(|c| !c.forced()) {
-        if collection.work.major {
+        if collection.work.is_major() {
             limit = (collection.work.live.0 as f64 * config.old_factor) as usize;
         } else {
             assert!(collection.work.live.0 <= limit, "limit {limit}: {collection:?}");

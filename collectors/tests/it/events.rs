@@ -172,7 +172,7 @@ under_every_collector! {
         {
             assert_eq!(collection, kept);
             assert_eq!((*start, end - start), (collection.time.start_ns, collection.time.elapsed_ns));
-            assert!(due.is_some_and(|major| collection.work.major || !major));
+            assert!(due.is_some_and(|major| collection.work.is_major() || !major));
             let total = allocated.iter().sum::<u64>();
             assert_eq!(total - before, collection.before.allocated.0 as u64);
             before = total;
@@ -180,7 +180,7 @@ under_every_collector! {
         assert_eq!(seen.starts.len() as u64, statistics.collections_count());
         let majors = |majors: &mut dyn Iterator<Item = bool>| majors.filter(|major| *major).count();
         let due = majors(&mut seen.starts.iter().map(|start| start.1 == Some(true)));
-        let done = majors(&mut seen.ends.iter().map(|end| end.1.work.major));
+        let done = majors(&mut seen.ends.iter().map(|end| end.1.work.is_major()));
         assert!(due == done && done >= 3, "{due} of {done} major collections were known at their start");
         assert!(seen.phases >= 4 * seen.starts.len() as u64);
         assert!(seen.caps.is_empty() && seen.turns.is_empty(), "no listener asks for them");
@@ -199,7 +199,7 @@ under_every_collector! {
         let majors = world.finish().major_gcs;
         let seen = notes.0.lock().expect("sound");
         assert_eq!(seen.kept.len() as u64, majors);
-        let major = seen.starts.iter().zip(&seen.ends).filter(|(_, end)| end.1.work.major);
+        let major = seen.starts.iter().zip(&seen.ends).filter(|(_, end)| end.1.work.is_major());
         let mut returned = 0;
         for ((time, kept), (start, end)) in seen.kept.iter().zip(major) {
             assert!((start.0..=end.0).contains(time));

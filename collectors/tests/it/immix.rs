@@ -223,7 +223,10 @@ fn large_objects_die<C: Collector>() {
     };
     let are_major = C::DESCRIPTION.generations.1 == 1;
     assert!(collections.len() > 10, "{name}: one for each MiB");
-    assert!(collections.iter().all(|each| each.work.major == are_major), "{name}");
+    assert!(
+        collections.iter().all(|each| each.work.is_major() == are_major),
+        "{name}"
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl CollectorVisitor for Shrinks {
         let (majors, minors): (Vec<_>, Vec<_>) = statistics
             .collections
             .iter()
-            .partition(|collection| collection.work.major);
+            .partition(|collection| collection.work.is_major());
         assert!(
             majors
                 .iter()

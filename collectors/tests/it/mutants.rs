@@ -8,8 +8,8 @@ use crate::basics::config;
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::closure::{Closure, ClosureRef, Ptr, Slot};
 use gclab_core::collector::{
-    Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
-    Outcome, Pause, Refill, RootSlot, Roots, Work,
+    Barrier, Bump, Capabilities, Capability, Collect, Collector, Cycle, Description, GenerationalBarrier, NoBarrier,
+    NotBegun, Outcome, Pause, Refill, RootSlot, Roots, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
@@ -115,7 +115,7 @@ impl<S: Sin> Collect for Mutant<S> {
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {
             generation,
-            major: generation + 1 == self.generations,
+            cycle: Cycle::whole_if(generation + 1 == self.generations),
             large: if S::COUNTS_LARGE { work.large } else { Bytes(0) },
             ..work
         };

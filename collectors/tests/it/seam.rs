@@ -5,8 +5,8 @@ use crate::basics::config;
 use gclab_core::block::{BLOCK, BlockState, FIRST_OLD_STEP, OutOfMemory, Region, Shortage};
 use gclab_core::closure::{Closure, ClosureRef, Mut, Slot};
 use gclab_core::collector::{
-    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Description, KindOf, NotBegun, Outcome,
-    Pause, Refill, Work,
+    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, KindOf, NotBegun,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
@@ -167,7 +167,7 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         Ok(Outcome::from(Work {
             generation,
-            major: generation == 1,
+            cycle: Cycle::whole_if(generation == 1),
             ..work
         }))
     }

@@ -16,6 +16,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
     let odd = (
         proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
         proptest::option::weighted(0.3, 1u64..60),
+        proptest::option::weighted(0.7, prop_oneof![1usize..10, 1usize..400]),
     );
     let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
     let team = (1u32..5, any::<bool>());
@@ -23,7 +24,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
         |(
             (area_blocks, chunk_blocks, large_kib),
             (tenths, old_min_kib, generations),
-            (hint_kib, stress),
+            (hint_kib, stress, slice_words),
             (limit_mib, min_free),
             (gc_threads, balance_all),
         )| {
@@ -36,6 +37,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
                 generations,
                 hint_kib,
                 stress,
+                slice_words,
                 limit_mib,
                 min_free,
                 gc_threads,

@@ -230,6 +230,8 @@ pub struct Setting {
     pub hint_kib: Option<usize>,
     /// Collects at every allocation of this number, `-DZ`.
     pub stress: Option<u64>,
+    /// The most words of work in a slice, `-DI`, for collectors that have it.
+    pub slice_words: Option<usize>,
     /// The limit of memory in MiB, `-M`.
     pub limit_mib: Option<usize>,
     /// The least free memory, `-m`, in percent.
@@ -252,6 +254,7 @@ impl Default for Setting {
             generations: 2,
             hint_kib: None,
             stress: None,
+            slice_words: None,
             limit_mib: None,
             min_free: 3,
             gc_threads: 2,
@@ -277,6 +280,7 @@ impl Setting {
                 Some(kib) => HeapHint::Size(Bytes(kib << 10)),
             },
             stress: self.stress,
+            slice_limit: self.slice_words.map(Words),
             min_free: f64::from(self.min_free),
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
             reserve: Bytes(1 << 30),

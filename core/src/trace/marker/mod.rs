@@ -35,7 +35,7 @@ use crate::space::{Destination, InPlace, Marks};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
-use gclab_stats::{Counted, Shared, Sharing, Work};
+use gclab_stats::{Counted, Cycle, Shared, Sharing, Work};
 use mark_loop::MarkLoop;
 use mover::Mover;
 use span_stack::{SpanStack, StackPool};
@@ -347,7 +347,7 @@ impl Marked {
         Outcome {
             in_place: true,
             ..Outcome::from(Work {
-                major: true,
+                cycle: Cycle::Whole,
                 copied: self.moved.to_bytes(),
                 live,
                 large: self.large.to_bytes(),

@@ -1,15 +1,17 @@
 //! The old space of the collector that works in slices: closures that were promoted stay where they
 //! are, until a sweep finds them unmarked.
 //!
-//! A run is filled once. It is freed when nothing in it is marked; until then its garbage stays.
+//! Promoted closures go to the holes between others, and then to new runs. A run without marks is
+//! freed.
 
-use gclab_core::block::{BLOCK, BlockRun, BlockState, FIRST_OLD_STEP, OutOfMemory, Region};
+use gclab_core::block::{BLOCK, BlockRun, BlockState, FIRST_OLD_STEP, LARGE_OBJECT, OutOfMemory, Region};
 use gclab_core::heap::Heap;
 use gclab_core::space::{Destination, LargeObject, MarkBits, Marks};
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Mutex;
 
-const RUN_BLOCKS: u32 = 8;
+/// The smallest hole that is filled.
+const LEAST_HOLE: Bytes = Bytes(64);
 
 /// Runs with closures, and large objects.
 #[derive(Debug)]
@@ -37,33 +39,44 @@ impl Old {
 
     /// Takes memory for copies of `words` words, however they fill the runs.
     pub(crate) fn room(&self, heap: &mut Heap, words: Words) -> Result<Room, OutOfMemory> {
-        // A run ends where a closure finds no room, which is no large object.
-        let bytes = words.to_bytes().0 * 9 / 8;
-        let count = bytes.div_ceil(RUN_BLOCKS as usize * BLOCK.0) + 1;
-        let mut free = Vec::with_capacity(count);
-        for _ in 0..count {
-            match heap.allocate(RUN_BLOCKS, RUN_BLOCKS, BlockState::of_step(FIRST_OLD_STEP)) {
-                Ok(run) => free.push(run),
-                Err(error) => {
-                    free.into_iter().for_each(|run| heap.free(run));
-                    return Err(error);
-                }
+        let free = match take(heap, words) {
+            Ok(free) => free,
+            // Memory that is kept for copies comes with a promise.
+            Err(_) => {
+                heap.prepare(words.to_bytes())?;
+                take(heap, words)?
             }
+        };
+        Ok(Room(Mutex::new(RoomRuns {
+            holes: self.holes(),
+            free,
+            used: Vec::new(),
+        })))
+    }
+
+    /// The holes of all runs that are swept.
+    fn holes(&self) -> Vec<(Addr, Addr)> {
+        let mut holes = Vec::new();
+        for run in &self.runs {
+            let mut from = run.start();
+            self.starts.for_each_region(*run, &[], FIRST_OLD_STEP, &mut |region| {
+                holes.push((from, region.start));
+                from = region.end;
+            });
+            holes.push((from, run.end()));
         }
-        Ok(Room(Mutex::new(RoomRuns { free, used: Vec::new() })))
+        holes.retain(|(start, end)| *end - *start >= LEAST_HOLE);
+        holes
     }
 
     /// The table for a promotion. Promoted closures are `black` while a snapshot is marked.
     pub(crate) fn promotion(&self, black: bool) -> Promotion<'_> {
-        Promotion {
-            starts: &self.starts,
-            marks: black.then_some(&self.marks),
-        }
+        Promotion { old: self, black }
     }
 
     /// Keeps the runs of a promotion, and the large objects that it found alive.
     pub(crate) fn promoted(&mut self, heap: &mut Heap, room: Room, young: Vec<LargeObject>) {
-        let RoomRuns { free, used } = room.0.into_inner().expect("no thread panicked");
+        let RoomRuns { free, used, .. } = room.0.into_inner().expect("no thread panicked");
         free.into_iter().for_each(|run| heap.free(run));
         self.runs.extend(used);
         for object in young {
@@ -91,13 +104,13 @@ impl Old {
         });
     }
 
-    /// Sweeps runs up to about `budget` words. Returns whether all are swept.
-    pub(crate) fn sweep(&mut self, heap: &mut Heap, budget: Words) -> bool {
-        let mut swept = 0;
-        while swept < budget.0
+    /// Sweeps runs up to about `budget` words. Returns the bytes that are swept.
+    pub(crate) fn sweep(&mut self, heap: &mut Heap, budget: Words) -> Bytes {
+        let mut swept = Bytes::ZERO;
+        while swept.to_words_up() < budget
             && let Some(run) = self.unswept.pop()
         {
-            swept += run.bytes().0 / 8;
+            swept += run.bytes();
             let mut from = run.start();
             while let Some(at) = self.starts.next_set(from, run.end()) {
                 from = at + Words(1);
@@ -112,6 +125,10 @@ impl Old {
             }
             self.marks.clear(run.start(), run.end());
         }
+        swept
+    }
+
+    pub(crate) fn is_swept(&self) -> bool {
         self.unswept.is_empty()
     }
 
@@ -141,18 +158,46 @@ impl Old {
     }
 }
 
+/// Allocates runs for copies of `words` words, or none: long runs if there is memory, else short
+/// ones, of which fewer may stay empty.
+fn take(heap: &mut Heap, words: Words) -> Result<Vec<BlockRun>, OutOfMemory> {
+    take_runs(heap, words, 8).or_else(|_| take_runs(heap, words, 2))
+}
+
+fn take_runs(heap: &mut Heap, words: Words, blocks: u32) -> Result<Vec<BlockRun>, OutOfMemory> {
+    // A run ends where a closure finds no room, which is no large object.
+    let filled = blocks as usize * BLOCK.0 / 8 - LARGE_OBJECT.0;
+    let mut free = Vec::new();
+    for _ in 0..=words.0 / filled {
+        match heap.allocate(blocks, blocks, BlockState::of_step(FIRST_OLD_STEP)) {
+            Ok(run) => free.push(run),
+            Err(error) => {
+                free.into_iter().for_each(|run| heap.free(run));
+                return Err(error);
+            }
+        }
+    }
+    Ok(free)
+}
+
 /// Memory for the copies of one promotion.
 pub(crate) struct Room(Mutex<RoomRuns>);
 
 struct RoomRuns {
+    holes: Vec<(Addr, Addr)>,
     free: Vec<BlockRun>,
     used: Vec<BlockRun>,
 }
 
-// SAFETY: each run is new and is returned once.
+// SAFETY: each hole lies between closures, each run is new, and each is returned once.
 unsafe impl Destination for Room {
-    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
+    fn room(&self, words: Words) -> Option<(Addr, Addr)> {
         let mut runs = self.0.lock().expect("no thread panicked");
+        while let Some((start, end)) = runs.holes.pop() {
+            if end - start >= words.to_bytes() {
+                return Some((start, end));
+            }
+        }
         let run = runs.free.pop()?;
         runs.used.push(run);
         Some((run.start(), run.end()))
@@ -161,29 +206,41 @@ unsafe impl Destination for Room {
 
 /// The table of a promotion: old closures count as marked.
 pub(crate) struct Promotion<'o> {
-    starts: &'o MarkBits,
-    marks: Option<&'o MarkBits>,
+    old: &'o Old,
+    black: bool,
+}
+
+impl Promotion<'_> {
+    /// Whether the closure at `at` is garbage that is not swept yet. Its slots may lead anywhere.
+    fn is_garbage(&self, at: Addr) -> bool {
+        let in_run = |run: &BlockRun| (run.start()..run.end()).contains(&at);
+        !self.old.marks.get(at) && self.old.unswept.iter().any(in_run)
+    }
 }
 
 // SAFETY: `starts` decides; both tables have marks at closures only.
 unsafe impl Marks for Promotion<'_> {
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
-        let is_new = self.starts.mark::<PARALLEL>(at, words);
-        if is_new && let Some(marks) = self.marks {
-            marks.mark::<PARALLEL>(at, words);
+        let is_new = self.old.starts.mark::<PARALLEL>(at, words);
+        if is_new && self.black {
+            self.old.marks.mark::<PARALLEL>(at, words);
         }
         is_new
     }
 
     fn is_marked(&self, at: Addr) -> bool {
-        self.starts.is_marked(at)
+        self.old.starts.is_marked(at)
     }
 
     fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
-        self.starts.next_marked(from, to)
+        let mut next = self.old.starts.next_marked(from, to);
+        while let Some(at) = next.filter(|at| self.is_garbage(*at)) {
+            next = self.old.starts.next_marked(at + Words(1), to);
+        }
+        next
     }
 
     fn entry_address(&self, at: Addr) -> *const u8 {
-        self.starts.entry_address(at)
+        self.old.starts.entry_address(at)
     }
 }
