@@ -12,7 +12,7 @@ mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
-pub use immix::{Immix, StickyImmix};
+pub use immix::{GenImmix, Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
 pub use two_space::TwoSpace;
 
@@ -21,6 +21,9 @@ pub type All = (
     TwoSpace,
     (
         Copying,
-        (Parallel, (Compacting, (MarkSweep, (Immix, (StickyImmix, ()))))),
+        (
+            Parallel,
+            (Compacting, (MarkSweep, (Immix, (StickyImmix, (GenImmix, ()))))),
+        ),
     ),
 );
