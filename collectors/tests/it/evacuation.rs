@@ -205,14 +205,14 @@ fn minor_collections(area: Bytes) -> Vec<Collection> {
         m.frame(|m, [kept]| {
             let kept = kept.put(m.alloc_array::<Node>(NODES.div_ceil(KEPT), |_| None));
             let handles = fragment(m, &kept);
-            m.collect(false);
+            m.collect(Request::Minor);
             check(m, &kept, &handles);
         });
     });
     let [collections @ .., _] = &statistics.collections[..] else {
         panic!("no collection");
     };
-    assert!(collections.iter().all(|collection| !collection.work.major));
+    assert!(collections.iter().all(|collection| !collection.is_major()));
     collections.to_vec()
 }
 
