@@ -2,10 +2,19 @@
 
 use super::dropped::Dropped;
 use super::span_stack::{SpanStack, StackPool};
-use super::{HEAP_PER_BYTE, LEAST_STACK};
 use crate::heap::Heap;
 use crate::sync::Arc;
 use crate::words::Bytes;
+
+/// Bytes of heap for each byte of mark stacks.
+pub(super) const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
+
+/// The least memory that mark stacks may take.
+pub(super) const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
+    Bytes(128)
+} else {
+    Bytes::kib(64)
+};
 
 /// The grey closures of a marking that was interrupted: marked, and not scanned. A collector keeps
 /// this value from one pause to the next ([`Marker::resume`](super::Marker::resume)). It holds the

@@ -40,16 +40,6 @@ use mark_loop::MarkLoop;
 use mover::Mover;
 use span_stack::{SpanStack, StackPool};
 
-/// Bytes of heap for each byte of mark stacks.
-const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
-
-/// The least memory that mark stacks may take.
-const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
-    Bytes(128)
-} else {
-    Bytes::kib(64)
-};
-
 /// Words marked by one thread, or live words to slide, after which workers are woken: 256 KiB, as
 /// in copying.
 pub(super) const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });

@@ -5,6 +5,7 @@
 mod moving;
 mod sliced;
 
+use super::grey::{HEAP_PER_BYTE, LEAST_STACK};
 use super::*;
 use crate::alloc::Bump;
 use crate::block::BlockState;
