@@ -3,8 +3,9 @@
 use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor, Cycle};
+use gclab_core::config::{Compact, Config};
 use gclab_core::mutator::Request;
-use gclab_core::words::Words;
+use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 
@@ -22,7 +23,13 @@ struct Requests;
 impl CollectorVisitor for Requests {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
+        let config = Config {
+            // `compacting` copies unless it is asked.
+            compact: Compact::Above(100.0),
+            max_heap: Some(Bytes::mib(64)),
+            ..config::<C>(64 << 10)
+        };
+        let mut world = World::new::<C>(&config).expect("a heap");
         world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
         let session = world.enter(|m| {
             m.frame(|m, [bytes]| {

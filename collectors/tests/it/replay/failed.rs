@@ -7,7 +7,7 @@ fn random_program_that_failed() {
     ];
     let ops = vec![
         Hoard { onto: l(0), via: l(0), count: 3 },
-        New { to: g(20), shape: Nil, args: [l(0), l(0), l(0)] },
+        New { to: g(28), shape: Nil, args: [l(0), l(0), l(0)] },
     ];
     gclab_proof::replay::<Mutant<Forgetful>>(&Program { settings, ops });
 }
