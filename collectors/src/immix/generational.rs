@@ -16,7 +16,7 @@
 use super::spaces::{Marking, Spaces};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING};
@@ -127,7 +127,7 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
             _ => self.major(pause),
         };
         self.sizing.note(pause, &outcome);
-        if outcome.work.major {
+        if outcome.work.is_major() {
             self.old_limit = self.sizing.old_limit(self.old, MajorStrategy::InPlace);
         }
         outcome.exhausted = self.set_area(&outcome.work).err();
@@ -168,7 +168,7 @@ impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
         Outcome {
             work: Work {
                 generation,
-                major,
+                cycle: Cycle::whole_if(major),
                 live: self.old,
                 large: self.old_large,
                 slop: held - self.old,

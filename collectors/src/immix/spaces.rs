@@ -110,7 +110,7 @@ impl Spaces {
     /// Marks closures that live, and frees the rest of those that `marking` is for. If that is
     /// everything, closures of fragmented blocks may move.
     pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
-        let is_short = pause.cause == Cause::Shortage;
+        let is_short = pause.cause == Cause::Shortage || pause.cause.forces_compaction();
         match marking {
             Marking::Young => {
                 self.lines.leave(&mut self.marks, pause.capabilities);

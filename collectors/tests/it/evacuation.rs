@@ -6,7 +6,7 @@ use gclab_collectors::{GenImmix, Immix, StickyImmix};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::mutator::{Handle, MutArray, MutByteArray, Mutator, MutatorKind, Root, WeakHandle};
+use gclab_core::mutator::{Handle, MutArray, MutByteArray, Mutator, MutatorKind, Request, Root, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -116,7 +116,7 @@ fn collections_of<C: Collector>(gc_threads: u32) -> Vec<Collection> {
             let kept = kept.put(m.alloc_array::<Node>(NODES.div_ceil(KEPT), |_| None));
             let handles = fragment(m, &kept);
             for _ in 0..8 {
-                m.collect(true);
+                m.collect(Request::Full);
                 check(m, &kept, &handles);
             }
         });
@@ -172,7 +172,7 @@ fn large_objects_after_nodes<C: Collector>() {
                 if index == COUNT / 5 {
                     let dead = (0..NODES).filter(|index| index % KEPT != 0);
                     dead.for_each(|index| nodes.get(m).set(m, index, None));
-                    m.collect(true);
+                    m.collect(Request::Full);
                 }
                 let (m, bytes) = m.with_view(|m| m.alloc_mut_bytes(LARGE));
                 large.get(m).set(m, index, Some(bytes));
@@ -205,14 +205,14 @@ fn minor_collections(area: Bytes) -> Vec<Collection> {
         m.frame(|m, [kept]| {
             let kept = kept.put(m.alloc_array::<Node>(NODES.div_ceil(KEPT), |_| None));
             let handles = fragment(m, &kept);
-            m.collect(false);
+            m.collect(Request::Minor);
             check(m, &kept, &handles);
         });
     });
     let [collections @ .., _] = &statistics.collections[..] else {
         panic!("no collection");
     };
-    assert!(collections.iter().all(|collection| !collection.work.major));
+    assert!(collections.iter().all(|collection| !collection.is_major()));
     collections.to_vec()
 }
 

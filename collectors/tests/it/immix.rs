@@ -6,7 +6,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{ByteArray, MutArray, Mutator, MutatorKind, NoGc, Root, WeakHandle};
+use gclab_core::mutator::{ByteArray, MutArray, Mutator, MutatorKind, NoGc, Request, Root, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -37,15 +37,15 @@ fn ages_by_marks<C: Collector>() {
         let young = dropped(m);
         let old = m.frame(|m, [node]| {
             let node = node.put(m.alloc(|_| Node::new(2, None)));
-            m.collect(false);
+            m.collect(Request::Minor);
             m.weak_handle(node.get(m))
         });
         assert!(young.open(m).is_none(), "it died young");
         for _ in 0..3 {
-            m.collect(false);
+            m.collect(Request::Minor);
             assert!(old.open(m).is_some_and(|node| node.value(m) == 2), "it is old");
         }
-        m.collect(true);
+        m.collect(Request::Full);
         assert!(old.open(m).is_none(), "a major collection finds it dead");
     });
 }
@@ -68,13 +68,13 @@ fn old_closures_lead_to_young_ones<C: Collector>() {
                 _ = m.alloc_bytes_filled(150, 7);
             }
             for round in 0..4_u8 {
-                m.collect(round == 2);
+                m.collect(if round == 2 { Request::Full } else { Request::Minor });
                 for index in 0..COUNT {
                     let (view, node) = m.alloc_with(|_| Node::new(u64::from(round), None));
                     let holder = array.get(view).get(view, index).expect("a node");
                     holder.set_next(view, Some(node));
                 }
-                m.collect(false);
+                m.collect(Request::Minor);
                 for index in 0..COUNT {
                     let holder = array.get(m).get(m, index).expect("a node");
                     let next = holder.next(m).expect("another");
@@ -115,7 +115,11 @@ fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
                 }
             });
             if round % 150 == 149 {
-                m.collect(round % 600 == 599);
+                m.collect(if round % 600 == 599 {
+                    Request::Full
+                } else {
+                    Request::Minor
+                });
                 for (index, &value) in values.iter().enumerate() {
                     let Some(row) = rows.get(m).get(m, index) else { continue };
                     let last = row.get(m, row.len() - 1).expect("a number");
@@ -163,10 +167,10 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         let young = young.put(m.alloc_array::<Node>(3000, |_| None));
         scatter(m, &old);
         for major in [true, false, true, true] {
-            m.collect(true);
+            m.collect(Request::Full);
             // The mutator gets some holes and uses one. Others have been found ahead.
             put(m, &young, 0);
-            m.collect(major);
+            m.collect(if major { Request::Full } else { Request::Minor });
             (0..3000).for_each(|index| put(m, &young, index));
             is_whole(m, &old);
             is_whole(m, &young);
@@ -190,10 +194,10 @@ fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         let rows = rows.put(m.alloc_array::<ByteArray>(ROWS, |_| None));
         scatter(m, &old);
         for major in [true, false, true] {
-            m.collect(true);
+            m.collect(Request::Full);
             for row in 0..ROWS {
                 if row == ROWS / 2 {
-                    m.collect(major);
+                    m.collect(if major { Request::Full } else { Request::Minor });
                 }
                 // The mutator is in a hole that is too small for the row.
                 put(m, &young, row);
@@ -232,7 +236,10 @@ fn large_objects_die<C: Collector>() {
     };
     let are_major = C::DESCRIPTION.generations.1 == 1;
     assert!(collections.len() > 10, "{name}: one for each MiB");
-    assert!(collections.iter().all(|each| each.work.major == are_major), "{name}");
+    assert!(
+        collections.iter().all(|each| each.work.is_major() == are_major),
+        "{name}"
+    );
 }
 
 #[test]
@@ -267,10 +274,10 @@ fn the_lists_of_holes_count_under_the_limit() {
         m.frame(|m, [array]| {
             let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
             scatter(m, &array);
-            m.collect(true);
+            m.collect(Request::Full);
             // The mutator gets holes of 600 bytes for 40 numbers each.
             (0..COUNT).for_each(|index| put(m, &array, index));
-            m.collect(true);
+            m.collect(Request::Full);
         });
     });
     session.expect("room enough");

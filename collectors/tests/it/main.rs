@@ -37,6 +37,7 @@ mod parallel;
 mod protect;
 mod random;
 mod replay;
+mod requests;
 mod rts_stats;
 mod seam;
 mod sizing;

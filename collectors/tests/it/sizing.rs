@@ -67,7 +67,7 @@ fn majors(statistics: &Statistics) -> usize {
     statistics
         .collections
         .iter()
-        .filter(|collection| collection.work.major)
+        .filter(|collection| collection.work.is_major())
         .count()
 }
 

@@ -33,6 +33,8 @@ pub enum Parameter {
     LoadBalance,
     /// [`gc_threads`](super::Config::gc_threads) (`-qn`).
     GcThreads,
+    /// [`slice_limit`](super::Config::slice_limit) (`-DI`).
+    SliceLimit,
     /// A flag that the collector has for itself, in [`own`](super::Config::own) (`--own`).
     Own(&'static OwnFlag),
 }
@@ -47,5 +49,7 @@ pub const SIZING: &[Parameter] = &[Parameter::OldFactor, Parameter::MinFree, Par
 pub const GENERATIONS: &[Parameter] = &[Parameter::Generations, Parameter::OldMin, Parameter::HeapHint];
 /// A collector that compacts the oldest generation.
 pub const COMPACTION: &[Parameter] = &[Parameter::Compact];
+/// A collector that works in slices.
+pub const SLICES: &[Parameter] = &[Parameter::SliceLimit];
 /// A collector with GC threads that share its work.
 pub const SHARING: &[Parameter] = &[Parameter::ParallelGc, Parameter::LoadBalance, Parameter::GcThreads];

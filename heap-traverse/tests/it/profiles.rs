@@ -7,7 +7,7 @@ use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
 use gclab_core::events::{Event, EventKind, Listener, Look};
-use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind};
+use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind, Request};
 use gclab_core::timer::Timer;
 use gclab_core::world::{Stopped, World};
 use gclab_flags::Flags;
@@ -109,14 +109,14 @@ fn retainers_are_known_by_where_they_were_allocated() {
             let _plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
             m.cost_centre(cost_centre!("make"), |m| {
                 let _alone = alone.put(m.alloc(|m| A::new(Some(shared.get(m)))));
-                m.collect(true);
+                m.collect(Request::Full);
                 m.cost_centre(cost_centre!("more"), |m| {
                     let _within = within.put(m.alloc(|m| B::new(Some(shared.get(m)))));
-                    m.collect(false);
+                    m.collect(Request::Minor);
                     m.phase_marker("all");
                 });
             });
-            m.collect(true);
+            m.collect(Request::Full);
         });
     });
     session.expect("room enough");
@@ -236,7 +236,7 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
                     ("kept", node.get(m).erase()),
                     ("gone", gone.get(m).expect("there").erase()),
                 ]);
-                m.collect(true);
+                m.collect(Request::Full);
                 gone.set(m, None);
                 m.handle(node.get(m))
             })
@@ -244,7 +244,7 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
         .expect("room enough");
     let names = |census: &Census| census.bands.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&census(&world, "-ho")), ["gone", "kept"]);
-    world.enter(|m| m.collect(true)).expect("room enough");
+    world.enter(|m| m.collect(Request::Full)).expect("room enough");
     let after = census(&world, "-ho");
     assert_eq!(names(&after), ["kept"]);
     let shown = [
@@ -254,7 +254,7 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
     ];
     assert_eq!(after.table.as_deref(), Some(&shown[..]));
     drop(kept);
-    world.enter(|m| m.collect(true)).expect("room enough");
+    world.enter(|m| m.collect(Request::Full)).expect("room enough");
     assert_eq!(census(&world, "-ho").bands, []);
 }
 
@@ -405,7 +405,7 @@ fn an_array_in_a_frame_is_counted() {
     let session = world.enter(|m| {
         m.frame(|m, [array]| {
             let _array = array.put::<MutArray<Node>>(m.alloc_array::<Node>(10, |_| None));
-            m.collect(false);
+            m.collect(Request::Minor);
         });
     });
     session.expect("room enough");

@@ -4,7 +4,7 @@ use super::{List, all_at_once, busy, checked, count, make, meet, of_many, push, 
 use gclab_collectors::{All, Copying};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, Listener};
-use gclab_core::mutator::MutatorKind;
+use gclab_core::mutator::{MutatorKind, Request};
 use gclab_core::world::{EnterError, ThreadState, World};
 use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,7 +61,7 @@ under_every_collector! {
                 for number in 1..=2 {
                     meet(m, blocked);
                     busy(m, 50);
-                    (0..6).for_each(|round| m.collect(round % 2 == 0));
+                    (0..6).for_each(|round| m.collect(if round % 2 == 0 { Request::Full } else { Request::Minor }));
                     assert!(world.threads().iter().any(|thread| thread.state == ThreadState::Blocking));
                     collected.send(number).expect("received");
                 }
@@ -87,7 +87,7 @@ under_every_collector! {
                 while !looping.load(Ordering::Acquire) {
                     m.safepoint();
                 }
-                (0..20).for_each(|round| m.collect(round % 3 == 0));
+                (0..20).for_each(|round| m.collect(if round % 3 == 0 { Request::Full } else { Request::Minor }));
                 busy(m, 20);
                 done.store(true, Ordering::Release);
             }).expect("room enough"));
@@ -111,7 +111,7 @@ under_every_collector! {
                     thread::yield_now();
                 }
                 world.enter(|m| (0..10).for_each(|_| {
-                    m.collect(false);
+                    m.collect(Request::Minor);
                     m.blocking(|| thread::sleep(Duration::from_millis(3)));
                 })).expect("room enough");
                 done.store(true, Ordering::Relaxed);

@@ -3,7 +3,9 @@
 //! are as small as in all builds with debug assertions.
 
 mod moving;
+mod sliced;
 
+use super::grey::{HEAP_PER_BYTE, LEAST_STACK};
 use super::*;
 use crate::alloc::Bump;
 use crate::block::BlockState;
