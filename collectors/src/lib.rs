@@ -8,6 +8,7 @@ mod compacting;
 mod copying;
 mod immix;
 mod mark_sweep;
+pub mod ocaml;
 mod two_space;
 
 pub use compacting::Compacting;
