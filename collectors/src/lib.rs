@@ -15,6 +15,7 @@ pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
 pub use immix::{Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
+pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
@@ -22,6 +23,6 @@ pub type All = (
     TwoSpace,
     (
         Copying,
-        (Parallel, (Compacting, (MarkSweep, (Immix, (StickyImmix, ()))))),
+        (Parallel, (Compacting, (MarkSweep, (Immix, (StickyImmix, (Ocaml, ())))))),
     ),
 );

@@ -14,8 +14,8 @@ pub struct CustomRatios {
     pub minor_max: Bytes,
 }
 
-/// What an allocation of such memory adds to the two sums. When a sum comes to 1, a slice or a
-/// minor collection is due.
+/// The parts that an allocation of such memory adds to two sums. When a sum comes to 1, a slice or
+/// a minor collection is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CustomCharge {
     /// For the minor heap, until its next collection.

@@ -21,7 +21,7 @@ use gclab_core::words::Words;
 /// The most that one slice does: 0.3 of a cycle. The rest is backlog.
 pub const MOST_SHARE: f64 = 0.3;
 
-/// What the program has done since the last slice.
+/// The allocations of the program since the last slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Owed {
     /// Words allocated in the major heap: directly, or by promotion.

@@ -65,9 +65,8 @@ impl Window {
         self.clock += used;
     }
 
-    /// Begins a slice. `owed` is the share of a cycle that the program owes for what it did since
-    /// the last one ([`Owed::share`](super::Owed::share)). Returns the share that the slice has to
-    /// do.
+    /// Begins a slice. Since the last one, the program has come to owe the share `owed` of a cycle
+    /// ([`Owed::share`](super::Owed::share)). Returns the share that the slice has to do.
     pub fn begin(&mut self, owed: f64, slice: Slice, heap: Words, space_overhead: u64) -> f64 {
         let owed = owed + self.backlog;
         let due = owed.min(MOST_SHARE);

@@ -96,8 +96,8 @@ impl<L: FreeList> FreeSpace<L> {
     }
 
     /// Ensures that closures of `words` words in total can be promoted, whichever free blocks there
-    /// are: sets chunks aside. They become chunks of the space when no free block fits.
-    /// `chunk` returns the words of the next chunk if the space has so many.
+    /// are: sets chunks of `chunk` words aside. They become chunks of the space when no free block
+    /// fits. Where the heap has no memory for one, it is as small as it may be.
     ///
     /// # Errors
     /// If the heap has no memory for them.
@@ -107,15 +107,20 @@ impl<L: FreeList> FreeSpace<L> {
         starts: &mut MarkBits,
         marks: &mut MarkBits,
         words: Words,
-        chunk: impl Fn(Words) -> Words,
+        chunk: Words,
     ) -> Result<(), OutOfMemory> {
         // The last closure that a chunk has no room for is smaller than a large object.
         let room = |run: &BlockRun| run.bytes().to_words_up().saturating_sub(LARGE_OBJECT);
         let mut left = words.saturating_sub(self.spare.iter().map(room).sum());
         while left > Words::ZERO {
-            let spare: Words = self.spare.iter().map(|run| run.bytes().to_words_up()).sum();
-            let least = LARGE_OBJECT + Words(1);
-            let run = self.chunk(heap, starts, marks, chunk(self.memory.held() + spare).max(least))?;
+            let least = LARGE_OBJECT + left;
+            let wanted = chunk.max(LARGE_OBJECT + Words(1));
+            let run = self.chunk(heap, starts, marks, wanted).or_else(|error| {
+                if wanted <= least {
+                    return Err(error);
+                }
+                self.chunk(heap, starts, marks, least)
+            })?;
             left = left.saturating_sub(room(&run));
             self.spare.push(run);
         }
@@ -165,6 +170,11 @@ impl<L: FreeList> FreeSpace<L> {
     /// New closures are black from now on: a marking begins.
     pub fn begin_marking(&mut self) {
         self.black = true;
+    }
+
+    /// Words of the chunks that are set aside.
+    pub fn spare(&self) -> Words {
+        self.spare.iter().map(|run| run.bytes().to_words_up()).sum()
     }
 
     /// Whether a closure that is allocated at `at` now has to be black: the marking or the sweep

@@ -271,14 +271,14 @@ fn spare_chunks_suffice_for_closures_of_any_size() {
     let words = Words(5000);
     model
         .space
-        .prepare(heap, starts, marks, words, |_| Words(1024))
+        .prepare(heap, starts, marks, words, Words(1024))
         .expect("room");
     let runs = model.space.spare.len();
     assert_eq!(model.space.memory().held(), Words(0));
     // Prepared once, it needs no more.
     model
         .space
-        .prepare(heap, starts, marks, words, |_| Words(1024))
+        .prepare(heap, starts, marks, words, Words(1024))
         .expect("room");
     assert_eq!(model.space.spare.len(), runs);
     let mut taken = Words(0);
