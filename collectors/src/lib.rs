@@ -13,7 +13,7 @@ mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
-pub use immix::{Immix, StickyImmix};
+pub use immix::{GenImmix, Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
 pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
@@ -23,6 +23,9 @@ pub type All = (
     TwoSpace,
     (
         Copying,
-        (Parallel, (Compacting, (MarkSweep, (Immix, (StickyImmix, (Ocaml, ())))))),
+        (
+            Parallel,
+            (Compacting, (MarkSweep, (Immix, (StickyImmix, (GenImmix, (Ocaml, ())))))),
+        ),
     ),
 );

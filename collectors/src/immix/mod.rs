@@ -1,4 +1,4 @@
-//! `immix` and `sticky-immix`: closures are marked and stay where they are, and mutators allocate
+//! `immix`, `sticky-immix` and `gen-immix`: closures are marked and stay where they are, and mutators allocate
 //! in the holes between them. Only closures of fragmented blocks move, if there is room (Immix).
 //!
 //! `immix` marks everything at each collection. Between two collections mutators take as much as
@@ -6,10 +6,10 @@
 //!
 //! Memory at the worst: F × live, and the holes that are too small.
 
+mod generational;
 mod spaces;
-mod sticky;
 
-pub use sticky::StickyImmix;
+pub use generational::{GenImmix, StickyImmix};
 
 use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{
@@ -19,6 +19,7 @@ use gclab_core::collector::{
 use gclab_core::config::{Config, Parameter, SHARING, SIZING};
 use gclab_core::heap::Heap;
 use gclab_core::sizing::Sizing;
+use gclab_core::space::LineSpace;
 use gclab_core::words::{Addr, Bytes, Words};
 use spaces::{Marking, Spaces};
 
@@ -49,7 +50,7 @@ unsafe impl Collector for Immix {
         let sizing = Sizing::new(config, heap);
         let area = sizing.area_in_place(Bytes::ZERO)?;
         Ok(Immix {
-            spaces: Spaces::new(heap, config, STEP, area)?,
+            spaces: Spaces::new(heap, config, LineSpace::new(STEP, config.capabilities as usize), area)?,
             sizing,
         })
     }

@@ -1,7 +1,7 @@
 //! Closures in lines: ages by marks, holes that are given back, and large objects beside them.
 
 use crate::basics::config;
-use gclab_collectors::{Immix, MarkSweep, StickyImmix};
+use gclab_collectors::{GenImmix, Immix, MarkSweep, StickyImmix};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
@@ -32,9 +32,8 @@ fn dropped<M: MutatorKind>(m: &mut Mutator<'_, M>) -> WeakHandle<Node> {
     m.weak_handle(node)
 }
 
-#[test]
-fn a_marked_closure_is_old_until_the_next_major_collection() {
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| {
+fn ages_by_marks<C: Collector>() {
+    run::<C>(&config::<C>(1 << 20), |m| {
         let young = dropped(m);
         let old = m.frame(|m, [node]| {
             let node = node.put(m.alloc(|_| Node::new(2, None)));
@@ -52,9 +51,14 @@ fn a_marked_closure_is_old_until_the_next_major_collection() {
 }
 
 #[test]
-fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
+fn a_marked_closure_is_old_until_the_next_major_collection() {
+    ages_by_marks::<StickyImmix>();
+    ages_by_marks::<GenImmix>();
+}
+
+fn old_closures_lead_to_young_ones<C: Collector>() {
     const COUNT: usize = 300;
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| {
+    run::<C>(&config::<C>(1 << 20), |m| {
         m.frame(|m, [array]| {
             // Every second one dies, so the others lie among holes.
             let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
@@ -82,6 +86,12 @@ fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
             }
         });
     });
+}
+
+#[test]
+fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
+    old_closures_lead_to_young_ones::<StickyImmix>();
+    old_closures_lead_to_young_ones::<GenImmix>();
 }
 
 /// Rows of all sizes, from a few words to those of large objects, die among others. Each row that
@@ -120,6 +130,7 @@ fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn rows_of_all_sizes_survive_among_holes() {
     run::<Immix>(&config::<Immix>(1 << 20), rows_among_holes);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), rows_among_holes);
+    run::<GenImmix>(&config::<GenImmix>(1 << 20), rows_among_holes);
 }
 
 /// Puts a number into each place of `array`. Behind each is a hole of some 600 bytes, after the
@@ -167,6 +178,7 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn a_hole_that_was_given_back_is_handed_out_once() {
     run::<Immix>(&config::<Immix>(1 << 20), holes_given_back);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), holes_given_back);
+    run::<GenImmix>(&config::<GenImmix>(1 << 20), holes_given_back);
 }
 
 /// Medium closures among small ones lie in an overflow. Its rest is given back at a collection.
@@ -203,6 +215,7 @@ fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn the_rest_of_an_overflow_is_handed_out_once() {
     run::<Immix>(&config::<Immix>(1 << 20), overflows);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), overflows);
+    run::<GenImmix>(&config::<GenImmix>(1 << 20), overflows);
 }
 
 /// Large objects that die at once take no more memory than a few collections leave.
@@ -227,6 +240,7 @@ fn large_objects_that_die_are_freed_at_the_next_collection() {
     large_objects_die::<MarkSweep>();
     large_objects_die::<Immix>();
     large_objects_die::<StickyImmix>();
+    large_objects_die::<GenImmix>();
 }
 
 /// Notes the bytes that count under the limit beside megablocks and side tables, after each
