@@ -8,12 +8,14 @@ mod compacting;
 mod copying;
 mod immix;
 mod mark_sweep;
+pub mod ocaml;
 mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
 pub use immix::{GenImmix, Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
+pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
@@ -23,7 +25,7 @@ pub type All = (
         Copying,
         (
             Parallel,
-            (Compacting, (MarkSweep, (Immix, (StickyImmix, (GenImmix, ()))))),
+            (Compacting, (MarkSweep, (Immix, (StickyImmix, (GenImmix, (Ocaml, ())))))),
         ),
     ),
 );

@@ -33,6 +33,7 @@ mod measured;
 mod memory;
 mod misuse;
 mod mutants;
+mod ocaml;
 mod parallel;
 mod protect;
 mod random;

@@ -11,13 +11,15 @@
 //! lists them in its description.
 
 mod intervals;
+mod ocaml;
 mod own;
 mod parameter;
 mod profile;
 mod timer;
 
+pub use ocaml::{OcamlLetter, OcamlLetters};
 pub use own::OwnFlag;
-pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
+pub use parameter::{AREA, COMPACTION, GENERATIONS, OCAML, Parameter, SHARING, SIZING, SLICES};
 pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
 
@@ -126,6 +128,8 @@ pub struct Config {
     pub gc_threads: u32,
     /// `--own`: flags of the collector's own, each as `NAME=VALUE` ([`OwnFlag::of`]).
     pub own: Vec<String>,
+    /// `--ocaml`: the letters of `OCAMLRUNPARAM` that are given.
+    pub ocaml: OcamlLetters,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
     /// `-DI<n>`: the most words of work in a slice, at least 1, for tests. `None`: as many as the
@@ -180,6 +184,7 @@ impl Default for Config {
             load_balance: None,
             gc_threads: 0,
             own: Vec::new(),
+            ocaml: OcamlLetters::default(),
             stress: None,
             slice_limit: None,
             refuse_request: None,

@@ -138,7 +138,7 @@ fn all_collectors_are_those_that_honour_the_flags() {
     };
     assert_eq!(
         plan("A = \"1m\"").0,
-        "compacting copying gen-immix immix mark-sweep parallel sticky-immix two-space"
+        "compacting copying gen-immix immix mark-sweep ocaml parallel sticky-immix two-space"
     );
     let (old, done) = plan("O = \"1m\"");
     assert_eq!(old, "compacting copying gen-immix parallel sticky-immix");

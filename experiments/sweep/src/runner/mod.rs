@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 use gclab_results::{Conditions, PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord, Status};
 use thiserror::Error;
 
@@ -291,7 +291,10 @@ fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finis
     command.args(command_line::exec(run, Some(files)));
     command.arg0(machine::name());
     // Flags come from the plan alone.
-    command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
+    command
+        .env_remove(ENVIRONMENT)
+        .env_remove(OCAML_ENVIRONMENT)
+        .env_remove(GHC_ENVIRONMENT);
     // A backtrace would push the panic's message out of the recorded tail. The run's command,
     // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
@@ -318,7 +321,7 @@ fn command(folder: Option<&Path>, start: &Start, program: Option<&Program>, swee
             command.env_remove(variable);
         });
     }
-    command.env_remove(ENVIRONMENT);
+    command.env_remove(ENVIRONMENT).env_remove(OCAML_ENVIRONMENT);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
     let stdin = program.and_then(|program| Some(program.path(program.description.stdin.as_ref()?)));
     let stdin = stdin.map(File::open).transpose()?;
