@@ -25,7 +25,7 @@ pub use settings::Settings;
 
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::Config;
@@ -182,7 +182,7 @@ impl Ocaml {
             in_place: true,
             ..Outcome::from(Work {
                 generation: u32::from(major),
-                major,
+                cycle: Cycle::whole_if(major),
                 copied: promoted.moved.to_bytes(),
                 promoted: promoted.words.to_bytes(),
                 live,

@@ -246,7 +246,7 @@ fn a_stop_wakes_no_thread_that_is_stopped_already() {
         // It stops the world as soon as it runs again. So there is a stop while most others wait
         // for the end of the last one. Now and then this takes a while: this thread is asleep.
         for i in 0..20 {
-            m.collect(false);
+            m.collect(Request::Minor);
             if (i + number) % 4 == 0 {
                 thread::sleep(Duration::from_millis(1));
             }
