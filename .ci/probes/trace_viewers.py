@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 
-SECONDS = 60
+SECONDS = 150
 
 
 class Browser:

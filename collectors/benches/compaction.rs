@@ -14,7 +14,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{Handle, Mutator, MutatorKind};
+use gclab_core::mutator::{Handle, Mutator, MutatorKind, Request};
 use gclab_core::world::World;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,8 +61,8 @@ fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, place: &[u32], live: usize) -> 
             all.get(m).set(m, index, Some(node));
         }
         // The first collection ages the nodes, the second one promotes them.
-        m.collect(true);
-        m.collect(true);
+        m.collect(Request::Full);
+        m.collect(Request::Full);
         let nodes = all.get(m);
         let node = |index: usize| {
             let place = place.get(index).filter(|_| index < live)?;
@@ -96,7 +96,7 @@ fn collect<C: Collector>(c: &mut Criterion, total: usize, name: &str, gc_threads
             b.iter_custom(|turns| {
                 let turn = |_| {
                     let root = world.enter(|m| build(m, &place, live)).expect("room");
-                    world.enter(|m| m.collect(true)).expect("room");
+                    world.enter(|m| m.collect(Request::Full)).expect("room");
                     drop(root);
                     pause.load(Ordering::Relaxed)
                 };

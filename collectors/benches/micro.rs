@@ -9,7 +9,7 @@ use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Gc, Mutator, MutatorKind};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use std::hint::black_box;
@@ -85,11 +85,11 @@ fn barrier(c: &mut Criterion) {
                 m.frame(|m, [array, value]| {
                     let array = array.put(m.alloc_array::<Cell>(SLOTS, |_| None));
                     if old_array {
-                        (0..3).for_each(|_| m.collect(false));
+                        (0..3).for_each(|_| m.collect(Request::Minor));
                     }
                     let value = value.put(m.alloc(|_| Cell::new(1, None)));
                     if old_value {
-                        (0..3).for_each(|_| m.collect(false));
+                        (0..3).for_each(|_| m.collect(Request::Minor));
                     }
                     let mut group = c.benchmark_group(name);
                     group.throughput(Throughput::Elements(SLOTS as u64));
@@ -136,7 +136,7 @@ fn evacuation(c: &mut Criterion) {
             let mut group = c.benchmark_group(name);
             group.throughput(Throughput::Elements(LIVE as u64)).sample_size(20);
             group.bench_function(C::DESCRIPTION.name, |b| {
-                b.iter_batched(|| (), |()| m.collect(true), BatchSize::PerIteration)
+                b.iter_batched(|| (), |()| m.collect(Request::Full), BatchSize::PerIteration)
             });
             group.finish();
         };

@@ -13,7 +13,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind, WeakHandle};
+use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind, Request, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_stats::Phase;
@@ -67,8 +67,8 @@ fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, count: usize) -> (Handle<MutArr
             nodes.get(m).set(m, index, Some(node));
         }
         // The first collection ages the nodes, the second one promotes them.
-        m.collect(true);
-        m.collect(true);
+        m.collect(Request::Full);
+        m.collect(Request::Full);
         // A step that has no divisor in common with a count of a power of two.
         let order = |index: usize| (index * 7919 + 13) % count;
         let all = nodes.get(m);
@@ -101,9 +101,9 @@ fn collect<C: Collector>(c: &mut Criterion, count: usize, name: &str, gc_threads
             b.iter_custom(|turns| {
                 let turn = |_| {
                     let kept = world.enter(|m| build(m, count)).expect("room");
-                    world.enter(|m| m.collect(true)).expect("room");
+                    world.enter(|m| m.collect(Request::Full)).expect("room");
                     if part == Part::WeakInMinor {
-                        world.enter(|m| m.collect(false)).expect("room");
+                        world.enter(|m| m.collect(Request::Minor)).expect("room");
                     }
                     drop(kept);
                     let time = if part == Part::PauseOfMajor {

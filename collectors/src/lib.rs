@@ -8,12 +8,14 @@ mod compacting;
 mod copying;
 mod immix;
 mod mark_sweep;
+pub mod ocaml;
 mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
-pub use immix::{Immix, StickyImmix};
+pub use immix::{GenImmix, Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
+pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
@@ -21,6 +23,9 @@ pub type All = (
     TwoSpace,
     (
         Copying,
-        (Parallel, (Compacting, (MarkSweep, (Immix, (StickyImmix, ()))))),
+        (
+            Parallel,
+            (Compacting, (MarkSweep, (Immix, (StickyImmix, (GenImmix, (Ocaml, ())))))),
+        ),
     ),
 );

@@ -1,5 +1,4 @@
-//! A capability: one mutator thread's part of the heap (GHC's `Capability`), and the write barrier
-//! that works on it.
+//! A capability: one mutator thread's part of the heap (GHC's `Capability`).
 //!
 //! [`CapabilityData`] lies in the mutator. Collectors and barriers see it as a [`Capability`],
 //! which shows the allocator as their own type, also where the mutator holds it behind a pointer
@@ -8,7 +7,8 @@
 use crate::alloc::Alloc;
 use crate::block::{BlockState, StateView};
 use crate::capability_events::CapabilityEvents;
-use crate::closure::{ClosureRef, Slot};
+use crate::closure::Slot;
+use crate::overwritten::Overwritten;
 use crate::remembered::RememberedSet;
 use crate::roots::frames::FrameHeader;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
@@ -44,6 +44,7 @@ pub(crate) struct Common {
     pub(crate) stop: AtomicBool,
     /// Its number, from 0.
     number: usize,
+    overwritten: Overwritten,
     /// Allocations left until the next collection, when stressed
     /// ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
@@ -70,6 +71,7 @@ impl<A> CapabilityData<A> {
         remembered: RememberedSet,
         until_stress: u64,
     ) -> Self {
+        let overwritten = Overwritten::beside(&remembered);
         CapabilityData {
             alloc,
             common: Common {
@@ -79,6 +81,7 @@ impl<A> CapabilityData<A> {
                 remembered,
                 stop: AtomicBool::new(false),
                 number,
+                overwritten,
                 until_stress: Cell::new(until_stress),
                 allocated: Cell::new(0),
                 events: CapabilityEvents::default(),
@@ -203,6 +206,13 @@ impl<'a, A> Capability<'a, A> {
         self.common.remembered.push(slot);
     }
 
+    /// The values that its mutator overwrote while a snapshot is marked, and those of weak handles
+    /// that it opened.
+    #[inline(always)]
+    pub fn overwritten(self) -> &'a Overwritten {
+        &self.common.overwritten
+    }
+
     /// The innermost frame of its mutator.
     pub(crate) fn frames(self) -> *const FrameHeader {
         self.common.frames.get()
@@ -238,53 +248,5 @@ impl<'a, A> Capabilities<'a, A> {
     /// The number of capabilities that have roots or remembered slots of their own.
     pub fn owners(self) -> usize {
         self.iter().filter(|capability| capability.has_roots()).count()
-    }
-}
-
-/// A write barrier: the code that runs when the mutator overwrites a pointer. `A` is the allocator
-/// of its capability: a barrier that works with every allocator implements this for all of them,
-/// one that keeps its own state in its allocator for that one.
-pub trait Barrier<A>: 'static {
-    /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
-    /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
-    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
-
-    /// The mutator opens a weak handle and gets `closure`, which nothing else may keep alive. A
-    /// barrier that lets a collector mark while mutators run has to show it to that collector.
-    /// (Weak heap roots need no such hook: only profilers read them.)
-    #[inline(always)]
-    fn open_weak(capability: Capability<'_, A>, closure: ClosureRef) {
-        let _ = (capability, closure);
-    }
-}
-
-/// No barrier: for collectors that collect everything each time.
-#[derive(Debug)]
-pub struct NoBarrier;
-
-impl<A> Barrier<A> for NoBarrier {
-    #[inline(always)]
-    fn write(_: Capability<'_, A>, _: ClosureRef, _: Slot, _: impl FnOnce() -> u64, _: ClosureRef) {}
-}
-
-/// The generational barrier: remembers slots of old closures that come to point to younger ones.
-///
-/// Two loads from the state table at most, and one if the object is young, as nearly all objects
-/// are that are written. It does not ask whether the slot is remembered already: a collection
-/// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
-/// remembers every store.
-#[derive(Debug)]
-pub struct GenerationalBarrier;
-
-impl<A> Barrier<A> for GenerationalBarrier {
-    #[inline(always)]
-    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
-        let state = capability.state_of(object.addr());
-        let state = mutant!("lines/log-left-out", state => BlockState::of_step(state.step()));
-        let holder = state.age_of_holder();
-        let is_old = holder >= crate::block::FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
-        if is_old && capability.state_of(new.addr()).step() < holder {
-            capability.remember(slot);
-        }
     }
 }

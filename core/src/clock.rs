@@ -91,7 +91,8 @@ mod tests {
                 .step_by(4096)
                 .for_each(|p| *p = std::hint::black_box(p.wrapping_add(1)));
         }
-        assert!(clock.elapsed_ns() >= 5_000_000);
+        // Elapsed time may be slewed, and CPU time is not.
+        assert!(clock.elapsed_ns() >= 4_000_000);
         assert!(Clock::process_cpu_ns() - process >= 5_000_000);
         let after = Clock::process_usage();
         assert!(after.cpu_ns - usage.cpu_ns >= 4_000_000, "{usage:?} {after:?}");

@@ -8,12 +8,15 @@ use crate::block::{BlockAllocator, BlockState};
 use crate::block::{Region, Units};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::heap::Heap;
+use crate::overwritten::Overwritten;
 use crate::profile::{Eras, ProofOfStop, SideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::Roots;
 use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
+
+mod sets;
 
 /// Shows a visitor every region.
 type RegionWalk<'a> = dyn Fn(&mut dyn FnMut(Region)) + 'a;
@@ -30,6 +33,7 @@ pub struct Stopped<'a> {
     units: &'a UnitsWalk<'a>,
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
+    overwritten: &'a [&'a Overwritten],
     mutator_cpu_ns: u64,
     time_ns: u64,
 }
@@ -80,7 +84,7 @@ impl<'a> Stopped<'a> {
         heap: &'a Heap,
         roots: Roots<'a>,
         (regions, units): (&'a RegionWalk<'a>, &'a UnitsWalk<'a>),
-        remembered: &'a [&'a RememberedSet],
+        (remembered, overwritten): (&'a [&'a RememberedSet], &'a [&'a Overwritten]),
         (mutator_cpu_ns, time_ns): (u64, u64),
     ) -> Self {
         Stopped {
@@ -89,6 +93,7 @@ impl<'a> Stopped<'a> {
             regions,
             units,
             remembered,
+            overwritten,
             mutator_cpu_ns,
             time_ns,
         }
@@ -207,12 +212,6 @@ impl<'a> Stopped<'a> {
             .for_each_strong(|slot| each(RootOrigin::Handle, slot));
         self.roots.handles().for_each_weak(|slot| each(RootOrigin::Weak, slot));
         roots.into_iter().for_each(|(origin, addr)| visit(origin, addr));
-    }
-
-    /// The slots that are remembered.
-    pub fn remembered_slots(&self) -> impl Iterator<Item = Addr> + use<'a> {
-        let remembered = self.remembered;
-        remembered.iter().flat_map(|set| set.slots()).map(|slot| slot.addr())
     }
 
     /// The closures that roots keep alive, one for each root: those of frames first.

@@ -12,7 +12,7 @@
 //!   noted, and allocator and barrier are the chosen collector's, called through a pointer.
 
 use crate::alloc::Alloc;
-use crate::capability::Barrier;
+use crate::barrier::Barrier;
 use std::marker::PhantomData;
 
 /// A way of allocating and storing, for which programs are compiled.

@@ -13,6 +13,7 @@ pub mod mutants;
 
 mod abort;
 mod alloc;
+mod barrier;
 pub mod block;
 mod capability;
 mod capability_events;
@@ -30,6 +31,7 @@ pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
 pub mod mutator;
+mod overwritten;
 pub mod prefetch;
 pub mod profile;
 pub mod recorder;

@@ -1,6 +1,6 @@
 //! The flags of a command, from the program's `main`, the environment and the command line.
 
-use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, Given, Sources};
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, Given, OCAML_ENVIRONMENT, Sources};
 use gclab_sweep::tell;
 
 use crate::settings::Settings;
@@ -18,13 +18,11 @@ pub(crate) fn given(words: &[String], settings: &Settings) -> Result<Given, Stri
 /// # Errors
 /// As [`given`].
 pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings) -> Result<Given, String> {
-    let environment = std::env::var_os(ENVIRONMENT)
-        .map(|text| text.into_string())
-        .transpose()
-        .map_err(|text| format!("{ENVIRONMENT}: {} is not UTF-8", text.display()))?;
+    let (environment, ocaml_environment) = (variable(ENVIRONMENT)?, variable(OCAML_ENVIRONMENT)?);
     let given = Given::read(&Sources {
         program,
         environment: environment.as_deref(),
+        ocaml_environment: ocaml_environment.as_deref(),
         words,
         allowed: settings.rtsopts,
     })
@@ -34,6 +32,14 @@ pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings
     }
     notes(given.notes());
     Ok(given)
+}
+
+/// The value of a variable of the environment, if it is set.
+fn variable(name: &str) -> Result<Option<String>, String> {
+    std::env::var_os(name)
+        .map(|text| text.into_string())
+        .transpose()
+        .map_err(|text| format!("{name}: {} is not UTF-8", text.display()))
 }
 
 /// Prints notes on flags.

@@ -6,7 +6,7 @@
 //! [`Statistics`]. The tables of `docs/results.md` come from both.
 
 use crate::schema::{Total, documented};
-use gclab_stats::{Cause, Collection, PhaseTimes, Sharing, Statistics, Times, collection_figures};
+use gclab_stats::{Cause, Collection, Cycle, PhaseTimes, Sharing, Slices, Statistics, Times, collection_figures};
 use gclab_words::Bytes;
 use std::collections::BTreeMap;
 
@@ -93,6 +93,14 @@ documented! {
         pub gcs: Option<u64> => Some(stats.collections_count()),
         /// Number of collections of the oldest generation.
         pub major_gcs: Option<u64> => Some(stats.major_gcs),
+        /// Number of pauses that did a slice of a cycle. Absent without any, as are the next two.
+        #[shown("slices", Count)]
+        pub slices: Option<u64> => of_slices(stats, |slices| slices.count),
+        /// Number of cycles that ended with a slice.
+        pub sliced_cycles: Option<u64> => of_slices(stats, |slices| slices.cycles),
+        /// Longest pause that did a slice.
+        #[shown("longest slice", Milliseconds)]
+        pub max_slice_seconds: Option<f64> => of_slices(stats, |slices| slices.max_pause_ns).and_then(seconds),
         /// Bytes copied by parallel collections.
         #[shown("copied in parallel", Mebibytes)]
         pub par_copied_bytes: Option<u64> => Some(stats.par_copied),
@@ -134,6 +142,11 @@ documented! {
         /// Other facts about the run, as text.
         pub metadata: BTreeMap<String, String> = default => [("side_tables_bytes".to_owned(), stats.metadata.to_string())].into(),
     }
+}
+
+/// A figure of the slices of a run, if it had any.
+fn of_slices<R>(stats: &Statistics, figure: impl Fn(&Slices) -> R) -> Option<R> {
+    (stats.slices.count > 0).then(|| figure(&stats.slices))
 }
 
 fn seconds(nanoseconds: u64) -> Option<f64> {
@@ -407,6 +420,7 @@ recorded! {
     bool => bool: |flag| flag;
     bool => Option<bool>: Some;
     Cause => Option<String>: |cause| Some(cause.name().to_owned());
+    Cycle => Option<String>: |cycle| (cycle != Cycle::None).then(|| cycle.name().to_owned());
     u32 => u32: |count| count;
     u64 => u64: |count| count;
     u32 => Option<u32>: Some;

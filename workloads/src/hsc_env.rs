@@ -10,7 +10,7 @@
 //! 1241235136, times the rounds. Set-up makes the records.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
@@ -102,7 +102,7 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) -> u64 {
         m.measure(|m| {
             let mut checksum = 0_u64;
             for _ in 0..rounds {
-                m.collect(true);
+                m.collect(Request::Full);
                 checksum = checksum.wrapping_add(digits(m, hsc.get(m)));
             }
             checksum

@@ -32,6 +32,7 @@ use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
+use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use machine::{Machine, Rates};
@@ -121,10 +122,10 @@ fn collect<C: Collector>(c: &mut Criterion, shape: Shape, scale: &Scale, machine
                 row.census = world.inspect(census).expect("nobody is inside");
             }
             row.rates.push(machine.probe());
-            world.enter(|m| m.collect(true)).expect("room");
+            world.enter(|m| m.collect(Request::Full)).expect("room");
             let elapsed = pause.load(Ordering::Relaxed);
             drop(root);
-            world.enter(|m| m.collect(true)).expect("room");
+            world.enter(|m| m.collect(Request::Full)).expect("room");
             elapsed
         };
         let row = row.get_or_insert_with(|| {

@@ -11,7 +11,7 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::memory::MemoryError;
-use gclab_core::mutator::{Gc, MutByteArray, Mutator, MutatorKind, NoGc};
+use gclab_core::mutator::{Gc, MutByteArray, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
@@ -87,7 +87,7 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
                 cell.set_tree(m, small.get(m));
             }
             if round % 3 == 2 {
-                m.collect(true);
+                m.collect(Request::Full);
             }
         }
         let mut cell = cells.get(m);
@@ -122,7 +122,7 @@ fn refused<C: Collector>(config: &Config, n: u64) -> (Option<u64>, bool) {
         Err(EnterError::Exhausted(error)) if on_purpose(&error.cause.cause) => {
             // No other request is refused, so the heap can be used as before.
             let again = world.enter(|m| {
-                m.collect(true);
+                m.collect(Request::Full);
                 let (m, tree) = m.with_view(|m| tree(m, DEPTH));
                 sum(m, tree)
             });

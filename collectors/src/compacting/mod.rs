@@ -20,7 +20,7 @@
 use crate::copying::Generational;
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
@@ -84,7 +84,7 @@ impl Collect for Compacting {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         let generation = self.spaces.generation_of(pause.due);
-        let mut outcome = if self.spaces.compacts(generation) {
+        let mut outcome = if self.spaces.compacts(generation) || pause.cause.forces_compaction() {
             self.compact(pause)?
         } else {
             // Without room for copies nothing has been condemned. A compaction copies only young
@@ -92,7 +92,7 @@ impl Collect for Compacting {
             let copied = self.spaces.copy(pause, generation);
             copied.or_else(|_| self.compact(pause))?
         };
-        if outcome.work.major {
+        if outcome.work.is_major() {
             self.spaces.choose_strategy();
         }
         outcome.exhausted = self.spaces.set_limits(pause, &outcome).err();
@@ -136,7 +136,7 @@ impl Compacting {
         counted += marked.counted;
         let work = Work {
             generation: u32::from(steps.oldest()) - 1,
-            major: true,
+            cycle: Cycle::Whole,
             compacted: true,
             copied: copied.copied + compacted.moved.to_bytes(),
             promoted: Bytes(0),

@@ -14,7 +14,7 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
@@ -141,10 +141,9 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         if generation == 0 {
             self.promoted = work.promoted.to_words_up();
         }
-        let major = generation == self.oldest();
         Ok(Outcome::from(Work {
             generation,
-            major,
+            cycle: Cycle::whole_if(generation == self.oldest()),
             ..work
         }))
     }
@@ -159,7 +158,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         let area = if self.generations == 1 {
             self.sizing.area_of_one_generation(live, self.strategy)
         } else {
-            if outcome.work.major {
+            if outcome.work.is_major() {
                 let oldest = self.steps.step(self.steps.oldest());
                 self.old_limit = self.sizing.old_limit(oldest.words().to_bytes(), self.strategy);
             }

@@ -1,15 +1,16 @@
-//! `immix` and `sticky-immix`: closures are marked and stay where they are, and mutators allocate
-//! in the holes between them. Only closures of fragmented blocks move, if there is room (Immix).
+//! `immix`, `sticky-immix` and `gen-immix`: closures are marked, and most stay where they are.
+//! Mutators allocate in the holes between them. Closures of fragmented blocks and of the nursery of
+//! `gen-immix` move, if there is room.
 //!
 //! `immix` marks everything at each collection. Between two collections mutators take as much as
 //! there is live data: (F − 1) × live, or -A.
 //!
 //! Memory at the worst: F × live, and the holes that are too small.
 
+mod generational;
 mod spaces;
-mod sticky;
 
-pub use sticky::StickyImmix;
+pub use generational::{GenImmix, StickyImmix};
 
 use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{
@@ -19,6 +20,7 @@ use gclab_core::collector::{
 use gclab_core::config::{Config, Parameter, SHARING, SIZING};
 use gclab_core::heap::Heap;
 use gclab_core::sizing::Sizing;
+use gclab_core::space::LineSpace;
 use gclab_core::words::{Addr, Bytes, Words};
 use spaces::{Marking, Spaces};
 
@@ -49,7 +51,7 @@ unsafe impl Collector for Immix {
         let sizing = Sizing::new(config, heap);
         let area = sizing.area_in_place(Bytes::ZERO)?;
         Ok(Immix {
-            spaces: Spaces::new(heap, config, STEP, area)?,
+            spaces: Spaces::new(heap, config, LineSpace::new(STEP, config.capabilities as usize), area)?,
             sizing,
         })
     }

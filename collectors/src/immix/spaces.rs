@@ -1,4 +1,4 @@
-//! The spaces of both collectors: lines, large objects, and the marks of both.
+//! The spaces of these collectors: lines, large objects, and the marks of both.
 
 use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
@@ -19,6 +19,9 @@ pub(super) enum Marking {
     Everything,
 }
 
+/// Bytes of survivors to have room for at least.
+const LEAST_EXPECTED: Bytes = Bytes::kib(256);
+
 /// Spaces whose closures stay where they are.
 #[derive(Debug)]
 pub(super) struct Spaces {
@@ -30,18 +33,41 @@ pub(super) struct Spaces {
     area: Bytes,
     /// Bytes of marked closures in lines.
     live: Bytes,
+    /// The young closures of the last collection.
+    young: Young,
+}
+
+/// Young closures of a collection.
+#[derive(Debug, Default)]
+struct Young {
+    /// Bytes of lines that mutators took.
+    taken: Bytes,
+    /// Of these, bytes that survived.
+    survived: Bytes,
+}
+
+impl Young {
+    /// The survivors of the next collection to have room for, if mutators took `taken` bytes for
+    /// it. Where most closures survive, they are better left where they are.
+    fn expected(&self, taken: Bytes) -> Bytes {
+        if self.survived.0 * 2 > self.taken.0 {
+            return Bytes::ZERO;
+        }
+        Bytes(self.survived.0 * 2).max(LEAST_EXPECTED).min(taken)
+    }
 }
 
 impl Spaces {
-    /// Empty spaces of which mutators may take `area`. Marked closures belong to `step`.
-    pub(super) fn new(heap: &mut Heap, config: &Config, step: u8, area: Bytes) -> Result<Self, OutOfMemory> {
+    /// Empty spaces, of which mutators may take `area`.
+    pub(super) fn new(heap: &mut Heap, config: &Config, lines: LineSpace, area: Bytes) -> Result<Self, OutOfMemory> {
         Ok(Spaces {
-            lines: LineSpace::new(step, config.capabilities as usize),
-            large: LargeObjects::new(step),
+            large: LargeObjects::new(lines.step()),
+            lines,
             marks: MarkBits::new(heap)?,
             parallel: ParallelPolicy::new(config),
             area,
             live: Bytes::ZERO,
+            young: Young::default(),
         })
     }
 
@@ -84,14 +110,20 @@ impl Spaces {
     /// Marks closures that live, and frees the rest of those that `marking` is for. If that is
     /// everything, closures of fragmented blocks may move.
     pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
-        let is_short = pause.cause == Cause::Shortage;
+        let is_short = pause.cause == Cause::Shortage || pause.cause.forces_compaction();
         match marking {
-            Marking::Young => self.lines.leave(&mut self.marks, pause.capabilities),
+            Marking::Young => {
+                self.lines.leave(&mut self.marks, pause.capabilities);
+                let expected = self.young.expected(self.lines.taken());
+                self.lines.condemn_nursery(pause.heap, &self.marks, expected, false);
+            }
             Marking::Everything => {
                 // At the end of a program nothing is worth a move.
                 if pause.cause != Cause::Final {
                     self.lines
                         .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
+                    let expected = self.young.expected(self.lines.taken());
+                    self.lines.condemn_nursery(pause.heap, &self.marks, expected, true);
                 }
                 self.lines.condemn(&mut self.marks, pause.capabilities);
                 self.large.condemn(&mut self.marks);
@@ -109,8 +141,12 @@ impl Spaces {
         let in_lines = (marked.words - marked.large).to_bytes();
         match marking {
             Marking::Young => {
+                self.young = Young {
+                    taken: self.lines.taken(),
+                    survived: in_lines,
+                };
                 self.live += in_lines;
-                self.lines.sweep_young(pause.heap, &self.marks);
+                self.lines.sweep_young(pause.heap, &mut self.marks);
                 self.large.sweep_young(pause.heap, &self.marks);
             }
             Marking::Everything => {

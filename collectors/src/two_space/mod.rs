@@ -12,8 +12,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, NoBarrier, NotBegun, Outcome, Pause,
-    Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, NoBarrier, NotBegun, Outcome,
+    Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -94,7 +94,10 @@ impl Collect for TwoSpace {
         pause.events.phase(Phase::Released);
 
         self.copied = work.copied;
-        let mut outcome = Outcome::from(Work { major: true, ..work });
+        let mut outcome = Outcome::from(Work {
+            cycle: Cycle::Whole,
+            ..work
+        });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
         let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);

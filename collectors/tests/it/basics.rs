@@ -4,7 +4,7 @@ use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, MutatorKind, NoGc};
+use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 
@@ -73,7 +73,7 @@ impl CollectorVisitor for Trees {
                 m.frame(|m, [kept]| {
                     let kept = kept.put(make(m, 12));
                     let garbage: u64 = (0..20).map(|_| make_and_count(m, 10)).sum();
-                    m.collect(true);
+                    m.collect(Request::Full);
                     assert_eq!(kept.get(m).depth(m), 12);
                     count(m, kept.get(m)) + garbage
                 })
@@ -106,13 +106,13 @@ fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
                     let (m, cell) = m.alloc_with(|m| Tree::new(i, list.get(m), None));
                     list.set(m, Some(cell));
                 }
-                m.collect(false);
+                m.collect(Request::Minor);
                 // The old cells are reached from a younger one, not from a root.
                 let (view, newest) = m.alloc_with(|m| Tree::new(100, list.get(m), None));
                 list.set(view, Some(newest));
-                m.collect(false);
-                m.collect(false);
-                m.collect(false);
+                m.collect(Request::Minor);
+                m.collect(Request::Minor);
+                m.collect(Request::Minor);
             });
         })
         .expect("room enough");
@@ -153,7 +153,7 @@ fn promotions_from_remembered_slots_are_foreseen() {
     let statistics = world.finish();
     let mut limit = usize::MAX;
     for collection in statistics.collections.iter().filter(|c| !c.forced()) {
-        if collection.work.major {
+        if collection.work.is_major() {
             limit = (collection.work.live.0 as f64 * config.old_factor) as usize;
         } else {
             assert!(collection.work.live.0 <= limit, "limit {limit}: {collection:?}");
@@ -181,7 +181,7 @@ impl CollectorVisitor for LargeObjects {
                         let data = data.put(m.alloc_bytes_filled(100_000, 7));
                         owner.put(m.alloc(|m| Owner::new(data.get(m))))
                     });
-                    (0..3).for_each(|_| m.collect(true));
+                    (0..3).for_each(|_| m.collect(Request::Full));
                     assert_eq!(owner.get(m).data(m).len(), 100_000);
                 });
             })
@@ -257,12 +257,12 @@ impl CollectorVisitor for Handles {
             .expect("room enough");
         world
             .enter(|m| {
-                m.collect(true);
+                m.collect(Request::Full);
                 assert_eq!(kept.open(m).value(m), 7);
                 assert!(weak_kept.open(m).expect("kept") == kept.open(m));
                 assert!(weak.open(m).is_none());
                 drop(kept);
-                m.collect(true);
+                m.collect(Request::Full);
                 assert!(weak_kept.open(m).is_none());
             })
             .expect("room enough");
@@ -338,7 +338,7 @@ impl CollectorVisitor for Reentry {
             })
         }));
         assert!(panicked.is_err());
-        world.enter(|m| m.collect(true)).expect("usable after a panic");
+        world.enter(|m| m.collect(Request::Full)).expect("usable after a panic");
     }
 }
 

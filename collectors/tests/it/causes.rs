@@ -4,6 +4,7 @@ use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
+use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_stats::Statistics;
@@ -85,8 +86,8 @@ impl CollectorVisitor for Caused {
             for _ in 0..120 {
                 m.alloc_bytes_filled(100, 1);
             }
-            m.collect(true);
-            m.collect(false);
+            m.collect(Request::Full);
+            m.collect(Request::Minor);
         });
         session.expect("room enough");
         let causes: Vec<_> = world
@@ -98,8 +99,8 @@ impl CollectorVisitor for Caused {
         let expected = [
             (Cause::Stress, false),
             (Cause::Stress, false),
-            (Cause::Asked { major: true }, true),
-            (Cause::Asked { major: false }, true),
+            (Cause::Asked(Request::Full), true),
+            (Cause::Asked(Request::Minor), true),
             (Cause::Final, true),
         ];
         assert_eq!(causes, expected, "{}", C::DESCRIPTION.name);
@@ -120,7 +121,7 @@ impl CollectorVisitor for Phases {
     type Output = ();
     fn visit<C: Collector>(self) {
         let world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
-        world.enter(|m| m.collect(true)).expect("room enough");
+        world.enter(|m| m.collect(Request::Full)).expect("room enough");
         let statistics = world.finish();
         let name = C::DESCRIPTION.name;
         for collection in &statistics.collections {

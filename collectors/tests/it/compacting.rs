@@ -6,7 +6,7 @@ use gclab_core::closure::Closure;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::MutArray;
+use gclab_core::mutator::{MutArray, Request};
 use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::{EnterError, World};
 use std::collections::BTreeSet;
@@ -57,12 +57,12 @@ fn thin(config: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
                 let (m, cell) = m.alloc_with(|_| Cell::new(value as u64));
                 cells.get(m).set(m, value, Some(cell));
             }
-            m.collect(true);
+            m.collect(Request::Full);
             for value in (0..count).filter(|value| value % keep != 0) {
                 let (m, cells) = m.with_view::<MutArray<Cell>>(|m| cells.get(m));
                 cells.set(m, value, None);
             }
-            m.collect(true);
+            m.collect(Request::Full);
             for value in (0..count).step_by(keep) {
                 let cell = cells.get(m).get(m, value).expect("it was kept");
                 assert_eq!(cell.value(m), value as u64);
@@ -176,7 +176,7 @@ fn compaction_sets_in_above_its_percentage() {
                     let (m, cell) = m.alloc_with(|_| Cell::new(value as u64));
                     cells.get(m).set(m, value, Some(cell));
                 }
-                (0..4).for_each(|_| m.collect(true));
+                (0..4).for_each(|_| m.collect(Request::Full));
             });
         });
         session.expect("room enough");

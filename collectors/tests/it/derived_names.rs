@@ -3,7 +3,7 @@
 use crate::basics::config;
 use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::mutator::ByteArray;
+use gclab_core::mutator::{ByteArray, Request};
 use gclab_core::world::World;
 
 /// Constants with names of derived code, which every type has. Derived code that looked a name up
@@ -72,7 +72,7 @@ fn the_type_of_a_field_may_be_a_macro() {
                 let bytes = bytes.put(m.alloc_bytes(b"hello"));
                 mixed.put(m.alloc(|m| Mixed::new(7, bytes.get(m))))
             });
-            m.collect(true);
+            m.collect(Request::Full);
             let mixed = mixed.get(m);
             assert_eq!((mixed.number(m), mixed.bytes(m).as_slice()), (7, &b"hello"[..]));
         });

@@ -2,11 +2,11 @@
 //! they are.
 
 use crate::basics::config;
-use gclab_collectors::{Immix, StickyImmix};
+use gclab_collectors::{GenImmix, Immix, StickyImmix};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::mutator::{Handle, MutArray, MutByteArray, Mutator, MutatorKind, Root, WeakHandle};
+use gclab_core::mutator::{Handle, MutArray, MutByteArray, Mutator, MutatorKind, Request, Root, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -116,7 +116,7 @@ fn collections_of<C: Collector>(gc_threads: u32) -> Vec<Collection> {
             let kept = kept.put(m.alloc_array::<Node>(NODES.div_ceil(KEPT), |_| None));
             let handles = fragment(m, &kept);
             for _ in 0..8 {
-                m.collect(true);
+                m.collect(Request::Full);
                 check(m, &kept, &handles);
             }
         });
@@ -172,7 +172,7 @@ fn large_objects_after_nodes<C: Collector>() {
                 if index == COUNT / 5 {
                     let dead = (0..NODES).filter(|index| index % KEPT != 0);
                     dead.for_each(|index| nodes.get(m).set(m, index, None));
-                    m.collect(true);
+                    m.collect(Request::Full);
                 }
                 let (m, bytes) = m.with_view(|m| m.alloc_mut_bytes(LARGE));
                 large.get(m).set(m, index, Some(bytes));
@@ -195,4 +195,36 @@ fn large_objects_after_nodes<C: Collector>() {
 fn a_reserve_is_kept_for_the_time_when_memory_is_short() {
     large_objects_after_nodes::<Immix>();
     large_objects_after_nodes::<StickyImmix>();
+    large_objects_after_nodes::<GenImmix>();
+}
+
+/// The minor collections of a program that fragments its heap, and asks for none. Its area is
+/// `area`.
+fn minor_collections(area: Bytes) -> Vec<Collection> {
+    let statistics = run::<GenImmix>(&config::<GenImmix>(area.0), |m| {
+        m.frame(|m, [kept]| {
+            let kept = kept.put(m.alloc_array::<Node>(NODES.div_ceil(KEPT), |_| None));
+            let handles = fragment(m, &kept);
+            m.collect(Request::Minor);
+            check(m, &kept, &handles);
+        });
+    });
+    let [collections @ .., _] = &statistics.collections[..] else {
+        panic!("no collection");
+    };
+    assert!(collections.iter().all(|collection| !collection.is_major()));
+    collections.to_vec()
+}
+
+#[test]
+fn survivors_of_a_nursery_move_together() {
+    let collections = minor_collections(Bytes::kib(256));
+    let last = collections.last().expect("several collections");
+    assert!(collections.len() > 8, "{collections:?}");
+    let moved: usize = collections.iter().map(|collection| collection.work.copied.0).sum();
+    let promoted: usize = collections.iter().map(|collection| collection.work.promoted.0).sum();
+    // The array of nodes is a large object, which stays.
+    assert_eq!(moved, promoted - last.work.large.0, "{last:?}");
+    // The last block of each collection is filled later.
+    assert!(last.work.slop < Bytes::kib(64), "{last:?}");
 }

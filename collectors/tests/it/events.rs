@@ -9,7 +9,7 @@ use gclab_core::events::{
     CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Kept, Listener, Look, Occasion,
     StopReason,
 };
-use gclab_core::mutator::{Gc, Mutator, MutatorKind};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_stats::{Collection, Statistics};
@@ -149,7 +149,7 @@ under_every_collector! {
             m.frame(|m, [kept]| {
                 kept.put(make(m, 10));
                 (0..5).for_each(|_| { let _ = m.alloc_mut_bytes(large); });
-                m.collect(true);
+                m.collect(Request::Full);
             });
         }).expect("room enough");
         thread::scope(|s| {
@@ -172,7 +172,7 @@ under_every_collector! {
         {
             assert_eq!(collection, kept);
             assert_eq!((*start, end - start), (collection.time.start_ns, collection.time.elapsed_ns));
-            assert!(due.is_some_and(|major| collection.work.major || !major));
+            assert!(due.is_some_and(|major| collection.work.is_major() || !major));
             let total = allocated.iter().sum::<u64>();
             assert_eq!(total - before, collection.before.allocated.0 as u64);
             before = total;
@@ -180,7 +180,7 @@ under_every_collector! {
         assert_eq!(seen.starts.len() as u64, statistics.collections_count());
         let majors = |majors: &mut dyn Iterator<Item = bool>| majors.filter(|major| *major).count();
         let due = majors(&mut seen.starts.iter().map(|start| start.1 == Some(true)));
-        let done = majors(&mut seen.ends.iter().map(|end| end.1.work.major));
+        let done = majors(&mut seen.ends.iter().map(|end| end.1.work.is_major()));
         assert!(due == done && done >= 3, "{due} of {done} major collections were known at their start");
         assert!(seen.phases >= 4 * seen.starts.len() as u64);
         assert!(seen.caps.is_empty() && seen.turns.is_empty(), "no listener asks for them");
@@ -191,15 +191,15 @@ under_every_collector! {
         world.enter(|m| {
             m.frame(|m, [kept]| {
                 kept.put(make(m, 16));
-                m.collect(true);
+                m.collect(Request::Full);
             });
             // All of it is garbage now. An idle heap keeps less and less.
-            (0..12).for_each(|_| m.collect(true));
+            (0..12).for_each(|_| m.collect(Request::Full));
         }).expect("room enough");
         let majors = world.finish().major_gcs;
         let seen = notes.0.lock().expect("sound");
         assert_eq!(seen.kept.len() as u64, majors);
-        let major = seen.starts.iter().zip(&seen.ends).filter(|(_, end)| end.1.work.major);
+        let major = seen.starts.iter().zip(&seen.ends).filter(|(_, end)| end.1.work.is_major());
         let mut returned = 0;
         for ((time, kept), (start, end)) in seen.kept.iter().zip(major) {
             assert!((start.0..=end.0).contains(time));
@@ -228,7 +228,7 @@ under_every_collector! {
                         thread::yield_now();
                     });
                     let _ = make(m, 12);
-                    m.collect(true);
+                    m.collect(Request::Full);
                     over.store(true, Ordering::Relaxed);
                 }
                 // The other thread stops for each collection of the first.
@@ -300,7 +300,7 @@ under_every_collector! {
         world.listen(Box::new(At(Occasion::Marker, Look::Census)));
         let ran = world.enter(|m| {
             m.phase_marker("here");
-            m.collect(false);
+            m.collect(Request::Minor);
         });
         ran.expect("room enough");
         let statistics = world.finish();
@@ -353,7 +353,7 @@ fn only_events_that_a_listener_asks_for_are_recorded() {
         let said = world.enter(|m| {
             m.message("said");
             m.phase_marker("marked");
-            m.collect(true);
+            m.collect(Request::Full);
         });
         said.expect("room enough");
         world.finish();
@@ -410,7 +410,7 @@ fn gc_threads_work_within_their_collections() {
         .enter(|m| {
             m.frame(|m, [kept]| {
                 kept.put(make(m, 18));
-                (0..4).for_each(|_| m.collect(true));
+                (0..4).for_each(|_| m.collect(Request::Full));
             });
         })
         .expect("room enough");

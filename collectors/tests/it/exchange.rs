@@ -4,7 +4,7 @@ use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind, NoGc};
+use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 
@@ -25,14 +25,14 @@ fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [var, array]| {
         let var = var.put(m.alloc(|_| MutVar::<Number>::new(None)));
         let array = array.put(m.alloc_array::<Number>(600, |_| None));
-        (0..3).for_each(|_| m.collect(true));
+        (0..3).for_each(|_| m.collect(Request::Full));
         for round in 1..=5 {
             let before = 2 * (round - 1);
             let (view, number) = m.alloc_with(|_| Number::new(2 * round - 1));
             let (v, a) = (var.get(view), array.get(view));
             assert_eq!(value(view, v.swap(view, Some(number))), before);
             assert_eq!(value(view, a.swap(view, 599, Some(number))), before);
-            m.collect(false);
+            m.collect(Request::Minor);
             let (view, number) = m.alloc_with(|_| Number::new(2 * round));
             let (v, a) = (var.get(view), array.get(view));
             let now = v.read(view);
@@ -44,7 +44,7 @@ fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
             assert!(v.read(view) == now && a.get(view, 599) == now && a.get(view, 598).is_none());
             assert!(v.compare_exchange(view, now, Some(number)).is_ok());
             assert!(a.compare_exchange(view, 599, now, Some(number)).is_ok());
-            m.collect(false);
+            m.collect(Request::Minor);
             assert_eq!(
                 (value(m, var.get(m).read(m)), value(m, array.get(m).get(m, 599))),
                 (2 * round, 2 * round)

@@ -5,7 +5,7 @@ use gclab_collectors::{All, Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc};
+use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use std::cell::Cell;
@@ -77,13 +77,13 @@ under_every_collector! {
             });
             let weak = weak.expect("made");
             assert!(notes.take().is_empty());
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(notes.take(), [5050]);
             // Its collection kept it once more.
             assert!(weak.open(m).is_some());
-            m.collect(true);
+            m.collect(Request::Full);
             assert!(weak.open(m).is_none());
-            m.collect(true);
+            m.collect(Request::Full);
             assert!(notes.take().is_empty());
         });
         ran.expect("room enough");
@@ -101,10 +101,10 @@ under_every_collector! {
                     }
                 });
             }
-            m.collect(true);
+            m.collect(Request::Full);
             // The closures with two finalisers have lived once more.
             assert_eq!(notes.take(), [2, 0, 13, 11]);
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(notes.take(), [12, 10]);
         });
         ran.expect("room enough");
@@ -118,7 +118,7 @@ under_every_collector! {
                 let weak = m.weak_handle(list);
                 m.finalise_last(list, move |m| noted.add(u64::from(weak.open(m).is_none())));
             });
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(notes.take(), [1]);
         });
         ran.expect("room enough");
@@ -141,7 +141,7 @@ under_every_collector! {
                 m.finalise(list, move |_, list: Handle<Number>| *keep.lock().expect("sound") = Some(list));
             });
             for _ in 0..5 {
-                m.collect(true);
+                m.collect(Request::Full);
             }
             assert_eq!(notes.take(), [6, 6, 6]);
             let kept = kept.lock().expect("sound").take().expect("kept");
@@ -160,12 +160,12 @@ under_every_collector! {
                 list(m, value, |m, it| {
                     m.finalise(it, move |m, it: Handle<Number>| {
                         list(m, 10, |_, _| ());
-                        m.collect(true);
+                        m.collect(Request::Full);
                         noted.add(sum(m, it.open(m)));
                     });
                 });
             }
-            m.collect(true);
+            m.collect(Request::Full);
             let mut noted = notes.take();
             noted.sort_unstable();
             assert!(noted.into_iter().eq((0..30).map(|value| value * (value + 1) / 2)));
@@ -195,7 +195,7 @@ under_every_collector! {
                     number
                 });
             }
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(notes.take().len(), 50);
         });
         ran.expect("room enough");
@@ -213,12 +213,12 @@ under_every_collector! {
                                 m.finalise_release();
                             }
                             noted.add(number);
-                            m.collect(false);
+                            m.collect(Request::Minor);
                             noted.add(10 + number);
                         });
                     });
                 }
-                m.collect(true);
+                m.collect(Request::Full);
             }
             assert_eq!(notes.take(), [2, 12, 1, 11, 2, 1, 11, 12]);
         });
@@ -231,9 +231,9 @@ under_every_collector! {
             let noted = notes.clone();
             list(m, 1, |m, list| m.finalise(list, move |_, _: Handle<Number>| noted.add(1)));
             list(m, 2, |m, list| m.finalise(list, |_, _: Handle<Number>| panic!("on purpose")));
-            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(true))).is_err());
+            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
             assert!(notes.take().is_empty());
-            m.collect(false);
+            m.collect(Request::Minor);
             assert_eq!(notes.take(), [1]);
         });
         ran.expect("room enough");
@@ -248,26 +248,26 @@ under_every_collector! {
                 list(m, 3, |_, _| ());
                 assert!(count.fetch_add(1, Relaxed) != 1, "the second time");
             });
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(rung.load(Relaxed), 1);
-            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(true))).is_err());
-            m.collect(true);
+            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
+            m.collect(Request::Full);
             assert_eq!(rung.load(Relaxed), 3);
             // Two collections come before the alarm can ring again.
             let noted = notes.clone();
             list(m, 1, |m, it| {
                 m.finalise(it, move |m, _: Handle<Number>| {
-                    m.collect(true);
-                    m.collect(true);
+                    m.collect(Request::Full);
+                    m.collect(Request::Full);
                     noted.add(1);
                 });
             });
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!((notes.take(), rung.load(Relaxed)), (vec![1], 4));
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(rung.load(Relaxed), 5);
             m.delete_alarm(alarm);
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(rung.load(Relaxed), 5);
         });
         ran.expect("room enough");
@@ -300,11 +300,11 @@ fn many_with_several_gc_threads<C: Collector>(config: &Config) {
             let kept = kept.put(m.alloc_array::<Number>(COUNT, |_| None));
             for round in 0..3 {
                 fill(m, &kept, &notes, COUNT);
-                m.collect(false);
+                m.collect(Request::Minor);
                 for index in (round..COUNT).step_by(2) {
                     kept.get(m).set(m, index, None);
                 }
-                m.collect(true);
+                m.collect(Request::Full);
                 let mut noted = notes.take();
                 noted.sort_unstable();
                 let died = (round..COUNT).step_by(2).map(|index| index as u64 + 6);
@@ -376,7 +376,7 @@ fn any_thread_runs_finalisers() {
     });
     registered.expect("room enough");
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| world.enter(|m| m.collect(true)).expect("room enough"));
+        let other = scope.spawn(|| world.enter(|m| m.collect(Request::Full)).expect("room enough"));
         other.join().expect("no panic");
     });
     assert_eq!(notes.take(), [45]);

@@ -1,12 +1,12 @@
 //! Closures in lines: ages by marks, holes that are given back, and large objects beside them.
 
 use crate::basics::config;
-use gclab_collectors::{Immix, MarkSweep, StickyImmix};
+use gclab_collectors::{GenImmix, Immix, MarkSweep, StickyImmix};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{ByteArray, MutArray, Mutator, MutatorKind, NoGc, Root, WeakHandle};
+use gclab_core::mutator::{ByteArray, MutArray, Mutator, MutatorKind, NoGc, Request, Root, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -32,29 +32,33 @@ fn dropped<M: MutatorKind>(m: &mut Mutator<'_, M>) -> WeakHandle<Node> {
     m.weak_handle(node)
 }
 
-#[test]
-fn a_marked_closure_is_old_until_the_next_major_collection() {
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| {
+fn ages_by_marks<C: Collector>() {
+    run::<C>(&config::<C>(1 << 20), |m| {
         let young = dropped(m);
         let old = m.frame(|m, [node]| {
             let node = node.put(m.alloc(|_| Node::new(2, None)));
-            m.collect(false);
+            m.collect(Request::Minor);
             m.weak_handle(node.get(m))
         });
         assert!(young.open(m).is_none(), "it died young");
         for _ in 0..3 {
-            m.collect(false);
+            m.collect(Request::Minor);
             assert!(old.open(m).is_some_and(|node| node.value(m) == 2), "it is old");
         }
-        m.collect(true);
+        m.collect(Request::Full);
         assert!(old.open(m).is_none(), "a major collection finds it dead");
     });
 }
 
 #[test]
-fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
+fn a_marked_closure_is_old_until_the_next_major_collection() {
+    ages_by_marks::<StickyImmix>();
+    ages_by_marks::<GenImmix>();
+}
+
+fn old_closures_lead_to_young_ones<C: Collector>() {
     const COUNT: usize = 300;
-    run::<StickyImmix>(&config::<StickyImmix>(1 << 20), |m| {
+    run::<C>(&config::<C>(1 << 20), |m| {
         m.frame(|m, [array]| {
             // Every second one dies, so the others lie among holes.
             let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
@@ -64,13 +68,13 @@ fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
                 _ = m.alloc_bytes_filled(150, 7);
             }
             for round in 0..4_u8 {
-                m.collect(round == 2);
+                m.collect(if round == 2 { Request::Full } else { Request::Minor });
                 for index in 0..COUNT {
                     let (view, node) = m.alloc_with(|_| Node::new(u64::from(round), None));
                     let holder = array.get(view).get(view, index).expect("a node");
                     holder.set_next(view, Some(node));
                 }
-                m.collect(false);
+                m.collect(Request::Minor);
                 for index in 0..COUNT {
                     let holder = array.get(m).get(m, index).expect("a node");
                     let next = holder.next(m).expect("another");
@@ -82,6 +86,12 @@ fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
             }
         });
     });
+}
+
+#[test]
+fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
+    old_closures_lead_to_young_ones::<StickyImmix>();
+    old_closures_lead_to_young_ones::<GenImmix>();
 }
 
 /// Rows of all sizes, from a few words to those of large objects, die among others. Each row that
@@ -105,7 +115,11 @@ fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
                 }
             });
             if round % 150 == 149 {
-                m.collect(round % 600 == 599);
+                m.collect(if round % 600 == 599 {
+                    Request::Full
+                } else {
+                    Request::Minor
+                });
                 for (index, &value) in values.iter().enumerate() {
                     let Some(row) = rows.get(m).get(m, index) else { continue };
                     let last = row.get(m, row.len() - 1).expect("a number");
@@ -120,6 +134,7 @@ fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn rows_of_all_sizes_survive_among_holes() {
     run::<Immix>(&config::<Immix>(1 << 20), rows_among_holes);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), rows_among_holes);
+    run::<GenImmix>(&config::<GenImmix>(1 << 20), rows_among_holes);
 }
 
 /// Puts a number into each place of `array`. Behind each is a hole of some 600 bytes, after the
@@ -152,10 +167,10 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         let young = young.put(m.alloc_array::<Node>(3000, |_| None));
         scatter(m, &old);
         for major in [true, false, true, true] {
-            m.collect(true);
+            m.collect(Request::Full);
             // The mutator gets some holes and uses one. Others have been found ahead.
             put(m, &young, 0);
-            m.collect(major);
+            m.collect(if major { Request::Full } else { Request::Minor });
             (0..3000).for_each(|index| put(m, &young, index));
             is_whole(m, &old);
             is_whole(m, &young);
@@ -167,6 +182,7 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn a_hole_that_was_given_back_is_handed_out_once() {
     run::<Immix>(&config::<Immix>(1 << 20), holes_given_back);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), holes_given_back);
+    run::<GenImmix>(&config::<GenImmix>(1 << 20), holes_given_back);
 }
 
 /// Medium closures among small ones lie in an overflow. Its rest is given back at a collection.
@@ -178,10 +194,10 @@ fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         let rows = rows.put(m.alloc_array::<ByteArray>(ROWS, |_| None));
         scatter(m, &old);
         for major in [true, false, true] {
-            m.collect(true);
+            m.collect(Request::Full);
             for row in 0..ROWS {
                 if row == ROWS / 2 {
-                    m.collect(major);
+                    m.collect(if major { Request::Full } else { Request::Minor });
                 }
                 // The mutator is in a hole that is too small for the row.
                 put(m, &young, row);
@@ -203,6 +219,7 @@ fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn the_rest_of_an_overflow_is_handed_out_once() {
     run::<Immix>(&config::<Immix>(1 << 20), overflows);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), overflows);
+    run::<GenImmix>(&config::<GenImmix>(1 << 20), overflows);
 }
 
 /// Large objects that die at once take no more memory than a few collections leave.
@@ -219,7 +236,10 @@ fn large_objects_die<C: Collector>() {
     };
     let are_major = C::DESCRIPTION.generations.1 == 1;
     assert!(collections.len() > 10, "{name}: one for each MiB");
-    assert!(collections.iter().all(|each| each.work.major == are_major), "{name}");
+    assert!(
+        collections.iter().all(|each| each.work.is_major() == are_major),
+        "{name}"
+    );
 }
 
 #[test]
@@ -227,6 +247,7 @@ fn large_objects_that_die_are_freed_at_the_next_collection() {
     large_objects_die::<MarkSweep>();
     large_objects_die::<Immix>();
     large_objects_die::<StickyImmix>();
+    large_objects_die::<GenImmix>();
 }
 
 /// Notes the bytes that count under the limit beside megablocks and side tables, after each
@@ -253,10 +274,10 @@ fn the_lists_of_holes_count_under_the_limit() {
         m.frame(|m, [array]| {
             let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
             scatter(m, &array);
-            m.collect(true);
+            m.collect(Request::Full);
             // The mutator gets holes of 600 bytes for 40 numbers each.
             (0..COUNT).for_each(|index| put(m, &array, index));
-            m.collect(true);
+            m.collect(Request::Full);
         });
     });
     session.expect("room enough");

@@ -4,7 +4,7 @@ use crate::basics::config;
 use gclab_collectors::Copying;
 use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
-use gclab_core::mutator::{Mutator, MutatorKind};
+use gclab_core::mutator::{Mutator, MutatorKind, Request};
 use gclab_core::world::{EnterError, World};
 
 fn world(capabilities: u32) -> World<KindOf<Copying>> {
@@ -27,10 +27,10 @@ fn what_a_mutator_measures_is_apart_to_the_byte() {
     let world = world(1);
     let session = world.enter(|m| {
         (0..3000).for_each(|_| allocate(m));
-        m.collect(true);
+        m.collect(Request::Full);
         m.measure(|m| {
             (0..5000).for_each(|_| allocate(m));
-            m.collect(true);
+            m.collect(Request::Full);
         });
         (0..70).for_each(|_| allocate(m));
     });
@@ -87,7 +87,7 @@ fn a_thread_that_is_inside_is_told_to_ask_its_mutator() {
 #[test]
 fn without_marks_the_program_is_measured() {
     let world = world(1);
-    world.enter(|m| m.collect(true)).expect("room enough");
+    world.enter(|m| m.collect(Request::Full)).expect("room enough");
     let statistics = world.finish();
     let phases = &statistics.phases;
     assert!(!phases.marked);

@@ -4,7 +4,7 @@ use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::MutByteArray;
+use gclab_core::mutator::{MutByteArray, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 
@@ -36,11 +36,11 @@ impl CollectorVisitor for Shrinks {
                         let (m, bytes) = m.with_view(|m| m.alloc_mut_bytes(SIZE));
                         all.get(m).set(m, index, Some(bytes));
                     }
-                    m.collect(true);
+                    m.collect(Request::Full);
                     for index in (0..OBJECTS).filter(|index| index % KEPT != 0) {
                         all.get(m).set(m, index, None);
                     }
-                    (0..20).for_each(|_| m.collect(true));
+                    (0..20).for_each(|_| m.collect(Request::Full));
                 })
             })
             .expect("it fits");
@@ -81,7 +81,7 @@ impl CollectorVisitor for Shrinks {
         let (majors, minors): (Vec<_>, Vec<_>) = statistics
             .collections
             .iter()
-            .partition(|collection| collection.work.major);
+            .partition(|collection| collection.work.is_major());
         assert!(
             majors
                 .iter()

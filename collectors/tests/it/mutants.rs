@@ -8,11 +8,12 @@ use crate::basics::config;
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::closure::{Closure, ClosureRef, Ptr, Slot};
 use gclab_core::collector::{
-    Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
-    Outcome, Pause, Refill, RootSlot, Roots, Work,
+    Barrier, Bump, Capabilities, Capability, Collect, Collector, Cycle, Description, GenerationalBarrier, NoBarrier,
+    NotBegun, Outcome, Pause, Refill, RootSlot, Roots, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
+use gclab_core::mutator::Request;
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -114,7 +115,7 @@ impl<S: Sin> Collect for Mutant<S> {
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {
             generation,
-            major: generation + 1 == self.generations,
+            cycle: Cycle::whole_if(generation + 1 == self.generations),
             large: if S::COUNTS_LARGE { work.large } else { Bytes(0) },
             ..work
         };
@@ -312,7 +313,7 @@ fn closures_are_kept_without_their_referents() {
             let (m, second) = m.alloc_with(|m| Link::new(Some(first.get(m))));
             m.weak_handle(second)
         });
-        m.collect(true);
+        m.collect(Request::Full);
         drop(handle);
     });
     session.expect("enough memory");

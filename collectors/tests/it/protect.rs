@@ -8,7 +8,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
-use gclab_core::mutator::{MutArray, Mutator, MutatorKind, OptionRoot};
+use gclab_core::mutator::{MutArray, Mutator, MutatorKind, OptionRoot, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -89,7 +89,7 @@ impl CollectorVisitor for Protects {
                 let list = list.put_option::<Node>(m, None);
                 for round in 0..8 {
                     grow(m, &list, 1000);
-                    m.collect(round % 2 == 1);
+                    m.collect(if round % 2 == 1 { Request::Full } else { Request::Minor });
                     let mut at = list.get(m);
                     for value in (0..1000).rev() {
                         let node = at.expect("a thousand of them");
@@ -154,10 +154,10 @@ fn read_stale_closure() {
     let session = world.enter(|m| {
         m.frame(|m, [array]| {
             let array = array.put(m.alloc_array::<MutArray<Node>>(3, |_| None));
-            (0..3).for_each(|_| m.collect(true));
+            (0..3).for_each(|_| m.collect(Request::Full));
             let (view, young) = m.with_view(|m| m.alloc_array::<Node>(4, |_| None));
             array.get(view).set(view, 1, Some(young));
-            m.collect(false);
+            m.collect(Request::Minor);
             array
                 .get(m)
                 .get(m, 1)

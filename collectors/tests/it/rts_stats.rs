@@ -3,6 +3,7 @@
 use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::mutator::Request;
 use gclab_core::world::{EnterError, RtsStatsError, World};
 use gclab_stats::{GcDetails, NotEnabled, RtsStats};
 
@@ -13,7 +14,7 @@ under_every_collector! {
         let inside = world.enter(|m| {
             let first = m.rts_stats().expect("enabled");
             (0..3).for_each(|_| _ = m.alloc_bytes_filled(30_000, 7));
-            m.collect(true);
+            m.collect(Request::Full);
             (first, m.rts_stats().expect("enabled"))
         });
         let (first, second) = inside.expect("room enough");

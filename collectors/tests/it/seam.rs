@@ -5,12 +5,12 @@ use crate::basics::config;
 use gclab_core::block::{BLOCK, BlockState, FIRST_OLD_STEP, OutOfMemory, Region, Shortage};
 use gclab_core::closure::{Closure, ClosureRef, Mut, Slot};
 use gclab_core::collector::{
-    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Description, KindOf, NotBegun, Outcome,
-    Pause, Refill, Work,
+    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, KindOf, NotBegun,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
-use gclab_core::mutator::{MutVar, Mutator, MutatorKind};
+use gclab_core::mutator::{MutVar, Mutator, MutatorKind, Request};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -167,7 +167,7 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         Ok(Outcome::from(Work {
             generation,
-            major: generation == 1,
+            cycle: Cycle::whole_if(generation == 1),
             ..work
         }))
     }
@@ -209,8 +209,8 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         var.get(view).write(view, Some(number));
         let weak = view.weak_handle(number);
         assert!(weak.open(view) == Some(number));
-        m.collect(false);
-        m.collect(false);
+        m.collect(Request::Minor);
+        m.collect(Request::Minor);
         var.get(m).write(m, None);
         let (view, number) = m.alloc_with(|_| Number::new(2, None));
         var.get(view).write(view, Some(number));
@@ -218,10 +218,10 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         // The first number is unreachable, and is there until a collection finds it dead.
         assert!(weak.open(view).is_some_and(|number| number.value(view) == 1));
         assert!(other.open(view) == Some(number));
-        m.collect(true);
+        m.collect(Request::Full);
         // An empty handle shows nothing to the barrier.
         assert!(weak.open(m).is_none());
-        m.collect(true);
+        m.collect(Request::Full);
         assert_eq!(other.open(m).map(|number| number.value(m)), Some(2));
     });
 }

@@ -4,7 +4,7 @@
 use gclab_collectors::Compacting;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Root};
+use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -41,7 +41,7 @@ fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, pairs: &Root<'_, 'h, MutArra
             pairs.get(view).set(view, value, Some(pair));
         }
     });
-    m.collect(true);
+    m.collect(Request::Full);
 }
 
 /// Drops the first `dropped` pairs, and the last. One or the other lie at low addresses.
@@ -83,7 +83,7 @@ fn compactions(load_balance: FromGeneration, each: usize) -> Vec<Collection> {
             fill(m, &pairs);
             for round in 1..=ROUNDS {
                 drop_ends(m, &pairs, round * each);
-                m.collect(true);
+                m.collect(Request::Full);
                 check(m, &pairs, round * each);
             }
         });

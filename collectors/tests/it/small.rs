@@ -6,7 +6,7 @@ use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot};
+use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
@@ -73,7 +73,11 @@ fn every_kind<M: MutatorKind>(m: &mut Mutator<'_, M>) {
             list.get(m2).expect("grown").set_next(m2, Some(node));
             m.alloc_bytes_filled(4000, 7);
             m.alloc_bytes_with(30, |m, filled| filled[..16].copy_from_slice(bytes.get(m).as_slice()));
-            m.collect(round + 2 == ROUNDS);
+            m.collect(if round + 2 == ROUNDS {
+                Request::Full
+            } else {
+                Request::Minor
+            });
             let node = large.get(m).get(m, 599).expect("stored");
             assert_eq!((node.value(m), len(m, list.get(m))), (round, 2));
             assert!(
@@ -111,7 +115,7 @@ fn out_of_frames<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let m = m.frame(|m, []| m);
     m.frame(|m, [slot]| {
         let slot = slot.put(m.alloc(|_| Node::new(3, None, None)));
-        m.collect(false);
+        m.collect(Request::Minor);
         assert_eq!(slot.get(m).value(m), 3);
     });
 }
@@ -127,7 +131,7 @@ fn unwinding<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         });
         caught(&mut || _ = m.alloc_array::<Any>(500, |_| std::panic::resume_unwind(Box::new(()))));
         caught(&mut || _ = m.alloc(|_| -> NodeInit<'_, '_> { std::panic::resume_unwind(Box::new(())) }));
-        m.collect(true);
+        m.collect(Request::Full);
         assert_eq!(len(m, list.get(m)), 3);
     });
 }
@@ -174,7 +178,7 @@ impl CollectorVisitor for Everything {
                     }));
                     m.set_heap_roots([("node", slot.get(m).erase())]);
                 });
-                m.collect(true);
+                m.collect(Request::Full);
                 assert!(weak.open(m).expect("held") == strong.open(m));
                 strong.open(m).value(m)
             });
@@ -182,7 +186,7 @@ impl CollectorVisitor for Everything {
             std::thread::spawn(move || drop(strong)).join().expect("no panic");
             world
                 .enter(|m| {
-                    m.collect(true);
+                    m.collect(Request::Full);
                     assert!(weak.open(m).is_none());
                 })
                 .expect("room enough");

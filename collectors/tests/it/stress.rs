@@ -5,6 +5,7 @@ use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
+use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -36,7 +37,7 @@ impl CollectorVisitor for ManyStores {
             .enter(|m| {
                 m.frame(|m, [array, node]| {
                     let array = array.put(m.alloc_array::<Node>(SLOTS, |_| None));
-                    (0..2).for_each(|_| m.collect(true));
+                    (0..2).for_each(|_| m.collect(Request::Full));
                     let node = node.put(m.alloc(|_| Node::new(0, None)));
                     // Stores to each slot twice, so that the set is full of duplicates, and
                     // sometimes a new closure.
@@ -49,7 +50,7 @@ impl CollectorVisitor for ManyStores {
                         array.get(m).set(m, slot, Some(node.get(m)));
                     }
                     for major in [false, false, true] {
-                        m.collect(major);
+                        m.collect(if major { Request::Full } else { Request::Minor });
                         for index in 0..SLOTS {
                             let (slot, value) = stored(index);
                             assert_eq!(array.get(m).get(m, slot).expect("stored").value(m), value);

@@ -6,7 +6,7 @@ use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot};
+use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -62,7 +62,7 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, number: u64, shared: &Handle<
             other.set(m, shared.open(m).swap(m, 0, list.get(m)));
             // The other thread may collect while this one waits.
             m.blocking(|| both.wait());
-            m.collect(number == 0);
+            m.collect(if number == 0 { Request::Full } else { Request::Minor });
             assert!(weak.open(m) == Some(strong.open(m)) && list.get(m) == weak.open(m));
             drop(strong);
             let unwound = catch_unwind(AssertUnwindSafe(|| {

@@ -6,7 +6,7 @@ use gclab_collectors::{All, Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Root, WeakHandle};
+use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root, WeakHandle};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_stats::{Collection, Sharing};
@@ -65,7 +65,7 @@ fn collections<C: Collector>(config: &Config) -> Vec<Collection> {
                 for value in (0..COUNT).filter(|value| value % 7 < round) {
                     kept.get(m).set(m, value, None);
                 }
-                m.collect(true);
+                m.collect(Request::Full);
                 check(m, &kept, &handles);
                 // Every eleventh handle is dropped, and the vacant slots are used again.
                 handles
@@ -77,7 +77,7 @@ fn collections<C: Collector>(config: &Config) -> Vec<Collection> {
                     handles[value] = kept.get(m).get(m, value).map(|number| m.weak_handle(number));
                 }
             }
-            m.collect(false);
+            m.collect(Request::Minor);
             check(m, &kept, &handles);
         });
     });

@@ -8,7 +8,7 @@ use gclab_collectors::{Compacting, Copying, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind};
+use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -40,7 +40,7 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, table: &Handle<MutArray<List>
             list.set(view, Some(cell));
             if value % 16 == 15 {
                 table.open(m).set(m, number, list.get(m));
-                m.collect(number == 0);
+                m.collect(if number == 0 { Request::Full } else { Request::Minor });
             }
             let other = table.open(m).get(m, 1 - number);
             assert!(other.is_none_or(|other| other.value(m) % 16 == 15));

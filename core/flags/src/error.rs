@@ -111,6 +111,27 @@ pub enum FlagError {
         /// The flags that it has for itself.
         has: Vec<String>,
     },
+    /// OCaml's collector has no such letter.
+    #[error(
+        "--ocaml: {item:?} is no letter with a value: write some of {}, as in --ocaml=s=64k,o=80",
+        list(letters)
+    )]
+    OcamlLetter {
+        /// The item at fault.
+        item: String,
+        /// The letters that there are.
+        letters: Vec<String>,
+    },
+    /// The letter controls nothing here.
+    #[error("--ocaml: {item}: {letter} has no use here; in OCaml it is for {use_of_it}")]
+    OcamlWithoutUse {
+        /// The item at fault.
+        item: String,
+        /// The letter.
+        letter: String,
+        /// Its use in OCaml, and what there is in its place.
+        use_of_it: &'static str,
+    },
     /// Two flags contradict each other.
     #[error("{flag} is {why}")]
     Conflict {
@@ -141,6 +162,9 @@ pub enum FlagError {
     /// An error in the environment variable.
     #[error("GCLABRTS: {0}")]
     Environment(Box<FlagError>),
+    /// An error in the environment variable with OCaml's letters.
+    #[error("GCLAB_OCAMLRUNPARAM: {0}")]
+    OcamlEnvironment(Box<FlagError>),
 }
 
 fn did_you_mean(suggestion: &Option<String>) -> String {

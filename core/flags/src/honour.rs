@@ -1,6 +1,7 @@
 //! Which flags a collector honours, and how the flags of a run are fitted to it.
 
 use gclab_core::collector::Description;
+use gclab_core::config::{OcamlLetter, Parameter};
 
 use super::{FLAGS, FlagError, FlagSpec, Flags, Value};
 
@@ -22,6 +23,9 @@ impl Flags {
     pub fn fit(&mut self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         self.check_honoured(collector, all)?;
         self.check_own(collector)?;
+        if collector.honours(Parameter::Ocaml(OcamlLetter::MinorHeap)) {
+            self.settle_ocaml()?;
+        }
         let generations = self.config.generations;
         let fitting = collector.fitting_generations(generations);
         if self.given.contains("G") && generations != fitting {
@@ -38,6 +42,28 @@ impl Flags {
             });
         }
         self.config.generations = fitting;
+        Ok(())
+    }
+
+    /// Two letters of OCaml's have a flag of GHC's with the same meaning. Only one of the two may
+    /// be given. Where neither is, OCaml's default holds.
+    fn settle_ocaml(&mut self) -> Result<(), FlagError> {
+        let both = [
+            ("A", OcamlLetter::MinorHeap, "-ocaml=s"),
+            ("F", OcamlLetter::SpaceOverhead, "-ocaml=o"),
+        ];
+        for (ghc, letter, name) in both {
+            let (by_ghc, by_ocaml) = (self.given.contains(ghc), self.given.contains(name));
+            if by_ghc && by_ocaml {
+                return Err(FlagError::Conflict {
+                    flag: format!("-{name}={}", self.config.ocaml.value(letter)),
+                    why: format!("another name for -{ghc}, which is given too: leave one of them out"),
+                });
+            }
+            if !by_ghc && !by_ocaml {
+                self.config.ocaml.set(letter, Some(letter.default()));
+            }
+        }
         Ok(())
     }
 

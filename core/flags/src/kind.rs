@@ -47,6 +47,13 @@ pub enum Kind {
         /// Whether `auto` is legal too.
         auto: bool,
     },
+    /// A whole number as OCaml reads it, from `min` to `max`.
+    Ocaml {
+        /// The least legal value.
+        min: u64,
+        /// The greatest legal value.
+        max: u64,
+    },
     /// One of a list of names.
     Choice {
         /// The kind of thing that has these names, with its article.
@@ -88,6 +95,11 @@ impl Kind {
             Kind::Number { .. } => ("a number", "a number", "3"),
             Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
+            Kind::Ocaml { .. } => (
+                "a whole number",
+                "a whole number, with k, M or G behind it or 0x in front",
+                "64k",
+            ),
             Kind::Address => ("an address", "an address in hexadecimal", "4200000000"),
             Kind::GenerationOrOff { auto: false, .. } => ("a generation", "a generation, from 0", "1"),
             Kind::GenerationOrOff { auto: true, .. } => ("a generation", "a generation, from 0, or auto", "1"),
@@ -116,6 +128,7 @@ impl Kind {
             Kind::Number { .. } => "number",
             Kind::Percent { .. } => "percentage",
             Kind::Count { .. } => "count",
+            Kind::Ocaml { .. } => "OCaml's number",
             Kind::Address => "address",
             Kind::GenerationOrOff { auto: false, .. } => "generation or off",
             Kind::GenerationOrOff { auto: true, .. } => "generation, auto or off",
@@ -148,6 +161,7 @@ impl Kind {
                     max.to_string()
                 },
             )),
+            Kind::Ocaml { min, max } => Some((min.to_string(), max.to_string())),
             Kind::Address => Some(("0".to_owned(), format!("{MOST_ADDRESS:x}"))),
             Kind::GenerationOrOff { max, .. } => Some(("0".to_owned(), max.to_string())),
             Kind::Switch
@@ -168,7 +182,7 @@ impl Kind {
             Kind::Size { bare: true, .. } => "[<size>]",
             Kind::Size { .. } => "<size>",
             Kind::Percent { bare: true } | Kind::Count { bare: true, .. } | Kind::GenerationOrOff { .. } => "[<n>]",
-            Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
+            Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } | Kind::Ocaml { .. } => "<n>",
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Choice { .. } => "<name>",
             Kind::Address => "<address>",

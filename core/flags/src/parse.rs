@@ -6,6 +6,7 @@ use gclab_core::words::size::size_text;
 use super::ghc_only::GHC_ONLY;
 use super::kind::Kind;
 use super::nearest::nearest;
+use super::ocaml;
 use super::read::{Called, is_long};
 use super::spec::FlagSpec;
 use super::table::FLAGS;
@@ -58,6 +59,8 @@ pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
 pub(crate) enum Origin {
     /// The program itself.
     Program,
+    /// The environment variable with OCaml's letters.
+    OcamlEnvironment,
     /// The environment variable.
     Environment,
     /// The command line.
@@ -70,6 +73,7 @@ impl Origin {
     pub(crate) fn fault(self, error: FlagError) -> FlagError {
         match self {
             Origin::Program => FlagError::Program(Box::new(error)),
+            Origin::OcamlEnvironment => FlagError::OcamlEnvironment(Box::new(error)),
             Origin::Environment => FlagError::Environment(Box::new(error)),
             Origin::CommandLine => error,
         }
@@ -90,6 +94,7 @@ impl Entry {
     pub(crate) fn gives_way(&self) -> String {
         let of = match self.origin {
             Origin::Program => "this program's own flags",
+            Origin::OcamlEnvironment => ocaml::ENVIRONMENT,
             Origin::Environment => ENVIRONMENT,
             Origin::CommandLine => "the command line",
         };
@@ -130,6 +135,22 @@ impl Words {
             self.entries.retain(|entry| name(entry.spec) != name(gone));
             return Ok(());
         }
+        if let Some(list) = word.strip_prefix(ocaml::FLAG).filter(|list| !list.is_empty()) {
+            return self.take_ocaml(origin, list);
+        }
+        self.enter(origin, word)
+    }
+
+    /// Reads a list of OCaml's letters, each of which is a flag.
+    ///
+    /// # Errors
+    /// As [`Words::take`].
+    pub(crate) fn take_ocaml(&mut self, origin: Origin, list: &str) -> Result<(), FlagError> {
+        let words = ocaml::words(list)?;
+        words.iter().try_for_each(|word| self.enter(origin, word))
+    }
+
+    fn enter(&mut self, origin: Origin, word: &str) -> Result<(), FlagError> {
         let (spec, value) = read_word(word)?;
         self.entries.push(Entry {
             spec,

@@ -7,6 +7,7 @@ use gclab_eventlog::{Classes, DebugMessages};
 
 use super::ghc_only::GHC_ONLY;
 use super::kind::{Kind, MOST_ADDRESS};
+use super::number::ocaml_number;
 use super::value::{AUTO, Value};
 use super::{FlagError, nearest};
 
@@ -124,6 +125,10 @@ impl Kind {
             }
             Kind::Count { min, max, .. } => {
                 let count = self.read_count(called, text)?;
+                (Value::Count(count), (min..=max).contains(&count))
+            }
+            Kind::Ocaml { min, max } => {
+                let count = ocaml_number(text).ok_or_else(|| self.bad(called, text))?;
                 (Value::Count(count), (min..=max).contains(&count))
             }
             Kind::Address => {

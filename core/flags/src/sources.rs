@@ -10,7 +10,7 @@
 use gclab_core::collector::Description;
 
 use crate::parse::{ENVIRONMENT, Entry, Origin, Words, spec_of};
-use crate::{FlagError, Flags};
+use crate::{FlagError, Flags, OCAML_ENVIRONMENT};
 
 /// The flags that a program's users may give: GHC's `-rtsopts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Sources<'s> {
     pub program: &'s str,
     /// The value of [`ENVIRONMENT`], if it is set.
     pub environment: Option<&'s str>,
+    /// The value of [`OCAML_ENVIRONMENT`](crate::OCAML_ENVIRONMENT), if it is set.
+    pub ocaml_environment: Option<&'s str>,
     /// The words of the command line.
     pub words: &'s [String],
     /// The flags that environment and command line may have.
@@ -57,6 +59,16 @@ impl Given {
             words
                 .take(Origin::Program, word)
                 .map_err(|error| Origin::Program.fault(error))?;
+        }
+        let ocaml = sources.ocaml_environment.unwrap_or_default().trim();
+        if sources.allowed == RtsOpts::All {
+            words
+                .take_ocaml(Origin::OcamlEnvironment, ocaml)
+                .map_err(|error| Origin::OcamlEnvironment.fault(error))?;
+        } else if !ocaml.is_empty() {
+            notes.push(format!(
+                "{OCAML_ENVIRONMENT} is ignored: this program takes no such flags"
+            ));
         }
         let environment = sources.environment.unwrap_or_default();
         if sources.allowed == RtsOpts::None && !environment.trim().is_empty() {
@@ -126,13 +138,13 @@ fn together(
     };
     // The command line alone must be right, and so must each other source.
     flags(&of(Origin::CommandLine))?;
-    for origin in [Origin::Environment, Origin::Program] {
+    for origin in [Origin::Environment, Origin::OcamlEnvironment, Origin::Program] {
         Flags::of(of(origin).into_iter()).map_err(|error| origin.fault(error))?;
     }
     let mut notes = Vec::new();
     // The flag that gives way is the last one without which all is well, of the weakest source; if
     // there is none, the last one of the weakest source, and then another.
-    for origin in [Origin::Program, Origin::Environment] {
+    for origin in [Origin::Program, Origin::OcamlEnvironment, Origin::Environment] {
         while kept.iter().any(|entry| entry.origin == origin) {
             let without = |place: usize| {
                 let mut fewer = kept.clone();

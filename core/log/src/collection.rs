@@ -86,7 +86,7 @@ impl Collecting {
         }
         let leader = self.leader;
         let mut size = |kind, bytes: Bytes| output.put(leader, kind, end_ns, &[HEAP.into(), (bytes.0 as u64).into()]);
-        if collection.work.major {
+        if collection.work.is_major() {
             size(&kinds::HEAP_LIVE, collection.work.live);
         }
         size(&kinds::HEAP_SIZE, collection.memory.in_use);

@@ -121,7 +121,7 @@ impl Debug {
 fn ended(collection: &Collection) -> String {
     let work = &collection.work;
     let ways = [
-        (work.major, "major"),
+        (work.is_major(), "major"),
         (work.compacted, "compacting"),
         (collection.forced(), "forced"),
     ];

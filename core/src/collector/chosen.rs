@@ -3,8 +3,8 @@
 use super::observed::{self, Observed, Observing};
 use super::{Collect, Collector, Description};
 use crate::alloc::Alloc;
+use crate::barrier::Barrier;
 use crate::block::OutOfMemory;
-use crate::capability::Barrier;
 use crate::config::Config;
 use crate::events::RunInfo;
 use crate::heap::Heap;

@@ -17,12 +17,14 @@ mod observed;
 mod pause;
 
 pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
-pub use crate::capability::{Barrier, Capabilities, Capability, GenerationalBarrier, NoBarrier};
-pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
+pub use crate::barrier::{Barrier, GenerationalBarrier, NoBarrier, SnapshotBarrier};
+pub use crate::capability::{Capabilities, Capability};
+pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill, Request};
 pub use crate::kind::Direct;
+pub use crate::overwritten::Overwritten;
 pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
-pub use gclab_stats::Work;
+pub use gclab_stats::{Cycle, Work};
 pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;
 pub use pause::{Pause, Since};

@@ -7,8 +7,9 @@
 
 use super::{Collect, Collector};
 use crate::alloc::Alloc;
+use crate::barrier::Barrier;
 use crate::block::{OutOfMemory, Region, Units};
-use crate::capability::{Barrier, Capabilities, Capability};
+use crate::capability::{Capabilities, Capability};
 use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
 use crate::closure::{ClosureRef, Slot};
 use crate::collector::Pause;

@@ -11,18 +11,20 @@
 //! lists them in its description.
 
 mod intervals;
+mod ocaml;
 mod own;
 mod parameter;
 mod profile;
 mod timer;
 
+pub use ocaml::{OcamlLetter, OcamlLetters};
 pub use own::OwnFlag;
-pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
+pub use parameter::{AREA, COMPACTION, GENERATIONS, OCAML, Parameter, SHARING, SIZING, SLICES};
 pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
 
 use crate::profile::Followed;
-use crate::words::{Addr, Bytes};
+use crate::words::{Addr, Bytes, Words};
 
 /// How much memory the heap should use (`-H`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,8 +128,13 @@ pub struct Config {
     pub gc_threads: u32,
     /// `--own`: flags of the collector's own, each as `NAME=VALUE` ([`OwnFlag::of`]).
     pub own: Vec<String>,
+    /// `--ocaml`: the letters of `OCAMLRUNPARAM` that are given.
+    pub ocaml: OcamlLetters,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
+    /// `-DI<n>`: the most words of work in a slice, at least 1, for tests. `None`: as many as the
+    /// collector finds right.
+    pub slice_limit: Option<Words>,
     /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
     pub refuse_request: Option<u64>,
     /// `-DP`: memory that a collection frees has no access and is not used again soon, so that a
@@ -177,7 +184,9 @@ impl Default for Config {
             load_balance: None,
             gc_threads: 0,
             own: Vec::new(),
+            ocaml: OcamlLetters::default(),
             stress: None,
+            slice_limit: None,
             refuse_request: None,
             protect_freed: false,
             reserve: Bytes(MIB * MIB),

@@ -1,7 +1,7 @@
 //! The parts of a configuration that only some collectors honour, and the groups in which
 //! collectors list them.
 
-use super::OwnFlag;
+use super::{OcamlLetter, OwnFlag};
 
 /// A part of a [`Config`](super::Config) that has an effect only if the collector honours it. All
 /// other parts work on every heap.
@@ -33,6 +33,10 @@ pub enum Parameter {
     LoadBalance,
     /// [`gc_threads`](super::Config::gc_threads) (`-qn`).
     GcThreads,
+    /// [`slice_limit`](super::Config::slice_limit) (`-DI`).
+    SliceLimit,
+    /// A letter of `OCAMLRUNPARAM`, in [`ocaml`](super::Config::ocaml) (`--ocaml`).
+    Ocaml(OcamlLetter),
     /// A flag that the collector has for itself, in [`own`](super::Config::own) (`--own`).
     Own(&'static OwnFlag),
 }
@@ -47,5 +51,21 @@ pub const SIZING: &[Parameter] = &[Parameter::OldFactor, Parameter::MinFree, Par
 pub const GENERATIONS: &[Parameter] = &[Parameter::Generations, Parameter::OldMin, Parameter::HeapHint];
 /// A collector that compacts the oldest generation.
 pub const COMPACTION: &[Parameter] = &[Parameter::Compact];
+/// A collector that works in slices.
+pub const SLICES: &[Parameter] = &[Parameter::SliceLimit];
 /// A collector with GC threads that share its work.
 pub const SHARING: &[Parameter] = &[Parameter::ParallelGc, Parameter::LoadBalance, Parameter::GcThreads];
+/// The letters of OCaml's.
+pub const OCAML: &[Parameter] = &[
+    Parameter::Ocaml(OcamlLetter::MinorHeap),
+    Parameter::Ocaml(OcamlLetter::Increment),
+    Parameter::Ocaml(OcamlLetter::SpaceOverhead),
+    Parameter::Ocaml(OcamlLetter::MaxOverhead),
+    Parameter::Ocaml(OcamlLetter::Policy),
+    Parameter::Ocaml(OcamlLetter::Window),
+    Parameter::Ocaml(OcamlLetter::InitialHeap),
+    Parameter::Ocaml(OcamlLetter::Verbose),
+    Parameter::Ocaml(OcamlLetter::CustomMajor),
+    Parameter::Ocaml(OcamlLetter::CustomMinor),
+    Parameter::Ocaml(OcamlLetter::CustomMinorMax),
+];

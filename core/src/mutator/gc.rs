@@ -2,7 +2,7 @@
 
 use super::NoGc;
 use super::brand::Brand;
-use crate::capability::Barrier;
+use crate::barrier::Barrier;
 use crate::closure::Slot;
 use crate::closure::{Closure, ClosureRef, TypeInfo};
 use crate::kind::MutatorKind;

@@ -10,7 +10,7 @@
 
 use super::gc::Any;
 use super::{Gc, Mutator, NoGc};
-use crate::capability::Barrier;
+use crate::barrier::Barrier;
 use crate::closure::{Closure, ClosureRef};
 use crate::kind::MutatorKind;
 use crate::roots::handles::{HandleTable, HeapRoot, Strength};

@@ -24,6 +24,7 @@ mod record;
 mod slow_path;
 mod var;
 
+pub use crate::cause::Request;
 pub use crate::kind::MutatorKind;
 pub use alloc::Init;
 pub use array::MutArray;
@@ -154,10 +155,10 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.view.capability
     }
 
-    /// Collects now: everything if `major`, otherwise the generations that the collector finds due.
-    pub fn collect(&mut self, major: bool) {
+    /// Collects now, as `request` says.
+    pub fn collect(&mut self, request: Request) {
         let (world, session) = self.session();
-        world.collect(session, major);
+        world.collect(session, request);
         self.run_finalisers();
     }
 

@@ -1,5 +1,6 @@
 //! The calls of a mutator to its world: those that are too slow for generated code.
 
+use crate::cause::Request;
 use crate::kind::MutatorKind;
 use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
@@ -22,8 +23,8 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;
     /// Returns space for a large object of `words` words.
     fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;
-    /// Collects: everything if `major`.
-    fn collect(&self, session: Session<'_, M::Alloc>, major: bool);
+    /// Collects, as `request` says.
+    fn collect(&self, session: Session<'_, M::Alloc>, request: Request);
     /// Stops the world and announces that a part of the program called `name` begins.
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
     /// Passes the events of the capability on to listeners.

@@ -165,7 +165,7 @@ impl Recorder {
             leader.cpu_ns = leader_cpu_ns;
             cpu_ns += others.iter().map(|thread| thread.cpu_ns).sum::<u64>();
         }
-        memory.resident = if work.major { self.resident.read() } else { None };
+        memory.resident = if work.is_major() { self.resident.read() } else { None };
         let collection = Collection {
             before: Before {
                 cause,

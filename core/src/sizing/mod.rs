@@ -91,14 +91,14 @@ impl Sizing {
     /// Notes the figures of a collection. To be called at its end, before the other methods.
     pub fn note<A>(&mut self, pause: &Pause<'_, A>, Outcome { work, .. }: &Outcome) {
         self.limit.look_at(pause.heap);
-        let arrived = match (self.generations, work.major) {
+        let arrived = match (self.generations, work.is_major()) {
             (1, _) => Some(pause.since.allocated.0 as f64),
             (_, false) => Some(work.live.0 as f64 - self.live.0 as f64),
             (_, true) => None,
         };
         self.note_measured(
             &Measured {
-                major: work.major,
+                major: work.is_major(),
                 live: work.live,
                 arrived,
                 running: pause.since.running,

@@ -188,6 +188,40 @@ impl MarkBits {
     }
 }
 
+impl MarkBits {
+    /// The first word from `from` to `to` whose bit is set here and not in `other`, a table of the
+    /// same heap.
+    pub(super) fn next_set_but(&self, other: &MarkBits, from: Addr, to: Addr) -> Option<Addr> {
+        if from >= to {
+            return None;
+        }
+        let ((mut entry, bit), end) = (self.place(from), (to.0 - self.base.0) / 8);
+        let mut from_bit = u64::MAX << bit;
+        while entry * BITS < end {
+            let bits = self.entry(entry) & !other.entry(entry) & from_bit;
+            if bits != 0 {
+                let word = entry * BITS + bits.trailing_zeros() as usize;
+                return (word < end).then_some(Addr(self.base.0 + word * 8));
+            }
+            (entry, from_bit) = (entry + 1, u64::MAX);
+        }
+        None
+    }
+
+    /// The last word from `from` to `to` whose bit is set.
+    pub(super) fn last_set(&self, from: Addr, to: Addr) -> Option<Addr> {
+        let (first, _) = self.place(from);
+        let (mut entry, bit) = self.place(to);
+        let mut bits = self.entry(entry) & !(u64::MAX << bit);
+        while bits == 0 && entry > first {
+            entry -= 1;
+            bits = self.entry(entry);
+        }
+        let last = self.address(entry, bits.checked_ilog2()?);
+        (last >= from).then_some(last)
+    }
+}
+
 // SAFETY: the bit of a closure's first word is its mark. `set_bits` returns a clear bit to one
 // caller only, the one that set it.
 unsafe impl Marks for MarkBits {
@@ -284,6 +318,8 @@ mod tests {
                 }
                 let next = (from..to).find(|&word| model[word]).map(|word| address[word]);
                 prop_assert_eq!(bits.next_set(address[from], address[to]), next);
+                let last = (from..to).rev().find(|&word| model[word]).map(|word| address[word]);
+                prop_assert_eq!(bits.last_set(address[from], address[to]), last);
                 let (mut gaps, mut expected, mut behind) = (Vec::new(), Vec::new(), from);
                 bits.for_each_gap(address[from], address[to], Words(step), |start, end| gaps.push((start, end)));
                 for word in (from..to).filter(|&word| model[word]).chain([to]) {

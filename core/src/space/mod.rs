@@ -15,14 +15,16 @@
 //! copied: their blocks' state changes when they change step.
 //!
 //! Those are the spaces of collectors that copy. Collectors that leave closures in place use
-//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), or [`LineSpace`] with holes
-//! between closures; [`LargeObjects`] for closures that are too large for these; and [`MarkBits`],
-//! which say which closures live. A [`Destination`] is memory to which closures of some of their
-//! blocks may move while the others are marked. If everything is collected each time, all is in
-//! step 1. Else marked closures are in an older step, and lie among unmarked ones in mixed blocks.
+//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), [`LineSpace`] with holes
+//! between closures, or [`FreeSpace`] with free blocks of any size; [`LargeObjects`] for closures
+//! that are too large for these; and [`MarkBits`], which say which closures live. A [`Destination`]
+//! is memory to which closures of some of their blocks may move while the others are marked. If
+//! everything is collected each time, all is in step 1. Else marked closures are in an older step,
+//! and lie among unmarked ones in mixed blocks.
 
 mod cells;
 mod destination;
+mod free;
 mod large;
 mod lines;
 mod live_map;
@@ -34,6 +36,7 @@ mod steps;
 
 pub use cells::CellSpace;
 pub use destination::{Destination, InPlace};
+pub use free::{FreeBlock, FreeList, FreeMemory, FreeSpace, Link, Piece, Promotion, Rest, Swept};
 pub use large::LargeObjects;
 pub use lines::{LineSpace, Reserve};
 pub use live_map::LiveMap;

@@ -82,7 +82,9 @@ impl<'a> Timer<'a> {
             let (over, wait) = channel::<()>();
             // The other end is dropped when the program has ended, also by unwinding.
             let thread = ScopedBuilder::new().spawn_scoped(scope, move || {
-                self.ring_until(|until| matches!(wait.recv_timeout(until), Err(RecvTimeoutError::Timeout)));
+                let start = Instant::now();
+                let wait = |until| matches!(wait.recv_timeout(until), Err(RecvTimeoutError::Timeout));
+                self.ring_until(|| start.elapsed(), wait);
             })?;
             let result = {
                 let _over = over;
@@ -93,15 +95,14 @@ impl<'a> Timer<'a> {
         })
     }
 
-    /// Rings alarms that are due until `wait` returns false. `wait` sleeps for a time, and returns
-    /// whether to go on.
-    fn ring_until(&mut self, wait: impl Fn(Duration) -> bool) {
-        let start = Instant::now();
+    /// Rings alarms that are due until `wait` returns false. `elapsed` returns the time since the
+    /// start. `wait` sleeps for a time, and returns whether to go on.
+    fn ring_until(&mut self, elapsed: impl Fn() -> Duration, wait: impl Fn(Duration) -> bool) {
         let tick = self.tick.as_nanos();
-        let now = || (start.elapsed().as_nanos() / tick) as u64;
+        let now = || (elapsed().as_nanos() / tick) as u64;
         while let Some(next) = self.alarms.iter().map(|alarm| alarm.due).min() {
             let at = Duration::from_nanos((u128::from(next) * tick).min(u64::MAX.into()) as u64);
-            if !wait(at.saturating_sub(start.elapsed())) {
+            if !wait(at.saturating_sub(elapsed())) {
                 return;
             }
             let reached = now().max(next);
@@ -134,39 +135,82 @@ mod tests {
         assert_eq!(Timer::new(Duration::ZERO).tick(), Duration::from_micros(1));
     }
 
-    #[test]
-    fn alarms_ring_at_their_intervals_until_the_program_ends() {
-        let (fast, slow) = (AtomicU64::new(0), AtomicU64::new(0));
+    /// A clock that stands still unless it is set.
+    #[derive(Default)]
+    struct MadeUp(AtomicU64);
+
+    impl MadeUp {
+        fn now(&self) -> Duration {
+            Duration::from_nanos(self.0.load(Relaxed))
+        }
+
+        fn passes(&self, time: Duration) {
+            self.0.fetch_add(time.as_nanos() as u64, Relaxed);
+        }
+
+        /// Rings the alarms of a timer until `end`. Each wait takes `late` longer than it should.
+        fn rings(&self, timer: &mut Timer<'_>, late: Duration, end: Duration) {
+            let wait = |until| {
+                self.passes(until + late);
+                self.now() < end
+            };
+            timer.ring_until(|| self.now(), wait);
+        }
+    }
+
+    /// Counts the rings of an alarm every 2 ms and of one every 20 ms.
+    fn fast_and_slow(late: Duration, end: Duration) -> (u64, u64) {
+        let (clock, fast, slow) = (MadeUp::default(), AtomicU64::new(0), AtomicU64::new(0));
         let mut timer = Timer::new(MS);
         timer.every(2 * MS, || _ = fast.fetch_add(1, Relaxed));
         timer.every(20 * MS, || _ = slow.fetch_add(1, Relaxed));
-        let begun = Instant::now();
-        let result = timer.run(|| {
-            while slow.load(Relaxed) < 3 {
-                std::thread::sleep(MS);
-            }
-            begun.elapsed()
-        });
-        let elapsed = result.expect("a thread").as_nanos() as u64;
-        let (fast, slow) = (fast.into_inner(), slow.into_inner());
-        // A busy machine may be late, never early.
-        assert!(elapsed >= 60 * MS.as_nanos() as u64, "{elapsed} ns");
-        assert!(
-            fast > slow && fast <= elapsed / (2 * MS.as_nanos() as u64) + 1,
-            "{fast} {slow} {elapsed}"
-        );
+        clock.rings(&mut timer, late, end);
+        drop(timer);
+        (fast.into_inner(), slow.into_inner())
+    }
+
+    #[test]
+    fn alarms_ring_at_their_intervals_and_a_busy_machine_may_be_late_never_early() {
+        assert_eq!(fast_and_slow(Duration::ZERO, 61 * MS), (30, 3));
+        assert_eq!(fast_and_slow(Duration::ZERO, 60 * MS), (29, 2));
+        // At 7, 14 and so on; the slow alarm rings at 21, 42 and 63.
+        assert_eq!(fast_and_slow(5 * MS, 64 * MS), (9, 3));
     }
 
     #[test]
     fn an_alarm_that_takes_longer_than_its_interval_lets_the_program_go_on() {
-        let rings = AtomicU64::new(0);
+        let (clock, rings) = (MadeUp::default(), AtomicU64::new(0));
         let mut timer = Timer::new(MS);
         timer.every(5 * MS, || {
             rings.fetch_add(1, Relaxed);
-            std::thread::sleep(20 * MS);
+            clock.passes(20 * MS);
         });
-        let ran = timer.run(|| std::thread::sleep(120 * MS));
-        assert!(ran.is_ok() && (1..=5).contains(&rings.into_inner()));
+        // At 5, 30, 55 and so on.
+        clock.rings(&mut timer, Duration::ZERO, 1000 * MS);
+        drop(timer);
+        assert_eq!(rings.into_inner(), 40);
+    }
+
+    /// Sleeps until `holds` returns true, however slow the machine is.
+    fn wait_until(holds: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !holds() {
+            assert!(begun.elapsed() < Duration::from_secs(120), "not within two minutes");
+            std::thread::sleep(MS);
+        }
+    }
+
+    #[test]
+    fn alarms_ring_on_a_thread_of_their_own_while_the_program_runs() {
+        let rings = AtomicU64::new(0);
+        let mut timer = Timer::new(MS);
+        timer.every(2 * MS, || _ = rings.fetch_add(1, Relaxed));
+        let begun = Instant::now();
+        let ran = timer.run(|| {
+            wait_until(|| rings.load(Relaxed) >= 3);
+            begun.elapsed()
+        });
+        assert!(ran.expect("a thread") >= 6 * MS);
     }
 
     #[test]
@@ -176,9 +220,14 @@ mod tests {
             Timer::new(MS).run(|| std::thread::current().id()).expect("no thread"),
             here
         );
+        let rung = AtomicU64::new(0);
         let mut timer = Timer::new(MS);
-        timer.every(MS, || resume_unwind(Box::new("on purpose")));
-        let panic = catch_unwind(AssertUnwindSafe(|| timer.run(|| std::thread::sleep(20 * MS))));
+        timer.every(MS, || {
+            rung.store(1, Relaxed);
+            resume_unwind(Box::new("on purpose"))
+        });
+        let program = || wait_until(|| rung.load(Relaxed) == 1);
+        let panic = catch_unwind(AssertUnwindSafe(|| timer.run(program)));
         assert_eq!(panic.expect_err("a panic").downcast_ref(), Some(&"on purpose"));
     }
 }

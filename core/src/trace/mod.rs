@@ -4,7 +4,8 @@
 //! the discovery of a slot and the evacuation of its referent. [`Marker`] leaves closures where
 //! they are: it sets mark bits, in bounded memory, for every collector that has to know which
 //! closures live before it does anything about them. It may move closures of condemned blocks in
-//! the same pass. [`Compactor`] slides marked closures together.
+//! the same pass, or stop at a budget and go on in a later pause ([`SlicedTrace`]). [`Compactor`]
+//! slides marked closures together.
 
 mod compactor;
 #[allow(unreachable_pub, reason = "its items are for the files around them")]
@@ -15,9 +16,12 @@ mod marker;
 #[cfg(all(test, gclab_loom))]
 mod models;
 mod order;
+mod sliced;
 mod weak;
 
 pub use compactor::{Compacted, Compactor};
+pub use drained::Progress;
 pub use evacuator::Evacuator;
-pub use marker::{Marked, Marker};
+pub use marker::{Grey, Marked, Marker};
 pub use order::{RememberedTracing, Tracing, live, live_and_remembered};
+pub use sliced::SlicedTrace;

@@ -189,7 +189,7 @@ mod tests {
     fn wait_for(job: &Count, workers: usize) {
         let begun = Instant::now();
         while job.runs.load(Ordering::Relaxed) < workers {
-            assert!(begun.elapsed() < Duration::from_secs(60), "GC threads do not wake");
+            assert!(begun.elapsed() < Duration::from_secs(120), "GC threads do not wake");
             std::thread::yield_now();
         }
     }

@@ -70,7 +70,7 @@ impl<M: MutatorKind> World<M> {
             Ok(mut outcome) => {
                 let exhausted = outcome.exhausted.take();
                 debug_assert!(
-                    outcome.work.major || due.is_none_or(|due| !due.major),
+                    outcome.work.is_major() || due.is_none_or(|due| !due.major),
                     "a major collection was due"
                 );
                 world.record(leader, cause, outcome, kept);
@@ -249,12 +249,12 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     /// There is an `outcome` unless the collection did not begin.
     fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> (Bytes, Option<Kept>) {
         self.handles.end_collection();
-        if outcome.is_some_and(|outcome| outcome.work.major) {
+        if outcome.is_some_and(|outcome| outcome.work.is_major()) {
             self.handles.finalisers().ring();
         }
         let heap = &mut self.state.heap;
         heap.blocks.collection_ended(outcome.is_some());
-        let left = outcome.filter(|outcome| outcome.work.major).map(|outcome| {
+        let left = outcome.filter(|outcome| outcome.work.is_major()).map(|outcome| {
             let work = &outcome.work;
             let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
             AfterMajor {

@@ -98,12 +98,13 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         let regions = |visit: &mut dyn FnMut(Region)| collector.for_each_region(Capabilities::new(&all), visit);
         let units = |visit: &mut dyn FnMut(Units)| collector.for_each_units(visit);
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
+        let overwritten: Vec<_> = all.iter().map(|capability| capability.overwritten()).collect();
         let mutator_cpu_ns = state.recorder.mutator_cpu_ns(started.cpu_ns);
         look(&Stopped::new(
             &state.heap,
             roots,
             (&regions, &units),
-            &remembered,
+            (&remembered, &overwritten),
             (mutator_cpu_ns, started.elapsed_ns),
         ))
     }

@@ -5,7 +5,7 @@ use super::gate::Locked;
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::block::OutOfMemory;
-use crate::cause::{Cause, Refill};
+use crate::cause::{Cause, Refill, Request};
 use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
 use crate::mutator::{FinaliserFunction, SlowPath};
@@ -26,8 +26,8 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         self.or_leave(self.try_allocate_large(session, words))
     }
 
-    fn collect(&self, session: Session<'_, M::Alloc>, major: bool) {
-        let result = self.stop_and_collect(&mut self.lock(session), Some(session), Cause::Asked { major });
+    fn collect(&self, session: Session<'_, M::Alloc>, request: Request) {
+        let result = self.stop_and_collect(&mut self.lock(session), Some(session), Cause::Asked(request));
         self.or_leave(result);
     }
 

@@ -6,7 +6,7 @@
 //! records in `runs.jsonl`, the columns of CSV files and reports, `docs/results.md` and
 //! `docs/measures.md`. To add a figure, add a row and the line that measures it.
 
-use super::{Cause, GcThread, PhaseTimes, Shared};
+use super::{Cause, Cycle, GcThread, PhaseTimes, Shared};
 use gclab_words::Bytes;
 
 /// The table of figures of a collection. Calls the macro `$make` with it.
@@ -29,8 +29,9 @@ macro_rules! collection_figures {
             work: Work {
                 /// The oldest generation collected, from 0.
                 generation: u32 => generation: u32,
-                /// Whether it was a collection of all generations.
-                major: bool => major: bool,
+                /// The part of a cycle that it did: `none` (young generations only), `began`,
+                /// `continued` or `ended` (a slice), `whole` (all generations at once).
+                cycle: Cycle => cycle: Option<String>,
                 /// Whether it compacted the oldest generation where it lay.
                 compacted: bool => compacted: Option<bool>,
                 /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which
@@ -42,6 +43,12 @@ macro_rules! collection_figures {
                 promoted: Bytes => promoted_bytes: Option<u64>,
                 /// Bytes live afterwards; generations that were not collected count as a whole.
                 live: Bytes => live_bytes: Option<u64>,
+                /// Bytes of closures that a slice marked. Absent without a slice.
+                #[shown(Sum, "marked in slices", Mebibytes)]
+                marked: Option<Bytes> => marked_bytes: Option<u64>,
+                /// Bytes of memory that a slice swept. Absent without a slice.
+                #[shown(Sum, "swept in slices", Mebibytes)]
+                swept: Option<Bytes> => swept_bytes: Option<u64>,
                 /// The part of the live bytes in large objects.
                 large: Bytes => large_objects_bytes: Option<u64>,
                 /// Bytes in live blocks that hold no live data, afterwards: lost at block ends and
@@ -112,6 +119,9 @@ macro_rules! collection_figures {
                 resident: Option<Bytes> => resident_bytes: Option<u64>,
             }
             derived {
+                /// Whether it was a collection of all generations, or the last slice of one: then
+                /// `live_bytes` is known.
+                is_major => major: bool,
                 /// Whether the program, its idleness or the end of the run requested it; otherwise
                 /// allocation caused it.
                 forced => forced: Option<bool>,
@@ -185,7 +195,19 @@ macro_rules! define {
 
 collection_figures!(define);
 
+impl Work {
+    /// Whether it collected all generations, or did the last slice of that: a cycle is over.
+    pub fn is_major(&self) -> bool {
+        self.cycle.is_over()
+    }
+}
+
 impl Collection {
+    /// Whether it was a collection of all generations, or the last slice of one.
+    pub fn is_major(&self) -> bool {
+        self.work.is_major()
+    }
+
     /// Whether the program, its idleness or the end of the run requested it.
     pub fn forced(&self) -> bool {
         self.before.cause.is_forced()

@@ -24,6 +24,7 @@
 
 mod cause;
 mod collection;
+mod cycle;
 mod option;
 mod parallel;
 mod pauses;
@@ -32,12 +33,14 @@ pub mod render;
 mod rts_stats;
 mod run_phase;
 mod sink;
+mod slices;
 mod statistics;
 mod times;
 mod utilisation;
 
-pub use cause::Cause;
+pub use cause::{Cause, Request};
 pub use collection::{Before, Collection, Counted, Memory, Timing, Work};
+pub use cycle::Cycle;
 pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};
 pub use pauses::{Pauses, SinglePause};
@@ -45,6 +48,7 @@ pub use phase::{Phase, PhaseTimes};
 pub use rts_stats::{GcDetails, NotEnabled, RtsStats, Totals};
 pub use run_phase::{RunPhase, RunPhases};
 pub use sink::Sink;
+pub use slices::Slices;
 pub use statistics::{GenerationStats, Refills, Statistics, Tasks};
 pub use times::{Look, Looks, Times};
 pub use utilisation::Utilisation;

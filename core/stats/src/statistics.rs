@@ -1,6 +1,6 @@
 //! The figures of a whole run.
 
-use super::{Collection, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Times, WorkSearch, ratio};
+use super::{Collection, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Times, WorkSearch, ratio};
 use gclab_words::Bytes;
 
 /// The most bytes of the list of collections: some ten thousand of them, and lines of some
@@ -97,6 +97,8 @@ pub struct Statistics {
     pub mutator: Times,
     /// Of this, the refills of allocators, which are counted for the summary of `-s` alone.
     pub refills: Refills,
+    /// Pauses that did a slice of a cycle.
+    pub slices: Slices,
     /// Time of collections, the one at exit included.
     pub gc: Times,
     /// Time from the end of the program, without collections.
@@ -188,7 +190,8 @@ impl Statistics {
             self.cumulative_par_max += c.par_max().unwrap_or(0);
             self.cumulative_par_balanced += c.par_balanced().unwrap_or(0);
         }
-        if work.major {
+        self.slices.add(c);
+        if work.is_major() {
             self.major_gcs += 1;
             self.max_live = self.max_live.max(bytes(work.live));
             self.max_large = self.max_large.max(bytes(work.large));

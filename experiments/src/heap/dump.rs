@@ -208,7 +208,7 @@ impl Listener for Finder {
         if let EventKind::End { collection, .. } = event.kind {
             let mut most = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             most.seen += 1;
-            let (major, live) = (collection.work.major, collection.work.live);
+            let (major, live) = (collection.work.is_major(), collection.work.live);
             // Of equals the first. A collection at the end of the run may leave nothing, major or
             // minor.
             if live > Bytes::ZERO && most.best.is_none_or(|best| (major, live) > (best.major, best.live)) {

@@ -16,6 +16,9 @@ pub const ENV: &str = "env.";
 /// The prefix of axes that are arguments.
 pub const ARGS: &str = "args.";
 
+/// The prefix of flags that are letters of OCaml's.
+pub const OCAML: &str = "ocaml.";
+
 /// The axes that choose from a list of the file: a point with one of them is for that name alone.
 pub const CHOICES: [&str; 5] = ["collector", "workload", "program", "build", "heap"];
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use gclab_results::ResultsDir;
 
-use crate::support::{Bench, Done, tiny};
+use crate::support::{Bench, Done, tiny, until};
 
 #[test]
 fn help_completions_and_a_manual_page() {
@@ -138,10 +138,10 @@ fn all_collectors_are_those_that_honour_the_flags() {
     };
     assert_eq!(
         plan("A = \"1m\"").0,
-        "compacting copying immix mark-sweep parallel sticky-immix two-space"
+        "compacting copying gen-immix immix mark-sweep ocaml parallel sticky-immix two-space"
     );
     let (old, done) = plan("O = \"1m\"");
-    assert_eq!(old, "compacting copying parallel sticky-immix");
+    assert_eq!(old, "compacting copying gen-immix parallel sticky-immix");
     assert!(
         done.stderr
             .contains("left out of `collectors`: -O1m: the two-space collector does not honour"),
@@ -160,8 +160,7 @@ fn all_collectors_are_those_that_honour_the_flags() {
 fn a_build_that_is_replaced_is_not_mixed_in() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(6));
-    let program = bench.path().join("gclab");
-    fs::copy(env!("CARGO_BIN_EXE_gclab"), &program).unwrap();
+    let program = bench.copy_of_gclab("gclab");
     let mut command = std::process::Command::new(&program);
     command.args(["run", "tiny.toml"]).current_dir(bench.path());
     let mut runner = command
@@ -170,9 +169,7 @@ fn a_build_that_is_replaced_is_not_mixed_in() {
         .spawn()
         .unwrap();
     // Another program takes the place of the build once a run is done.
-    while bench.folders().is_empty() || bench.results().done() == 0 {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    until("a run", || !bench.folders().is_empty() && bench.results().done() > 0);
     fs::write(bench.path().join("other"), "#!/bin/sh\nexit 3\n").unwrap();
     fs::rename(bench.path().join("other"), &program).unwrap();
     assert!(runner.wait().unwrap().success());

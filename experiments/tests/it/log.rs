@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use gclab_core::collector::CollectorList;
@@ -11,7 +10,7 @@ use gclab_eventlog::{Merged, check, kinds};
 use gclab_workloads::{All, WorkloadList};
 use serde_json::Value;
 
-use crate::support::Bench;
+use crate::support::{Bench, until};
 
 /// The figures of `-t --machine-readable`, by their keys.
 fn figures(text: &str) -> BTreeMap<String, String> {
@@ -62,9 +61,29 @@ const NEARLY: [&str; 4] = [
 /// The most seconds by which these figures may differ.
 const NEAR: f64 = 0.25;
 
+/// Makes a run and its log again until `far` returns no figure that differs by more: a busy machine
+/// may stop a process between its reading of the clock and its event.
+fn until_near(mut far: impl FnMut() -> Option<String>) {
+    let begun = Instant::now();
+    while let Some(far) = far() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "at each time: {far}");
+    }
+}
+
 /// Runs a workload with a log and checks the log: it keeps every rule, and its summary has the
 /// figures of the run. Returns the number of figures that were compared.
 fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> usize {
+    let mut compared = 0;
+    until_near(|| {
+        let far;
+        (compared, far) = compared_with_log(bench, workload, collector, flags);
+        far
+    });
+    compared
+}
+
+/// The number of figures that were compared, and one that differs by more than [`NEAR`].
+fn compared_with_log(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> (usize, Option<String>) {
     let run = [
         &["exec"],
         workload,
@@ -92,14 +111,13 @@ fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> 
         .stdout;
     let summary: Value = serde_json::from_str(&summary).unwrap();
     let summary = summary.as_object().unwrap();
-    let mut compared = 0;
+    let (mut compared, mut far) = (0, None);
     for (key, figure) in figures {
         if NEARLY.contains(&key.as_str()) {
             let (found, figure) = (decimal(&summary[&key]), figure.parse::<f64>().unwrap());
-            assert!(
-                (found - figure).abs() < NEAR,
-                "{run:?}: {key} is {found}, expected {figure}"
-            );
+            if (found - figure).abs() >= NEAR {
+                far = Some(format!("{run:?}: {key} is {found}, expected {figure}"));
+            }
             compared += 1;
             continue;
         }
@@ -113,7 +131,7 @@ fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> 
         assert!(same, "{run:?}: {key} is {found}, expected {figure}");
         compared += 1;
     }
-    compared
+    (compared, far)
 }
 
 /// A decimal of a summary.
@@ -134,14 +152,16 @@ fn mut_of_a_log_spans_the_sessions_of_all_threads() {
         "-t",
         "--machine-readable",
     ];
-    let figures = figures(&bench.gclab(&run).exits(0).stderr);
-    let summary = ["events", "summary", "run.eventlog", "--json"];
-    let summary: Value = serde_json::from_str(&bench.gclab(&summary).exits(0).stdout).unwrap();
-    let (found, expected) = (
-        decimal(&summary["mut_wall_seconds"]),
-        figures["mut_wall_seconds"].parse::<f64>().unwrap(),
-    );
-    assert!((found - expected).abs() < NEAR, "{found}, expected {expected}");
+    until_near(|| {
+        let figures = figures(&bench.gclab(&run).exits(0).stderr);
+        let summary = ["events", "summary", "run.eventlog", "--json"];
+        let summary: Value = serde_json::from_str(&bench.gclab(&summary).exits(0).stdout).unwrap();
+        let (found, expected) = (
+            decimal(&summary["mut_wall_seconds"]),
+            figures["mut_wall_seconds"].parse::<f64>().unwrap(),
+        );
+        ((found - expected).abs() >= NEAR).then(|| format!("{found}, expected {expected}"))
+    });
 }
 
 #[test]
@@ -173,7 +193,7 @@ fn times(text: &str) -> Vec<(String, f64)> {
 #[test]
 fn a_summary_has_the_lines_of_the_text_of_its_run_also_with_censuses() {
     let bench = Bench::new();
-    let with = |collector: &str, flags: &[&str], expected: &str| {
+    let once = |collector: &str, flags: &[&str], expected: &str| {
         let run = [
             &["exec", "gcbench", "12", "10", "20000", "--collector", collector, "+RTS"],
             &["-A256k", "-l", "-olrun.eventlog", "-s"][..],
@@ -190,18 +210,21 @@ fn a_summary_has_the_lines_of_the_text_of_its_run_also_with_censuses() {
         // This line stands for a share.
         let theirs: Vec<_> = theirs.into_iter().filter(|(name, _)| name != "%GC").collect();
         assert_eq!((names(&theirs), names(&ours)), (expected.clone(), expected), "{case}");
+        let mut far = None;
         for ((name, theirs), (_, ours)) in theirs.iter().zip(&ours) {
-            let near = if ["INIT", "MUT", "EXIT", "Total"].contains(&&name[..]) {
-                NEAR
-            } else {
-                0.0
-            };
-            assert!((theirs - ours).abs() <= near, "{name}: {case}");
+            let difference = (theirs - ours).abs();
+            let is_near = ["INIT", "MUT", "EXIT", "Total"].contains(&&name[..]);
+            assert!(is_near || difference == 0.0, "{name}: {case}");
+            if difference >= NEAR {
+                far = Some(format!("{name}: {case}"));
+            }
         }
         let start = |text: &str, what: &str| text.lines().find(|line| line.starts_with(what)).map(str::to_owned);
         assert!(start(&summary, "  TASKS: ").is_some(), "{case}");
         assert_eq!(start(&summary, "  SPARKS: "), start(&said, "  SPARKS: "), "{case}");
+        far
     };
+    let with = |collector: &str, flags: &[&str], expected: &str| until_near(|| once(collector, flags, expected));
     with("copying", &[], "");
     for (collector, flags, expected) in [
         ("copying", &["-hT", "-i0"][..], "RP PROF "),
@@ -476,12 +499,14 @@ fn a_refused_run_leaves_no_file_behind_a_link() {
 #[test]
 fn the_log_of_a_killed_run_is_readable() {
     let bench = Bench::new();
+    // It serves until it is killed.
     let run = [
         "exec",
-        "gcbench",
-        "16",
-        "12",
-        "2000000",
+        "server",
+        "1",
+        "1000000000",
+        "200",
+        "0",
         "+RTS",
         "-l",
         "-olcut.eventlog",
@@ -489,19 +514,17 @@ fn the_log_of_a_killed_run_is_readable() {
     ];
     let mut child = bench.start(&run);
     let path = bench.path().join("cut.eventlog");
-    let began = Instant::now();
-    while fs::metadata(&path).map_or(0, |file| file.len()) < 200_000 {
-        assert!(began.elapsed() < Duration::from_secs(60), "the log does not grow");
+    until("a long log", || {
         assert!(child.try_wait().unwrap().is_none(), "the run has ended");
-        sleep(Duration::from_millis(5));
-    }
+        fs::metadata(&path).map_or(0, |file| file.len()) > 200_000
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     bench.gclab(&["events", "summary", "cut.eventlog"]).exits(2);
     let summary = ["events", "summary", "cut.eventlog", "--salvage", "--json"];
     let summary: Value = serde_json::from_str(&bench.gclab(&summary).exits(0).stdout).unwrap();
     assert!(summary["num_GCs"].as_u64().unwrap() > 100, "{summary}");
-    assert!(summary["args"].as_str().unwrap().contains("gcbench"), "{summary}");
+    assert!(summary["args"].as_str().unwrap().contains("server"), "{summary}");
     let complaints = bench
         .gclab(&["events", "check", "cut.eventlog", "--salvage"])
         .exits(1)

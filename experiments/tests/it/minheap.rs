@@ -7,7 +7,7 @@ use std::time::Duration;
 use gclab_results::{ResultsDir, Status};
 use serde_json::Value;
 
-use crate::support::Bench;
+use crate::support::{Bench, exec_of, send, until};
 
 const COLLECTORS: [&str; 4] = ["--collector", "two-space", "--collector", "copying"];
 
@@ -176,12 +176,8 @@ fn a_stop_by_signal_says_how_to_go_on() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(600));
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &runner.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(sent.success());
+    until("a probe", || exec_of(&runner).is_some());
+    send(&runner, "-INT");
     let output = runner.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");

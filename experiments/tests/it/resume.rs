@@ -2,30 +2,11 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gclab_results::ResultsDir;
 
-use crate::support::{Bench, tiny};
-
-fn kill(child: &Child, signal: &str) {
-    let sent = Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(sent.success());
-}
-
-/// Waits until a condition holds, for a minute at most.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
+use crate::support::{Bench, exec_of, gated, is_gone, send, tiny, until};
 
 fn lines(bench: &Bench) -> usize {
     let text = |folder: &std::path::PathBuf| fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default();
@@ -57,7 +38,7 @@ fn killed_at_random_moments_it_goes_on_each_time() {
         let mut runner = bench.start(&["run", "tiny.toml"]);
         moment = (moment * 137 + 59) % 211;
         std::thread::sleep(Duration::from_millis(moment));
-        kill(&runner, if round % 3 == 2 { "-TERM" } else { "-KILL" });
+        send(&runner, if round % 3 == 2 { "-TERM" } else { "-KILL" });
         runner.wait().unwrap();
         let now = bench
             .folders()
@@ -122,69 +103,59 @@ fn a_folder_that_was_given_is_taken_over_from_a_runner_killed_before_its_plan_wa
 fn a_stop_by_signal_says_how_to_go_on() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let bench = Bench::new();
-        bench.write("tiny.toml", &tiny(20));
+        bench.write("gated.toml", &gated(3, 8, "true"));
         let runner = bench
-            .command(&["run", "tiny.toml"])
+            .command(&["run", "gated.toml"])
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        until("three runs", || lines(&bench) >= 3);
-        kill(&runner, signal);
+        until("three runs", || lines(&bench) == 3);
+        send(&runner, signal);
         let output = runner.wait_with_output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(
-            stderr.contains("of 160 runs are done and kept. To continue:\n  gclab run tiny.toml\n"),
+            stderr.contains("3 of 8 runs are done and kept. To continue:\n  gclab run gated.toml\n"),
             "{stderr}"
         );
-        let done = lines(&bench);
-        assert!((3..160).contains(&done));
-        let again = bench.gclab(&["run", "tiny.toml"]).exits(0);
+        assert_eq!(lines(&bench), 3);
+        bench.open_gate();
+        let again = bench.gclab(&["run", "gated.toml"]).exits(0);
         assert!(
-            again
-                .stderr
-                .contains(&format!("continuing, {done} of 160 runs are done")),
+            again.stderr.contains("continuing, 3 of 8 runs are done"),
             "{}",
             again.all()
         );
-        complete(&bench, 160);
+        complete(&bench, 8);
     }
 }
 
 #[test]
 fn a_killed_runner_takes_its_child_with_it() {
     let bench = Bench::new();
-    // Minutes of work, so that the child still runs when the test looks for it.
+    // It serves until it is killed.
     bench.write(
         "long.toml",
-        "collectors = [\"copying\"]\nworkloads = [{ name = \"binary_trees\", args = [30] }]\nrepeat = 1\n",
+        "collectors = [\"copying\"]\nworkloads = [{ name = \"server\", args = [1, 1000000000, 200, 0] }]\nrepeat = 1\n",
     );
     let mut runner = bench.start(&["run", "long.toml"]);
-    let children = || {
-        let list = fs::read_to_string(format!("/proc/{0}/task/{0}/children", runner.id())).unwrap_or_default();
-        list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
-    let is_exec =
-        |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("exec\0"));
-    until("a child", || children().iter().any(is_exec));
-    let child = children().into_iter().find(is_exec).unwrap();
-    kill(&runner, "-KILL");
+    until("a child", || exec_of(&runner).is_some());
+    let child = exec_of(&runner).unwrap();
+    send(&runner, "-KILL");
     assert_eq!(runner.wait().unwrap().signal(), Some(9));
-    until("the child's end", || {
-        fs::read_to_string(format!("/proc/{child}/stat")).map_or(true, |stat| stat.contains(") Z"))
-    });
+    until("the child's end", || is_gone(&child));
     assert_eq!(lines(&bench), 0, "a run that was not finished is not recorded");
 }
 
 #[test]
 fn one_runner_at_a_time() {
     let bench = Bench::new();
-    bench.write("tiny.toml", &tiny(20));
-    let mut first = bench.start(&["run", "tiny.toml"]);
-    until("a run", || lines(&bench) >= 1);
-    let second = bench.gclab(&["run", "tiny.toml"]);
-    kill(&first, "-TERM");
+    bench.write("gated.toml", &gated(1, 3, "true"));
+    let mut first = bench.start(&["run", "gated.toml"]);
+    until("a run", || lines(&bench) == 1);
+    let second = bench.gclab(&["run", "gated.toml"]);
+    send(&first, "-TERM");
     first.wait().unwrap();
     assert_eq!(second.code, Some(2), "{}", second.all());
     assert!(

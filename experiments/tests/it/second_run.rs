@@ -21,7 +21,7 @@ fn run(folder: &Path, name: &str, workload: &str, args: &[&str]) -> u64 {
         "-P".to_owned(),
         "-V0.0005".to_owned(),
         "-hc".to_owned(),
-        "-i0.01".to_owned(),
+        "-i0".to_owned(),
     ];
     let mut all = Shipped.workloads().into_iter();
     let workload = all.find(|one| one.name == workload).expect("a workload");

@@ -1,9 +1,9 @@
 //! A working folder for each test, and `gclab` in it.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use gclab_results::ResultsDir;
 use tempfile::TempDir;
@@ -68,11 +68,36 @@ impl Bench {
     pub(crate) fn build(&self, name: &str) {
         let folder = self.path().join(name);
         fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("gclab");
-        fs::copy(env!("CARGO_BIN_EXE_gclab"), &file).unwrap();
         // The loader ignores what follows the last section.
-        let mut copy = fs::File::options().append(true).open(file).unwrap();
-        copy.write_all(name.as_bytes()).unwrap();
+        self.shell(
+            "cp \"$0\" \"$1/gclab\" && printf %s \"$1\" >> \"$1/gclab\"",
+            &[env!("CARGO_BIN_EXE_gclab"), name],
+        );
+    }
+
+    /// Makes a copy of gclab.
+    pub(crate) fn copy_of_gclab(&self, name: &str) -> PathBuf {
+        self.shell("cp \"$0\" \"$1\"", &[env!("CARGO_BIN_EXE_gclab"), name]);
+        self.path().join(name)
+    }
+
+    /// Makes a program: a script of the shell.
+    pub(crate) fn script(&self, name: &str, text: &str) {
+        let text = format!("#!/bin/sh\n{text}\n");
+        self.shell("printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"", &[name, &text]);
+    }
+
+    /// Runs a line of the shell that makes a program. (A child that another test starts would hold
+    /// a file open that this process writes, and the system runs no file that is open for writing.)
+    fn shell(&self, line: &str, words: &[&str]) {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).args(words).current_dir(self.path());
+        Done::of(&mut command).exits(0);
+    }
+
+    /// Lets the runs of [`gated`] go on.
+    pub(crate) fn open_gate(&self) {
+        self.write("go", "");
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
@@ -122,6 +147,48 @@ impl Bench {
         assert_eq!(folders.len(), 1, "{folders:?}");
         ResultsDir::open(&folders[0]).unwrap()
     }
+}
+
+/// Waits until a condition holds, however slow the machine is.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "{what}: not within two minutes"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Sends a signal to a child.
+#[track_caller]
+pub(crate) fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Whether a process has ended: there is none of this number, or a zombie.
+pub(crate) fn is_gone(number: &str) -> bool {
+    fs::read_to_string(format!("/proc/{}/stat", number.trim())).map_or(true, |stat| stat.contains(") Z"))
+}
+
+/// The child of a process that runs `gclab exec`, if there is one.
+pub(crate) fn exec_of(runner: &Child) -> Option<String> {
+    let list = fs::read_to_string(format!("/proc/{0}/task/{0}/children", runner.id())).unwrap_or_default();
+    let is_exec =
+        |pid: &&str| fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("exec\0"));
+    list.split_whitespace().find(is_exec).map(str::to_owned)
+}
+
+/// An experiment of one program, `repeat` times. It ends with the status of `end`. The first `free`
+/// runs end at once. Those after them wait for [`Bench::open_gate`].
+pub(crate) fn gated(free: u32, repeat: u32, end: &str) -> String {
+    let script = format!(
+        "echo run >> started; test $(wc -l < started) -le {free} || until test -e go; do sleep 0.02; done; {end}"
+    );
+    format!("repeat = {repeat}\n[[program]]\nname = \"gated\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n")
 }
 
 /// An experiment of two collectors, two works and two settings, `repeat` times: 8 × `repeat` runs

@@ -30,6 +30,9 @@ pub enum Check {
     Statistics,
     /// The collection kept reachable closures only.
     Exact,
+    /// While a snapshot is marked, and when that has ended, the heap still has each closure that
+    /// could be reached when it began.
+    Snapshot,
     /// In a profiled heap each reachable closure has a side word, of an era that has begun.
     SideWords,
 }
@@ -47,6 +50,7 @@ impl fmt::Display for Check {
             Check::Kept => "kept closures",
             Check::Statistics => "statistics",
             Check::Exact => "floating garbage",
+            Check::Snapshot => "the snapshot",
             Check::SideWords => "side words",
         })
     }

@@ -13,6 +13,7 @@ mod fault;
 mod pointers;
 mod regions;
 mod remembered;
+mod snapshot;
 
 pub use fault::{Check, Fault};
 
@@ -25,7 +26,8 @@ use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
-use gclab_stats::Collection;
+use gclab_stats::{Collection, Cycle};
+use snapshot::Snapshot;
 
 /// Checks the whole heap after each collection, and panics at the first fault.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub struct Checker {
     exact: bool,
     collections: u64,
     tables: Option<Tables>,
+    /// The snapshot that is being marked.
+    snapshot: Option<Snapshot>,
 }
 
 /// Tables that are kept between collections, to use their memory again.
@@ -54,11 +58,11 @@ impl Checker {
             exact: false,
             collections: 0,
             tables: None,
+            snapshot: None,
         }
     }
 
-    /// Also checks that a major collection left nothing but reachable closures, as copying and
-    /// compacting ones do.
+    /// Also checks that a major collection in one pause left nothing but reachable closures.
     pub fn exact(mut self) -> Self {
         self.exact = true;
         self
@@ -90,9 +94,13 @@ impl Checker {
         pointers::side_words(stopped, &mut tables.traversal)?;
         remembered::complete(stopped, &regions, &mut tables.remembered)?;
         pointers::kept(stopped, &regions, &tables.starts)?;
+        if let Some(Collection { work, .. }) = collection {
+            let (starts, traversal) = (&tables.starts, &mut tables.traversal);
+            Snapshot::check(&mut self.snapshot, stopped, work.cycle, starts, traversal)?;
+        }
         collection.map_or(Ok(()), |collection| {
             statistics(collection, &regions)?;
-            if self.exact && collection.work.major {
+            if self.exact && collection.work.cycle == Cycle::Whole {
                 nothing_floats(&regions, reached)?;
             }
             Ok(())

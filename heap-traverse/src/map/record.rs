@@ -128,7 +128,7 @@ impl State {
                 marker: None,
                 time_ns,
                 generation: Some(collection.work.generation),
-                major: collection.work.major,
+                major: collection.work.is_major(),
                 cause: collection.before.cause.name().to_owned(),
             };
             let map = self.survey(stopped, moment, &moves, 1);

@@ -5,7 +5,7 @@ use super::{Node, NodeFields, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Root};
+use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Request, Root};
 use gclab_core::profile::CostCentre;
 use gclab_core::world::World;
 use gclab_flags::Flags;
@@ -204,7 +204,7 @@ fn step<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, roots: &Root<'_, 'h, Roots>,
                 at = read(m, model, node, number)[side].zip(model.nodes[number].pointers[side]);
             }
         }
-        Op::Collect { major } => m.collect(major),
+        Op::Collect { major } => m.collect(if major { Request::Full } else { Request::Minor }),
         Op::Census => {
             m.phase_marker("census");
             model.census();

@@ -5,7 +5,7 @@ use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::ByteArray;
+use gclab_core::mutator::{ByteArray, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -74,6 +74,6 @@ impl Listener for Liar {
 fn wrong_figures_are_noticed() {
     let mut world = World::new::<Copying>(&config(2)).expect("a small heap");
     world.listen(Box::new(Liar(Checker::new(&Copying::DESCRIPTION))));
-    world.enter(|m| m.collect(true)).expect("room enough");
+    world.enter(|m| m.collect(Request::Full)).expect("room enough");
     assert_eq!(world.finish().collections_count(), 2);
 }

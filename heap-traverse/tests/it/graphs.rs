@@ -5,7 +5,7 @@ use super::config;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, Record, Root};
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, Record, Request, Root};
 use gclab_core::world::{Stopped, World};
 use proptest::prelude::*;
 
@@ -172,7 +172,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
                         store(m2, new, node.shape, slot, at(m2, all.get(m2), made, *to));
                     }
                     if let Some(major) = node.collect {
-                        m.collect(major);
+                        m.collect(if major { Request::Full } else { Request::Minor });
                     }
                 }
                 for &(into, value, slot) in &graph.stores {
@@ -202,8 +202,8 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
                 let handle = |number: &usize| m.handle(of(*number).expect("all are there"));
                 graph.handles.iter().map(handle).collect()
             });
-            m.collect(false);
-            m.collect(true);
+            m.collect(Request::Minor);
+            m.collect(Request::Full);
         });
     });
     session.expect("room enough");

@@ -5,7 +5,7 @@ use super::{Collectors, Node, NodeFields, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Observed};
 use gclab_core::config::{Compact, Config};
 use gclab_core::cost_centre;
-use gclab_core::mutator::{MutVar, Mutator, MutatorKind};
+use gclab_core::mutator::{MutVar, Mutator, MutatorKind, Request};
 use gclab_core::profile::Followed;
 use gclab_core::words::Addr;
 use gclab_core::world::World;
@@ -45,12 +45,12 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         });
         for _ in 0..4 {
             garbage(m, 10);
-            m.collect(true);
+            m.collect(Request::Full);
         }
         assert_eq!(kept.get(m).value(m), 7);
     });
     garbage(m, 10);
-    m.collect(true);
+    m.collect(Request::Full);
     garbage(m, 5000);
 }
 
@@ -63,14 +63,14 @@ fn among_others<M: MutatorKind>(m: &mut Mutator<'_, M>, both: bool) {
         let followed = followed.put(m.alloc(|_| Node::new(2, None, None)));
         let fourth = fourth.put(m.alloc(|_| Node::new(3, None, None)));
         let fifth = fifth.put(m.alloc(|_| Node::new(4, None, None)));
-        m.collect(true);
-        m.collect(true);
+        m.collect(Request::Full);
+        m.collect(Request::Full);
         followed.set(m, first.get(m));
         if both {
             small.set(m, first.get(m).erase());
         }
-        m.collect(true);
-        m.collect(true);
+        m.collect(Request::Full);
+        m.collect(Request::Full);
         assert_eq!((fourth.get(m).value(m), fifth.get(m).value(m)), (3, 4));
     });
 }

@@ -258,8 +258,13 @@ fn a_plain_heap_has_a_map_without_ages_and_moves() {
 
 #[test]
 fn lines_and_cells_are_those_of_the_collector() {
-    for (name, units) in [("mark-sweep", "cells"), ("immix", "lines"), ("sticky-immix", "lines")] {
-        let config = followed(if name == "sticky-immix" { 2 } else { 1 });
+    for (name, units) in [
+        ("mark-sweep", "cells"),
+        ("immix", "lines"),
+        ("sticky-immix", "lines"),
+        ("gen-immix", "lines"),
+    ] {
+        let config = followed(if name.ends_with("-immix") { 2 } else { 1 });
         let (recording, _) = under(name, config, None, true);
         for map in &recording.frames {
             let at = format!("{name}, collection {}", map.moment.collection);

@@ -6,7 +6,8 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind};
+use gclab_core::events::{Event, EventKind, Listener, Look};
+use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind, Request};
 use gclab_core::timer::Timer;
 use gclab_core::world::{Stopped, World};
 use gclab_flags::Flags;
@@ -14,8 +15,9 @@ use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, retainer_table
 use gclab_hp::HpWriter;
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Two kinds of retainers.
 #[derive(Closure)]
@@ -107,14 +109,14 @@ fn retainers_are_known_by_where_they_were_allocated() {
             let _plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
             m.cost_centre(cost_centre!("make"), |m| {
                 let _alone = alone.put(m.alloc(|m| A::new(Some(shared.get(m)))));
-                m.collect(true);
+                m.collect(Request::Full);
                 m.cost_centre(cost_centre!("more"), |m| {
                     let _within = within.put(m.alloc(|m| B::new(Some(shared.get(m)))));
-                    m.collect(false);
+                    m.collect(Request::Minor);
                     m.phase_marker("all");
                 });
             });
-            m.collect(true);
+            m.collect(Request::Full);
         });
     });
     session.expect("room enough");
@@ -234,7 +236,7 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
                     ("kept", node.get(m).erase()),
                     ("gone", gone.get(m).expect("there").erase()),
                 ]);
-                m.collect(true);
+                m.collect(Request::Full);
                 gone.set(m, None);
                 m.handle(node.get(m))
             })
@@ -242,7 +244,7 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
         .expect("room enough");
     let names = |census: &Census| census.bands.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&census(&world, "-ho")), ["gone", "kept"]);
-    world.enter(|m| m.collect(true)).expect("room enough");
+    world.enter(|m| m.collect(Request::Full)).expect("room enough");
     let after = census(&world, "-ho");
     assert_eq!(names(&after), ["kept"]);
     let shown = [
@@ -252,7 +254,7 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
     ];
     assert_eq!(after.table.as_deref(), Some(&shown[..]));
     drop(kept);
-    world.enter(|m| m.collect(true)).expect("room enough");
+    world.enter(|m| m.collect(Request::Full)).expect("room enough");
     assert_eq!(census(&world, "-ho").bands, []);
 }
 
@@ -266,6 +268,17 @@ impl std::io::Write for Shared {
     }
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
+    }
+}
+
+/// Counts censuses.
+struct Censuses(Arc<AtomicUsize>);
+
+impl Listener for Censuses {
+    fn event(&mut self, event: &Event<'_>) {
+        if let EventKind::LookEnd(Look::Census) = event.kind {
+            self.0.fetch_add(1, Relaxed);
+        }
     }
 }
 
@@ -283,7 +296,8 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     let profiler = HeapProfiler::new(&config.profile, Some(hp)).expect("a profile");
     let mut world = World::new::<Copying>(&config).expect("a small heap");
     world.listen(Box::new(profiler.clone()));
-    let start = std::time::Instant::now();
+    let censuses = Arc::new(AtomicUsize::new(0));
+    world.listen(Box::new(Censuses(Arc::clone(&censuses))));
     let program = || {
         world.enter(|m| {
             m.frame(|m, [all]| {
@@ -293,9 +307,11 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
                 for i in 0..100 {
                     let (m2, bytes) = m.with_view(|m| m.alloc_bytes_filled(1000, 7));
                     all.get(m2).set(m2, i, Some(bytes.erase()));
-                    // Long enough for the sampler, in steps that let it come between.
-                    while interval > Duration::ZERO && start.elapsed() < interval * 5 * i as u32 / 100 {
+                    // The sampler comes between as soon as the system lets it.
+                    let start = Instant::now();
+                    while i == 50 && !interval.is_zero() && censuses.load(Relaxed) < 2 {
                         m.safepoint();
+                        assert!(start.elapsed() < Duration::from_secs(120), "no sample in two minutes");
                     }
                 }
                 m.phase_marker("grown");
@@ -330,7 +346,9 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
 
 /// Whether `hp2ps` accepts the file. True if there is no `hp2ps`.
 fn drawn(hp: &str) -> bool {
-    let folder = std::env::temp_dir().join(format!("gclab-hp-{}-{}", std::process::id(), hp.len()));
+    static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+    let number = FOLDERS.fetch_add(1, Relaxed);
+    let folder = std::env::temp_dir().join(format!("gclab-hp-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("grow.hp"), hp).unwrap();
     let drawn = match Command::new("hp2ps").arg("grow.hp").current_dir(&folder).output() {
@@ -372,8 +390,7 @@ fn hp2ps_draws_the_files_of_every_profile() {
 #[test]
 fn a_census_every_so_often_without_any_collection() {
     let (hp, _, censuses) = grow("-hT -i0.05", Duration::from_millis(50));
-    // There are two markers, and the run takes five intervals. But the sampler's thread may run
-    // late.
+    // There are two markers.
     assert!(censuses > 2, "{censuses}");
     assert!(drawn(&hp), "{hp}");
 }
@@ -388,7 +405,7 @@ fn an_array_in_a_frame_is_counted() {
     let session = world.enter(|m| {
         m.frame(|m, [array]| {
             let _array = array.put::<MutArray<Node>>(m.alloc_array::<Node>(10, |_| None));
-            m.collect(false);
+            m.collect(Request::Minor);
         });
     });
     session.expect("room enough");

@@ -6,7 +6,7 @@ use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{Any, Gc, Mutator, MutatorKind};
+use gclab_core::mutator::{Any, Gc, Mutator, MutatorKind, Request};
 use gclab_core::profile::CostCentre;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -127,7 +127,11 @@ impl CollectorVisitor for Check {
                         live[slot] = (shape, bytes as u64);
                     });
                     if number % 20 == 0 {
-                        m.collect(number % 40 == 0);
+                        m.collect(if number % 40 == 0 {
+                            Request::Full
+                        } else {
+                            Request::Minor
+                        });
                         m.phase_marker("census");
                         let mut bands = BTreeMap::from([("MAIN".to_owned(), 16 + 8 * SLOTS as u64)]);
                         for (shape, bytes) in live.into_iter().filter(|(_, bytes)| *bytes > 0) {

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use gclab_core::closure::RecordShape;
-use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Record, Root};
+use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Record, Request, Root};
 
 use super::graph::{Graph, ROOT};
 use super::subgraph::{LARGEST, Subgraph};
@@ -92,7 +92,7 @@ pub(super) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, graph: &Graph, rounds:
                 digest.wrapping_add(renewal.round(m, &mut rng, round))
             })
         });
-        m.collect(true);
+        m.collect(Request::Full);
         Ok(count(m, graph, root.get(m))?.wrapping_add(digest))
     })
 }

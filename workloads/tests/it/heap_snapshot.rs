@@ -55,7 +55,7 @@ fn the_built_in_snapshot_is_rebuilt_whole() {
         assert_eq!(statistics.allocated, sizes + table, "under {collector}");
         let asked = statistics.collections.iter().rev().nth(1).unwrap();
         assert_eq!(
-            (asked.work.major, asked.work.live.0 as u64),
+            (asked.work.is_major(), asked.work.live.0 as u64),
             (true, sizes),
             "under {collector}: the table is gone, all else is live"
         );

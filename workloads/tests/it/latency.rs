@@ -44,21 +44,33 @@ fn every_request_is_recorded() {
     assert!(measured("binary_trees", &["6"]).is_none());
 }
 
+/// Measures again until `holds` returns true: a busy machine may disturb one measurement, and not
+/// each of two minutes.
+fn in_the_end(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{what}, at each time");
+    }
+}
+
 #[test]
 fn requests_of_an_open_loop_start_when_they_should() {
-    let before = Instant::now();
-    let latency = measured("server", &["2", "200", "100", "1000"]).unwrap();
-    assert!(before.elapsed() >= Duration::from_millis(199));
-    // A busy machine may delay many of them, but hardly half.
-    assert!(latency.exceeded_by_one_in(2).unwrap() < 20_000_000, "{latency:?}");
+    in_the_end("half of the requests were late", || {
+        let before = Instant::now();
+        let latency = measured("server", &["2", "200", "100", "1000"]).unwrap();
+        assert!(before.elapsed() >= Duration::from_millis(199));
+        latency.exceeded_by_one_in(2).unwrap() < 20_000_000
+    });
 }
 
 #[test]
 fn requests_that_wait_in_line_are_late() {
     let args = |rate| ["2", "3000", "100", rate];
-    let alone = measured("server", &args("0")).unwrap();
-    // All are to start at once, so half of them wait for the other half.
-    let in_line = measured("server", &args("1000000000")).unwrap();
-    let [alone, in_line] = [alone, in_line].map(|latency| latency.exceeded_by_one_in(2).unwrap());
-    assert!(in_line > 100 * alone, "{in_line} ns in line, {alone} ns alone");
+    in_the_end("requests in line were not late", || {
+        let alone = measured("server", &args("0")).unwrap();
+        // All are to start at once, so half of them wait for the other half.
+        let in_line = measured("server", &args("1000000000")).unwrap();
+        let [alone, in_line] = [alone, in_line].map(|latency| latency.exceeded_by_one_in(2).unwrap());
+        in_line > 100 * alone
+    });
 }

@@ -3,7 +3,7 @@
 //! Every sublist of a program is a program, too, so shrinking drops operations: each index in an
 //! operation is taken modulo the number of things that exist.
 
-use super::program::{Op, Program, Setting, Shape, Var};
+use super::program::{Op, Program, Request, Setting, Shape, Var, Words};
 use proptest::prelude::*;
 
 pub(super) fn setting() -> impl Strategy<Value = Setting> {
@@ -16,6 +16,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
     let odd = (
         proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
         proptest::option::weighted(0.3, 1u64..60),
+        proptest::option::weighted(0.7, prop_oneof![1usize..10, 1usize..400]),
     );
     let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
     let team = (1u32..5, any::<bool>());
@@ -23,7 +24,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
         |(
             (area_blocks, chunk_blocks, large_kib),
             (tenths, old_min_kib, generations),
-            (hint_kib, stress),
+            (hint_kib, stress, slice_words),
             (limit_mib, min_free),
             (gc_threads, balance_all),
         )| {
@@ -36,6 +37,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
                 generations,
                 hint_kib,
                 stress,
+                slice_words,
                 limit_mib,
                 min_free,
                 gc_threads,
@@ -135,8 +137,11 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
             value: y,
             count,
         },
-        198..207 => Op::Collect { major: false },
-        207..213 => Op::Collect { major: true },
+        198..203 => Op::Collect(Request::Minor),
+        203..207 => Op::Collect(Request::Slice(Words(usize::from(a) * 8))),
+        207..209 => Op::Collect(Request::Cycle),
+        209..212 => Op::Collect(Request::Full),
+        212..213 => Op::Collect(Request::Compact),
         213..217 => Op::Hold { handle: at % 6, var: x },
         217..221 => Op::Open { to: x, handle: at % 6 },
         221..226 => Op::HoldWeak { handle: at % 6, var: x },

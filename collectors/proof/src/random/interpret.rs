@@ -6,7 +6,7 @@
 use super::compare;
 use super::difference::{agreed, caught, differ};
 use super::heap::{Heap, LOCALS, Locals};
-use super::program::{Op, Program, Setting};
+use super::program::{Op, Program, Request, Setting};
 use super::shapes::{NilInit, Shape};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::mutator::{Any, Mutator, MutatorKind};
@@ -219,14 +219,16 @@ impl Heap {
                 (0..count).for_each(|_| self.churn(m, shape));
             }
             Op::Storm { into, value, count } => self.storm(m, locals, (into, value, count)),
-            Op::Collect { major } => {
+            Op::Collect(request) => {
                 self.look_at_finalisers(false);
                 self.finalisers.drop_old();
-                m.collect(major);
+                m.collect(request);
                 // Another thread may hold up the finalisers of this one.
                 let settled = self.table.is_none() || self.finalisers.all_ran();
-                self.look_at_finalisers(major && self.table.is_none());
-                agreed(compare::heaps(m, Some(locals), self, major && settled));
+                // After other requests garbage may float.
+                let is_full = matches!(request, Request::Full | Request::Compact);
+                self.look_at_finalisers(is_full && self.table.is_none());
+                agreed(compare::heaps(m, Some(locals), self, is_full && settled));
             }
             Op::PanicInside => {
                 let _: Option<()> = self.caught(m, |_, m| {

@@ -8,7 +8,9 @@ pub use super::shapes::Shape;
 pub use super::table::Shared;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration, HeapHint};
+pub use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
+pub use gclab_core::words::Words;
 use std::fmt;
 
 /// A variable: of the open frames if the lowest two bits are not 3, of the globals otherwise.
@@ -144,10 +146,7 @@ pub enum Op {
         count: usize,
     },
     /// Collects, and compares the heap with its reference.
-    Collect {
-        /// Whether the collection is a major one.
-        major: bool,
-    },
+    Collect(Request),
     /// Makes a handle for `var`, or drops the handle if `var` is null.
     Hold {
         /// The number of the handle, 0 to 5.
@@ -231,6 +230,8 @@ pub struct Setting {
     pub hint_kib: Option<usize>,
     /// Collects at every allocation of this number, `-DZ`.
     pub stress: Option<u64>,
+    /// The most words of work in a slice, `-DI`, for collectors that have it.
+    pub slice_words: Option<usize>,
     /// The limit of memory in MiB, `-M`.
     pub limit_mib: Option<usize>,
     /// The least free memory, `-m`, in percent.
@@ -253,6 +254,7 @@ impl Default for Setting {
             generations: 2,
             hint_kib: None,
             stress: None,
+            slice_words: None,
             limit_mib: None,
             min_free: 3,
             gc_threads: 2,
@@ -278,6 +280,7 @@ impl Setting {
                 Some(kib) => HeapHint::Size(Bytes(kib << 10)),
             },
             stress: self.stress,
+            slice_limit: self.slice_words.map(Words),
             min_free: f64::from(self.min_free),
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
             reserve: Bytes(1 << 30),

@@ -1,11 +1,11 @@
 //! Programs that failed once, shrunk. Each is named for its fault.
 
-use super::program::{Op, Program, Setting, Shape, Var, g, l};
+use super::program::{Op, Program, Request, Setting, Shape, Var, g, l};
 
 const L0: Var = l(0);
 const G0: Var = g(0);
-const MINOR: Op = Op::Collect { major: false };
-const MAJOR: Op = Op::Collect { major: true };
+const MINOR: Op = Op::Collect(Request::Minor);
+const MAJOR: Op = Op::Collect(Request::Full);
 
 /// All programs, with their names.
 pub(super) fn programs() -> [(&'static str, Program); 2] {

@@ -15,11 +15,11 @@ use std::fmt::Write;
 ///
 /// ```
 /// # type MyCollector = gclab_collectors::Copying;
-/// use gclab_proof::program::{Op::*, Program, Setting, Shape::*, g, l};
+/// use gclab_proof::program::{Op::*, Program, Request::*, Setting, Shape::*, g, l};
 /// let ops = vec![
-///     Collect { major: true },
+///     Collect(Full),
 ///     New { to: g(0), shape: Cell, args: [l(0), l(0), l(0)] },
-///     Collect { major: false },
+///     Collect(Minor),
 /// ];
 /// gclab_proof::replay::<MyCollector>(&Program { settings: [Setting::default(); 2], ops });
 /// ```
@@ -39,7 +39,7 @@ pub(super) fn test<C: Collector>(program: &Program) -> String {
         "#[test]\n",
         "fn random_program_that_failed() {\n",
         "    #[allow(unused_imports)]\n",
-        "    use gclab_proof::program::{Op::*, Program, Setting, Shape::*, Shared::*, g, l};\n",
+        "    use gclab_proof::program::{Op::*, Program, Request::*, Setting, Shape::*, Shared::*, Words, g, l};\n",
         "    let settings = [\n",
     ));
     lines(&mut text, &program.settings);

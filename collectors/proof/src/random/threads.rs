@@ -11,7 +11,7 @@ use super::program::{Op, Setting, Shared};
 use super::table::Table;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::mutator::MutatorKind;
+use gclab_core::mutator::{MutatorKind, Request};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use proptest::prelude::*;
@@ -127,7 +127,7 @@ fn run<C: Collector>(program: &Threads) -> u64 {
     let heaps: Vec<Heap> = heaps.into_iter().map(agreed).collect();
     let tables: Vec<&Table> = heaps.iter().filter_map(|heap| heap.table.as_ref()).collect();
     let checked = world.enter(|m| {
-        m.collect(true);
+        m.collect(Request::Full);
         tables.iter().for_each(|table| table.check(m));
         Table::check_tokens(m, &tables);
     });

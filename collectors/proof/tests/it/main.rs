@@ -1,10 +1,11 @@
 //! Collectors that move nothing: the tutorials' `mark-sweep`, and another one made of the same
-//! parts.
+//! parts. And one that works in slices.
 
 mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
 mod mark_sweep;
 mod shapes;
+mod sliced;
 
 mod random {
     #[test]

@@ -8,7 +8,7 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -61,7 +61,7 @@ fn spine(link_is_left: bool) {
                 list.set(view, Some(node));
             }
             branch.set(m, None);
-            m.collect(true);
+            m.collect(Request::Full);
             let (mut node, mut length) = (list.get(m), 0);
             while let Some(this) = node {
                 length += 1;
@@ -102,7 +102,7 @@ fn an_array_of_as_many_small_trees() {
                 array.get(m).set(m, index as usize * 7919 % SIZE as usize, Some(leaf));
             }
             node.set(m, None);
-            m.collect(true);
+            m.collect(Request::Full);
             for index in 0..SIZE {
                 let leaf = array
                     .get(m)

@@ -7,7 +7,7 @@ mod panics;
 use crate::basics::config;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, KindOf};
-use gclab_core::mutator::{Any, Gc, Mutator, MutatorKind, NoGc, OptionRoot};
+use gclab_core::mutator::{Any, Gc, Mutator, MutatorKind, NoGc, OptionRoot, Request};
 use gclab_core::world::World;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -61,7 +61,7 @@ fn exercise<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         let (kept, other) = (kept.put_option(m, None), other.put_option(m, None));
         grow(m, &kept, 100);
         (0..50).for_each(|_| grow(m, &other, 200));
-        m.collect(true);
+        m.collect(Request::Full);
         assert_eq!((sum(m, kept.get(m)), sum(m, other.get(m))), (4950, 19900));
     });
 }

@@ -7,7 +7,7 @@ use gclab_core::closure::RecordShape;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar};
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ under_every_collector! {
             let tagged = tagged.put(m.alloc(|m| Tagged::new(empty.get(m).erase())));
             for major in [false, false, false, true, true] {
                 exercise(m);
-                m.collect(major);
+                m.collect(if major { Request::Full } else { Request::Minor });
             }
             assert!(array.get(m).is_empty() && bytes.get(m).as_slice().is_empty() && record.get(m).data().is_empty());
             panics(|| array.get(m).get(m, 0));
@@ -60,7 +60,7 @@ under_every_collector! {
                     assert!(var.downcast::<MutVar<Any>>().is_none() && var.downcast::<MutArray<List>>().is_none());
                 }
                 exercise(m);
-                m.collect(major);
+                m.collect(if major { Request::Full } else { Request::Minor });
             }
         })).expect("room enough");
     }
@@ -75,7 +75,7 @@ under_every_collector! {
                 let (m, bytes) = m.with_view(|m| m.alloc_bytes(&[i as u8; 100]));
                 things.get(m).set(m, i, Some(bytes.erase()));
             }
-            m.collect(true);
+            m.collect(Request::Full);
             for i in 0..1000 {
                 let bytes = things.get(m).get(m, i).and_then(Gc::downcast::<ByteArray>).expect("put there");
                 assert_eq!(bytes.as_slice(), [i as u8; 100]);
@@ -88,7 +88,7 @@ under_every_collector! {
         world.enter(|m| {
             m.alloc(|_| {
                 // Enters from inside an initialiser, for which space is reserved.
-                assert!(matches!(world.enter(|m| m.collect(true)), Err(EnterError::Entered)));
+                assert!(matches!(world.enter(|m| m.collect(Request::Full)), Err(EnterError::Entered)));
                 assert!(matches!(world.statistics(), Err(EnterError::Entered)));
                 assert!(matches!(world.inspect(|_| ()), Err(EnterError::Entered)));
                 List::new(1, None)

@@ -7,7 +7,7 @@ use gclab_core::closure::RecordShape;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener, Phase};
-use gclab_core::mutator::{Any, Mutator, MutatorKind};
+use gclab_core::mutator::{Any, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -64,7 +64,7 @@ under_every_collector! {
                 panics(|| m.frame(|m, [slot]| { slot.put(m.alloc_bytes(b"rooted")); panic!("frame") }));
                 assert_eq!(sum(m, kept.get(m)), 1225);
             }
-            m.collect(true);
+            m.collect(Request::Full);
             assert_eq!(sum(m, kept.get(m)), 1225);
             exercise(m);
         })).expect("room enough");
@@ -85,7 +85,7 @@ under_every_collector! {
                 // roots.
                 if depth.is_multiple_of(3) {
                     let below = catch_unwind(AssertUnwindSafe(|| deep(m, depth + 1)));
-                    m.collect(depth.is_multiple_of(2));
+                    m.collect(if depth.is_multiple_of(2) { Request::Full } else { Request::Minor });
                     assert_eq!(sum(m, list.get(m)), depth * (depth - 1) / 2);
                     return below.unwrap_or(0) + 1;
                 }
@@ -139,7 +139,7 @@ under_every_collector! {
             for _ in 0..3 {
                 panics(|| grow(m, &kept, u64::MAX));
                 grow(m, &kept, 100);
-                m.collect(true);
+                m.collect(Request::Full);
                 assert_eq!(sum(m, kept.get(m)), 4950);
             }
         })).expect("went on");

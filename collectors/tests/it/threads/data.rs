@@ -4,7 +4,7 @@ use super::{List, ListFields, all_at_once, busy, checked, meet, of_many, push, s
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Handle, MutVar, WeakHandle};
+use gclab_core::mutator::{Handle, MutVar, Request, WeakHandle};
 use gclab_core::words::Bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, mpsc};
@@ -32,7 +32,7 @@ under_every_collector! {
                 m.handle(array)
             };
             // It is old now, so stores into it must be remembered.
-            (0..3).for_each(|_| m.collect(false));
+            (0..3).for_each(|_| m.collect(Request::Minor));
             array
         }).expect("room enough");
         let sessions = AtomicU64::new(0);
@@ -52,7 +52,7 @@ under_every_collector! {
             }
         });
         world.enter(|m| {
-            m.collect(false);
+            m.collect(Request::Minor);
             for number in 0..8 {
                 for slot in 0..8 {
                     let list = array.open(m).get(m, number * 8 + slot).expect("stored");
@@ -71,7 +71,7 @@ under_every_collector! {
                 let (m, var) = m.alloc_with(|_| MutVar::<List>::new(None));
                 m.handle(var)
             };
-            (0..3).for_each(|_| m.collect(false));
+            (0..3).for_each(|_| m.collect(Request::Minor));
             var
         }).expect("room enough");
         let (entered, left) = (&Barrier::new(2), &Barrier::new(2));
@@ -82,7 +82,7 @@ under_every_collector! {
                 meet(m, left);
                 assert!(world.threads().iter().all(|other| other.capability == Some(0)));
                 busy(m, 50);
-                m.collect(false);
+                m.collect(Request::Minor);
                 assert_eq!(var.open(m).read(m).expect("stored").value(m), 7);
             }).expect("room enough"));
             s.spawn(|| {
@@ -129,7 +129,7 @@ under_every_collector! {
                 s.spawn(move || to_drop.into_iter().for_each(drop));
                 s.spawn(move || world.enter(|m| busy(m, if stress.is_some() { 15 } else { 300 })).expect("room enough"));
             });
-            world.enter(|m| m.collect(true)).expect("room enough");
+            world.enter(|m| m.collect(Request::Full)).expect("room enough");
             let live = world.inspect(|stopped| stopped.root_closures().len());
             assert_eq!(live, Ok(0));
         }
@@ -159,7 +159,7 @@ under_every_collector! {
                 }
             });
             world.enter(|m| {
-                m.collect(true);
+                m.collect(Request::Full);
                 for at in 0..SLOTS {
                     let mut list = table.open(m).get(m, at);
                     while let Some(cell) = list {

@@ -18,7 +18,7 @@ under_every_collector! {
         let idle = || {
             let collections = world.statistics().expect("this thread is outside").collections;
             let idle: Vec<_> = collections.iter().filter(|one| one.before.cause == Cause::Idle).collect();
-            assert!(idle.iter().all(|one| one.work.major && one.forced()));
+            assert!(idle.iter().all(|one| one.work.is_major() && one.forced()));
             idle.len()
         };
         assert_eq!(world.collect_if_idle(NONE, NONE), NONE);

@@ -1,10 +1,10 @@
 //! Threads enter, stop for a collection or an inspection, and go on.
 
-use super::{List, all_at_once, busy, checked, count, make, make_and_count, meet, of_many, push, sum};
+use super::{List, all_at_once, busy, checked, count, make, meet, of_many, push, sum};
 use gclab_collectors::{All, Copying};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::mutator::MutatorKind;
+use gclab_core::events::{CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, Listener};
+use gclab_core::mutator::{MutatorKind, Request};
 use gclab_core::world::{EnterError, ThreadState, World};
 use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,7 +61,7 @@ under_every_collector! {
                 for number in 1..=2 {
                     meet(m, blocked);
                     busy(m, 50);
-                    (0..6).for_each(|round| m.collect(round % 2 == 0));
+                    (0..6).for_each(|round| m.collect(if round % 2 == 0 { Request::Full } else { Request::Minor }));
                     assert!(world.threads().iter().any(|thread| thread.state == ThreadState::Blocking));
                     collected.send(number).expect("received");
                 }
@@ -87,7 +87,7 @@ under_every_collector! {
                 while !looping.load(Ordering::Acquire) {
                     m.safepoint();
                 }
-                (0..20).for_each(|round| m.collect(round % 3 == 0));
+                (0..20).for_each(|round| m.collect(if round % 3 == 0 { Request::Full } else { Request::Minor }));
                 busy(m, 20);
                 done.store(true, Ordering::Release);
             }).expect("room enough"));
@@ -111,13 +111,13 @@ under_every_collector! {
                     thread::yield_now();
                 }
                 world.enter(|m| (0..10).for_each(|_| {
-                    m.collect(false);
+                    m.collect(Request::Minor);
                     m.blocking(|| thread::sleep(Duration::from_millis(3)));
                 })).expect("room enough");
                 done.store(true, Ordering::Relaxed);
             });
         });
-        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(120), "{:?}", begin.elapsed());
         let waited = world.finish().collections.iter().map(|collection| collection.before.sync_ns).collect::<Vec<_>>();
         assert!(waited.iter().any(|ns| *ns > 100_000), "a thread slept when it was to stop, and the record shows no wait: {waited:?}");
     }
@@ -210,22 +210,54 @@ fn waits() -> usize {
     line.expect("a line of it").trim().parse().expect("a number")
 }
 
-/// A thread that waits while the world is stopped is not woken for another stop. Each of so many
-/// threads would else wait several times for each collection, and not once or twice in a dozen.
+/// Counts how often a thread runs again after a stop.
+struct Resumes(Arc<AtomicUsize>);
+
+impl Listener for Resumes {
+    fn follows(&self) -> Follows {
+        Follows {
+            threads: true,
+            ..Follows::default()
+        }
+    }
+
+    fn capability(&mut self, _: usize, events: &[CapabilityEvent]) {
+        let runs = events.iter().filter(|event| event.kind == CapabilityEventKind::Run);
+        self.0.fetch_add(runs.count(), Ordering::Relaxed);
+    }
+
+    fn event(&mut self, _: &Event<'_>) {}
+}
+
+/// A thread that waits while the world is stopped is not woken for another stop. So a thread waits
+/// about once for each time that it runs again, and one thread once more for each collection. The
+/// factor is for waits for the lock. (If each stop woke all of so many threads, which then find that
+/// another one stops the world, then there would be dozens of waits.)
 #[test]
 fn a_stop_wakes_no_thread_that_is_stopped_already() {
     const THREADS: u32 = 128;
-    let world = World::new::<Copying>(&of_many::<Copying>(THREADS, 8 << 10)).expect("a small heap");
-    let waited = AtomicUsize::new(0);
-    all_at_once(&world, THREADS as usize, |m, _| {
+    let mut world = World::new::<Copying>(&of_many::<Copying>(THREADS, 8 << 10)).expect("a small heap");
+    let resumed = Arc::new(AtomicUsize::new(0));
+    world.listen(Box::new(Resumes(Arc::clone(&resumed))));
+    let (waited, inside) = (AtomicUsize::new(0), Barrier::new(THREADS as usize));
+    all_at_once(&world, THREADS as usize, |m, number| {
+        meet(m, &inside);
         let before = waits();
-        (0..20).for_each(|_| assert_eq!(make_and_count(m, 7), 255));
+        // It stops the world as soon as it runs again. So there is a stop while most others wait
+        // for the end of the last one. Now and then this takes a while: this thread is asleep.
+        for i in 0..20 {
+            m.collect(Request::Minor);
+            if (i + number) % 4 == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
         waited.fetch_add(waits() - before, Ordering::Relaxed);
     });
-    let collections = world.statistics().expect("not inside").collections_count() as usize;
-    let waited = waited.into_inner();
+    let collections = world.finish().collections_count() as usize;
+    let (waited, resumed) = (waited.into_inner(), resumed.load(Ordering::Relaxed));
+    println!("{waited} waits, {resumed} resumptions, {collections} collections");
     assert!(
-        collections > 500 && waited < 12 * collections,
-        "{waited} waits, {collections} collections"
+        collections > 10 && waited < 6 * (collections + resumed),
+        "{waited} waits, {resumed} resumptions, {collections} collections"
     );
 }

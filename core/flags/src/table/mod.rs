@@ -2,6 +2,7 @@
 
 mod common;
 mod log;
+mod ocaml;
 mod other;
 mod profiles;
 mod sharing;
@@ -12,6 +13,7 @@ mod timer;
 
 use super::spec::FlagSpec;
 use log::LOG;
+use ocaml::OCAML;
 use other::OTHER;
 use profiles::PROFILES;
 use sharing::SHARING;
@@ -28,13 +30,24 @@ const ALL: usize = SIZES.len()
     + PROFILES.len()
     + TIME_PROFILE.len()
     + TIMER.len()
+    + OCAML.len()
     + OTHER.len();
 
 /// Every flag, in the order of help.
-pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, LOG, PROFILES, TIME_PROFILE, TIMER, OTHER]);
+pub const FLAGS: &[FlagSpec] = &all([
+    SIZES,
+    SHARING,
+    STATISTICS,
+    LOG,
+    PROFILES,
+    TIME_PROFILE,
+    TIMER,
+    OCAML,
+    OTHER,
+]);
 
 /// Joins the parts, in their order.
-const fn all(parts: [&[FlagSpec]; 8]) -> [FlagSpec; ALL] {
+const fn all(parts: [&[FlagSpec]; 9]) -> [FlagSpec; ALL] {
     let mut all = [SIZES[0]; ALL];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {

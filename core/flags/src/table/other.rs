@@ -5,8 +5,12 @@ use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
 use crate::value::Value;
 use gclab_core::block::MAX_RESERVATION;
-use gclab_core::words::Addr;
+use gclab_core::config::Parameter;
+use gclab_core::words::{Addr, Words};
 use gclab_eventlog::DebugMessages;
+
+/// The largest slice of `-DI`.
+const MAX_SLICE: u64 = 1 << 40;
 
 /// The flags of this part, in the order of help.
 pub(super) const OTHER: &[FlagSpec] = &[
@@ -94,6 +98,28 @@ pub(super) const OTHER: &[FlagSpec] = &[
         optional: true,
         set: |f, v| f.config.stress = if let Value::Count(n) = v { Some(n) } else { None },
         get: |f| f.config.stress.map(Value::Count),
+    },
+    FlagSpec {
+        name: "DI",
+        toml: Some("DI"),
+        kind: Kind::Count {
+            min: 1,
+            max: MAX_SLICE,
+            bare: false,
+        },
+        default: "off",
+        meaning: "the most words of work in a slice of a collector that works in slices, as a test: a cycle then takes many pauses",
+        ghc: Some("gclab's own"),
+        scope: Scope::Collector(Parameter::SliceLimit),
+        optional: true,
+        set: |f, v| {
+            f.config.slice_limit = if let Value::Count(n) = v {
+                Some(Words(n as usize))
+            } else {
+                None
+            }
+        },
+        get: |f| f.config.slice_limit.map(|words| Value::Count(words.0 as u64)),
     },
     FlagSpec {
         name: "DF",

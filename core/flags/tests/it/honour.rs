@@ -2,7 +2,7 @@
 
 use crate::parse;
 use gclab_core::collector::Description;
-use gclab_core::config::{AREA, COMPACTION, GENERATIONS, OwnFlag, Parameter, SHARING, SIZING};
+use gclab_core::config::{AREA, COMPACTION, GENERATIONS, OCAML, OwnFlag, Parameter, SHARING, SIZING, SLICES};
 use gclab_flags::{FLAGS, Flags, honours};
 
 const fn collector(name: &'static str, honours: &'static [&'static [Parameter]]) -> Description {
@@ -84,7 +84,7 @@ fn generations_that_a_collector_cannot_have_are_refused_if_they_are_given() {
 
 #[test]
 fn each_parameter_of_collectors_has_one_flag() {
-    let groups = [AREA, SIZING, GENERATIONS, COMPACTION, SHARING].concat();
+    let groups = [AREA, SIZING, GENERATIONS, COMPACTION, SHARING, SLICES, OCAML].concat();
     for parameter in &groups {
         let flags = FLAGS.iter().filter(|spec| spec.parameter() == Some(*parameter));
         assert_eq!(flags.count(), 1, "{parameter:?}");

@@ -2,6 +2,7 @@
 
 mod honour;
 mod messages;
+mod ocaml;
 mod sources;
 mod table;
 mod values;

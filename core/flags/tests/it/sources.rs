@@ -99,6 +99,7 @@ fn a_program_may_forbid_flags() {
             environment: Some(environment),
             words: &line(words),
             allowed,
+            ..Sources::default()
         });
         given.map(|given| (given.flags().to_words().join(" "), given.notes().to_vec()))
     };

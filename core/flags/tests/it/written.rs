@@ -9,6 +9,11 @@ use gclab_flags::{FLAGS, Flags, Kind};
 pub(crate) fn legal_words() -> Vec<String> {
     let (mut words, mut words_of_two) = (Vec::new(), Vec::new());
     for spec in FLAGS {
+        if let Kind::Ocaml { min, max } = spec.kind {
+            let values = [min.to_string(), format!("{max:#x}")];
+            words.extend(values.iter().map(|value| format!("-{}={value}", spec.name)));
+            continue;
+        }
         let mut values = match spec.kind {
             Kind::Size { zero: true, .. } => vec!["0", "8k", "5000w", "8t"],
             Kind::Size { max, .. } if max < Bytes(8 << 40) => vec!["2m", "2561k", "0.3g", "1t"],
@@ -29,7 +34,7 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
             Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
             // They restrict the bands of another flag.
-            Kind::Names { bare: false } => vec![],
+            Kind::Names { bare: false } | Kind::Ocaml { .. } => vec![],
         };
         // The constant of a policy is for that policy.
         if spec.name == "-membalancer-c" {

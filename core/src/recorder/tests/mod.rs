@@ -3,7 +3,7 @@
 mod phases;
 
 use super::*;
-use gclab_stats::{GcThread, Shared, Sharing, Work, WorkSearch};
+use gclab_stats::{Cycle, GcThread, Shared, Sharing, Work, WorkSearch};
 
 /// A recorder whose clocks the test sets: elapsed time, CPU time and faults.
 struct Driven(Recorder);
@@ -69,7 +69,7 @@ fn major(allocated_total: u64, live: usize) -> Ended {
     Ended {
         work: Work {
             generation: 1,
-            major: true,
+            cycle: Cycle::Whole,
             large: Bytes(3),
             slop: Bytes(5),
             ..minor.work

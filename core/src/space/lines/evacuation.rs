@@ -25,7 +25,6 @@ use crate::capability::Capabilities;
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
 use crate::space::MarkBits;
-use crate::sync::Ordering::Relaxed;
 use crate::words::{Bytes, Words};
 
 /// The part of the blocks that holds nothing, from which on closures move: a half; less if memory
@@ -70,7 +69,8 @@ impl LineSpace {
         }
         let sparse = self.sparse_blocks(marks);
         let wanted: usize = sparse.iter().map(|(full, _)| full.0).sum();
-        let room = self.fill_reserve(heap, Bytes(wanted / 8 * EIGHTHS));
+        let wanted = Bytes(wanted / 8 * EIGHTHS).min(self.most_reserve());
+        let room = self.fill_reserve(heap, wanted);
         let mut left = room.0 / EIGHTHS * 8;
         for (full, run) in sparse {
             let Some(rest) = left.checked_sub(full.0) else {
@@ -134,12 +134,11 @@ impl LineSpace {
         Bytes(self.held / RESERVE_PART).max(BLOCK)
     }
 
-    /// Takes free blocks until the reserve has `wanted` bytes, or its bound, or the heap has none
-    /// left. Returns its size.
-    fn fill_reserve(&mut self, heap: &mut Heap, wanted: Bytes) -> Bytes {
-        let most = wanted.min(self.most_reserve());
+    /// Takes free blocks until the reserve has `wanted` bytes of them, or the heap has none left.
+    /// Returns their size.
+    pub(super) fn fill_reserve(&mut self, heap: &mut Heap, wanted: Bytes) -> Bytes {
         let mut room: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
-        while room < most.0 {
+        while room < wanted.0 {
             let Ok(run) = heap.allocate(1, MOST_BLOCKS, BlockState::of_step(self.step)) else {
                 break;
             };
@@ -151,7 +150,7 @@ impl LineSpace {
     }
 
     /// Ends an evacuation, before the sweep. The reserve's blocks are blocks as any: those without
-    /// marks were not needed.
+    /// marks were not needed. Closures lie in the first part of its holes.
     pub(super) fn end_evacuation(&mut self, marks: &mut MarkBits) {
         for run in self.candidates.drain(..).filter(|_| !mutant!("evacuate/bit-left")) {
             let mut from = run.start();
@@ -161,11 +160,11 @@ impl LineSpace {
                 from = at + Words(1);
             }
         }
-        let Reserve { runs, taken } = &mut self.reserve;
-        if let Some(run) = runs.first().filter(|_| mutant!("evacuate/line-not-marked")) {
+        let in_use = self.fresh.len();
+        self.fresh
+            .extend(self.reserve.end(&mut self.unsearched, &mut self.ahead));
+        if let Some(run) = self.fresh.get(in_use).filter(|_| mutant!("evacuate/line-not-marked")) {
             marks.clear(run.start(), run.start() + LINE);
         }
-        self.fresh.append(runs);
-        taken.store(0, Relaxed);
     }
 }

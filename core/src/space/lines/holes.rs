@@ -108,19 +108,6 @@ impl MarkBits {
             bits = self.entry(self.place(at).0);
         }
     }
-
-    /// The last word from `from` to `to` whose bit is set.
-    fn last_set(&self, from: Addr, to: Addr) -> Option<Addr> {
-        let (first, _) = self.place(from);
-        let (mut entry, bit) = self.place(to);
-        let mut bits = self.entry(entry) & !(u64::MAX << bit);
-        while bits == 0 && entry > first {
-            entry -= 1;
-            bits = self.entry(entry);
-        }
-        let last = self.address(entry, bits.checked_ilog2()?);
-        (last >= from).then_some(last)
-    }
 }
 
 #[cfg(test)]

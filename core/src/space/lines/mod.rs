@@ -19,7 +19,9 @@
 //! that hole. Closures of more than 256 bytes always go there. The overflow is a large hole if
 //! there is one near, and else a new block.
 //!
-//! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`).
+//! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`). A
+//! space with a nursery empties the blocks of young closures at each marking
+//! ([`LineSpace::condemn_nursery`], `nursery`).
 //!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
 //! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
@@ -28,6 +30,7 @@
 
 mod evacuation;
 mod holes;
+mod nursery;
 mod reserve;
 mod supply;
 mod sweep;
@@ -51,6 +54,8 @@ pub struct LineSpace {
     /// The step of closures that were marked. If it is not that of young ones, blocks with both are
     /// mixed.
     step: u8,
+    /// Whether young closures get blocks of their own, and survivors move.
+    has_nursery: bool,
     /// Blocks with marks.
     kept: Vec<BlockRun>,
     /// Blocks without marks: all closures in them are young.
@@ -102,6 +107,7 @@ impl LineSpace {
     pub fn new(step: u8, capabilities: usize) -> Self {
         LineSpace {
             step,
+            has_nursery: false,
             kept: Vec::new(),
             fresh: Vec::new(),
             unsearched: Vec::new(),
@@ -118,10 +124,15 @@ impl LineSpace {
         }
     }
 
+    /// The step of marked closures.
+    pub fn step(&self) -> u8 {
+        self.step
+    }
+
     /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line
     /// of the heap, so they count under the limit. They are never refused: the next block is.
     fn charge_lists(&mut self, heap: &Heap) {
-        let holes = [&self.unsearched, &self.ahead, &self.aside];
+        let holes = [&self.unsearched, &self.ahead, &self.aside, &self.reserve.holes];
         let lists = holes.iter().map(|list| size_of::<Hole>() * list.capacity());
         let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
         let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();
@@ -198,9 +209,13 @@ impl LineSpace {
     }
 
     /// Sweeps after marking of young closures. Unmarked memory that mutators had is free from now
-    /// on. It stays with them, in whole blocks, too.
-    pub fn sweep_young(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        self.keep_marked(heap, marks);
+    /// on. It stays with them, in whole blocks, too, unless they are of a nursery.
+    pub fn sweep_young(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
+        if self.has_nursery {
+            self.free_nursery(heap, marks);
+        } else {
+            self.keep_marked(heap, marks);
+        }
         self.search_again(heap);
         self.begin_search(marks);
         self.charge_lists(heap);

@@ -1,23 +1,56 @@
-//! The memory to which closures of fragmented blocks move.
+//! The memory to which closures of condemned blocks move.
 
+use super::holes::{Hole, SMALL};
 use crate::block::BlockRun;
 use crate::space::Destination;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Words};
 
-/// Free blocks, as the destination of closures of other blocks.
+/// Holes and free blocks, as the destination of closures of other blocks.
 #[derive(Debug, Default)]
 pub struct Reserve {
+    /// Holes with room for every small closure, which come first.
+    pub(super) holes: Vec<Hole>,
+    /// The number of holes that threads have taken, or more.
+    pub(super) holes_taken: AtomicUsize,
     pub(super) runs: Vec<BlockRun>,
-    /// The number of runs that threads have taken.
+    /// Of these, the number that the marking under way may not take.
+    pub(super) kept: usize,
+    /// The number of runs that are kept or that threads have taken.
     pub(super) taken: AtomicUsize,
 }
 
-// SAFETY: a run is taken once. The space got it from the heap for this, and gives it a state that
-// is not condemned. A block has room for every closure that is no large object.
+impl Reserve {
+    /// Has the next marking take none of the present runs.
+    pub(super) fn keep(&mut self) {
+        self.kept = self.runs.len();
+        self.taken.store(self.kept, Relaxed);
+    }
+
+    /// Ends a marking. Returns the runs that it might take; its holes go to `used` and `unused`.
+    pub(super) fn end(&mut self, used: &mut Vec<Hole>, unused: &mut Vec<Hole>) -> impl Iterator<Item = BlockRun> {
+        self.taken.store(0, Relaxed);
+        let taken = self.holes_taken.swap(0, Relaxed).min(self.holes.len());
+        let taken = mutant!("evacuate/hole-twice", taken => 0);
+        // The next hole is the last one of a list.
+        unused.extend(self.holes.drain(taken..).rev());
+        used.extend(self.holes.drain(..).rev());
+        self.runs.drain(std::mem::take(&mut self.kept)..)
+    }
+}
+
+// SAFETY: a hole and a run are taken once. The space got a run from the heap for this. Both are in
+// blocks that are not condemned. A hole has room for a small closure, and a block for every closure
+// that is no large object.
 unsafe impl Destination for Reserve {
-    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
-        // Relaxed: a number; the runs do not change.
+    fn room(&self, words: Words) -> Option<(Addr, Addr)> {
+        // Relaxed, here and below: a number; the lists do not change.
+        if words <= SMALL && self.holes_taken.load(Relaxed) < self.holes.len() {
+            let number = self.holes_taken.fetch_add(1, Relaxed);
+            if let Some(hole) = self.holes.get(number) {
+                return Some((hole.start, hole.end));
+            }
+        }
         let number = self.taken.fetch_add(1, Relaxed);
         let number = mutant!("evacuate/reserve-ignored", number => number % self.runs.len());
         self.runs.get(number).map(|run| (run.start(), run.end()))

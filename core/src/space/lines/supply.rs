@@ -42,6 +42,11 @@ impl LineSpace {
         marks: &MarkBits,
         capability: Capability<'_, A>,
     ) -> Result<Hole, OutOfMemory> {
+        if self.has_nursery
+            && let Ok(hole) = self.new_block(heap, Words(1))
+        {
+            return Ok(hole);
+        }
         if let Some(hole) = self.next_hole(marks) {
             return Ok(hole);
         }
@@ -61,7 +66,7 @@ impl LineSpace {
         words: Words,
     ) -> Result<Hole, OutOfMemory> {
         let enough = Bytes(words.to_bytes().0 * ROOMY);
-        for _ in 0..PUT_ASIDE {
+        for _ in 0..if self.has_nursery { 0 } else { PUT_ASIDE } {
             match self.search(marks) {
                 Some(hole) if hole.size() >= enough => return Ok(hole),
                 Some(hole) => self.aside.push(hole),
@@ -201,7 +206,7 @@ impl LineSpace {
     }
 
     /// A hole that was put aside, or else the next.
-    fn next_hole(&mut self, marks: &MarkBits) -> Option<Hole> {
+    pub(super) fn next_hole(&mut self, marks: &MarkBits) -> Option<Hole> {
         self.aside.pop().or_else(|| self.search(marks))
     }
 

@@ -93,6 +93,6 @@ impl LineSpace {
 }
 
 /// Whether a closure of `run` is marked.
-fn has_marks(marks: &MarkBits, run: BlockRun) -> bool {
+pub(super) fn has_marks(marks: &MarkBits, run: BlockRun) -> bool {
     marks.next_set(run.start(), run.end()).is_some()
 }

@@ -17,13 +17,14 @@
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way
 //! to another worker, or lies in the interval.
 
+use super::dropped::Dropped;
 use super::mover::Mover;
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot, SlotRange};
 use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
 use crate::space::{Destination, Marks};
-use crate::trace::drained::Drained;
+use crate::trace::drained::{Drained, UNBOUNDED};
 use crate::words::{Addr, Words};
 use crate::workers::{Tracer, WorkQueue};
 use gclab_stats::Counted;
@@ -62,8 +63,14 @@ pub(super) struct MarkLoop<'m, M, D> {
     pub dropped: Dropped,
     /// When this many words are marked, workers are to be woken if there is anything to share.
     pub share_at: Words,
-    /// Spans until the next look for idle workers.
+    /// When this much work is done, a thread that marks alone stops.
+    stop_at: Words,
+    /// Spans until the next look at these limits, and for idle workers.
     until_look: u32,
+    /// Spans from one look to the next.
+    between_looks: u32,
+    /// Words of pieces of long spans, and of closures that were scanned again.
+    scanned_apart: Words,
     /// Closures that this thread marked.
     pub closures: u64,
     /// The words of these closures.
@@ -72,62 +79,6 @@ pub(super) struct MarkLoop<'m, M, D> {
     pub large: Words,
     /// The numbers that this thread counted for the collection's record.
     pub counted: Counted,
-}
-
-/// The closures that have to be scanned again: the first and the last of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dropped {
-    first: Addr,
-    last: Addr,
-    /// From here on to `pass_last` they are being scanned.
-    pass: Addr,
-    pass_last: Addr,
-}
-
-impl Dropped {
-    pub(super) const NONE: Dropped = Dropped {
-        first: Addr(usize::MAX),
-        last: Addr::NULL,
-        pass: Addr(usize::MAX),
-        pass_last: Addr::NULL,
-    };
-
-    pub(super) fn is_none(&self) -> bool {
-        self.first > self.last
-    }
-
-    /// Adds closures that another worker dropped.
-    pub(super) fn join(&mut self, other: Dropped) {
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
-    }
-
-    fn next_of_pass(&self, marks: &impl Marks) -> Option<Addr> {
-        let last = Words(usize::from(!mutant!("mark/interval-short")));
-        marks.next_marked(self.pass, self.pass_last + last)
-    }
-
-    /// Ends the pass. The part that it has not come to, if there is one, remains.
-    fn end_pass(&mut self) {
-        if self.pass <= self.pass_last {
-            self.join(Dropped {
-                first: self.pass,
-                last: self.pass_last,
-                ..Dropped::NONE
-            });
-        }
-        (self.pass, self.pass_last) = (Dropped::NONE.pass, Dropped::NONE.pass_last);
-    }
-
-    fn add(&mut self, at: Addr) {
-        if at >= self.pass {
-            let ahead = mutant!("mark/ahead-forgotten", at => Addr::NULL);
-            self.pass_last = self.pass_last.max(ahead);
-        } else {
-            self.first = self.first.min(at);
-            self.last = self.last.max(at);
-        }
-    }
 }
 
 impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
@@ -143,8 +94,11 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             ring: PrefetchRing::new(),
             stack,
             dropped: Dropped::NONE,
-            share_at: Words(usize::MAX),
+            share_at: UNBOUNDED,
+            stop_at: UNBOUNDED,
             until_look: LOOK,
+            between_looks: LOOK,
+            scanned_apart: Words(0),
             closures: 0,
             words: Words(0),
             large: Words(0),
@@ -152,13 +106,34 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         }
     }
 
+    /// The work that this thread has done: the words of small closures that it marked, of long
+    /// spans as far as they were scanned, and of closures that it scanned again.
+    pub(super) fn work(&self) -> Words {
+        self.words - self.large + self.scanned_apart
+    }
+
+    /// From now on the thread does `budget` words of work, if it marks alone, and a little more: it
+    /// ends between two spans. It looks at each of them if the budget is small.
+    pub(super) fn set_budget(&mut self, budget: Words) {
+        self.stop_at = Words(self.work().0.saturating_add(budget.0));
+        let spans = u32::try_from(budget.0 / PIECE).unwrap_or(LOOK);
+        self.between_looks = spans.clamp(1, LOOK);
+        self.until_look = self.between_looks;
+    }
+
+    /// Whether the budget is used up.
+    pub(super) fn has_used_budget(&self) -> bool {
+        self.work() >= self.stop_at
+    }
+
     /// Marks everything that can be reached from the closures that were found. Without a `queue`,
-    /// stops when `share_at` words are marked and there is work to share. Closures that were
-    /// dropped are left.
+    /// stops when the budget is used up, or `share_at` words are marked and there is work to share.
+    /// Closures that were dropped are left.
     pub(super) fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
         loop {
-            if self.scan_all::<PARALLEL>(queue) == Drained::WorthSharing {
-                return Drained::WorthSharing;
+            let drained = self.scan_all::<PARALLEL>(queue);
+            if drained != Drained::All {
+                return drained;
             }
             // The newest has not come into the cache yet.
             let Some(waiting) = self.ring.pop_oldest().filter(|_| !mutant!("mark/ring-forgotten")) else {
@@ -176,9 +151,10 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             self.scan::<PARALLEL>(span);
             self.until_look -= 1;
             if self.until_look == 0 {
-                self.until_look = LOOK;
+                self.until_look = self.between_looks;
                 match queue {
                     Some(queue) if queue.should_share() => self.share::<PARALLEL>(queue),
+                    None if self.has_used_budget() => return Drained::BudgetUsed,
                     None if self.is_worth_sharing() => return Drained::WorthSharing,
                     _ => {}
                 }
@@ -204,10 +180,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     pub(super) fn share<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
         if self.stack.len() < WORTH_SHARING {
             // Of a tree, much of the part between the root and here waits in the ring.
-            while let Some(waiting) = self.ring.pop_oldest() {
-                // SAFETY: `found` put it into the ring.
-                unsafe { self.visit::<PARALLEL>(waiting) };
-            }
+            self.empty_ring::<PARALLEL>();
         }
         for _ in 0..self.stack.len().div_ceil(2).min(MOST_SHARED) {
             let several = self.stack.len() > 1;
@@ -221,6 +194,14 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
                 let span = self.stack.take_oldest().filter(|_| !mutant!("shared/span-forgotten"));
                 span.into_iter().for_each(|span| queue.push(span));
             }
+        }
+    }
+
+    /// Visits everything that waits in the ring.
+    pub(super) fn empty_ring<const PARALLEL: bool>(&mut self) {
+        while let Some(waiting) = self.ring.pop_oldest() {
+            // SAFETY: `found` put it into the ring.
+            unsafe { self.visit::<PARALLEL>(waiting) };
         }
     }
 
@@ -295,6 +276,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     fn scan<const PARALLEL: bool>(&mut self, mut span: Span) {
         if span.len() > PIECE {
             let piece = span.split_front(PIECE);
+            self.scanned_apart += Words(PIECE);
             if !mutant!("mark/rest-forgotten") {
                 // There is room: the span was taken from the stack just now.
                 let _ = self.stack.push(span);
@@ -336,6 +318,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             let extent = unsafe { ClosureRef(at.as_mut_ptr()).extent() };
             // Where the next closure may start; all marks before belong to this one.
             self.dropped.pass = at + extent.words;
+            self.scanned_apart += extent.words;
             // There is room: nothing else is on the stack.
             let _ = self.stack.push(SlotRange::of(extent));
             drained = self.scan_all::<false>(None);

@@ -8,14 +8,22 @@
 //! closures scanned again, for any shape of the heap. With debug assertions the bound is much
 //! smaller, so that tests go through this all the time.
 //!
+//! **It may stop and go on later.** A thread that marks alone may have a budget
+//! ([`Marker::set_budget`]). What it has not scanned when that is used up is a value ([`Grey`]),
+//! with which another marker goes on in a later pause.
+//!
 //! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure
 //! starts.
 
+mod dropped;
+mod grey;
 mod mark_loop;
 mod mover;
 mod span_stack;
 
-use super::drained::Drained;
+pub use grey::Grey;
+
+use super::drained::{Drained, Progress, UNBOUNDED};
 use super::order::{RememberedTracing, Tracing};
 use super::weak::{self, Moved};
 use crate::capability::Capabilities;
@@ -27,20 +35,10 @@ use crate::space::{Destination, InPlace, Marks};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
-use gclab_stats::{Counted, Shared, Sharing, Work};
+use gclab_stats::{Counted, Cycle, Shared, Sharing, Work};
 use mark_loop::MarkLoop;
 use mover::Mover;
 use span_stack::{SpanStack, StackPool};
-
-/// Bytes of heap for each byte of mark stacks.
-const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
-
-/// The least memory that mark stacks may take.
-const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
-    Bytes(128)
-} else {
-    Bytes::kib(64)
-};
 
 /// Words marked by one thread, or live words to slide, after which workers are woken: 256 KiB, as
 /// in copying.
@@ -69,6 +67,9 @@ pub struct Marked {
     pub large: Words,
     /// Of these, words of closures that moved.
     pub moved: Words,
+    /// The work that one thread did, in words: of the closures that it marked, but of large objects
+    /// the slots that it scanned. A budget is in these words.
+    pub work: Words,
     /// The numbers that workers counted for the collection's record.
     pub counted: Counted,
     /// The most memory that mark stacks took at a time, in addition to a KiB that each begins with.
@@ -97,20 +98,24 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
     /// clears after the marking. Slots of old closures that keep their marks have to be remembered
     /// if they lead to a condemned block.
     pub fn moving(heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
-        let committed = heap.blocks().accounting().committed().0;
-        let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
-        Marker::within(most, heap, marks, destination)
+        Marker::within(Grey::most(heap), heap, marks, destination)
     }
 
     /// Marks with at most `most` memory for mark stacks.
     fn within(most: Bytes, heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
-        let pool = Arc::new(StackPool::new(most, heap.charges()));
-        let stack = SpanStack::new(Arc::clone(&pool));
+        Marker::going_on(Grey::within(most, heap), heap, marks, destination)
+    }
+
+    /// Goes on with what is grey.
+    fn going_on(grey: Grey, heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
+        let Grey { stack, dropped, pool } = grey;
+        // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks at
+        // closures only (`unsafe trait Collector`).
+        let mut first = unsafe { MarkLoop::new(marks, Mover::new(heap, destination), stack) };
+        first.dropped = dropped;
         Marker {
             marks,
-            // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks
-            // at closures only (`unsafe trait Collector`).
-            first: unsafe { MarkLoop::new(marks, Mover::new(heap, destination), stack) },
+            first,
             pool,
             workers: None,
             marked: Marked::default(),
@@ -179,12 +184,16 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
     }
 
     /// Ends the marking, and returns its results.
-    pub fn finish(mut self) -> Marked {
-        self.marked.counted += self.first.counted;
+    pub fn finish(self) -> Marked {
         debug_assert!(
             self.first.stack.len() == 0 && self.first.dropped.is_none(),
             "marking is not over"
         );
+        self.results()
+    }
+
+    fn results(mut self) -> Marked {
+        self.marked.counted += self.first.counted;
         if let Some(thread) = self.marked.shared.threads.first_mut() {
             thread.copied = self.first.words.to_bytes().0 as u64;
         }
@@ -193,9 +202,73 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             words: self.marked.words + self.first.words,
             large: self.marked.large + self.first.large,
             moved: self.marked.moved + self.first.mover.moved,
+            work: self.first.work(),
             counted: self.marked.counted,
             stack: self.pool.taken(),
             shared: self.marked.shared,
+        }
+    }
+}
+
+impl<'m, M: Marks> Marker<'m, M> {
+    /// Goes on with a marking that was [interrupted](Marker::interrupt), in the same heap and the
+    /// same marks. In between, no closure that was there has moved or was freed, and the values
+    /// that mutators overwrote are [found](Marker::overwritten) before the marking ends. Both are
+    /// part of the collector's promise.
+    pub fn resume(grey: Grey, heap: &Heap, marks: &'m M) -> Self {
+        Marker::going_on(grey, heap, marks, &InPlace)
+    }
+
+    /// From now on one thread marks, and [`Marker::trace_some`] stops after `budget` words of work
+    /// ([`Marked::work`]), or a little later.
+    pub fn set_budget(&mut self, budget: Words) {
+        self.workers = None;
+        self.first.share_at = UNBOUNDED;
+        self.first.set_budget(budget);
+    }
+
+    /// Marks what can be reached from the closures that have been found, as far as the budget goes.
+    pub fn trace_some(&mut self) -> Progress {
+        self.advance()
+    }
+
+    /// Marks the values that mutators overwrote, and those of weak handles that they opened, since
+    /// the marking began ([`SnapshotBarrier`](crate::collector::SnapshotBarrier)), but not further.
+    pub fn overwritten<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        for capability in capabilities.iter() {
+            capability.overwritten().take(|closure| {
+                let mut word = closure.0 as u64;
+                // SAFETY: a slot of this function, with a closure of the stopped heap: the barrier
+                // found it there, and no closure has moved or was freed since.
+                unsafe { self.first.found::<false>(Slot(&raw mut word)) };
+            });
+        }
+    }
+
+    /// Interrupts the marking. Returns the results since it began or was resumed, and what is left.
+    pub fn interrupt(mut self) -> (Marked, Grey) {
+        if !mutant!("sliced/ring-not-emptied") {
+            self.first.empty_ring::<false>();
+        }
+        let pool = Arc::clone(&self.pool);
+        let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(Arc::clone(&pool)));
+        let dropped = self.first.dropped;
+        (self.results(), Grey { stack, dropped, pool })
+    }
+}
+
+impl<M: Marks, D: Destination> Marker<'_, M, D> {
+    /// Marks everything that can be reached from the closures that have been found, as far as the
+    /// budget goes.
+    fn advance(&mut self) -> Progress {
+        loop {
+            match self.first.trace::<false>(None) {
+                Drained::WorthSharing => self.share(),
+                Drained::BudgetUsed => return Progress::More,
+                Drained::All if self.first.dropped.is_none() => return Progress::Done,
+                Drained::All if self.first.has_used_budget() => return Progress::More,
+                Drained::All => self.first.rescan(),
+            }
         }
     }
 }
@@ -209,14 +282,8 @@ impl<M: Marks, D: Destination> Tracing for Marker<'_, M, D> {
 
     /// Marks everything that can be reached from the closures that have been found.
     fn trace(&mut self) {
-        loop {
-            if self.first.trace::<false>(None) == Drained::WorthSharing {
-                self.share();
-            } else if !self.first.dropped.is_none() {
-                self.first.rescan();
-            } else {
-                return;
-            }
+        while self.advance() == Progress::More {
+            self.first.set_budget(UNBOUNDED);
         }
     }
 
@@ -270,7 +337,7 @@ impl Marked {
         Outcome {
             in_place: true,
             ..Outcome::from(Work {
-                major: true,
+                cycle: Cycle::Whole,
                 copied: self.moved.to_bytes(),
                 live,
                 large: self.large.to_bytes(),

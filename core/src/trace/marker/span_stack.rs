@@ -113,6 +113,9 @@ pub(super) struct SpanStack {
     refused: bool,
 }
 
+// SAFETY: it owns the memory of its spans, as a vector does.
+unsafe impl Send for SpanStack {}
+
 impl SpanStack {
     pub(super) fn new(pool: Arc<StackPool>) -> Self {
         let mut few = Vec::with_capacity(FIRST);

@@ -9,7 +9,8 @@
 //! regions do not exist here; their figures are zeros. `sparks_dud ` has its blank at the end
 //! because GHC's has.
 //!
-//! Keys of gclab's own come last: the time of the checker (`check_`) and of other looks at the
+//! Keys of gclab's own come last: the slices (`slices`, `sliced_cycles`, `max_slice_seconds`), if
+//! there were any; the time of the checker (`check_`) and of other looks at the
 //! stopped heap (`inspect_`), if there were any; and the figures of the measured phase, if the
 //! program said where it begins.
 
@@ -123,6 +124,11 @@ fn put_own(stats: &Statistics, pairs: &mut Vec<(String, String)>) {
             put(format!("{name}_cpu_seconds"), six(seconds(times.cpu_ns)));
             put(format!("{name}_wall_seconds"), six(seconds(times.elapsed_ns)));
         }
+    }
+    if stats.slices.count > 0 {
+        put("slices".to_owned(), stats.slices.count.to_string());
+        put("sliced_cycles".to_owned(), stats.slices.cycles.to_string());
+        put("max_slice_seconds".to_owned(), six(seconds(stats.slices.max_pause_ns)));
     }
     if !stats.phases.marked {
         return;

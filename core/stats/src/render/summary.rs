@@ -2,9 +2,10 @@
 //!
 //! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
-//! which GHC counts as mutator time and does not print, the part of mutator time in which the
-//! collector looked for room (`Refills`), and the times of set-up and of the measured phase
-//! (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC threads,
+//! which GHC counts as mutator time and does not print, the slices of collectors that work in
+//! slices (`Slices`), the part of mutator time in which the collector looked for room (`Refills`),
+//! and the times of set-up and of the measured phase (`Measured`). `GC sharing` and `GC sync` are
+//! there only with several capabilities or GC threads,
 //! `Measured` only if the program says where it begins. Each begins as no line of GHC's does, and
 //! stands in a paragraph of its own, so that tools that read GHC's lines skip them.
 //!
@@ -26,6 +27,7 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_memory(&mut text, stats);
     let _ = write_collections(&mut text, stats);
     let _ = write_heap_memory(&mut text, stats);
+    let _ = write_slices(&mut text, stats);
     let _ = write_refills(&mut text, stats);
     let _ = write_phases(&mut text, stats);
     let _ = write_times(&mut text, stats);
@@ -160,6 +162,24 @@ fn write_refills(out: &mut String, stats: &Statistics) -> std::fmt::Result {
         commas(refills.count),
         seconds(refills.elapsed_ns),
         100.0 * ratio(refills.elapsed_ns, stats.mutator.elapsed_ns)
+    )
+}
+
+/// A line that GHC does not print; none if no collection was done in slices.
+fn write_slices(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    let slices = &stats.slices;
+    if slices.count == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "  Slices: {} in {} cycle(s), {} MiB marked, {} MiB swept, {:.4}s mean, {:.4}s longest\n",
+        commas(slices.count),
+        commas(slices.cycles),
+        mib(slices.marked),
+        mib(slices.swept),
+        seconds(slices.elapsed_ns / slices.count),
+        seconds(slices.max_pause_ns)
     )
 }
 

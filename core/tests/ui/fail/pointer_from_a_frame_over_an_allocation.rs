@@ -1,7 +1,7 @@
 //! A frame may return a pointer; it is unrooted from then on.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::mutator::{Gc, Mutator, MutatorKind};
+use gclab_core::mutator::{Request, Gc, Mutator, MutatorKind};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -17,7 +17,7 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
 fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let tree = m.frame(|m, [slot]| {
         let root = slot.put(make(m));
-        m.collect(true);
+        m.collect(Request::Full);
         root.get(m)
     });
     make(m);

@@ -1,10 +1,10 @@
 //! The words lie in the heap, and move.
 
-use gclab_core::mutator::{Mutator, MutatorKind, Record, Root};
+use gclab_core::mutator::{Request, Mutator, MutatorKind, Record, Root};
 
 fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, Record>) {
     let words = root.get(m).data();
-    m.collect(false);
+    m.collect(Request::Minor);
     let _ = words.len();
 }
 

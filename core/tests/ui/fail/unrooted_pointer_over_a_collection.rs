@@ -1,7 +1,7 @@
 //! `collect` moves closures: `tree` would point to where the closure was.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::mutator::{Gc, Mutator, MutatorKind};
+use gclab_core::mutator::{Request, Gc, Mutator, MutatorKind};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -16,7 +16,7 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
 
 fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let tree = make(m);
-    m.collect(true);
+    m.collect(Request::Full);
     let _ = tree.info();
 }
 

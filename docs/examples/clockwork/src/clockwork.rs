@@ -6,8 +6,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill, Work,
+    Bump, Capabilities, Capability, Collect, Collector, Cycle, Description, GenerationalBarrier, NotBegun, Outcome,
+    Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, OwnFlag, Parameter};
 use gclab_core::events::Phase;
@@ -97,7 +97,7 @@ impl Collect for Clockwork {
         }
         let mut outcome = Outcome::from(Work {
             generation,
-            major,
+            cycle: Cycle::whole_if(major),
             ..work
         });
         self.sizing.note(pause, &outcome);

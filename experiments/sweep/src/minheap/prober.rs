@@ -22,7 +22,7 @@ const PATIENCE: f64 = 20.0;
 
 /// The least time after which a run counts as thrashing. Short programs take most of their time to
 /// start, and machines are busy at times.
-pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
+pub const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The default of [`Tools::tolerance`]: one percent.
 pub const TOLERANCE: f64 = 0.01;

@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 
 use super::child::{self, End, Limits};
 use super::stop::Stop;
@@ -61,7 +61,10 @@ fn has_all<'n>(build: &Build, kind: &str, names: impl Iterator<Item = &'n String
 fn output(build: &Build, words: &[&str], stop: &Stop) -> Result<String, String> {
     let mut command = Command::new(&build.file);
     command.args(words);
-    command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
+    command
+        .env_remove(ENVIRONMENT)
+        .env_remove(OCAML_ENVIRONMENT)
+        .env_remove(GHC_ENVIRONMENT);
     let limits = Limits {
         timeout: TIMEOUT,
         ..Limits::default()

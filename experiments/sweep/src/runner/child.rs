@@ -164,6 +164,16 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
+/// Writes a program for a test. No child starts meanwhile: it would hold the file open for writing
+/// until it has its own program, and the system runs no file that is open for writing.
+#[cfg(test)]
+pub(crate) fn write_program(path: &std::path::Path, text: &str) {
+    let _none_starts = running();
+    std::fs::write(path, text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, mode).unwrap();
+}
+
 /// Why the runner stops waiting for a child.
 enum WakeReason {
     Ended,
@@ -210,190 +220,4 @@ struct Output {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::pipe::MOST_END;
-    use super::*;
-
-    fn sh(script: &str, timeout: Duration) -> Finished {
-        let stop = Stop::listen().unwrap();
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        let limits = Limits {
-            timeout,
-            hashes: true,
-            address_space: None,
-        };
-        run(command, None, limits, &stop).unwrap()
-    }
-
-    const LONG: Duration = Duration::from_secs(60);
-
-    #[test]
-    fn an_exit_status_and_the_output() {
-        let finished = sh("echo out; echo err >&2; exit 7", LONG);
-        assert_eq!(
-            (finished.end, finished.stdout.as_str(), finished.stderr_tail()),
-            (End::Exit(7), "out\n", "err\n")
-        );
-        assert!(
-            finished.used.max_rss > 100 << 10,
-            "a shell needs more than {} bytes",
-            finished.used.max_rss
-        );
-    }
-
-    /// A loop in a process that the child starts: the counters of the kernel count it, and they
-    /// count neither this process nor the time before the child became a shell.
-    #[test]
-    fn counters_count_the_child_and_its_processes() {
-        let (there, _) = super::super::counters::available();
-        let finished = sh("sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done' & wait", LONG);
-        let Some(counters) = finished.counters.clone() else {
-            assert!(there.is_empty(), "{there:?} are there, and none was read");
-            return;
-        };
-        let has = |key: &str| there.iter().any(|name| name == key);
-        assert_eq!(counters.task_clock_ns.is_some(), has("task_clock_ns"), "{counters:?}");
-        assert_eq!(counters.instructions.is_some(), has("instructions"), "{counters:?}");
-        let cpu = (finished.used.user + finished.used.system).as_secs_f64();
-        if let Some(clock) = counters.task_clock_ns {
-            let clock = clock as f64 / 1e9;
-            assert!(clock > 0.5 * cpu && clock < 1.5 * cpu + 0.02, "{clock} s of {cpu} s");
-        }
-        if let Some(faults) = counters.page_faults {
-            let all = finished.used.faults.0 + finished.used.faults.1;
-            assert!(faults > 20 && faults <= all, "{faults} of {all} page faults");
-        }
-        if let Some(switches) = counters.context_switches {
-            assert!(switches >= 1, "the shell waits");
-        }
-        if let Some(instructions) = counters.instructions {
-            assert!(instructions > 100_000, "{instructions}");
-        }
-    }
-
-    /// A descriptor of a counter in the child would keep the counter alive, and shift the numbers
-    /// of its files.
-    #[test]
-    fn the_child_has_no_descriptor_of_a_counter() {
-        let finished = sh("ls -l /proc/self/fd", LONG);
-        assert!(!finished.stdout.contains("perf_event"), "{}", finished.stdout);
-    }
-
-    #[test]
-    fn a_signal_is_no_exit_status() {
-        assert_eq!(sh("kill -SEGV $$", LONG).end, End::Signal(libc::SIGSEGV));
-    }
-
-    #[test]
-    fn a_flood_on_standard_error_leaves_its_tail() {
-        let finished = sh(
-            "i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done",
-            LONG,
-        );
-        assert_eq!(finished.end, End::Exit(0));
-        assert!(finished.stderr_tail().ends_with("line 2999\n") && finished.stderr_tail().len() == STDERR_TAIL);
-    }
-
-    #[test]
-    fn a_flood_without_end_takes_no_disk_and_little_memory() {
-        let finished = sh("exec yes", Duration::from_millis(500));
-        assert_eq!(
-            (finished.end, finished.stdout.len()),
-            (End::Timeout, MOST_STDOUT + 1 + MOST_END)
-        );
-        assert!(finished.stdout.starts_with("y\ny\n") && finished.stdout_bytes > 4 << 20);
-    }
-
-    #[test]
-    fn the_end_of_a_flood_is_kept_and_all_of_it_is_hashed() {
-        let finished = sh("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last words", LONG);
-        assert!(finished.stdout.ends_with("x\nlast words\n"));
-        assert_eq!(finished.stdout_bytes, 3_000_012);
-        let mut whole = vec![b'x'; 3_000_000];
-        whole.extend(b"\nlast words\n");
-        assert_eq!(finished.stdout_hash, Some(hmac_sha256::Hash::hash(&whole)));
-    }
-
-    #[test]
-    fn a_child_reads_the_file_that_it_is_given() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("input");
-        std::fs::write(&path, "from a file").unwrap();
-        let limits = Limits {
-            timeout: LONG,
-            ..Limits::default()
-        };
-        let stop = Stop::listen().unwrap();
-        let read = |stdin| run(Command::new("cat"), stdin, limits, &stop).unwrap().stdout;
-        assert_eq!(read(Some(File::open(&path).unwrap())), "from a file");
-        assert_eq!(read(None), "", "nothing, not the terminal");
-    }
-
-    #[test]
-    fn a_limit_of_address_space_holds_for_the_child() {
-        let limits = Limits {
-            timeout: LONG,
-            address_space: Some(300 << 20),
-            ..Limits::default()
-        };
-        let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v"]);
-        let finished = run(command, None, limits, &Stop::listen().unwrap()).unwrap();
-        assert_eq!(finished.stdout.trim(), (300 << 10).to_string());
-    }
-
-    #[test]
-    fn a_process_that_leaves_the_group_does_not_hold_up_the_end() {
-        // It keeps the pipes open for longer than the test may take.
-        let finished = sh("setsid sleep 20 & echo out", LONG);
-        assert_eq!((finished.end, finished.stdout.as_str()), (End::Exit(0), "out\n"));
-        assert!(finished.wall < Duration::from_secs(10), "{:?}", finished.wall);
-    }
-
-    /// Runs a script that starts a process and writes its number to the file `$PID`. Returns that
-    /// number, too.
-    fn left_behind(script: &str, timeout: Duration) -> (Finished, String) {
-        let scratch = tempfile::tempdir().unwrap();
-        let file = scratch.path().join("pid");
-        let finished = sh(&format!("PID={}; {script}", file.display()), timeout);
-        let number: String = std::fs::read_to_string(file).unwrap().trim().into();
-        (finished, number)
-    }
-
-    /// After the kill a process is gone, or a zombie that its new parent has yet to collect.
-    fn assert_gone(number: &str) {
-        let gone = || std::fs::read_to_string(format!("/proc/{number}/stat")).map_or(true, |stat| stat.contains(") Z"));
-        assert!(
-            (0..200).any(|_| gone() || {
-                std::thread::sleep(Duration::from_millis(10));
-                false
-            }),
-            "process {number} is still there"
-        );
-    }
-
-    #[test]
-    fn the_deadline_kills_grandchildren_too() {
-        let (finished, grandchild) = left_behind("sleep 20 & echo $! > $PID; wait", Duration::from_millis(300));
-        assert_eq!(finished.end, End::Timeout);
-        assert!(finished.wall >= Duration::from_millis(300) && finished.wall < Duration::from_secs(30));
-        assert_gone(&grandchild);
-    }
-
-    #[test]
-    fn a_process_that_leaves_the_group_does_not_survive_the_deadline() {
-        let (finished, daemon) = left_behind("setsid sleep 20 & echo $! > $PID; wait", Duration::from_millis(300));
-        assert_eq!(finished.end, End::Timeout);
-        assert_gone(&daemon);
-    }
-
-    #[test]
-    fn a_process_that_leaves_the_group_does_not_survive_the_run() {
-        // The daemon's parent has left the group, too.
-        let script = "setsid sh -c 'setsid sleep 20 & echo $! > '$PID; exit 3";
-        let (finished, daemon) = left_behind(script, LONG);
-        assert_eq!(finished.end, End::Exit(3));
-        assert_gone(&daemon);
-    }
-}
+mod tests;

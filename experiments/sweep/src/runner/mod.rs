@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 use gclab_results::{Conditions, PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord, Status};
 use thiserror::Error;
 
@@ -44,6 +44,8 @@ use crate::machine;
 use crate::program::Program;
 use crate::run::{Run, Subject};
 use crate::runtime::{self, Start};
+#[cfg(test)]
+pub(crate) use child::write_program;
 use child::{End, Finished, Limits};
 use outcome::{Judged, Launch};
 use progress::{Estimator, Left, Progress};
@@ -289,7 +291,10 @@ fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finis
     command.args(command_line::exec(run, Some(files)));
     command.arg0(machine::name());
     // Flags come from the plan alone.
-    command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
+    command
+        .env_remove(ENVIRONMENT)
+        .env_remove(OCAML_ENVIRONMENT)
+        .env_remove(GHC_ENVIRONMENT);
     // A backtrace would push the panic's message out of the recorded tail. The run's command,
     // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
@@ -316,7 +321,7 @@ fn command(folder: Option<&Path>, start: &Start, program: Option<&Program>, swee
             command.env_remove(variable);
         });
     }
-    command.env_remove(ENVIRONMENT);
+    command.env_remove(ENVIRONMENT).env_remove(OCAML_ENVIRONMENT);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
     let stdin = program.and_then(|program| Some(program.path(program.description.stdin.as_ref()?)));
     let stdin = stdin.map(File::open).transpose()?;

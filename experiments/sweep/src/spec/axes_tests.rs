@@ -1,7 +1,5 @@
 //! Axes, `exclude`, `builds` and `include` of experiment files, and the message for each wrong one.
 
-use std::time::Duration;
-
 use super::tests::{HEAD, described, message, registry, spec};
 use super::*;
 use crate::plan::{Shard, plan};
@@ -211,9 +209,9 @@ fn wrong_includes() {
     insta::assert_snapshot!(messages.join("\n\n"));
 }
 
-/// A value at each of 100 000 places was read, and turned into words and read again.
+/// `.ci/instructions` counts what each of them takes.
 #[test]
-fn a_large_product_is_checked_without_reading_values_again() {
+fn a_large_product_has_a_line_for_each_of_its_runs() {
     let list = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
     let text = format!(
         "repeat = 1\n{COPYING_HEAD}[sweep]\nF = [{}]\nA = [{}]\nO = [{}]\nn = [{}]\n",
@@ -222,14 +220,13 @@ fn a_large_product_is_checked_without_reading_values_again() {
         (1..=20).map(|n| format!("\"{n}m\"")).collect::<Vec<_>>().join(", "),
         (1..=50).map(|n| format!("\"{n}m\"")).collect::<Vec<_>>().join(", "),
     );
-    let begun = std::time::Instant::now();
     let spec = spec(&text).unwrap();
     let schedule = crate::plan::Schedule::new(&spec, &[], Shard::default());
     assert_eq!(schedule.len(), 100_000);
     let mut written = Vec::new();
     schedule.write_lines(&spec, &mut written).unwrap();
-    // Without optimisation on a busy machine; it took 40 s.
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    let lines = String::from_utf8(written).unwrap();
+    assert_eq!(lines.lines().filter(|line| !line.starts_with('#')).count(), 100_000);
 }
 
 #[test]

@@ -158,7 +158,7 @@ pub(super) fn merged<'t>(tables: &[DeTable<'t>], parts: &[Part], number: usize) 
 /// Enters the keys of `over` into `all`.
 fn put<'t>(all: &mut DeTable<'t>, over: DeTable<'t>) {
     for (key, value) in over {
-        let is_flags = key.get_ref() == "flags";
+        let is_flags = key.get_ref() == "flags" || key.get_ref() == "ocaml";
         match (
             all.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut),
             value.get_ref(),

@@ -11,6 +11,8 @@ mod duration;
 mod errors;
 mod excludes;
 mod include;
+#[cfg(test)]
+mod ocaml_tests;
 mod own_flags;
 mod parse;
 mod profiles;

@@ -236,7 +236,7 @@ fn variable_is_legal(source: &Source, key: &Spanned<String>, variable: &str, tex
             "a variable has a name without =, and text: env.LANG = [\"C\", \"C.UTF-8\"]",
         );
     }
-    if variable == gclab_flags::ENVIRONMENT {
+    if variable == gclab_flags::ENVIRONMENT || variable == gclab_flags::OCAML_ENVIRONMENT {
         return at(
             format!("`env`: {variable} would bring flags past the plan"),
             "not here",

@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::with_script;
+use crate::support::{send, until};
 
 /// Stands for a program that needs 64 MiB of address space, and ends as OCaml's do if it has less.
 /// Each run leaves a line in `runs`.
@@ -86,15 +86,8 @@ fn a_stop_by_signal_says_how_to_go_on() {
     let bench = with_script("touch began; exec sleep 600");
     let mut command = bench.command(&["minheap", "--runs", "2", "--runtime=ocaml", "--", "./prog", "a word"]);
     let runner = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let start = Instant::now();
-    while !bench.path().join("began").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "no run within a minute");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &runner.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
+    until("a run", || bench.path().join("began").exists());
+    send(&runner, "-INT");
     let output = runner.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");

@@ -45,7 +45,7 @@ const FILES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "mmtk",
-        "600 runs in 5 rounds",
+        "720 runs in 5 rounds",
         &[
             "MMTK_PLAN=StickyImmix",
             "mmtk-peer binary_trees 18",

@@ -8,15 +8,16 @@ use toml::de::{DeTable, DeValue};
 
 use super::raw::{RawAxis, RawBuild, RawFlag, RawPoint};
 use super::walk::{Walk, in_order, owned};
-use crate::axes::{ARGS, ENV};
+use crate::axes::{ARGS, ENV, OCAML};
 use crate::spec::errors::{Parsed, SpecError};
 
 /// The keys of a sweep that are no flags. (Each key of `crate::axes::CHOICES` is among them.)
-pub(crate) const SWEEP_KEYS: [&str; 9] = [
+pub(crate) const SWEEP_KEYS: [&str; 10] = [
     "points",
     "pairs",
     "env",
     "args",
+    "ocaml",
     "collector",
     "workload",
     "program",
@@ -51,6 +52,7 @@ impl Walk<'_> {
                 "pairs" => self.pairs(&owned(key), values, &mut axes)?,
                 "env" => axes.extend(self.named(ENV, "LANG = [\"C\"]", values)?),
                 "args" => axes.extend(self.named(ARGS, "N = [16, 18]", values)?),
+                "ocaml" => axes.extend(self.named(OCAML, "o = [80, 120]", values)?),
                 _ => axes.push(self.axis(owned(key), values)?),
             }
         }
@@ -118,13 +120,14 @@ impl Walk<'_> {
         array.iter().map(point).collect()
     }
 
-    /// The values of a table, and of `env` and `args` in it.
+    /// The values of a table, and of `env`, `args` and `ocaml` in it.
     fn flatten(&self, table: &DeTable<'_>, prefix: &str, values: &mut Vec<RawFlag>) -> Parsed<()> {
         for (key, value) in in_order(table) {
             let name = key.get_ref().as_ref();
             match (prefix, name, value.get_ref().as_table()) {
                 ("", "env", Some(inner)) => self.flatten(inner, ENV, values)?,
                 ("", "args", Some(inner)) => self.flatten(inner, ARGS, values)?,
+                ("", "ocaml", Some(inner)) => self.flatten(inner, OCAML, values)?,
                 _ => values.push((
                     Spanned::new(key.span(), format!("{prefix}{name}")),
                     self.flag(key, value)?,
@@ -155,6 +158,7 @@ impl Walk<'_> {
             match (name.get_ref().as_ref(), values.get_ref().is_table()) {
                 ("env", true) => lists.extend(self.named(ENV, "LANG = [\"C\"]", values)?),
                 ("args", true) => lists.extend(self.named(ARGS, "N = [16, 18]", values)?),
+                ("ocaml", true) => lists.extend(self.named(OCAML, "o = [80, 120]", values)?),
                 _ => lists.push(self.axis(owned(name), values)?),
             }
         }

@@ -6,13 +6,43 @@ use toml::de::DeValue;
 
 use super::raw::{RawAxis, RawFlag};
 use super::walk::{Walk, in_order, owned};
+use crate::axes::OCAML;
 use crate::spec::errors::Parsed;
 
 impl Walk<'_> {
+    /// `[flags]` and `[ocaml]`, in the order of the file.
+    pub(super) fn fixed_flags(
+        &self,
+        flags: Option<&Spanned<DeValue<'_>>>,
+        ocaml: Option<&Spanned<DeValue<'_>>>,
+    ) -> Parsed<Vec<RawFlag>> {
+        let mut all = flags.map(|value| self.flags(value)).transpose()?.unwrap_or_default();
+        if let Some(value) = ocaml {
+            all.extend(self.letters(value)?);
+        }
+        Ok(all)
+    }
+
     /// `[flags]`, in the order of the file.
     pub(super) fn flags(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawFlag>> {
-        in_order(self.table("flags", value, "A = \"1m\"")?)
-            .map(|(key, value)| Ok((owned(key), self.flag(key, value)?)))
+        let mut flags = Vec::new();
+        for (key, value) in in_order(self.table("flags", value, "A = \"1m\"")?) {
+            if key.get_ref() == OCAML.trim_end_matches('.') {
+                flags.extend(self.letters(value)?);
+            } else {
+                flags.push((owned(key), self.flag(key, value)?));
+            }
+        }
+        Ok(flags)
+    }
+
+    /// The letters of OCaml's in a table, as flags.
+    fn letters(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawFlag>> {
+        in_order(self.table(OCAML.trim_end_matches('.'), value, "o = 80")?)
+            .map(|(key, value)| {
+                let name = Spanned::new(key.span(), format!("{OCAML}{}", key.get_ref()));
+                Ok((name, self.flag(key, value)?))
+            })
             .collect()
     }
 

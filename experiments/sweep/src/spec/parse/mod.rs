@@ -32,7 +32,7 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-pub(super) const FILE_KEYS: [&str; 17] = [
+pub(super) const FILE_KEYS: [&str; 18] = [
     "include",
     "question",
     "collectors",
@@ -48,6 +48,7 @@ pub(super) const FILE_KEYS: [&str; 17] = [
     "profiles",
     "eventlog",
     "flags",
+    "ocaml",
     "sweep",
     "exclude",
 ];
@@ -151,10 +152,7 @@ impl Walk<'_> {
                 .transpose()?
                 .unwrap_or_default(),
             eventlog: get("eventlog").map(|value| self.eventlog(value)).transpose()?,
-            flags: get("flags")
-                .map(|value| self.flags(value))
-                .transpose()?
-                .unwrap_or_default(),
+            flags: self.fixed_flags(get("flags"), get("ocaml"))?,
             sweeps: get("sweep")
                 .map(|value| self.sweeps(value))
                 .transpose()?

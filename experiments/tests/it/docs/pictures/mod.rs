@@ -7,6 +7,7 @@ mod heap;
 mod report;
 mod svg;
 
+use gclab_core::mutator::Request;
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -146,7 +147,9 @@ impl CollectorVisitor for Phases {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let mut world = World::new::<C>(&config).expect("an empty heap");
         world.listen(Box::new(Notes(Arc::clone(&seen))));
-        world.enter(|m| m.collect(true)).expect("an empty heap has room");
+        world
+            .enter(|m| m.collect(Request::Full))
+            .expect("an empty heap has room");
         seen.lock().unwrap().clone()
     }
 }

@@ -1,30 +1,40 @@
-//! `sticky-immix`: two generations in one space. A closure that was marked is old, and stays marked
-//! until the next major collection.
+//! `sticky-immix` and `gen-immix`: two generations in one space. A closure that was marked is old,
+//! and stays marked until the next major collection.
 //!
 //! A minor collection marks the young closures that live, from the roots and the remembered slots.
-//! All of them are old then: there is no ageing. Their blocks are *mixed* as soon as mutators
-//! allocate in their holes, and each store to a closure of a mixed block is remembered, since the
-//! barrier reads the states of blocks only. A minor collection happens after -A. A major one
+//! All of them are old then: there is no ageing. A minor collection happens after -A. A major one
 //! happens when the old closures have grown to F × live, or when there is little room; it may empty
 //! fragmented blocks.
+//!
+//! Under `sticky-immix` mutators allocate in the holes of old blocks, which are *mixed* then: each
+//! store to a closure of a mixed block is remembered, since the barrier reads the states of blocks
+//! only. Under `gen-immix` young closures have a nursery, and survivors move, unless most of the
+//! closures survived the last time.
 //!
 //! Memory at the worst: F × live, with the allocation area and the holes that are too small.
 
 use super::spaces::{Marking, Spaces};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING};
 use gclab_core::heap::Heap;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
+use gclab_core::space::LineSpace;
 use gclab_core::trace::Marked;
 use gclab_core::words::{Addr, Bytes, Words};
 
-/// Marking of the young closures, or of everything, and allocation in holes.
+/// Young closures among the old ones, in holes.
+pub type StickyImmix = GenerationalImmix<false>;
+
+/// Young closures in blocks of their own, a nursery, from which the survivors move to holes.
+pub type GenImmix = GenerationalImmix<true>;
+
+/// Marking of the young closures, or of everything, and allocation in holes or in a nursery.
 #[derive(Debug)]
-pub struct StickyImmix {
+pub struct GenerationalImmix<const NURSERY: bool> {
     spaces: Spaces,
     sizing: Sizing,
     /// Bytes of old closures, and of large ones among them.
@@ -36,18 +46,33 @@ pub struct StickyImmix {
     is_urgent: bool,
 }
 
+/// What both have in common.
+const DESCRIPTION: Description = Description {
+    name: "",
+    summary: "",
+    moves: false,
+    parallel: true,
+    generations: (2, 2),
+    honours: &[&[Parameter::AllocationArea], SIZING, GENERATIONS, SHARING],
+};
+
 // SAFETY: a minor collection marks all unmarked closures that roots and remembered slots lead to.
 // The barrier remembers each slot of a marked closure that is made to point to an unmarked one,
 // since blocks with both are mixed. A major collection clears the marks, and marks all closures
 // that roots lead to. Core's spaces hand out and free only memory without marked closures.
-unsafe impl Collector for StickyImmix {
-    const DESCRIPTION: Description = Description {
-        name: "sticky-immix",
-        summary: "immix with two generations in one space, told apart by marks",
-        moves: false,
-        parallel: true,
-        generations: (2, 2),
-        honours: &[&[Parameter::AllocationArea], SIZING, GENERATIONS, SHARING],
+unsafe impl<const NURSERY: bool> Collector for GenerationalImmix<NURSERY> {
+    const DESCRIPTION: Description = if NURSERY {
+        Description {
+            name: "gen-immix",
+            summary: "immix with a nursery, whose survivors move to the holes of the old generation",
+            ..DESCRIPTION
+        }
+    } else {
+        Description {
+            name: "sticky-immix",
+            summary: "immix with two generations in one space, told apart by marks",
+            ..DESCRIPTION
+        }
     };
     type Barrier = GenerationalBarrier;
 
@@ -55,8 +80,14 @@ unsafe impl Collector for StickyImmix {
         let sizing = Sizing::new(config, heap);
         let old_limit = sizing.old_limit(Bytes::ZERO, MajorStrategy::InPlace);
         let area = sizing.area(Live::default(), old_limit, MajorStrategy::InPlace)?;
-        Ok(StickyImmix {
-            spaces: Spaces::new(heap, config, FIRST_OLD_STEP, area)?,
+        let capabilities = config.capabilities as usize;
+        let lines = if NURSERY {
+            LineSpace::with_nursery(FIRST_OLD_STEP, capabilities)
+        } else {
+            LineSpace::new(FIRST_OLD_STEP, capabilities)
+        };
+        Ok(GenerationalImmix {
+            spaces: Spaces::new(heap, config, lines, area)?,
             sizing,
             old: Bytes::ZERO,
             old_large: Bytes::ZERO,
@@ -66,7 +97,7 @@ unsafe impl Collector for StickyImmix {
     }
 }
 
-impl Collect for StickyImmix {
+impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
     type Alloc = Bump;
 
     fn refill(
@@ -96,7 +127,7 @@ impl Collect for StickyImmix {
             _ => self.major(pause),
         };
         self.sizing.note(pause, &outcome);
-        if outcome.work.major {
+        if outcome.work.is_major() {
             self.old_limit = self.sizing.old_limit(self.old, MajorStrategy::InPlace);
         }
         outcome.exhausted = self.set_area(&outcome.work).err();
@@ -112,7 +143,7 @@ impl Collect for StickyImmix {
     }
 }
 
-impl StickyImmix {
+impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
     /// A minor collection. What survives it is old.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
         let marked = self.spaces.mark(pause, Marking::Young);
@@ -137,7 +168,7 @@ impl StickyImmix {
         Outcome {
             work: Work {
                 generation,
-                major,
+                cycle: Cycle::whole_if(major),
                 live: self.old,
                 large: self.old_large,
                 slop: held - self.old,

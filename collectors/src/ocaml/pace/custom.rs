@@ -1,0 +1,58 @@
+//! Memory outside the heap that closures own: how fast it makes the collector go (`M`, `m`, `n`).
+
+use gclab_core::words::{Bytes, Words};
+
+/// The three ratios for memory outside the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CustomRatios {
+    /// `M`: such memory of dead closures in the major heap, in percent of that heap.
+    pub major: u64,
+    /// `m`: such memory of closures in the minor heap, in percent of that heap.
+    pub minor: u64,
+    /// `n`: of one closure in the minor heap, so much counts there. The rest counts for the major
+    /// heap at once.
+    pub minor_max: Bytes,
+}
+
+/// The parts that an allocation of such memory adds to two sums. When a sum comes to 1, a slice or
+/// a minor collection is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CustomCharge {
+    /// For the minor heap, until its next collection.
+    pub minor: f64,
+    /// For the major heap, at once.
+    pub major: f64,
+    /// For the major heap when the closure is promoted.
+    pub at_promotion: f64,
+}
+
+impl CustomRatios {
+    /// The bound for the major heap: the garbage in a heap is two thirds of its overhead.
+    pub fn most_in_major(&self, heap: Words) -> Bytes {
+        Bytes(heap.to_bytes().0 / 150 * self.major as usize)
+    }
+
+    /// The bound for the minor heap.
+    pub fn most_in_minor(&self, minor_heap: Words) -> Bytes {
+        Bytes(minor_heap.to_bytes().0 / 100 * self.minor as usize)
+    }
+
+    /// The charge for `bytes` that a closure of the minor heap owns.
+    pub fn charge(&self, bytes: Bytes, heap: Words, minor_heap: Words) -> CustomCharge {
+        let (major, minor) = (self.most_in_major(heap), self.most_in_minor(minor_heap));
+        let here = bytes.min(self.minor_max);
+        CustomCharge {
+            minor: part(here, minor),
+            major: part(bytes - here, major),
+            at_promotion: part(here, major),
+        }
+    }
+}
+
+/// A part of a bound. Of a bound of nothing, anything is all.
+fn part(bytes: Bytes, most: Bytes) -> f64 {
+    if bytes == Bytes::ZERO {
+        return 0.0;
+    }
+    bytes.min(most.max(Bytes(1))).0 as f64 / most.0.max(1) as f64
+}

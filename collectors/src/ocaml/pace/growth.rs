@@ -1,0 +1,81 @@
+//! The size of the major heap: its growth by chunks, and when it is compacted.
+
+use gclab_core::words::Words;
+
+/// The least chunk: 15 pages of 4096 words.
+pub const LEAST_CHUNK: Words = Words(15 * 4096);
+
+/// By how much the heap grows at least (`i`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Increment {
+    /// So many percent of the heap.
+    Percent(u64),
+    /// So many words.
+    Words(Words),
+}
+
+impl Increment {
+    /// The increment of this number: up to 1000 they are percents, and words above.
+    pub fn of_number(number: u64) -> Increment {
+        if number <= 1000 {
+            Increment::Percent(number)
+        } else {
+            Increment::Words(Words(number as usize))
+        }
+    }
+
+    /// The words of a chunk for a heap of `heap` words that needs `words` words more.
+    pub fn clip(self, heap: Words, words: Words) -> Words {
+        let increment = match self {
+            Increment::Percent(percent) => Words(heap.0 / 100 * percent as usize),
+            Increment::Words(words) => words,
+        };
+        words.max(increment).max(LEAST_CHUNK)
+    }
+}
+
+/// The words of the next chunk of a heap of `heap` words in which no block has room for `request`
+/// words. It has room for more: as much as the space overhead allows.
+pub fn chunk_words(request: Words, heap: Words, increment: Increment, space_overhead: u64) -> Words {
+    let extra = Words(request.0 / 100 * space_overhead as usize);
+    increment.clip(heap, request + extra)
+}
+
+/// The rule of compaction (`O`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compaction {
+    /// The overhead in percent from which on the heap is compacted; never, from a million on.
+    pub max_overhead: u64,
+}
+
+impl Compaction {
+    /// The overhead of this number and above is never reached.
+    const NEVER: u64 = 1_000_000;
+    /// Cycles that have to be over before the first compaction.
+    const CYCLES_BEFORE: u64 = 3;
+
+    /// The overhead that a cycle shows, in percent of the words that it marked. It began with a
+    /// heap of `heap` words. Where nothing was marked the overhead is a million.
+    pub fn estimated_overhead(heap: Words, marked: Words) -> f64 {
+        if marked == Words::ZERO {
+            return Compaction::NEVER as f64;
+        }
+        100.0 * heap.saturating_sub(marked).0 as f64 / marked.0 as f64
+    }
+
+    /// The overhead of a heap of `heap` words of which `free` are free, in percent of the others.
+    pub fn overhead(heap: Words, free: Words) -> f64 {
+        100.0 * free.0 as f64 / heap.saturating_sub(free).0 as f64
+    }
+
+    /// Whether the heap may be compacted at all, after `cycles` whole cycles.
+    pub fn is_possible(self, cycles: u64, heap: Words, increment: Increment) -> bool {
+        let least = increment.clip(heap, Words::ZERO);
+        self.max_overhead < Compaction::NEVER && cycles >= Compaction::CYCLES_BEFORE && heap.0 > 2 * least.0
+    }
+
+    /// Whether an overhead calls for compaction.
+    pub fn is_due(self, overhead: f64) -> bool {
+        overhead >= self.max_overhead as f64
+    }
+}

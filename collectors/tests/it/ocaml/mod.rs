@@ -1,0 +1,5 @@
+//! The parts of the collector `ocaml`.
+
+mod pace;
+mod policies;
+mod probe;

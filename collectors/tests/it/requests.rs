@@ -1,0 +1,64 @@
+//! The requests of programs: every collector answers each in its sense.
+
+use crate::basics::config;
+use gclab_collectors::All;
+use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor, Cycle};
+use gclab_core::config::{Compact, Config};
+use gclab_core::mutator::Request;
+use gclab_core::words::{Bytes, Words};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+
+const REQUESTS: [Request; 6] = [
+    Request::Minor,
+    Request::Slice(Words(0)),
+    Request::Slice(Words(1000)),
+    Request::Cycle,
+    Request::Full,
+    Request::Compact,
+];
+
+struct Requests;
+
+impl CollectorVisitor for Requests {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let config = Config {
+            // `compacting` copies unless it is asked.
+            compact: Compact::Above(100.0),
+            max_heap: Some(Bytes::mib(64)),
+            ..config::<C>(64 << 10)
+        };
+        let mut world = World::new::<C>(&config).expect("a heap");
+        world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
+        let session = world.enter(|m| {
+            m.frame(|m, [bytes]| {
+                let bytes = bytes.put(m.alloc_bytes_filled(100, 7));
+                for request in REQUESTS {
+                    m.alloc_bytes_filled(100, 1);
+                    m.collect(request);
+                    assert_eq!(bytes.get(m).as_slice(), [7; 100]);
+                }
+            });
+        });
+        session.expect("room enough");
+        let statistics = world.finish();
+        let name = C::DESCRIPTION.name;
+        for (request, collection) in REQUESTS.into_iter().zip(&statistics.collections) {
+            assert_eq!(collection.before.cause, Cause::Asked(request), "{name}");
+            let is_major = request.is_major() || C::DESCRIPTION.generations.1 == 1;
+            assert_eq!(collection.is_major(), is_major, "{name}: {request:?}");
+            assert_eq!(collection.work.cycle, Cycle::whole_if(is_major), "{name}: {request:?}");
+            let compacts = name == "compacting" && request == Request::Compact;
+            assert_eq!(collection.work.compacted, compacts, "{name}: {request:?}");
+        }
+        assert_eq!(statistics.slices.count, 0, "{name}");
+    }
+}
+
+#[test]
+fn every_collector_answers_each_request() {
+    for description in All::descriptions() {
+        All::with(description.name, Requests).expect("listed");
+    }
+}

@@ -1,0 +1,77 @@
+//! OCaml's way of giving parameters: `s=64k,o=80,v=0x400`, from a word or from the environment.
+//!
+//! OCaml ignores letters and values that it does not know. Here they are errors that say what would
+//! be right.
+
+use super::FlagError;
+use super::table::FLAGS;
+
+/// The environment variable with letters, as in `OCAMLRUNPARAM`.
+pub const ENVIRONMENT: &str = "GCLAB_OCAMLRUNPARAM";
+
+/// The flag before the letters, as typed.
+pub(crate) const FLAG: &str = "--ocaml=";
+
+/// Letters of OCaml's that have nothing to control here, and why.
+const WITHOUT_USE: [(&str, &str); 9] = [
+    ("b", "backtraces of exceptions: RUST_BACKTRACE=1 prints those of panics"),
+    ("c", "freeing everything at exit: a heap always does that"),
+    ("H", "huge pages: --no-huge-pages turns them off"),
+    (
+        "l",
+        "the stack of byte code: programs here have the stack of their thread",
+    ),
+    ("p", "messages of OCaml's parser"),
+    ("R", "the hashing of OCaml's tables"),
+    ("t", "messages of OCaml's byte code"),
+    ("V", "checks of OCaml's runtime for debugging: -DS checks a heap"),
+    ("W", "warnings of OCaml's runtime"),
+];
+
+/// The words that a list of letters stands for: `--ocaml=s=64k` and so on. An empty list has none.
+///
+/// # Errors
+/// If an item is not a letter that there is, with a value behind it.
+pub(crate) fn words(list: &str) -> Result<Vec<String>, FlagError> {
+    let items = list.split(',').filter(|_| !list.is_empty());
+    items.map(word).collect()
+}
+
+/// The word of an item such as `s=64k`.
+fn word(item: &str) -> Result<String, FlagError> {
+    let (letter, value) = item.split_once('=').unwrap_or((item, ""));
+    if let Some((_, use_of_it)) = WITHOUT_USE.iter().find(|(without, _)| *without == letter) {
+        return Err(FlagError::OcamlWithoutUse {
+            item: item.to_owned(),
+            letter: letter.to_owned(),
+            use_of_it,
+        });
+    }
+    if !letters().any(|known| known == letter) {
+        return Err(FlagError::OcamlLetter {
+            item: item.to_owned(),
+            letters: letters().map(str::to_owned).collect(),
+        });
+    }
+    Ok(format!("{FLAG}{letter}={value}"))
+}
+
+/// The letters that there are.
+fn letters() -> impl Iterator<Item = &'static str> {
+    FLAGS.iter().filter_map(|spec| spec.name.strip_prefix(&FLAG[1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_word_for_each_letter() {
+        assert_eq!(words("").unwrap(), Vec::<String>::new());
+        assert_eq!(
+            words("s=64k,o=80,v=0x400").unwrap(),
+            ["--ocaml=s=64k", "--ocaml=o=80", "--ocaml=v=0x400"]
+        );
+        assert!(words("s=64k,").is_err() && words(",s=64k").is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! The letters of `OCAMLRUNPARAM`, as flags: `--ocaml=s=64k`.
+
+use crate::kind::Kind;
+use crate::spec::{FlagSpec, Scope};
+use crate::value::Value;
+use gclab_core::config::{OcamlLetter, Parameter};
+
+/// The flag of a letter.
+macro_rules! letter {
+    ($name:literal, $letter:ident, $default:literal, $meaning:literal) => {
+        FlagSpec {
+            name: concat!("-ocaml=", $name),
+            toml: Some(concat!("ocaml.", $name)),
+            kind: {
+                let (min, max) = OcamlLetter::$letter.range();
+                Kind::Ocaml { min, max }
+            },
+            default: $default,
+            meaning: $meaning,
+            ghc: Some("OCaml's; also in GCLAB_OCAMLRUNPARAM"),
+            scope: Scope::Collector(Parameter::Ocaml(OcamlLetter::$letter)),
+            optional: true,
+            set: |f, v| {
+                let value = if let Value::Count(n) = v { Some(n) } else { None };
+                f.config.ocaml.set(OcamlLetter::$letter, value);
+            },
+            get: |f| f.config.ocaml.given(OcamlLetter::$letter).map(Value::Count),
+        }
+    };
+}
+
+/// The flags of this part, in the order of help.
+pub(super) const OCAML: &[FlagSpec] = &[
+    letter!(
+        "s",
+        MinorHeap,
+        "256k",
+        "words of the minor heap; -A is the same in bytes"
+    ),
+    letter!(
+        "i",
+        Increment,
+        "15",
+        "what the major heap grows by at least: up to 1000 a percentage of it, above that words"
+    ),
+    letter!(
+        "o",
+        SpaceOverhead,
+        "120",
+        "memory for closures that are dead and not yet freed, as a percentage of live data; -F<n> is 100 (n - 1)"
+    ),
+    letter!(
+        "O",
+        MaxOverhead,
+        "500",
+        "compact the major heap when free memory is this percentage of live data; 1000000: never"
+    ),
+    letter!(
+        "a",
+        Policy,
+        "2",
+        "allocation policy of the major heap: 0 next-fit, 1 first-fit, 2 best-fit"
+    ),
+    letter!(
+        "w",
+        Window,
+        "1",
+        "minor collections over which the work of slices is smoothed"
+    ),
+    letter!("h", InitialHeap, "126976", "words of the major heap at first"),
+    letter!("v", Verbose, "0", "messages on standard error, a bit for each kind"),
+    letter!(
+        "M",
+        CustomMajor,
+        "44",
+        "memory outside the heap that dead closures of the major heap may have, as a percentage of that heap"
+    ),
+    letter!(
+        "m",
+        CustomMinor,
+        "100",
+        "memory outside the heap that closures of the minor heap may have, as a percentage of that heap"
+    ),
+    letter!(
+        "n",
+        CustomMinorMax,
+        "8192",
+        "bytes outside the heap that one closure of the minor heap counts for there at most"
+    ),
+];

@@ -1,0 +1,124 @@
+//! Write barriers: the code that runs when mutators overwrite pointers.
+
+use crate::block::{BlockState, FIRST_OLD_STEP};
+use crate::capability::{Capabilities, Capability};
+use crate::closure::{ClosureRef, Slot};
+use std::marker::PhantomData;
+
+/// A write barrier: the code that runs when the mutator overwrites a pointer. `A` is the allocator
+/// of its capability: a barrier that works with every allocator implements this for all of them,
+/// one that keeps its own state in its allocator for that one.
+pub trait Barrier<A>: 'static {
+    /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
+    /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
+    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
+
+    /// The mutator opens a weak handle and gets `closure`, which nothing else may keep alive. A
+    /// barrier that lets a collector mark while mutators run has to show it to that collector.
+    /// (Weak heap roots need no such hook: only profilers read them.)
+    #[inline(always)]
+    fn open_weak(capability: Capability<'_, A>, closure: ClosureRef) {
+        let _ = (capability, closure);
+    }
+}
+
+/// No barrier: for collectors that collect everything each time.
+#[derive(Debug)]
+pub struct NoBarrier;
+
+impl<A> Barrier<A> for NoBarrier {
+    #[inline(always)]
+    fn write(_: Capability<'_, A>, _: ClosureRef, _: Slot, _: impl FnOnce() -> u64, _: ClosureRef) {}
+}
+
+/// The generational barrier: remembers slots of old closures that come to point to younger ones.
+///
+/// Two loads from the state table at most, and one if the object is young, as nearly all objects
+/// are that are written. It does not ask whether the slot is remembered already: a collection
+/// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
+/// remembers every store.
+#[derive(Debug)]
+pub struct GenerationalBarrier;
+
+impl<A> Barrier<A> for GenerationalBarrier {
+    #[inline(always)]
+    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
+        let state = capability.state_of(object.addr());
+        let state = mutant!("lines/log-left-out", state => BlockState::of_step(state.step()));
+        let holder = state.age_of_holder();
+        let is_old = holder >= FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
+        if is_old && capability.state_of(new.addr()).step() < holder {
+            capability.remember(slot);
+        }
+    }
+}
+
+/// A barrier for a collector that marks a *snapshot* while mutators run: `B`, and while marking is
+/// on ([`SnapshotBarrier::set_marking`]) it also notes each value that a store overwrites, and the
+/// closure of each weak handle that is opened (GHC's update remembered set, OCaml's `caml_modify`).
+///
+/// The snapshot is what roots led to when marking began. A mutator can hide a closure of it only by
+/// overwriting a pointer to it, and the marker finds those pointers here
+/// ([`Marker::overwritten`](crate::trace::Marker::overwritten)). Closures that are allocated
+/// meanwhile are no part of the snapshot: the collector has to mark them where it allocates or
+/// promotes them. Closures of the nursery (step 0) are not noted, since they move: marking begins
+/// with an empty nursery, so they are new.
+///
+/// The flag is the capability's [barrier word](Capability::barrier_word). When marking is off the
+/// barrier costs the load of that word, and a branch.
+#[derive(Debug)]
+pub struct SnapshotBarrier<B = NoBarrier>(PhantomData<B>);
+
+/// The barrier word while marking is on.
+const MARKING: u64 = 1;
+
+impl<B> SnapshotBarrier<B> {
+    /// Whether the barriers of all mutators note overwritten values, from now on.
+    pub fn set_marking<A>(capabilities: Capabilities<'_, A>, on: bool) {
+        for capability in capabilities.iter() {
+            capability.barrier_word().set(if on { MARKING } else { 0 });
+            capability.overwritten().set_marking(on);
+        }
+    }
+
+    #[inline(always)]
+    fn is_marking<A>(capability: Capability<'_, A>) -> bool {
+        capability.barrier_word().get() == MARKING
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note<A>(capability: Capability<'_, A>, closure: ClosureRef) {
+        let state = capability.state_of(closure.addr());
+        if !state.is_outside() && state.step() > 0 {
+            capability.overwritten().push(closure);
+        }
+    }
+}
+
+impl<A, B: Barrier<A>> Barrier<A> for SnapshotBarrier<B> {
+    #[inline(always)]
+    fn write(
+        capability: Capability<'_, A>,
+        object: ClosureRef,
+        slot: Slot,
+        old: impl FnOnce() -> u64,
+        new: ClosureRef,
+    ) {
+        if Self::is_marking(capability) && !mutant!("sliced/overwritten-not-noted") {
+            let old = mutant!("sliced/new-value-noted", old() => new.0 as u64);
+            Self::note(capability, ClosureRef(old as *mut u64));
+            B::write(capability, object, slot, || old, new);
+        } else {
+            B::write(capability, object, slot, old, new);
+        }
+    }
+
+    #[inline(always)]
+    fn open_weak(capability: Capability<'_, A>, closure: ClosureRef) {
+        if Self::is_marking(capability) {
+            Self::note(capability, closure);
+        }
+        B::open_weak(capability, closure);
+    }
+}

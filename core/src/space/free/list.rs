@@ -1,0 +1,28 @@
+//! The interface of a free list: the policy of a [`FreeSpace`](super::FreeSpace).
+
+use super::memory::{FreeBlock, FreeMemory};
+use crate::words::{Addr, Words};
+use std::fmt;
+
+/// The free blocks of a space in an order of its own, and the choice among them: an allocation
+/// policy. It keeps its lists in the links of the blocks.
+pub trait FreeList: fmt::Debug + Send + 'static {
+    /// Takes `words` words, or returns `None` if no block has so many.
+    fn take(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr>;
+
+    /// Adds a block that no sweep has found: a new chunk.
+    fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock);
+
+    /// A sweep begins at the lowest address. It calls [`FreeList::absorbed`] and
+    /// [`FreeList::swept`] in the order of addresses. Allocations may come between them.
+    fn begin_sweep(&mut self);
+
+    /// Removes a block: it is about to be a part of a larger one.
+    fn absorbed(&mut self, memory: &mut FreeMemory, block: FreeBlock);
+
+    /// Adds a block that the sweep has made.
+    fn swept(&mut self, memory: &mut FreeMemory, block: FreeBlock);
+
+    /// The words of the largest block; 0 if there is none.
+    fn largest(&self, memory: &FreeMemory) -> Words;
+}

@@ -1,0 +1,189 @@
+//! A space whose closures stay where they are, with free blocks of any size between them.
+//!
+//! * *heap chunk*, or chunk: a block run. The space grows by chunks, whose sizes its collector
+//!   chooses.
+//! * *free block*: free memory of two words or more. Its header and its links are in it
+//!   ([`FreeMemory`]). A [`FreeList`] has all of them, and chooses one for each closure.
+//! * *fragment*: a free word between others that are in use. It is in no list.
+//!
+//! So each chunk is closures, free blocks and fragments without a gap, and can be walked. Words are
+//! conserved: those of live closures, of dead ones that no sweep has come to, of free blocks and of
+//! fragments are the words of all chunks.
+//!
+//! Two tables belong to the space: `starts` has a bit for each closure, and `marks` one for each
+//! that is *black*. A closure is black if it was marked, or allocated while the marking or the
+//! sweep still have it ahead of them; all others are *white*. A marker sets the bit of a start when
+//! a closure is promoted ([`FreeSpace::promotion`]). The sweep frees the white closures. It joins
+//! neighbours, and makes black closures white, so that all are white when it ends.
+//!
+//! A sweep has a budget and may stop anywhere, in the middle of a chunk or of a run of dead
+//! closures. It reads bits of live closures, and the headers of dead ones.
+//!
+//! Memory: a 64th of the chunks for each of the tables, and 16 bytes a chunk.
+
+mod list;
+mod memory;
+mod promotion;
+mod regions;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod unwritten;
+
+pub use list::FreeList;
+pub use memory::{FreeBlock, FreeMemory, Link, Rest};
+pub use promotion::Promotion;
+pub use regions::Piece;
+pub use sweep::Swept;
+
+use super::MarkBits;
+use crate::block::{BlockRun, BlockState, LARGE_OBJECT, OutOfMemory, blocks_for};
+use crate::heap::Heap;
+use crate::words::{Addr, Words};
+
+/// Chunks with closures and free blocks of any size, in the lists of `L`.
+#[derive(Debug)]
+pub struct FreeSpace<L> {
+    memory: FreeMemory,
+    list: L,
+    /// Chunks to be, for the promotion of closures that find no free block.
+    spare: Vec<BlockRun>,
+    step: u8,
+    /// The address that a sweep has come to, if one is under way.
+    cursor: Option<Addr>,
+    /// Whether new closures are black, while no sweep is under way.
+    black: bool,
+}
+
+impl<L: FreeList> FreeSpace<L> {
+    /// A space without memory. All of it belongs to `step`.
+    pub fn new(list: L, step: u8) -> Self {
+        FreeSpace {
+            memory: FreeMemory::default(),
+            list,
+            spare: Vec::new(),
+            step,
+            cursor: None,
+            black: false,
+        }
+    }
+
+    /// The free memory, for its figures.
+    pub fn memory(&self) -> &FreeMemory {
+        &self.memory
+    }
+
+    /// The free list, for its figures.
+    pub fn list(&self) -> &L {
+        &self.list
+    }
+
+    /// Adds a chunk of `words` words, rounded up to whole blocks. `starts` and `marks` are those of
+    /// the space: no closure starts in the chunk yet.
+    ///
+    /// # Errors
+    /// If the heap has no memory for it.
+    pub fn grow(
+        &mut self,
+        heap: &mut Heap,
+        starts: &mut MarkBits,
+        marks: &mut MarkBits,
+        words: Words,
+    ) -> Result<(), OutOfMemory> {
+        let run = self.chunk(heap, starts, marks, words)?;
+        self.add(run);
+        Ok(())
+    }
+
+    /// Ensures that closures of `words` words in total can be promoted, whichever free blocks there
+    /// are: sets chunks of `chunk` words aside. They become chunks of the space when no free block
+    /// fits. Where the heap has no memory for one, it is as small as it may be.
+    ///
+    /// # Errors
+    /// If the heap has no memory for them.
+    pub fn prepare(
+        &mut self,
+        heap: &mut Heap,
+        starts: &mut MarkBits,
+        marks: &mut MarkBits,
+        words: Words,
+        chunk: Words,
+    ) -> Result<(), OutOfMemory> {
+        // The last closure that a chunk has no room for is smaller than a large object.
+        let room = |run: &BlockRun| run.bytes().to_words_up().saturating_sub(LARGE_OBJECT);
+        let mut left = words.saturating_sub(self.spare.iter().map(room).sum());
+        while left > Words::ZERO {
+            let least = LARGE_OBJECT + left;
+            let wanted = chunk.max(LARGE_OBJECT + Words(1));
+            let run = self.chunk(heap, starts, marks, wanted).or_else(|error| {
+                if wanted <= least {
+                    return Err(error);
+                }
+                self.chunk(heap, starts, marks, least)
+            })?;
+            left = left.saturating_sub(room(&run));
+            self.spare.push(run);
+        }
+        Ok(())
+    }
+
+    /// A new run, without bits.
+    fn chunk(
+        &self,
+        heap: &mut Heap,
+        starts: &mut MarkBits,
+        marks: &mut MarkBits,
+        words: Words,
+    ) -> Result<BlockRun, OutOfMemory> {
+        let blocks = blocks_for(words.to_bytes());
+        let run = heap.allocate(blocks, blocks, BlockState::of_step(self.step))?;
+        starts.clear(run.start(), run.end());
+        marks.clear(run.start(), run.end());
+        Ok(run)
+    }
+
+    fn add(&mut self, run: BlockRun) {
+        let block = self.memory.add(run);
+        self.list.add(&mut self.memory, block);
+    }
+
+    /// Takes room for a closure of `words` words, or returns `None`: the space has to grow. The
+    /// caller makes the closure black where [`FreeSpace::is_black`] says so.
+    pub fn take(&mut self, words: Words) -> Option<Addr> {
+        self.list.take(&mut self.memory, words)
+    }
+
+    /// As [`FreeSpace::take`]; a spare chunk makes room if there is one.
+    fn take_or_grow(&mut self, words: Words) -> Option<Addr> {
+        loop {
+            if let Some(at) = self.take(words) {
+                return Some(at);
+            }
+            if self.spare.is_empty() {
+                return None;
+            }
+            let run = self.spare.remove(0);
+            self.add(run);
+        }
+    }
+
+    /// New closures are black from now on: a marking begins.
+    pub fn begin_marking(&mut self) {
+        self.black = true;
+    }
+
+    /// Words of the chunks that are set aside.
+    pub fn spare(&self) -> Words {
+        self.spare.iter().map(|run| run.bytes().to_words_up()).sum()
+    }
+
+    /// Whether a closure that is allocated at `at` now has to be black: the marking or the sweep
+    /// still have it ahead of them.
+    #[inline(always)]
+    pub fn is_black(&self, at: Addr) -> bool {
+        match self.cursor {
+            Some(cursor) => at >= cursor && !mutant!("free/white-ahead-of-the-sweep"),
+            None => self.black,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The contents of the chunks, in the order of addresses.
+
+use super::{FreeBlock, FreeList, FreeSpace};
+use crate::block::Region;
+use crate::closure::ClosureRef;
+use crate::space::MarkBits;
+use crate::words::{Addr, Words};
+
+/// A part of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A closure: its address and its words.
+    Closure(Addr, Words),
+    /// A free block and its words.
+    Free(FreeBlock, Words),
+    /// A free word at this address that is in no list.
+    Fragment(Addr),
+}
+
+impl<L: FreeList> FreeSpace<L> {
+    /// Calls `visit` with all that lies in the chunks, one behind the other. It reads the header of
+    /// each.
+    pub fn for_each_piece(&self, mut visit: impl FnMut(Piece)) {
+        for chunk in self.memory.chunks() {
+            let mut at = chunk.start();
+            while at < chunk.end() {
+                let (piece, words) = self.piece(at);
+                visit(piece);
+                at = at + words;
+            }
+            debug_assert_eq!(at, chunk.end(), "the last piece ends with its chunk");
+        }
+    }
+
+    /// What starts at `at`, where something does, and its words.
+    fn piece(&self, at: Addr) -> (Piece, Words) {
+        // SAFETY: the caller walks a chunk: a closure, a free block or a fragment starts there.
+        match unsafe { self.memory.free_at(at) } {
+            Some((_, words @ Words(1))) => (Piece::Fragment(at), words),
+            Some((block, words)) => (Piece::Free(block, words), words),
+            None => {
+                // SAFETY: a closure then.
+                let words = unsafe { ClosureRef(at.as_mut_ptr()).words() };
+                (Piece::Closure(at, words), words)
+            }
+        }
+    }
+
+    /// Whether the closure at `at` is one that the sweep under way is going to free. Its slots may
+    /// lead to closures that are gone.
+    pub fn is_dead(&self, marks: &MarkBits, at: Addr) -> bool {
+        self.cursor.is_some_and(|cursor| at >= cursor) && !marks.get(at)
+    }
+
+    /// Visits the regions that hold closures: stretches of closures one behind the other. Closures
+    /// that a sweep is going to free are in none.
+    pub fn for_each_region(&self, starts: &MarkBits, marks: &MarkBits, visit: &mut dyn FnMut(Region)) {
+        for &run in self.memory.chunks().iter().chain(&self.spare) {
+            let region = |start, end| Region {
+                run,
+                start,
+                end,
+                step: self.step,
+                large: false,
+            };
+            let mut open: Option<(Addr, Addr)> = None;
+            let mut from = run.start();
+            while let Some(at) = starts.next_set(from, run.end()) {
+                from = starts.closure_end(at, run.end());
+                if self.is_dead(marks, at) {
+                    continue;
+                }
+                open = match open {
+                    Some((start, end)) if end == at => Some((start, from)),
+                    before => {
+                        before.into_iter().for_each(|(start, end)| visit(region(start, end)));
+                        Some((at, from))
+                    }
+                };
+            }
+            let (start, end) = open.unwrap_or((run.start(), run.start()));
+            visit(region(start, end));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A nursery: young closures get blocks of their own, and those that survive move to the holes
+//! between old closures (GenImmix of MMTk).
+//!
+//! Mutators allocate in blocks that are wholly free, as long as the heap has some. So they write to
+//! memory in order, no block is mixed, and the barrier remembers slots of old closures only. A
+//! collection condemns these blocks. A [`Marker`] moves the survivors to the reserve: holes that
+//! were found before, and free blocks. Survivors for which it has no room stay where they are, and
+//! their block is one of old closures then. The sweep frees the blocks without marks.
+//!
+//! Where the heap has no free block, mutators allocate in holes as without a nursery, and these
+//! young closures do not move.
+//!
+//! [`Marker`]: crate::trace::Marker
+
+use super::holes::Hole;
+use super::sweep::has_marks;
+use super::{LineSpace, YOUNG, hole_of};
+use crate::block::{BlockState, poison};
+use crate::heap::Heap;
+use crate::space::MarkBits;
+use crate::words::Bytes;
+
+impl LineSpace {
+    /// As [`LineSpace::new`], with a nursery. `step` is not that of young closures.
+    pub fn with_nursery(step: u8, capabilities: usize) -> Self {
+        LineSpace {
+            has_nursery: true,
+            ..LineSpace::new(step, capabilities)
+        }
+    }
+
+    /// Condemns the blocks of the nursery, if the space has one and survivors are expected, and
+    /// takes a reserve for `expected` bytes of survivors. These are holes, unless `is_major`:
+    /// holes lie between closures that a major marking may move. Then it takes free blocks. A
+    /// reserve that was kept is for a major marking. Comes after [`LineSpace::leave`] and
+    /// [`LineSpace::choose`].
+    pub fn condemn_nursery(&mut self, heap: &mut Heap, marks: &MarkBits, expected: Bytes, is_major: bool) {
+        if !self.has_nursery {
+            return;
+        }
+        if !mutant!("evacuate/rest-of-nursery-kept") {
+            self.aside.retain(|hole| !is_nursery(heap, *hole));
+        }
+        if !is_major {
+            self.reserve.keep();
+        }
+        if expected == Bytes::ZERO {
+            return;
+        }
+        for &run in &self.fresh {
+            let state = heap.blocks().state_of(run.start());
+            heap.set_state(run, state.condemned(true));
+            self.candidates.push(run);
+        }
+        let in_holes = if is_major {
+            Bytes::ZERO
+        } else {
+            self.reserve_holes(marks, expected)
+        };
+        let in_blocks: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
+        self.fill_reserve(heap, Bytes(in_blocks + expected.saturating_sub(in_holes).0));
+    }
+
+    /// Takes holes of at least `wanted` bytes together, if there are so many. Returns their size.
+    fn reserve_holes(&mut self, marks: &MarkBits, wanted: Bytes) -> Bytes {
+        let mut size = 0;
+        while let (true, Some(hole)) = (size < wanted.0, self.next_hole(marks)) {
+            // SAFETY: free memory of this space, which no mutator has.
+            unsafe { poison::lend(hole.start, hole.size()) };
+            size += hole.size().0;
+            self.reserve.holes.push(hole);
+        }
+        Bytes(size)
+    }
+
+    /// Ends the evacuation of the nursery: frees its blocks without marks, and those of the
+    /// reserve. The others are old from now on, and have holes behind the closures that came or
+    /// stayed there.
+    pub(super) fn free_nursery(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
+        self.end_evacuation(marks);
+        self.filled
+            .retain(|filled| heap.blocks().state_of(filled.hole.start).is_mixed());
+        for run in self.fresh.drain(..) {
+            if !has_marks(marks, run) {
+                self.held -= run.bytes().0;
+                heap.free(run);
+                continue;
+            }
+            self.unsearched.push(hole_of(run));
+            heap.set_state(run, BlockState::of_step(self.step));
+            self.kept.push(run);
+        }
+    }
+}
+
+/// Whether a hole is in a block of the nursery: one with young closures only.
+fn is_nursery(heap: &Heap, hole: Hole) -> bool {
+    let state = heap.blocks().state_of(hole.start);
+    state.step() == YOUNG && !state.is_mixed()
+}

@@ -1,0 +1,56 @@
+//! What is left of a marking that was interrupted.
+
+use super::dropped::Dropped;
+use super::span_stack::{SpanStack, StackPool};
+use crate::heap::Heap;
+use crate::sync::Arc;
+use crate::words::Bytes;
+
+/// Bytes of heap for each byte of mark stacks.
+pub(super) const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
+
+/// The least memory that mark stacks may take.
+pub(super) const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
+    Bytes(128)
+} else {
+    Bytes::kib(64)
+};
+
+/// The grey closures of a marking that was interrupted: marked, and not scanned. A collector keeps
+/// this value from one pause to the next ([`Marker::resume`](super::Marker::resume)). It holds the
+/// slots that are still to be scanned, also parts of large arrays, and the interval of closures for
+/// which the mark stack had no room. Its memory is bounded, and counts under the limit of the heap.
+#[derive(Debug)]
+pub struct Grey {
+    pub(super) stack: SpanStack,
+    pub(super) dropped: Dropped,
+    pub(super) pool: Arc<StackPool>,
+}
+
+impl Grey {
+    /// Nothing is grey: a marking of `heap` that has yet to find its first closure.
+    pub fn new(heap: &Heap) -> Grey {
+        Grey::within(Grey::most(heap), heap)
+    }
+
+    /// Nothing is grey; mark stacks may take at most `most` memory.
+    pub(super) fn within(most: Bytes, heap: &Heap) -> Grey {
+        let pool = Arc::new(StackPool::new(most, heap.charges()));
+        Grey {
+            stack: SpanStack::new(Arc::clone(&pool)),
+            dropped: Dropped::NONE,
+            pool,
+        }
+    }
+
+    /// The memory that mark stacks may take in a heap of this size.
+    pub(super) fn most(heap: &Heap) -> Bytes {
+        let committed = heap.blocks().accounting().committed().0;
+        Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK)
+    }
+
+    /// Whether no closure is grey. (Those that mutators overwrote since are not counted.)
+    pub fn is_empty(&self) -> bool {
+        self.stack.len() == 0 && self.dropped.is_none()
+    }
+}

@@ -1,0 +1,79 @@
+//! A trace in slices, between which the program runs.
+//!
+//! The order is that of [`live`](super::live): roots, everything that they lead to, finalisers,
+//! weak handles. The trace finds all closures that were reachable when it began, its *snapshot*. So
+//! roots are traced once, at the beginning; afterwards barriers show the marker what mutators
+//! overwrite ([`SnapshotBarrier`]). Closures that become garbage meanwhile *float* until the next
+//! trace.
+
+use super::drained::Progress;
+use super::marker::{Grey, Marked, Marker};
+use super::order::Tracing;
+use crate::barrier::SnapshotBarrier;
+use crate::collector::Pause;
+use crate::events::Phase;
+use crate::space::Marks;
+use crate::words::Words;
+
+/// A trace under way, which a collector keeps from pause to pause.
+#[derive(Debug)]
+pub struct SlicedTrace {
+    grey: Grey,
+    /// Finalisers that get their closures have been found.
+    finalised: bool,
+}
+
+impl SlicedTrace {
+    /// Begins a trace of everything: marks the referents of roots, and has barriers note what
+    /// mutators overwrite. The nursery, if the collector has one, is empty, and nothing is marked
+    /// that is to be found. Returns the trace and its results so far.
+    pub fn begin<A, M: Marks>(pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
+        let mut marker = Marker::resume(Grey::new(pause.heap), pause.heap, marks);
+        marker.roots(pause.roots);
+        if !mutant!("sliced/marking-not-said") {
+            <SnapshotBarrier>::set_marking(pause.capabilities, true);
+        }
+        let (marked, grey) = marker.interrupt();
+        pause.events.phase(Phase::RootsTraced);
+        let trace = SlicedTrace { grey, finalised: false };
+        (trace, marked)
+    }
+
+    /// Goes on for about `budget` words of work ([`Marked::work`]). If nothing is left, makes
+    /// finalisers ready, brings weak handles up to date and has the barriers note nothing any more;
+    /// what is unmarked then is garbage. Returns what is left of the trace, none if it is over, and
+    /// the results of this slice.
+    ///
+    /// The last slice comes in a pause in which the nursery is empty and no slot is remembered,
+    /// since slots of garbage are not to be written any more.
+    pub fn advance<A, M: Marks>(
+        self,
+        pause: &mut Pause<'_, A>,
+        marks: &M,
+        budget: Words,
+    ) -> (Option<SlicedTrace>, Marked) {
+        let SlicedTrace { grey, mut finalised } = self;
+        let mut marker = Marker::resume(grey, pause.heap, marks);
+        marker.set_budget(budget);
+        marker.overwritten(pause.capabilities);
+        let mut progress = marker.trace_some();
+        pause.events.phase(Phase::HeapTraced);
+        if progress == Progress::Done && !finalised {
+            finalised = true;
+            if let Some(ready) = pause.roots.finalise_first(|slot| marker.lives(slot)) {
+                ready.for_each(|slot| marker.root(slot));
+                progress = marker.trace_some();
+                pause.events.phase(Phase::FinalisersTraced);
+            }
+        }
+        if progress == Progress::Done {
+            marker.weak_handles(pause.roots);
+            pause.roots.finalise_last(|slot| marker.lives(slot));
+            <SnapshotBarrier>::set_marking(pause.capabilities, false);
+            pause.events.phase(Phase::WeakProcessed);
+        }
+        let (marked, grey) = marker.interrupt();
+        let left = (progress == Progress::More).then_some(SlicedTrace { grey, finalised });
+        (left, marked)
+    }
+}

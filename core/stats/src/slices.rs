@@ -1,0 +1,37 @@
+//! The slices of a run.
+
+use super::Collection;
+
+/// All pauses of a run that did a slice of a cycle, not all of it. Their time is also that of their
+/// generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slices {
+    /// Number of slices.
+    pub count: u64,
+    /// Cycles that ended with one.
+    pub cycles: u64,
+    /// Bytes of closures that they marked.
+    pub marked: u64,
+    /// Bytes of memory that they swept.
+    pub swept: u64,
+    /// Elapsed time of their pauses, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The longest of these pauses, in nanoseconds.
+    pub max_pause_ns: u64,
+}
+
+impl Slices {
+    /// Adds a collection, if it was a slice.
+    pub(super) fn add(&mut self, collection: &Collection) {
+        let (work, elapsed_ns) = (&collection.work, collection.time.elapsed_ns);
+        if !work.cycle.is_slice() {
+            return;
+        }
+        self.count += 1;
+        self.cycles += u64::from(work.is_major());
+        self.marked += work.marked.unwrap_or_default().0 as u64;
+        self.swept += work.swept.unwrap_or_default().0 as u64;
+        self.elapsed_ns += elapsed_ns;
+        self.max_pause_ns = self.max_pause_ns.max(elapsed_ns);
+    }
+}

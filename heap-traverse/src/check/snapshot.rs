@@ -1,0 +1,64 @@
+//! The snapshot that a collector marks in slices: the closures that could be reached when marking
+//! began are still there when it ends, whatever the program did meanwhile.
+
+use super::fault::{self, Check, Fault};
+use crate::addr_set::AddrSet;
+use crate::traverse::{Traversal, Visit};
+use gclab_core::words::Addr;
+use gclab_core::world::Stopped;
+use gclab_stats::Cycle;
+
+/// The closures of a snapshot that is being marked.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    closures: Vec<Addr>,
+}
+
+impl Snapshot {
+    /// Checks the snapshot against `starts`, where closures start now, and the closures that the
+    /// barrier noted. `kept` is the snapshot after the last collection, and becomes that after this
+    /// one, which did this part of a `cycle`: a whole cycle after the end of another may free some
+    /// of it.
+    pub(super) fn check(
+        kept: &mut Option<Snapshot>,
+        stopped: &Stopped<'_>,
+        cycle: Cycle,
+        starts: &AddrSet,
+        traversal: &mut Traversal,
+    ) -> Result<(), Fault> {
+        if let Some(noted) = stopped.overwritten().find(|noted| !starts.contains(*noted)) {
+            return Err(fault(stopped, "the barrier noted", noted));
+        }
+        let lost = kept
+            .as_ref()
+            .filter(|_| cycle != Cycle::Whole)
+            .and_then(|snapshot| snapshot.lost(starts));
+        if let Some(lost) = lost {
+            return Err(fault(stopped, "the snapshot has", lost));
+        }
+        *kept = match kept.take() {
+            _ if !stopped.marks_snapshot() => None,
+            None => Some(Snapshot::of(stopped, traversal)),
+            snapshot => snapshot,
+        };
+        Ok(())
+    }
+
+    /// The closures that can be reached now, but those of the nursery, which is empty.
+    fn of(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Snapshot {
+        let mut closures = Vec::new();
+        traversal.each(stopped.root_closures(), |closure| {
+            closures.push(closure.addr());
+            Visit::Descend(())
+        });
+        Snapshot { closures }
+    }
+
+    fn lost(&self, starts: &AddrSet) -> Option<Addr> {
+        self.closures.iter().copied().find(|at| !starts.contains(*at))
+    }
+}
+
+fn fault(stopped: &Stopped<'_>, whose: &str, at: Addr) -> Fault {
+    Fault::new(Check::Snapshot, format!("{whose} {}", fault::place(stopped, at)))
+}
