@@ -1,6 +1,6 @@
 //! The major heap: a free space for all but large objects, and these beside it.
 
-use super::pace::{LEAST_CHUNK, chunk_words};
+use super::pace::{Compaction, LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
 use super::settings::Settings;
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region};
@@ -136,6 +136,19 @@ impl MajorHeap {
         self.large.sweep(pause.heap, &self.marks);
         self.large_live = marked.large.to_bytes();
         marked
+    }
+
+    /// Returns chunks that are wholly free, after `cycles` cycles, where the overhead calls for a
+    /// compaction. As many words stay free as the space overhead of live data is, and a word for
+    /// each percent of it.
+    pub(super) fn shrink(&mut self, heap: &mut Heap, settings: &Settings, cycles: u64) {
+        let memory = self.space.memory();
+        let overhead = Compaction::overhead(memory.held(), memory.free());
+        let rule = settings.compaction;
+        if rule.is_possible(cycles, memory.held(), settings.increment) && rule.is_due(overhead) {
+            let keep = settings.space_overhead as usize * (memory.in_use().0 / 100 + 1);
+            self.space.shrink(heap, Words(keep));
+        }
     }
 
     /// Sweeps `budget` words. Returns whether the sweep is over.

@@ -45,6 +45,8 @@ pub struct Ocaml {
     window: Window,
     /// The share of a cycle that is owed.
     owed: f64,
+    /// Cycles that are over.
+    cycles: u64,
     /// Memory is short: the minor heap is smaller than it should be.
     is_urgent: bool,
 }
@@ -74,6 +76,7 @@ unsafe impl Collector for Ocaml {
             window: Window::new(settings.window),
             settings,
             owed: 0.0,
+            cycles: 0,
             is_urgent: false,
         };
         ocaml.set_area(heap, least)?;
@@ -101,9 +104,12 @@ impl Collect for Ocaml {
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
-        // The words that are promoted may make a cycle due: they are not known yet.
+        // The words that are promoted may make a cycle due, too: they are not known yet.
         let major = cause.forces_major() || self.is_urgent;
-        major.then_some(Due { generation: 1, major })
+        Some(Due {
+            generation: u32::from(major),
+            major,
+        })
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
@@ -113,14 +119,21 @@ impl Collect for Ocaml {
         let before = self.major.chunk_words();
         let promoted = self.major.promote(pause);
         self.nursery.reset();
+        let fresh = self.nursery.take_fresh(pause.heap);
+        self.nursery
+            .replace(fresh)
+            .into_iter()
+            .for_each(|run| pause.heap.free(run));
         self.major.grow_on(pause.heap, &self.settings, before);
 
         self.note_allocated(direct + promoted.moved);
-        let major = pause.due.is_some() || self.owed >= 1.0;
+        let major = pause.due.is_some_and(|due| due.major) || self.owed >= 1.0;
         let marked = major.then(|| self.major.collect(pause));
         pause.events.phase(Phase::Released);
         if major {
             self.owed = 0.0;
+            self.cycles += 1;
+            self.major.shrink(pause.heap, &self.settings, self.cycles);
         }
         let least = least_area(pause.capabilities.iter().len() as u32);
         let exhausted = self.set_area(pause.heap, least).err();

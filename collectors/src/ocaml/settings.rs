@@ -11,6 +11,7 @@ pub(super) const HONOURED: &[Parameter] = &[
     Parameter::Ocaml(OcamlLetter::MinorHeap),
     Parameter::Ocaml(OcamlLetter::Increment),
     Parameter::Ocaml(OcamlLetter::SpaceOverhead),
+    Parameter::Ocaml(OcamlLetter::MaxOverhead),
     Parameter::Ocaml(OcamlLetter::Policy),
     Parameter::Ocaml(OcamlLetter::Window),
     Parameter::Ocaml(OcamlLetter::InitialHeap),

@@ -195,8 +195,8 @@ impl Nursery {
     }
 
     /// Takes as much memory as the areas have, for [`Nursery::replace`], if the heap protects
-    /// memory that collections free. None, if there is not enough.
-    pub(crate) fn take_fresh(&self, heap: &mut Heap) -> Vec<BlockRun> {
+    /// memory that collections free (`-DP`). None, if there is not enough.
+    pub fn take_fresh(&self, heap: &mut Heap) -> Vec<BlockRun> {
         let (mut fresh, protects) = (Vec::new(), heap.protects_freed());
         let runs = self.areas.iter().flat_map(|area| &area.runs);
         for NurseryRun { run, .. } in runs.filter(|_| protects) {
@@ -213,7 +213,7 @@ impl Nursery {
 
     /// After [`Nursery::reset`], puts `fresh` runs in the place of all runs, unless there are none.
     /// Returns the former runs: the collector frees them.
-    pub(crate) fn replace(&mut self, fresh: Vec<BlockRun>) -> Vec<BlockRun> {
+    pub fn replace(&mut self, fresh: Vec<BlockRun>) -> Vec<BlockRun> {
         let runs = self.areas.iter_mut().flat_map(|area| &mut area.runs);
         let replaced = runs.zip(fresh).map(|(old, run)| {
             old.end = run.start();

@@ -11,7 +11,7 @@
 //! The lowest bits of a header tell a free block from a closure, whose header is odd, and from a
 //! forwarding address, which is a multiple of 8. Each block has a byte for notes of its free list.
 
-use crate::block::{BlockRun, poison};
+use crate::block::{BlockRun, LARGE_OBJECT, poison};
 use crate::words::{Addr, Words};
 
 /// Free memory that is no fragment. It is a name: the block may be in use by now, and its
@@ -106,11 +106,18 @@ pub struct FreeMemory {
     /// Words of free blocks.
     free: Words,
     fragments: Words,
+    /// The sum of [`room_in`] over all free blocks.
+    room: Words,
+}
+
+/// The words of small closures that a free block of `words` words is sure to have room for: while
+/// it has more words left than the largest of them, each one fits.
+fn room_in(words: Words) -> Words {
+    words.saturating_sub(LARGE_OBJECT)
 }
 
 impl FreeMemory {
-    /// Adds a chunk, all of which is free. Its owner returns it to the heap only after
-    /// [`FreeMemory::remove`].
+    /// Adds a chunk, all of which is free.
     ///
     /// # Panics
     /// If it is a chunk already.
@@ -126,6 +133,29 @@ impl FreeMemory {
         // SAFETY: the run is the space's, and holds nothing yet.
         let block = unsafe { self.release(run.start(), run.bytes().to_words_up()) };
         block.expect("a run has more than a word")
+    }
+
+    /// Removes the chunk that `block` fills. The block is in no list any more.
+    ///
+    /// # Panics
+    /// If it does not fill a chunk.
+    pub(super) fn remove(&mut self, block: FreeBlock) -> BlockRun {
+        let place = self.chunks.partition_point(|chunk| chunk.start() < block.0);
+        let run = self.chunks.remove(place);
+        let words = self.absorb(block);
+        assert!(
+            run.start() == block.0 && run.bytes() == words.to_bytes(),
+            "{block:?} is not all of {run:?}"
+        );
+        self.held -= words;
+        run
+    }
+
+    /// The block that fills `chunk`, if one does.
+    pub(super) fn filling(&self, chunk: BlockRun) -> Option<FreeBlock> {
+        // SAFETY: something starts where a chunk does.
+        let (block, words) = unsafe { self.free_at(chunk.start()) }?;
+        (words.to_bytes() == chunk.bytes()).then_some(block)
     }
 
     /// The chunks, by address.
@@ -147,6 +177,12 @@ impl FreeMemory {
     /// Free words that are in no list: blocks of one word.
     pub fn fragments(&self) -> Words {
         self.fragments
+    }
+
+    /// Words of closures that find room in any case, whichever blocks a list chooses, if none of
+    /// them is a large object.
+    pub fn room(&self) -> Words {
+        self.room
     }
 
     /// Words that are not free.
@@ -193,6 +229,7 @@ impl FreeMemory {
             return None;
         }
         self.free += words;
+        self.room += room_in(words);
         Some(FreeBlock(at))
     }
 
@@ -268,6 +305,7 @@ impl FreeMemory {
             }
         };
         self.free -= if rest == Rest::Fragment { had } else { words };
+        self.room -= room_in(had) - room_in(left);
         // SAFETY: they are words of a chunk, and whoever asked for them has them now.
         unsafe { poison::lend(at, words.to_bytes()) };
         (at, rest)
@@ -289,6 +327,7 @@ impl FreeMemory {
     pub(super) fn absorb(&mut self, block: FreeBlock) -> Words {
         let words = self.words(block);
         self.free -= words;
+        self.room -= room_in(words);
         words
     }
 

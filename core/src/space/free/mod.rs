@@ -95,9 +95,10 @@ impl<L: FreeList> FreeSpace<L> {
         Ok(())
     }
 
-    /// Ensures that closures of `words` words in total can be promoted, whichever free blocks there
-    /// are: sets chunks of `chunk` words aside. They become chunks of the space when no free block
-    /// fits. Where the heap has no memory for one, it is as small as it may be.
+    /// Ensures that small closures of `words` words in total can be promoted, whichever free blocks
+    /// the list chooses: if there may be too little room, sets chunks of `chunk` words aside. They
+    /// become chunks of the space when no free block fits. Where the heap has no memory for one, it
+    /// is as small as it may be. Chunks that are not needed go back to the heap.
     ///
     /// # Errors
     /// If the heap has no memory for them.
@@ -109,22 +110,40 @@ impl<L: FreeList> FreeSpace<L> {
         words: Words,
         chunk: Words,
     ) -> Result<(), OutOfMemory> {
-        // The last closure that a chunk has no room for is smaller than a large object.
-        let room = |run: &BlockRun| run.bytes().to_words_up().saturating_sub(LARGE_OBJECT);
-        let mut left = words.saturating_sub(self.spare.iter().map(room).sum());
-        while left > Words::ZERO {
-            let least = LARGE_OBJECT + left;
-            let wanted = chunk.max(LARGE_OBJECT + Words(1));
+        let spare = |run: &BlockRun| run.bytes().to_words_up().saturating_sub(LARGE_OBJECT);
+        let room = self.memory.room();
+        let mut have = room + self.spare.iter().map(spare).sum();
+        while let Some(last) = self.spare.pop_if(|last| have - spare(last) >= words) {
+            have -= spare(&last);
+            heap.free(last);
+        }
+        while have < words {
+            let (least, wanted) = (LARGE_OBJECT + (words - have), chunk.max(LARGE_OBJECT + Words(1)));
             let run = self.chunk(heap, starts, marks, wanted).or_else(|error| {
                 if wanted <= least {
                     return Err(error);
                 }
                 self.chunk(heap, starts, marks, least)
             })?;
-            left = left.saturating_sub(room(&run));
+            have += spare(&run);
             self.spare.push(run);
         }
         Ok(())
+    }
+
+    /// Returns chunks that are free as a whole to the heap, as long as `keep` words stay free.
+    ///
+    /// # Panics
+    /// If a sweep is under way.
+    pub fn shrink(&mut self, heap: &mut Heap, keep: Words) {
+        assert!(self.cursor.is_none(), "a sweep knows its chunks");
+        for chunk in self.memory.chunks().to_vec().into_iter().rev() {
+            let fits = self.memory.free() >= keep + chunk.bytes().to_words_up();
+            if let Some(block) = self.memory.filling(chunk).filter(|_| fits) {
+                self.list.absorbed(&mut self.memory, block);
+                heap.free(self.memory.remove(block));
+            }
+        }
     }
 
     /// A new run, without bits.

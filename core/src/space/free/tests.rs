@@ -54,6 +54,8 @@ enum Op {
     BeginMarking,
     BeginSweep,
     Sweep(usize),
+    /// Returns free chunks, and keeps so many free words.
+    Shrink(usize),
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -63,6 +65,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::BeginMarking),
         1 => Just(Op::BeginSweep),
         3 => (1..700_usize).prop_map(Op::Sweep),
+        1 => (0..700_usize).prop_map(Op::Shrink),
     ]
 }
 
@@ -111,6 +114,7 @@ impl Model {
             }
             Op::BeginSweep if self.is_marking => self.begin_sweep(),
             Op::Sweep(budget) if self.space.is_sweeping() => self.sweep(Words(budget)),
+            Op::Shrink(keep) if !self.space.is_sweeping() => self.shrink(Words(keep)),
             _ => {}
         }
     }
@@ -156,10 +160,25 @@ impl Model {
         }
     }
 
+    fn shrink(&mut self, keep: Words) {
+        let had = self.space.memory().free();
+        self.space.shrink(&mut self.heap, keep);
+        let memory = self.space.memory();
+        assert!(memory.free() >= keep.min(had), "{had:?}, and now {:?}", memory.free());
+        let whole = |chunk: &BlockRun| !self.closures.keys().any(|&at| chunk.contains(at));
+        let least = memory
+            .chunks()
+            .iter()
+            .filter(|chunk| whole(chunk))
+            .map(|chunk| chunk.bytes())
+            .min();
+        assert!(least.is_none_or(|least| memory.free() < keep + least.to_words_up()));
+    }
+
     /// Compares the pieces of all chunks with the closures, the list and the figures.
     fn check(&self) {
         let (mut closures, mut list, mut fragments) = (BTreeMap::new(), BTreeSet::new(), Words(0));
-        let (mut free, mut free_end) = (Words(0), Addr::NULL);
+        let (mut free, mut room, mut free_end) = (Words(0), Words(0), Addr::NULL);
         let chunks = self.space.memory().chunks();
         let mut apart = |at: Addr, words| {
             let is_first = chunks.iter().any(|chunk| chunk.start() == at);
@@ -171,6 +190,7 @@ impl Model {
             Piece::Free(block, words) => {
                 apart(block.at(), words);
                 free += words;
+                room += words.saturating_sub(LARGE_OBJECT);
                 list.insert(block);
             }
             Piece::Fragment(at) => {
@@ -182,7 +202,10 @@ impl Model {
         assert_eq!(closures, expected);
         assert_eq!(list, self.space.list().0);
         let memory = self.space.memory();
-        assert_eq!((free, fragments), (memory.free(), memory.fragments()));
+        assert_eq!(
+            (free, fragments, room),
+            (memory.free(), memory.fragments(), memory.room())
+        );
         assert_eq!(closures.into_values().sum::<Words>(), memory.in_use());
         self.check_regions();
     }
@@ -281,6 +304,17 @@ fn spare_chunks_suffice_for_closures_of_any_size() {
         .prepare(heap, starts, marks, words, Words(1024))
         .expect("room");
     assert_eq!(model.space.spare.len(), runs);
+    // Half as much needs less, and gives memory back.
+    let half = Words(words.0 / 2);
+    model
+        .space
+        .prepare(heap, starts, marks, half, Words(1024))
+        .expect("room");
+    assert!(model.space.spare.len() < runs);
+    model
+        .space
+        .prepare(heap, starts, marks, words, Words(1024))
+        .expect("room");
     let mut taken = Words(0);
     while taken + LARGE_OBJECT <= words {
         let size = LARGE_OBJECT - Words(1);
