@@ -1,6 +1,7 @@
 //! The answer of a search as JSON.
 
-use gclab_sweep::tune::answer::{Answer, FRONT, Interval, Means, Verdict, answer as answer_of, front, means};
+use gclab_sweep::tune::answer::{Answer, FRONT, Interval, Means, Verdict, answer as answer_of, means};
+use gclab_sweep::tune::front::front;
 use serde_json::{Value, json};
 
 use super::evidence::fate;

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use gclab_results::shell_line;
 use gclab_sweep::text::counted;
-use gclab_sweep::tune::answer::{
-    Answer, Comparison, FRONT, Interval, Means, Verdict, answer as answer_of, front, means,
-};
+use gclab_sweep::tune::answer::{Answer, Comparison, FRONT, Interval, Means, Verdict, answer as answer_of, means};
 use gclab_sweep::tune::contestant::Fate;
 use gclab_sweep::tune::figures::{Goal, shown};
+use gclab_sweep::tune::front::front;
 use gclab_sweep::tune::offer::Offer;
 
 use super::evidence::fate;
@@ -47,7 +46,7 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     if matches!(answer, Answer::DefaultFails(_)) {
         return text;
     }
-    text.push_str("\nThe Pareto front: no setting that was tried is better in one mean and worse in none\n");
+    text.push_str("\nThe Pareto front: settings within all limits than which none was shown to be better in one figure, and better or equal in all\n");
     text.push_str(&table(tuned, &front(search)));
     let all: Vec<Means> = (0..offer.space.len())
         .filter_map(|setting| means(search, setting))

@@ -1,5 +1,4 @@
-//! The answer of a search: whether a setting is better than the default, by how much, and which
-//! settings trade one figure for another.
+//! The answer of a search: whether a setting is better than the default, and by how much.
 
 pub use gclab_inference::Interval;
 use gclab_inference::{Change, Ratio, Spread, ratio_of_means};
@@ -121,7 +120,7 @@ fn more_runs(base: &Contestant, new: &Contestant, goal: Goal) -> Option<usize> {
 }
 
 /// Whether the mean of the last runs, or else of all, keeps a limit.
-fn keeps(contestant: &Contestant, limit: &Limit) -> bool {
+pub(super) fn keeps(contestant: &Contestant, limit: &Limit) -> bool {
     let last = spread(&contestant.confirmation, limit.goal);
     let all = || Spread::of(contestant.runs().filter_map(|figures| limit.goal.of(figures)));
     last.or_else(all).is_some_and(|spread| spread.mean <= limit.most)
@@ -162,21 +161,4 @@ pub fn means(search: &Search, setting: usize) -> Option<Means> {
         runs,
         figures: FRONT.map(of),
     })
-}
-
-/// The settings of the Pareto front, by their time: no other setting is at least as good in each
-/// mean and better in one. A figure that no run tells counts for none.
-pub fn front(search: &Search) -> Vec<Means> {
-    let all: Vec<Means> = (0..search.space().len())
-        .filter_map(|setting| means(search, setting))
-        .collect();
-    let value = |figure: Option<(f64, Option<Interval>)>| figure.map_or(f64::INFINITY, |(mean, _)| mean);
-    let dominates = |one: &Means, other: &Means| {
-        let pairs = || one.figures.into_iter().zip(other.figures);
-        pairs().all(|(one, other)| value(one) <= value(other)) && pairs().any(|(one, other)| value(one) < value(other))
-    };
-    let is_free = |means: &&Means| !all.iter().any(|other| dominates(other, means));
-    let mut front: Vec<Means> = all.iter().filter(is_free).copied().collect();
-    front.sort_by(|one, other| value(one.figures[0]).total_cmp(&value(other.figures[0])));
-    front
 }

@@ -6,7 +6,7 @@
 //! - `race`: the order of the settings by their runs, and which of them are out;
 //! - `picks` and `search`: which runs to do next;
 //! - `drive`: the loop of a search;
-//! - `answer`: the conclusion, and the Pareto front;
+//! - `answer`: the conclusion; `front`: the settings that trade one figure for another;
 //! - `offer`: the space of a program, from the adapter of its runtime or from gclab's own flags;
 //! - `detect`: the runtime of a program;
 //! - `energy`: the energy counters of the processor;
@@ -21,6 +21,7 @@ pub mod detect;
 mod drive;
 pub mod energy;
 pub mod figures;
+pub mod front;
 pub mod offer;
 mod picks;
 mod race;
