@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_report::{Results, put_together};
-use gclab_results::ResultsError;
+use gclab_report::{Reader, Results, put_together};
 use gclab_sweep::find::find;
 use gclab_sweep::folder::note_on_strays;
 use gclab_sweep::tell;
@@ -47,10 +46,10 @@ enum Format {
 
 pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
     let reader = match arguments.format {
-        Some(Format::Csv | Format::Parquet) => FOR_TABLES,
-        _ => FOR_REPORTS,
+        Some(Format::Csv | Format::Parquet) => Reader::for_tables(),
+        _ => Reader::for_reports(),
     };
-    let opened = match open_by(&arguments.folders, &reader) {
+    let opened = match open_by(&arguments.folders, &reader, MOST) {
         Ok(folders) => folders,
         Err(message) => return refuse(message),
     };
@@ -97,46 +96,28 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
 /// Opens folders by their paths or names for a comparison, and prints a note on lines that are of
 /// no planned run.
 pub(crate) fn open_compared(folders: &[PathBuf]) -> Result<Vec<Results>, String> {
-    open_by(folders, &FOR_COMPARISONS)
+    open_by(folders, &Reader::for_comparisons(), MOST)
 }
 
-/// Reads folders for a purpose. The figures of their runs are in memory, so there is a limit.
-struct Reader {
-    read: fn(PathBuf) -> Result<Results, ResultsError>,
-    /// The most timed runs of all folders together: their figures take about two gigabytes.
-    most: usize,
-}
+/// The most timed runs of all folders together. A run takes 48 bytes and some more while statistics
+/// are made, so these take about two gigabytes; figures are in a temporary file. (The plan of one
+/// folder has a million runs at most.)
+const MOST: usize = 20_000_000;
 
-/// A run takes up to 1.2 kB. (The plan of one folder has a million runs at most.)
-const FOR_REPORTS: Reader = Reader {
-    read: |path| Results::open(path),
-    most: 2_000_000,
-};
-
-const FOR_TABLES: Reader = Reader {
-    read: |path| Results::open_table(path),
-    most: 4_000_000,
-};
-
-const FOR_COMPARISONS: Reader = Reader {
-    read: |path| Results::open_compared(path),
-    most: 8_000_000,
-};
-
-fn open_by(folders: &[PathBuf], reader: &Reader) -> Result<Vec<Results>, String> {
+fn open_by(folders: &[PathBuf], reader: &Reader, most: usize) -> Result<Vec<Results>, String> {
     let mut opened: Vec<Results> = Vec::new();
     for name in folders {
-        let results = (reader.read)(find(name)?).map_err(|error| error.to_string())?;
+        let results = reader.read(find(name)?).map_err(|error| error.to_string())?;
         let timed = opened.iter().map(Results::timed).sum::<usize>() + results.timed();
-        if timed > reader.most {
+        if timed > most {
             return Err(format!(
-                "{}: the folders up to this one have {timed} timed runs, and the figures of at most {} are held in \
-                 memory: name fewer folders, or sweep in smaller experiments",
+                "{}: the folders up to this one have {timed} timed runs, and at most {most} are compared at once: \
+                 name fewer folders, or sweep in smaller experiments",
                 name.display(),
-                reader.most
             ));
         }
-        if let Some(note) = note_on_strays(&results.runs_file(), results.strays()) {
+        if let Some(strays) = results.strays().map_err(|error| error.to_string())? {
+            let note = note_on_strays(&results.runs_file(), &strays.first, strays.count);
             tell!("gclab: note: {note}");
         }
         opened.push(results);
@@ -198,15 +179,13 @@ mod tests {
 
     /// The limit is for all folders together, and the message says how to narrow.
     #[test]
-    fn the_figures_of_too_many_runs_are_refused_in_one_message() {
+    fn too_many_runs_are_refused_in_one_message() {
         let small = PathBuf::from(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../results/tests/it/fixtures/small"
         ));
-        let open = |folders: &[PathBuf], most| {
-            let reader = Reader { most, ..FOR_REPORTS };
-            open_by(folders, &reader).map(|opened| opened.len())
-        };
+        let open =
+            |folders: &[PathBuf], most| open_by(folders, &Reader::for_reports(), most).map(|opened| opened.len());
         let runs = Results::open(&small).expect("a folder").timed();
         let twice = [small.clone(), small.clone()];
         assert_eq!(open(&twice, 2 * runs), Ok(2));

@@ -43,7 +43,7 @@ mod run_files;
 pub mod schema;
 mod shell;
 mod stats;
-mod time;
+pub mod time;
 mod unit;
 
 pub use conditions::{Conditions, Counters};

@@ -132,7 +132,7 @@ documented! {
 }
 
 /// The outcome of a run. Only [`Status::Ok`] runs enter statistics of times.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Status {
     /// Exit status 0 and a checksum.

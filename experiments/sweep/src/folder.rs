@@ -289,16 +289,15 @@ fn resume(path: PathBuf, wanted: &Manifest, runs: &[Run]) -> Result<Folder, Fold
 
 /// A note on the lines of `runs.jsonl` that are of no planned run, if there are any.
 fn strays(results: &ResultsDir) -> Option<String> {
-    note_on_strays(&results.runs_file(), results.strays())
+    let strays = results.strays();
+    let first = strays.first()?;
+    Some(note_on_strays(&results.runs_file(), first, strays.len()))
 }
 
-/// A note on the lines of a `runs.jsonl` that are of no planned run, from the ids of these runs;
-/// `None` without any.
-pub fn note_on_strays<'i>(runs_file: &Path, ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
-    let mut ids = ids.into_iter();
-    let first = ids.next()?;
-    let all = ids.count() + 1;
-    Some(format!(
+/// A note on the lines of a `runs.jsonl` that are of no planned run: their number, and the id of
+/// the first one.
+pub fn note_on_strays(runs_file: &Path, first: &str, all: usize) -> String {
+    format!(
         "{}: {} of no run of this plan (the first is {first}); figures include them, but they stand for no planned run. \
          `gclab report` takes several folders and joins the parts of one plan",
         runs_file.display(),
@@ -307,7 +306,7 @@ pub fn note_on_strays<'i>(runs_file: &Path, ids: impl IntoIterator<Item = &'i st
         } else {
             format!("{all} lines are")
         }
-    ))
+    )
 }
 
 /// The difference that makes the results of two sweeps incomparable: the builds, or else the

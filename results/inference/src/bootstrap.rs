@@ -33,6 +33,11 @@ pub fn runs_for_percentile(percent: f64) -> usize {
     if percent > 50.0 { 9 } else { 5 }
 }
 
+/// From this number of runs of a configuration on, the figures of resamples are drawn from their
+/// distribution: that of a mean is normal, and that of a median has a formula. Then the time for an
+/// interval does not grow with the runs.
+pub(crate) const MANY: usize = 1000;
+
 /// The seed of all resamples.
 const SEED: u128 = 0x0067_636c_6162;
 
@@ -51,6 +56,13 @@ impl Resampler {
         Resampler {
             random: Pcg64Mcg::new(SEED),
         }
+    }
+
+    /// A standard normal number (Box and Muller).
+    pub(crate) fn normal(&mut self) -> f64 {
+        let mut uniform = || (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * uniform()).cos()
     }
 
     /// Fills `drawn` with indexes below `n`. One in 2^32 is more likely than another, which
@@ -90,7 +102,22 @@ pub fn interval_of_median(sorted: &[f64]) -> Option<Interval> {
 
 /// [`interval_of_median`] with a number of resamples, for any number of runs.
 pub(crate) fn of_medians(sorted: &[f64], resamples: usize) -> Interval {
-    ends(medians(sorted, resamples), sorted.len(), (sorted.len() - 1) as f64)
+    let n = sorted.len();
+    if n >= MANY {
+        return of_many(sorted);
+    }
+    ends(medians(sorted, resamples), n, (n - 1) as f64)
+}
+
+/// The same of many runs. A resample has its median at the place of the sorted runs below which
+/// half of its draws lie. That place is normal around n/2, with the deviation √n/2.
+fn of_many(sorted: &[f64]) -> Interval {
+    let n = sorted.len() as f64;
+    let away = (n / (n - 1.0)).sqrt() * quantile_975(n - 1.0) / 2.0 / n.sqrt();
+    Interval {
+        low: quantile(sorted, 0.5 - away),
+        high: quantile(sorted, 0.5 + away),
+    }
 }
 
 /// The medians of resamples of sorted values.
@@ -242,6 +269,21 @@ impl Pool {
 mod tests {
     use super::*;
     use crate::order::nearest_rank;
+
+    /// The formula for many runs has the ends of the interval of resamples, whose own noise is a
+    /// few places.
+    #[test]
+    fn the_interval_of_many_runs_is_that_of_resamples() {
+        let sorted: Vec<f64> = (0..2001).map(f64::from).collect();
+        let resampled = ends(medians(&sorted, RESAMPLES), 2001, 2000.0);
+        let found = interval_of_median(&sorted).expect("many runs");
+        assert!((found.low - resampled.low).abs() < 4.0, "{found:?} {resampled:?}");
+        assert!((found.high - resampled.high).abs() < 4.0, "{found:?} {resampled:?}");
+        assert!(
+            (found.low + found.high - 2000.0).abs() < 1e-6 && found.low < 960.0,
+            "{found:?}"
+        );
+    }
 
     /// The distribution of the median of a resample of five values follows from a binomial
     /// distribution: it is the least value with probability 0.0579, and one of the two least with

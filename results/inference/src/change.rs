@@ -124,6 +124,14 @@ impl Change {
 /// The differences of the logarithms by round; `None` if the samples do not have the same rounds,
 /// or have a round twice.
 fn differences(base: &Rounds, new: &Rounds) -> Option<Vec<f64>> {
+    if is_same_order(base, new) {
+        let pairs = base.iter().zip(new);
+        return Some(
+            pairs
+                .map(|((_, value), (_, partner))| partner.ln() - value.ln())
+                .collect(),
+        );
+    }
     let partners: BTreeMap<u32, f64> = new.iter().copied().collect();
     if base.len() != new.len() || partners.len() != new.len() {
         return None;
@@ -131,6 +139,16 @@ fn differences(base: &Rounds, new: &Rounds) -> Option<Vec<f64>> {
     base.iter()
         .map(|(round, value)| Some(partners.get(round)?.ln() - value.ln()))
         .collect()
+}
+
+/// Whether both samples have the same rounds in ascending order, each once.
+fn is_same_order(base: &Rounds, new: &Rounds) -> bool {
+    let rounds = |sample: &Rounds| -> bool { sample.is_sorted_by(|one, other| one.0 < other.0) };
+    let same = base
+        .iter()
+        .map(|(round, _)| round)
+        .eq(new.iter().map(|(round, _)| round));
+    same && rounds(base)
 }
 
 /// The mean and the variance with n - 1.
@@ -180,6 +198,19 @@ mod tests {
             .interval(0.95)
             .expect("three runs");
         assert!(unpaired.low < 0.5 && unpaired.high > 2.0, "{unpaired:?}");
+    }
+
+    /// The order of runs in a sample changes nothing.
+    #[test]
+    fn pairs_are_found_in_any_order() {
+        let (base, new) = (rounds(&[1.0, 2.0, 4.0, 3.0]), rounds(&[1.2, 2.1, 4.5, 3.9]));
+        let in_order = Change::of(&base, &new).expect("a change");
+        let mut mixed = new.clone();
+        mixed.swap(0, 2);
+        let mixed = Change::of(&base, &mixed).expect("a change");
+        close(in_order.ratio(), mixed.ratio());
+        let width = |change: &Change| change.interval(0.95).expect("four pairs").high;
+        close(width(&in_order), width(&mixed));
     }
 
     /// Differences of the logarithms 0, 0.1 and 0.2: mean 0.1, standard error 0.1 / √3, and

@@ -8,7 +8,7 @@ use crate::bootstrap::{
     runs_for_percentile,
 };
 use crate::noise::Noise;
-use crate::overhead::{Cost, RUNS_FOR_OVERHEAD, intervals};
+use crate::overhead::{Cost, Costs, RUNS_FOR_OVERHEAD, intervals};
 use crate::pages::assert_in_docs;
 use crate::ratio::{geometric_mean_by, ratio_of_means};
 use crate::sample::{Interval, Sample, Spread};
@@ -145,7 +145,7 @@ fn overhead(times: Times, n: usize) -> f64 {
                     collections,
                 }
             });
-            costs.collect::<Vec<Cost>>()
+            Costs::of(costs.collect()).expect("runs")
         });
         intervals(&configurations, n, RESAMPLES)[0].contains(1.3 / 0.8)
     })

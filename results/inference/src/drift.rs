@@ -14,23 +14,9 @@ use crate::sample::Interval;
 /// Fewer degrees of freedom than this say nothing about a line.
 const LEAST_DEGREES: usize = 5;
 
-/// A figure of a run with its configuration and its place in the order of runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Placed {
-    /// The number of the configuration.
-    pub configuration: usize,
-    /// The place in the order of runs.
-    pub position: f64,
-    /// The figure, above 0.
-    pub value: f64,
-}
-
 /// The dependence of figures on the time of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drift {
-    /// The ratio of each run's figure to the geometric mean of its configuration, in the order of
-    /// the runs that were given. A run without others of its configuration has none.
-    pub residuals: Vec<Option<f64>>,
     /// The figure at the last position over that at the first, by the line.
     pub change: f64,
     /// The 95 % interval of the change.
@@ -44,44 +30,82 @@ impl Drift {
     }
 }
 
-/// The drift of some runs; `None` with too few runs, or if a figure is not above 0.
-pub fn drift(runs: &[Placed]) -> Option<Drift> {
-    if runs.iter().any(|run| !(run.value > 0.0 && run.value.is_finite())) {
-        return None;
+/// The sums of which the line is made. Configurations are added one by one, so that the runs of one
+/// of them are in memory at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Trend {
+    /// The sums of squares and of products of residuals and positions, each without the mean of its
+    /// configuration.
+    squares: (f64, f64),
+    products: f64,
+    degrees: usize,
+    positions: Interval,
+    is_positive: bool,
+}
+
+impl Default for Trend {
+    fn default() -> Trend {
+        Trend {
+            squares: (0.0, 0.0),
+            products: 0.0,
+            degrees: 0,
+            positions: Interval {
+                low: f64::INFINITY,
+                high: f64::NEG_INFINITY,
+            },
+            is_positive: true,
+        }
     }
-    let configurations = runs.iter().map(|run| run.configuration + 1).max()?;
-    let mut sums = vec![(0.0, 0.0, 0usize); configurations];
-    for run in runs {
-        let (x, y, n) = &mut sums[run.configuration];
-        *x += run.position;
-        *y += run.value.ln();
-        *n += 1;
+}
+
+impl Trend {
+    /// Adds the runs of a configuration, each with its position and its figure. Returns the
+    /// geometric mean of the figures, over which each of them is its residual. A run without others
+    /// has none.
+    pub fn add(&mut self, runs: &[(f64, f64)]) -> Option<f64> {
+        for (position, value) in runs {
+            self.is_positive &= *value > 0.0 && value.is_finite();
+            self.positions.low = self.positions.low.min(*position);
+            self.positions.high = self.positions.high.max(*position);
+        }
+        if runs.len() < 2 || !self.is_positive {
+            return None;
+        }
+        let n = runs.len() as f64;
+        let (x, y) = runs
+            .iter()
+            .fold((0.0, 0.0), |(x, y), (position, value)| (x + position, y + value.ln()));
+        let (x, y) = (x / n, y / n);
+        for (position, value) in runs {
+            let (from_x, from_y) = (position - x, value.ln() - y);
+            self.squares.0 += from_x * from_x;
+            self.squares.1 += from_y * from_y;
+            self.products += from_x * from_y;
+        }
+        self.degrees += runs.len() - 1;
+        Some(y.exp())
     }
-    let centred = runs.iter().map(|run| {
-        let (x, y, n) = sums[run.configuration];
-        (n > 1).then(|| (run.position - x / n as f64, run.value.ln() - y / n as f64))
-    });
-    let centred: Vec<Option<(f64, f64)>> = centred.collect();
-    let known = || centred.iter().flatten();
-    let groups = sums.iter().filter(|(_, _, n)| *n > 1).count();
-    let degrees = known().count().checked_sub(groups + 1)?;
-    let square_x: f64 = known().map(|(x, _)| x * x).sum();
-    if degrees < LEAST_DEGREES || square_x <= 0.0 {
-        return None;
+
+    /// The drift; `None` with too few runs, or if a figure is not above 0.
+    pub fn drift(&self) -> Option<Drift> {
+        let degrees = self.degrees.checked_sub(1)?;
+        let (square_x, square_y) = self.squares;
+        if degrees < LEAST_DEGREES || square_x <= 0.0 || !self.is_positive {
+            return None;
+        }
+        let slope = self.products / square_x;
+        // Only rounding makes the rest negative.
+        let rest = (square_y - slope * self.products).max(0.0);
+        let error = (rest / degrees as f64 / square_x).sqrt();
+        let half = quantile_975(degrees as f64) * error;
+        let span = self.positions.high - self.positions.low;
+        let over = |slope: f64| (slope * span).exp();
+        let (low, high) = (over(slope - half), over(slope + half));
+        high.is_finite().then(|| Drift {
+            change: over(slope),
+            ci95: Interval { low, high },
+        })
     }
-    let slope = known().map(|(x, y)| x * y).sum::<f64>() / square_x;
-    let rest: f64 = known().map(|(x, y)| (y - slope * x).powi(2)).sum();
-    let error = (rest / degrees as f64 / square_x).sqrt();
-    let half = quantile_975(degrees as f64) * error;
-    let positions = || runs.iter().map(|run| run.position);
-    let span = positions().fold(f64::NEG_INFINITY, f64::max) - positions().fold(f64::INFINITY, f64::min);
-    let over = |slope: f64| (slope * span).exp();
-    let (low, high) = (over(slope - half), over(slope + half));
-    high.is_finite().then(|| Drift {
-        residuals: centred.iter().map(|of_run| of_run.map(|(_, y)| y.exp())).collect(),
-        change: over(slope),
-        ci95: Interval { low, high },
-    })
 }
 
 #[cfg(test)]
@@ -90,21 +114,29 @@ mod tests {
 
     /// Two configurations in alternation, one twice as slow, on a machine whose times grow by
     /// `growth` from the first run to the last.
-    fn runs(growth: f64, noise: impl Fn(usize) -> f64) -> Vec<Placed> {
-        let run = |position: usize| Placed {
-            configuration: position % 2,
-            position: position as f64,
-            value: [1.0, 2.0][position % 2] * growth.powf(position as f64 / 19.0) * noise(position).exp(),
+    fn runs(growth: f64, noise: impl Fn(usize) -> f64) -> [Vec<(f64, f64)>; 2] {
+        let run = |position: usize| {
+            let value = [1.0, 2.0][position % 2] * growth.powf(position as f64 / 19.0) * noise(position).exp();
+            (position as f64, value)
         };
-        (0..20).map(run).collect()
+        [0, 1].map(|first| (first..20).step_by(2).map(run).collect())
+    }
+
+    fn trend<'r>(configurations: impl IntoIterator<Item = &'r [(f64, f64)]>) -> Trend {
+        let mut trend = Trend::default();
+        for runs in configurations {
+            trend.add(runs);
+        }
+        trend
     }
 
     #[test]
     fn a_machine_that_slows_down_is_found() {
-        let found = drift(&runs(1.1, |_| 0.0)).expect("enough runs");
+        let runs = runs(1.1, |_| 0.0);
+        let found = trend(runs.iter().map(Vec::as_slice)).drift().expect("enough runs");
         assert!((found.change - 1.1).abs() < 1e-9 && found.is_certain(), "{found:?}");
         // The middle of each configuration's runs has the residual 1.
-        let first = found.residuals[0].expect("a configuration of ten runs");
+        let first = runs[0][0].1 / Trend::default().add(&runs[0]).expect("ten runs");
         assert!((first - 1.1f64.powf(-9.0 / 19.0)).abs() < 1e-9, "{first}");
     }
 
@@ -112,19 +144,31 @@ mod tests {
     #[test]
     fn noise_is_no_drift() {
         let noise = |position: usize| [0.03, -0.01, -0.02, 0.02, -0.02][position % 5];
-        let found = drift(&runs(1.0, noise)).expect("enough runs");
+        let runs = runs(1.0, noise);
+        let found = trend(runs.iter().map(Vec::as_slice)).drift().expect("enough runs");
         assert!(!found.is_certain(), "{found:?}");
+    }
+
+    /// Positions 0 to 6 and logarithms 0, 1, 2, 4, 4, 5, 6: without the means, x² and xy are 28, so
+    /// the slope is 1. y² is 202/7, so the rest is 6/7 with 5 degrees of freedom. t(0.975, 5) is
+    /// 2.5706.
+    #[test]
+    fn the_interval_by_hand() {
+        let logs = [0.0, 1.0, 2.0, 4.0, 4.0, 5.0, 6.0_f64];
+        let runs: Vec<(f64, f64)> = (0..).map(f64::from).zip(logs.map(f64::exp)).collect();
+        let found = trend([&runs[..]]).drift().expect("enough runs");
+        assert!((found.change.ln() / 6.0 - 1.0).abs() < 1e-9, "{found:?}");
+        let half = 2.570_581_836 * (6.0_f64 / 7.0 / 5.0 / 28.0).sqrt();
+        assert!((found.ci95.low.ln() / 6.0 - (1.0 - half)).abs() < 1e-8, "{found:?}");
     }
 
     #[test]
     fn few_runs_have_no_drift() {
-        assert_eq!(drift(&runs(1.1, |_| 0.0)[..6]), None);
-        assert_eq!(drift(&[]), None);
-        let alone = |position: usize| Placed {
-            configuration: position,
-            position: position as f64,
-            value: 1.0,
-        };
-        assert_eq!(drift(&(0..20).map(alone).collect::<Vec<_>>()), None);
+        let [one, other] = runs(1.1, |_| 0.0);
+        assert_eq!(trend([&one[..3], &other[..3]]).drift(), None);
+        assert_eq!(Trend::default().drift(), None);
+        assert_eq!(trend(one.chunks(1)).drift(), None);
+        let nothing = [(0.0, 0.0), (1.0, 1.0)];
+        assert_eq!(trend([&one[..], &other, &nothing]).drift(), None);
     }
 }

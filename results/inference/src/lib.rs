@@ -57,11 +57,11 @@ mod surface;
 
 pub use bootstrap::{RUNS_FOR_MEDIAN, interval_of_median, interval_of_percentile, runs_for_percentile};
 pub use change::{Change, Rounds};
-pub use drift::{Drift, Placed, drift};
+pub use drift::{Drift, Trend};
 pub use history::{Levels, POINTS_FOR_CHANGES, Point, changes, large, last_change, levels};
 pub use order::{nearest_rank, quantile};
 pub use outliers::{RUNS_FOR_OUTLIERS, outliers};
-pub use overhead::{Cost, Overheads, RUNS_FOR_OVERHEAD, lower_bound_overheads};
+pub use overhead::{Cost, Costs, Overheads, RUNS_FOR_OVERHEAD, lower_bound_overheads};
 pub use pooled::Pooled;
 pub use ratio::{RUNS_FOR_BOOTSTRAP, Ratio, geometric_mean_of_ratios, ratio_of_means};
 pub use runs::{LEAST_DIFFERENCE, MOST_RUNS, difference_of, log_variance, runs_for, runs_needed};

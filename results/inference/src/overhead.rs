@@ -11,7 +11,7 @@
 //! numerators and baseline together. The least of several means is itself a little too low by
 //! chance, and the figure as much too high; more runs make it less.
 
-use crate::bootstrap::{RESAMPLES, Resampler, ends};
+use crate::bootstrap::{MANY, RESAMPLES, Resampler, ends};
 use crate::ratio::Ratio;
 use crate::sample::Interval;
 
@@ -27,6 +27,51 @@ pub struct Cost {
     pub collections: f64,
 }
 
+/// The costs of the runs of a configuration. Those of many runs are not kept one by one.
+#[derive(Debug, Clone)]
+pub struct Costs {
+    runs: usize,
+    /// The mean of the whole costs, and that without collections.
+    means: (f64, f64),
+    resamples: Resamples,
+}
+
+/// The means of resamples of runs.
+#[derive(Debug, Clone)]
+enum Resamples {
+    /// They are those of drawn runs.
+    Drawn(Vec<Cost>),
+    /// They are drawn from their distribution, as there are [`MANY`] runs.
+    Normal(Means),
+}
+
+impl Costs {
+    /// The costs of these runs; `None` without a run.
+    pub fn of(costs: Vec<Cost>) -> Option<Costs> {
+        let runs = costs.len();
+        (runs > 0).then(|| Costs {
+            runs,
+            means: means(&costs, 0..runs),
+            resamples: match Means::of_many(&costs) {
+                Some(means) => Resamples::Normal(means),
+                None => Resamples::Drawn(costs),
+            },
+        })
+    }
+
+    /// The means of a resample.
+    fn draw(&self, resampler: &mut Resampler, drawn: &mut Vec<usize>) -> (f64, f64) {
+        match &self.resamples {
+            Resamples::Normal(means) => means.draw(resampler),
+            Resamples::Drawn(costs) => {
+                drawn.resize(costs.len(), 0);
+                resampler.draw(costs.len(), drawn);
+                means(costs, drawn.iter().copied())
+            }
+        }
+    }
+}
+
 /// The costs of several configurations of one workload over their common baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overheads {
@@ -39,12 +84,11 @@ pub struct Overheads {
     pub overheads: Vec<Ratio>,
 }
 
-/// The overheads of some configurations, each with the costs of its runs; `None` if one has no run,
-/// or if the baseline is not above 0.
-pub fn lower_bound_overheads(configurations: &[Vec<Cost>]) -> Option<Overheads> {
-    let runs = configurations.iter().map(Vec::len).min().filter(|runs| *runs > 0)?;
-    let every_run = |costs: &Vec<Cost>| means(costs, &(0..costs.len()).collect::<Vec<_>>());
-    let all: Vec<(f64, f64)> = configurations.iter().map(every_run).collect();
+/// The overheads of some configurations, each with the costs of its runs; `None` without any, or if
+/// the baseline is not above 0.
+pub fn lower_bound_overheads(configurations: &[Costs]) -> Option<Overheads> {
+    let runs = configurations.iter().map(|costs| costs.runs).min()?;
+    let all: Vec<(f64, f64)> = configurations.iter().map(|costs| costs.means).collect();
     let (baseline, cost) = least(&all)?;
     if !(cost > 0.0 && cost.is_finite()) {
         return None;
@@ -66,26 +110,33 @@ pub fn lower_bound_overheads(configurations: &[Vec<Cost>]) -> Option<Overheads> 
 
 /// The interval of each configuration's overhead, from a number of resamples; `runs` is the least
 /// number of runs of a configuration.
-pub(crate) fn intervals(configurations: &[Vec<Cost>], runs: usize, number: usize) -> Vec<Interval> {
+pub(crate) fn intervals(configurations: &[Costs], runs: usize, number: usize) -> Vec<Interval> {
     let resampled = resamples(configurations, number).into_iter();
     resampled
         .map(|figures| ends(figures, runs, (runs - 1) as f64))
         .collect()
 }
 
+/// The most figures of resamples of all configurations together: 64 MiB.
+const MOST_FIGURES: usize = 1 << 23;
+
+/// The least number of resamples. A workload with very many configurations has no more.
+const LEAST_RESAMPLES: usize = 1000;
+
 /// For each configuration, its overhead in each resample of all configurations.
-fn resamples(configurations: &[Vec<Cost>], resamples: usize) -> Vec<Vec<f64>> {
+fn resamples(configurations: &[Costs], resamples: usize) -> Vec<Vec<f64>> {
+    let resamples = resamples.min((MOST_FIGURES / configurations.len()).max(LEAST_RESAMPLES));
     let mut resampler = Resampler::new();
     let mut figures = vec![Vec::with_capacity(resamples); configurations.len()];
     let mut drawn = Vec::new();
     let mut all = Vec::new();
     for _ in 0..resamples {
         all.clear();
-        for costs in configurations {
-            drawn.resize(costs.len(), 0);
-            resampler.draw(costs.len(), &mut drawn);
-            all.push(means(costs, &drawn));
-        }
+        all.extend(
+            configurations
+                .iter()
+                .map(|costs| costs.draw(&mut resampler, &mut drawn)),
+        );
         let baseline = least(&all).map_or(f64::NAN, |(_, cost)| cost);
         for (of, (total, _)) in figures.iter_mut().zip(&all) {
             of.push(total / baseline);
@@ -95,13 +146,61 @@ fn resamples(configurations: &[Vec<Cost>], resamples: usize) -> Vec<Vec<f64>> {
 }
 
 /// The mean cost of some runs, and the mean without collections.
-fn means(costs: &[Cost], runs: &[usize]) -> (f64, f64) {
+fn means(costs: &[Cost], runs: impl ExactSizeIterator<Item = usize>) -> (f64, f64) {
+    let n = runs.len() as f64;
     let (mut total, mut rest) = (0.0, 0.0);
-    for &run in runs {
+    for run in runs {
         total += costs[run].total;
         rest += costs[run].total - costs[run].collections;
     }
-    (total / runs.len() as f64, rest / runs.len() as f64)
+    (total / n, rest / n)
+}
+
+/// The distribution of both means of a resample of many runs: they are normal, and go together.
+#[derive(Debug, Clone, Copy)]
+struct Means {
+    total: f64,
+    rest: f64,
+    /// The standard error of `total`.
+    error: f64,
+    /// The part of the error of `rest` that goes with that of `total`, and the other part.
+    together: f64,
+    alone: f64,
+}
+
+impl Means {
+    /// The distribution, if there are [`MANY`] runs.
+    fn of_many(costs: &[Cost]) -> Option<Means> {
+        let n = costs.len();
+        if n < MANY {
+            return None;
+        }
+        let (total, rest) = means(costs, 0..n);
+        let (mut square, mut square_rest, mut product) = (0.0, 0.0, 0.0);
+        for cost in costs {
+            let (of_total, of_rest) = (cost.total - total, cost.total - cost.collections - rest);
+            square += of_total * of_total;
+            square_rest += of_rest * of_rest;
+            product += of_total * of_rest;
+        }
+        let [square, square_rest, product] = [square, square_rest, product].map(|sum| sum / n as f64 / (n - 1) as f64);
+        let error = square.sqrt();
+        let together = if error > 0.0 { product / error } else { 0.0 };
+        Some(Means {
+            total,
+            rest,
+            error,
+            together,
+            alone: (square_rest - together * together).max(0.0).sqrt(),
+        })
+    }
+
+    /// The means of a resample.
+    fn draw(&self, resampler: &mut Resampler) -> (f64, f64) {
+        let (one, other) = (resampler.normal(), resampler.normal());
+        let rest = self.rest + self.together * one + self.alone * other;
+        (self.total + self.error * one, rest)
+    }
 }
 
 /// The configuration with the least cost without collections, and that cost.
@@ -114,12 +213,12 @@ fn least(all: &[(f64, f64)]) -> Option<(usize, f64)> {
 mod tests {
     use super::*;
 
-    fn costs(runs: &[(f64, f64)]) -> Vec<Cost> {
+    fn costs(runs: &[(f64, f64)]) -> Costs {
         let cost = |(total, collections): &(f64, f64)| Cost {
             total: *total,
             collections: *collections,
         };
-        runs.iter().map(cost).collect()
+        Costs::of(runs.iter().map(cost).collect()).expect("runs")
     }
 
     /// Two configurations: 10 of which 2 in collections, and 9 of which 0.5. The baseline is 8.
@@ -131,6 +230,42 @@ mod tests {
         assert_eq!(estimates, [1.25, 1.125]);
         let ci = found.overheads[1].ci95.expect("four runs");
         assert_eq!((ci.low, ci.high), (1.125, 1.125), "equal runs");
+    }
+
+    /// Intervals of many runs are those of resamples of single runs, also where costs and
+    /// collections go together.
+    #[test]
+    fn intervals_of_many_runs_are_those_of_resamples() {
+        let mut noise = crate::noise::Noise::new(5);
+        let mut runs = |n: usize, mean: f64| -> Vec<Cost> {
+            let mut cost = || {
+                let collections = 0.3 + 0.1 * noise.normal();
+                let total = mean + 2.0 * collections + 0.05 * noise.normal();
+                Cost { total, collections }
+            };
+            (0..n).map(|_| cost()).collect()
+        };
+        let configurations = [runs(MANY, 1.0), runs(MANY, 1.1)];
+        let single = |costs: &Vec<Cost>, resampler: &mut Resampler| {
+            let mut drawn = vec![0; costs.len()];
+            resampler.draw(costs.len(), &mut drawn);
+            means(costs, drawn.into_iter())
+        };
+        let mut resampler = Resampler::new();
+        let mut figures = Vec::new();
+        for _ in 0..4000 {
+            let all: Vec<(f64, f64)> = configurations
+                .iter()
+                .map(|costs| single(costs, &mut resampler))
+                .collect();
+            figures.push(all[1].0 / least(&all).expect("two").1);
+        }
+        let wanted = ends(figures, MANY, (MANY - 1) as f64);
+        let costs = configurations.map(|costs| Costs::of(costs).expect("runs"));
+        let found = intervals(&costs, MANY, RESAMPLES)[1];
+        let width = wanted.high - wanted.low;
+        assert!((found.low - wanted.low).abs() < 0.1 * width, "{found:?} {wanted:?}");
+        assert!((found.high - wanted.high).abs() < 0.1 * width, "{found:?} {wanted:?}");
     }
 
     /// A configuration with an expensive barrier lowers no baseline, whatever its collections cost.
@@ -150,7 +285,7 @@ mod tests {
     fn too_few_runs_have_no_interval_and_no_cost_has_no_overhead() {
         let three = lower_bound_overheads(&[costs(&[(1.0, 0.1), (1.1, 0.1), (1.2, 0.1)])]).expect("runs");
         assert_eq!(three.overheads[0].ci95, None);
-        assert_eq!(lower_bound_overheads(&[Vec::new()]), None);
+        assert!(Costs::of(Vec::new()).is_none());
         assert_eq!(lower_bound_overheads(&[]), None);
         assert_eq!(lower_bound_overheads(&[costs(&[(1.0, 1.0); 3])]), None);
     }

@@ -3,7 +3,7 @@
 //! Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013), for ratios
 //! as effect sizes; Fieller, "Some problems in interval estimation" (1954), for the interval.
 
-use crate::bootstrap::{RESAMPLES, Resampler, ends};
+use crate::bootstrap::{MANY, RESAMPLES, Resampler, ends};
 use crate::distributions::{both_tails, quantile_975};
 use crate::sample::{Interval, RUNS_FOR_INTERVAL, Sample, Spread};
 
@@ -189,6 +189,14 @@ fn means_of_resamples(pairs: &[(&Sample, &Sample)], resamples: usize) -> Vec<f64
     let mut drawn = Vec::new();
     for (sample, sign) in pairs.iter().flat_map(|(base, new)| [(base, -1.0), (new, 1.0)]) {
         let values = &sample.values;
+        if values.len() >= MANY {
+            let Spread { mean, deviation, .. } = sample.spread;
+            let error = deviation.unwrap_or(0.0) / (values.len() as f64).sqrt();
+            for log in &mut logs {
+                *log += sign * (mean + error * resampler.normal()).ln();
+            }
+            continue;
+        }
         drawn.resize(values.len(), 0);
         for log in &mut logs {
             resampler.draw(values.len(), &mut drawn);

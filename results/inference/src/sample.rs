@@ -38,7 +38,10 @@ pub struct Sample {
 impl Sample {
     /// The values among these that are numbers (below 1e150); `None` when there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Sample> {
-        let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.abs() < MOST).collect();
+        let values = values.into_iter();
+        // Of millions of values, a vector that grows would take twice the room.
+        let mut sorted: Vec<f64> = Vec::with_capacity(values.size_hint().1.unwrap_or(0));
+        sorted.extend(values.filter(|v| v.abs() < MOST));
         sorted.sort_by(f64::total_cmp);
         let spread = Spread::of_sorted(&sorted)?;
         Some(Sample { values: sorted, spread })

@@ -40,6 +40,7 @@
 mod analysis;
 mod chart;
 mod document;
+mod figures;
 mod folder;
 mod format;
 mod measures;
@@ -55,7 +56,7 @@ mod tests;
 pub use analysis::checksums::{disagreements, untimed_disagreements};
 pub use analysis::compare::{Comparison, Rivals, compare, compare_builds};
 pub use analysis::history::{History, Order, history as history_of};
-pub use folder::{Failures, Results, put_together};
+pub use folder::{Failures, Reader, Results, Strays, put_together};
 #[cfg(feature = "parquet")]
 pub use render::parquet;
 pub use render::{

@@ -383,7 +383,7 @@ pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
     &[(1.0, BMU_1), (10.0, BMU_10), (100.0, BMU_100), (1000.0, BMU_1000)];
 
 /// The figures that `compare` judges: less is better.
-pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
+pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
 
 /// The figures that `compare` judges in addition where collections were parallel: their elapsed
 /// time can grow while their CPU time stays the same.

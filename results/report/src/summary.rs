@@ -8,7 +8,7 @@
 
 use crate::folder::Results;
 use crate::metric::{self, Metric};
-use crate::run::{Run, Shared};
+use crate::run::{Run, Shared, each_facts};
 use gclab_inference::{Sample, Spread};
 use gclab_results::{Axis, Configuration};
 use gclab_words::size::read_number;
@@ -81,12 +81,19 @@ impl<'a> Summary<'a> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut by_configuration: BTreeMap<&Configuration, usize> = BTreeMap::new();
         let mut by_facts: HashMap<*const Shared, usize> = HashMap::new();
+        let mut counts: HashMap<*const Shared, usize> = HashMap::new();
         for run in runs {
-            let at = *by_facts.entry(Arc::as_ptr(&run.shared)).or_insert_with(|| {
-                *by_configuration.entry(&run.configuration).or_insert_with(|| {
+            *counts.entry(Arc::as_ptr(&run.facts.shared)).or_default() += 1;
+        }
+        for run in runs {
+            let facts = Arc::as_ptr(&run.facts.shared);
+            let at = *by_facts.entry(facts).or_insert_with(|| {
+                let at = *by_configuration.entry(&run.configuration).or_insert_with(|| {
                     groups.push(Group::empty(run));
                     groups.len() - 1
-                })
+                });
+                groups[at].runs.reserve_exact(counts[&facts]);
+                at
             });
             groups[at].runs.push(run);
         }
@@ -113,7 +120,9 @@ impl<'a> Summary<'a> {
             .into_iter()
             .filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name))
             .collect();
-        let collectors: BTreeSet<&str> = runs.iter().map(|run| run.configuration.collector.as_str()).collect();
+        let collectors: BTreeSet<&str> = each_facts(runs)
+            .map(|run| run.configuration.collector.as_str())
+            .collect();
         Summary {
             axes,
             fixed,
@@ -188,7 +197,7 @@ impl<'a> WorkloadRuns<'a> {
     /// Whether requests start at given times, so that the length of a run says nothing.
     pub(crate) fn is_open_loop(&self) -> bool {
         let mut runs = self.groups.iter().flat_map(|group| &group.runs);
-        runs.any(|run| run.more().rate_per_second.is_some())
+        runs.any(|run| run.kind().rate_per_second.is_some())
     }
 
     /// The checksums and the collectors that computed them, when there is more than one checksum: a
@@ -198,7 +207,7 @@ impl<'a> WorkloadRuns<'a> {
         for group in &self.groups {
             let found = all.entry(group.arguments()).or_default();
             for run in group.ok() {
-                if let Some(checksum) = &run.checksum {
+                if let Some(checksum) = run.checksum() {
                     found.entry(checksum).or_default().insert(&run.configuration.collector);
                 }
             }
@@ -220,14 +229,14 @@ impl<'a> Group<'a> {
 
     /// The runs that ended well.
     pub(crate) fn ok(&self) -> impl Iterator<Item = &'a Run> {
-        self.runs.iter().copied().filter(|run| run.outcome.is_ok())
+        self.runs.iter().copied().filter(|run| run.outcome().is_ok())
     }
 
     /// The runs that did not end well, counted by outcome.
     pub(crate) fn failures(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
-        for run in self.runs.iter().filter(|run| !run.outcome.is_ok()) {
-            *counts.entry(run.outcome.kind()).or_insert(0) += 1;
+        for run in self.runs.iter().filter(|run| !run.outcome().is_ok()) {
+            *counts.entry(run.outcome().kind()).or_insert(0) += 1;
         }
         counts
     }
@@ -280,8 +289,8 @@ impl<'a> Group<'a> {
     /// The pauses in the measured phase of each run that ended well, sorted, in nanoseconds. A
     /// pause is the time to stop the threads and to collect.
     pub(crate) fn pauses_of_runs(&self) -> Vec<Vec<u64>> {
-        let with_statistics = self.ok().filter(|run| run.has_phases.is_some());
-        with_statistics.map(|run| run.pauses.single().to_vec()).collect()
+        let with_statistics = self.ok().filter(|run| run.kind().has_phases.is_some());
+        with_statistics.map(|run| run.single_pauses().to_vec()).collect()
     }
 
     fn place(&self, axis: &Axis) -> usize {
@@ -313,7 +322,9 @@ fn settings(run: &Shared) -> BTreeMap<String, String> {
 /// The flags with more than one value: in the order of the sweep, then by name.
 pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r Run>, sweep: &[Axis]) -> Vec<Axis> {
     let mut seen: HashSet<*const Shared> = HashSet::new();
-    let different = runs.into_iter().filter(|run| seen.insert(Arc::as_ptr(&run.shared)));
+    let different = runs
+        .into_iter()
+        .filter(|run| seen.insert(Arc::as_ptr(&run.facts.shared)));
     let all: Vec<BTreeMap<String, String>> = different.map(|run| settings(run)).collect();
     let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<Axis> = Vec::new();

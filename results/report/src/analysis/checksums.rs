@@ -8,9 +8,13 @@ use gclab_results::Purpose;
 /// The workloads on which collectors computed different checksums: one text for each, with the
 /// checksums and their collectors.
 pub fn disagreements(dir: &Results) -> Vec<String> {
-    let works = Summary::of(dir).works;
+    in_summary(&Summary::of(dir))
+}
+
+/// The same of runs that are grouped.
+pub(crate) fn in_summary(summary: &Summary<'_>) -> Vec<String> {
     let text = |work: &WorkloadRuns<'_>| Some(format!("{}: {}", work.title, disagreement(work)?));
-    works.iter().filter_map(text).collect()
+    summary.works.iter().filter_map(text).collect()
 }
 
 /// The checksums of one workload with their collectors, when there is more than one checksum.
@@ -29,7 +33,7 @@ pub(crate) fn disagreement(work: &WorkloadRuns<'_>) -> Option<String> {
 /// The runs for heap profiles and event logs whose checksum differs from that of a timed run of the
 /// same workload: one text for each. Neither may change the program.
 pub fn untimed_disagreements(dir: &Results) -> Vec<String> {
-    let ok = |run: &&Run| run.outcome.is_ok();
+    let ok = |run: &&Run| run.outcome().is_ok();
     let differs = |run: &&Run| {
         let mut timed = dir.runs().iter().filter(ok);
         let own = &run.configuration;
@@ -37,7 +41,7 @@ pub fn untimed_disagreements(dir: &Results) -> Vec<String> {
             let of = &timed.configuration;
             (&of.workload, &of.args, &of.settings) == (&own.workload, &own.args, &own.settings)
         };
-        timed.any(|timed| timed.checksum != run.checksum && is_same_work(&timed))
+        timed.any(|timed| timed.checksum() != run.checksum() && is_same_work(&timed))
     };
     let untimed = dir.untimed().map(|untimed| &untimed.run);
     let wrong = untimed.filter(ok).filter(differs);
@@ -51,7 +55,7 @@ pub fn untimed_disagreements(dir: &Results) -> Vec<String> {
                 "{} under {} with {with}: checksum {}, but another one without {without}",
                 run.configuration.work(),
                 run.configuration.collector,
-                run.checksum.as_deref().unwrap_or("none")
+                run.checksum().unwrap_or("none")
             )
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use super::verdict::Verdict;
 use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS};
-use crate::run::Run;
+use crate::run::{Run, each_facts};
 use crate::summary::Group;
 use gclab_results::RunRecord;
 use std::collections::BTreeSet;
@@ -21,7 +21,12 @@ pub(crate) fn compared(groups: &[&Group<'_>]) -> impl Iterator<Item = &'static M
 /// Whether some runs have statistics with phases, and others without. Then the figures of all are
 /// those of whole runs.
 pub(crate) fn is_mixed(groups: &[&Group<'_>]) -> bool {
-    let phases = || groups.iter().flat_map(|group| group.ok()).map(|run| run.has_phases);
+    let phases = || {
+        groups
+            .iter()
+            .flat_map(|group| group.ok())
+            .map(|run| run.kind().has_phases)
+    };
     phases().any(|has| has == Some(true)) && phases().any(|has| has == Some(false))
 }
 
@@ -69,7 +74,7 @@ pub(crate) fn ok_runs<'a>(group: &Group<'a>, whole_runs: bool) -> OkRuns<'a> {
 pub(crate) fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<Verdict>) {
     let (failed_base, failed_new) = (base.failures_text(), new.failures_text());
     let checksums = |group: &Group<'_>| -> BTreeSet<String> {
-        let checksums = group.ok().filter_map(|run| run.checksum.as_deref());
+        let checksums = each_facts(group.ok()).filter_map(|run| run.checksum());
         checksums.map(str::to_owned).collect()
     };
     let (sum_base, sum_new) = (checksums(base), checksums(new));

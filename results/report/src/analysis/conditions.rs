@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The runs during which a check failed, with the names of these checks.
 pub(crate) fn disturbed(runs: &[Run]) -> impl Iterator<Item = (&Run, &[String])> {
     runs.iter().filter_map(|run| {
-        let names = run.more().disturbances.as_deref()?.as_slice();
+        let names = run.kind().disturbances.as_deref()?;
         (!names.is_empty()).then_some((run, names))
     })
 }
@@ -42,7 +42,7 @@ pub(crate) fn caution(runs: &[Run]) -> Option<String> {
 pub(crate) fn changed(runs: &[Run]) -> Vec<String> {
     let mut states: Vec<(&BTreeMap<String, String>, u32, usize)> = Vec::new();
     for run in runs {
-        let Some(state) = run.more().machine_changes.as_deref() else {
+        let Some(state) = run.kind().machine_changes.as_ref() else {
             continue;
         };
         match states.iter_mut().find(|(known, ..)| *known == state) {

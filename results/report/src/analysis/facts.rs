@@ -1,6 +1,6 @@
 //! Facts about an experiment: the machine, and the cautions for a reader.
 
-use crate::analysis::checksums::{disagreements, untimed_disagreements};
+use crate::analysis::checksums::{in_summary, untimed_disagreements};
 use crate::analysis::conditions;
 use crate::analysis::steadiness::steadiness;
 use crate::folder::Results;
@@ -13,15 +13,15 @@ use gclab_results::Status;
 /// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a
 /// timeout are results.
 pub(crate) fn is_failure(run: &Run) -> bool {
-    let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
-    !run.outcome.is_ok() && !by_heap
+    let by_heap = run.heap_multiple.is_some() && matches!(run.outcome(), Status::HeapExhausted | Status::Timeout);
+    !run.outcome().is_ok() && !by_heap
 }
 
 /// The things that a reader must know before believing the figures.
 pub(crate) fn cautions(dir: &Results, summary: &Summary<'_>) -> Vec<String> {
     let manifest = dir.manifest();
     let mut cautions = Vec::new();
-    for note in disagreements(dir) {
+    for note in in_summary(summary) {
         cautions.push(format!(
             "Wrong results: {note}. A collector that changes results has no speed."
         ));

@@ -215,7 +215,7 @@ fn folder(dir: &Results) -> Folder {
         path: dir.path().display().to_string(),
         started: manifest.started.clone(),
         commit: commit(manifest),
-        runs: dir.runs().iter().filter(|run| run.outcome.is_ok()).count(),
+        runs: dir.runs().iter().filter(|run| run.outcome().is_ok()).count(),
     }
 }
 

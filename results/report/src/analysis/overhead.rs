@@ -13,7 +13,7 @@ use crate::format;
 use crate::metric::{self, Metric};
 use crate::run::Run;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Cost, Overheads, Ratio, lower_bound_overheads};
+use gclab_inference::{Cost, Costs, Overheads, Ratio, lower_bound_overheads};
 
 /// The costs: a name, the whole, and the part in collections.
 pub(crate) const COSTS: [(&str, Metric, Metric); 2] = [
@@ -80,21 +80,20 @@ fn by_cost(groups: &[&Group<'_>], cost: &(&str, Metric, Metric)) -> Option<CostO
     if members.len() < 2 {
         return None;
     }
-    let costs: Vec<Vec<Cost>> = costs.into_iter().flatten().collect();
+    let costs: Vec<Costs> = costs.into_iter().flatten().collect();
     let overheads = lower_bound_overheads(&costs)?;
     Some(CostOverheads { members, overheads })
 }
 
 /// The cost of each run of a configuration, if all of them have its figures.
-fn costs_of(group: &Group<'_>, (_, total, collections): &(&str, Metric, Metric)) -> Option<Vec<Cost>> {
+fn costs_of(group: &Group<'_>, (_, total, collections): &(&str, Metric, Metric)) -> Option<Costs> {
     let of_run = |run: &Run| {
         Some(Cost {
             total: total.of(run)?,
             collections: collections.of(run)?,
         })
     };
-    let runs = group.ok().map(of_run).collect::<Option<Vec<_>>>();
-    runs.filter(|runs| !runs.is_empty())
+    Costs::of(group.ok().map(of_run).collect::<Option<Vec<_>>>()?)
 }
 
 /// A chart for each cost against the swept flag; none if several flags were swept, as the table

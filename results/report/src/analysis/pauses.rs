@@ -14,7 +14,7 @@ use crate::chart::{Chart, Point, Series};
 use crate::format;
 use crate::metric;
 pub(crate) use crate::run::PERCENTILES;
-use crate::run::{Pauses, ToldPauses};
+use crate::run::ToldPauses;
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::{Interval, Sample, Spread, interval_of_median, interval_of_percentile, nearest_rank};
 
@@ -61,9 +61,9 @@ pub(crate) fn pause_rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<PauseRow<'a>> {
 /// The pauses of a configuration of which a run has no single pauses: each percentile is the median
 /// of those of the runs. `None` if all runs have single pauses.
 fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
-    let with_statistics = || group.ok().filter(|run| run.has_phases.is_some());
-    with_statistics().find(|run| matches!(run.pauses, Pauses::Told(_)))?;
-    let pauses: Vec<ToldPauses> = with_statistics().map(|run| run.pauses.told()).collect::<Option<_>>()?;
+    let with_statistics = || group.ok().filter(|run| run.kind().has_phases.is_some());
+    with_statistics().find(|run| run.has_only_told_pauses())?;
+    let pauses: Vec<ToldPauses> = with_statistics().map(|run| run.told_pauses()).collect::<Option<_>>()?;
     let samples = of_histograms(&pauses);
     Some(PauseRow {
         group,
@@ -93,7 +93,7 @@ impl PauseRow<'_> {
     /// It takes some milliseconds.
     pub(crate) fn intervals(&self) -> Vec<Option<Interval>> {
         if self.sorted.is_empty() {
-            let pauses: Vec<ToldPauses> = self.group.ok().filter_map(|run| run.pauses.told()).collect();
+            let pauses: Vec<ToldPauses> = self.group.ok().filter_map(|run| run.told_pauses()).collect();
             let samples = of_histograms(&pauses);
             return samples
                 .iter()

@@ -10,8 +10,7 @@ use crate::format;
 use crate::metric::Metric;
 use crate::run::Run;
 use crate::summary::{Group, Summary};
-use gclab_inference::{Drift, Placed, drift, outliers};
-use std::rc::Rc;
+use gclab_inference::{Drift, Trend, outliers};
 
 /// A change from the first run to the last that is worth a caution.
 const WORTH_A_WORD: f64 = 0.01;
@@ -32,8 +31,8 @@ const NO_CHANGE: usize = 6;
 /// The runs of a folder against their order.
 #[derive(Debug)]
 pub(crate) struct Steadiness<'a> {
-    /// The runs with the labels of their configurations, in the order of the plan.
-    runs: Vec<(&'a Run, Rc<str>)>,
+    /// The configurations, each with the geometric mean of its times, where it has two.
+    groups: Vec<(&'a Group<'a>, Option<f64>)>,
     /// The drift, where there are enough runs.
     pub(crate) drift: Option<Drift>,
     /// The runs that stand apart.
@@ -42,6 +41,16 @@ pub(crate) struct Steadiness<'a> {
     pub(crate) looked_at: usize,
     /// The time that is looked at.
     pub(crate) time: &'static Metric,
+}
+
+/// The time of a run over the mean of its configuration: 16 bytes, as there may be millions.
+#[derive(Debug, Clone, Copy)]
+struct Residual {
+    position: u32,
+    /// The number of its configuration.
+    configuration: u32,
+    /// The difference from 1, in percent.
+    percent: f64,
 }
 
 /// A run that stands apart from the others of its configuration.
@@ -56,43 +65,39 @@ pub(crate) struct Strange<'a> {
 }
 
 /// The steadiness of the timed runs; `None` without a run that has a time.
-pub(crate) fn steadiness<'a>(summary: &Summary<'a>) -> Option<Steadiness<'a>> {
+pub(crate) fn steadiness<'a>(summary: &'a Summary<'a>) -> Option<Steadiness<'a>> {
     let time = summary.time_metric();
-    let mut found: Vec<(Placed, &Run, Rc<str>)> = Vec::new();
-    let mut strange = Vec::new();
-    let groups = summary.timed_works().flat_map(|work| &work.groups);
-    for (configuration, group) in groups.enumerate() {
-        let label: Rc<str> = label(summary, group).into();
-        let times: Vec<(&Run, f64)> = group.ok().filter_map(|run| Some((run, time.of(run)?))).collect();
-        let values: Vec<f64> = times.iter().map(|(_, value)| *value).collect();
-        strange.extend(outliers(&values).into_iter().map(|(index, ratio)| Strange {
-            run: times[index].0,
-            label: label.to_string(),
-            ratio,
-        }));
-        found.extend(times.into_iter().map(|(run, value)| {
-            let position = f64::from(run.position);
-            let placed = Placed {
-                configuration,
-                position,
-                value,
-            };
-            (placed, run, Rc::clone(&label))
-        }));
-    }
-    if found.is_empty() {
-        return None;
-    }
-    found.sort_by_key(|(_, run, _)| run.position);
-    let placed: Vec<Placed> = found.iter().map(|(placed, ..)| *placed).collect();
-    strange.sort_by_key(|strange| strange.run.position);
-    Some(Steadiness {
-        drift: drift(&placed),
-        strange,
-        looked_at: found.len(),
+    let mut trend = Trend::default();
+    let mut found = Steadiness {
+        groups: Vec::new(),
+        drift: None,
+        strange: Vec::new(),
+        looked_at: 0,
         time,
-        runs: found.into_iter().map(|(_, run, label)| (run, label)).collect(),
-    })
+    };
+    for group in summary.timed_works().flat_map(|work| &work.groups) {
+        let label = label(summary, group);
+        let runs = || group.ok().filter_map(|run| Some((run, time.of(run)?)));
+        let mut apart = outliers(runs().map(|(_, value)| value).collect())
+            .into_iter()
+            .peekable();
+        for (index, (run, _)) in runs().enumerate() {
+            let label = || label.clone();
+            let strange = apart.next_if(|(number, _)| *number == index);
+            found.strange.extend(strange.map(|(_, ratio)| Strange {
+                run,
+                label: label(),
+                ratio,
+            }));
+        }
+        let mut placed: Vec<(f64, f64)> = Vec::with_capacity(group.runs.len());
+        placed.extend(runs().map(|(run, value)| (f64::from(run.position), value)));
+        found.looked_at += placed.len();
+        found.groups.push((group, trend.add(&placed)));
+    }
+    found.drift = trend.drift();
+    found.strange.sort_by_key(|strange| strange.run.position);
+    (found.looked_at > 0).then_some(found)
 }
 
 /// The workload and the setting of a configuration.
@@ -125,19 +130,35 @@ impl Steadiness<'_> {
         format!("{:.3}× ({:.3}–{:.3})", drift.change, drift.ci95.low, drift.ci95.high)
     }
 
+    /// The runs that have a residual, in the order of the plan.
+    fn residuals(&self) -> Vec<Residual> {
+        let counts = self.groups.iter().map(|(group, _)| group.ok().count());
+        let mut residuals = Vec::with_capacity(counts.sum());
+        for (configuration, (group, mean)) in (0..).zip(&self.groups) {
+            let residual = |run: &Run| {
+                Some(Residual {
+                    position: run.position,
+                    configuration,
+                    percent: (self.time.of(run)? / (*mean)? - 1.0) * 100.0,
+                })
+            };
+            residuals.extend(group.ok().filter_map(residual));
+        }
+        residuals.sort_unstable_by_key(|residual| residual.position);
+        residuals
+    }
+
     /// The residuals against the order of runs; `None` without a drift.
-    pub(crate) fn chart(&self) -> Option<Chart> {
-        let drift = self.drift.as_ref()?;
-        let known = self.runs.iter().zip(&drift.residuals);
-        let known: Vec<(&Run, &str, f64)> = known
-            .filter_map(|((run, label), residual)| Some((*run, &**label, ((*residual)? - 1.0) * 100.0)))
-            .collect();
+    pub(crate) fn chart(&self, summary: &Summary<'_>) -> Option<Chart> {
+        self.drift.as_ref()?;
+        let known = self.residuals();
+        let point = |runs: &[Residual]| self.point(summary, runs);
         let bucket = known.len().div_ceil(POINTS).max(1);
         let points: Vec<Point> = known.chunks(bucket).map(point).collect();
         let step = known.len().div_ceil(DOTS).max(1);
         let every = known.chunks(1).step_by(step);
         let every = every.map(point).filter(|_| bucket > 1).collect();
-        let (first, last) = (known.first()?.0.position, known.last()?.0.position);
+        let (first, last) = (known.first()?.position, known.last()?.position);
         let line = [first, last].map(|position| Point {
             x: f64::from(position),
             y: Some((0.0, 0.0, 0.0)),
@@ -178,27 +199,34 @@ impl Steadiness<'_> {
             ..Chart::default()
         })
     }
-}
 
-/// The point of some neighbouring runs.
-fn point(runs: &[(&Run, &str, f64)]) -> Point {
-    let mut values: Vec<f64> = runs.iter().map(|(_, _, percent)| *percent).collect();
-    values.sort_by(f64::total_cmp);
-    let median = values[values.len() / 2];
-    let (run, label, _) = runs[0];
-    let tip = match runs.len() {
-        1 => format!("run {}, {label}: {median:+.1} %", run.position),
-        n => format!("{n} runs from {} on: {median:+.1} %", run.position),
-    };
-    Point {
-        x: f64::from(run.position),
-        y: Some((median, median, median)),
-        tip,
-        subject: if runs.len() == 1 {
-            Subject::Run(run.position)
-        } else {
-            Subject::None
-        },
-        ..Point::default()
+    /// The point of some neighbouring runs.
+    fn point(&self, summary: &Summary<'_>, runs: &[Residual]) -> Point {
+        let mut values: Vec<f64> = runs.iter().map(|run| run.percent).collect();
+        values.sort_by(f64::total_cmp);
+        let median = values[values.len() / 2];
+        let Residual {
+            position,
+            configuration,
+            ..
+        } = runs[0];
+        let tip = match runs.len() {
+            1 => {
+                let (group, _) = self.groups[configuration as usize];
+                format!("run {position}, {}: {median:+.1} %", label(summary, group))
+            }
+            n => format!("{n} runs from {position} on: {median:+.1} %"),
+        };
+        Point {
+            x: f64::from(position),
+            y: Some((median, median, median)),
+            tip,
+            subject: if runs.len() == 1 {
+                Subject::Run(position)
+            } else {
+                Subject::None
+            },
+            ..Point::default()
+        }
     }
 }

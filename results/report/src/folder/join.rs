@@ -4,10 +4,10 @@
 //! executable on the same kind of processor. Other folders remain separate. A run that is in two
 //! parts (one folder copied into another) counts once.
 
-use super::{MOST_LISTED, Results, Untimed};
+use super::{MOST_LISTED, Results};
 use crate::run::Run;
 use gclab_results::Manifest;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Joins the folders with parts of one plan, at the place of the first of them. Other folders are
@@ -69,31 +69,31 @@ fn one(parts: Vec<Results>) -> Results {
         logged: Vec::new(),
         torn: None,
     };
-    let mut seen: HashSet<Box<str>> = HashSet::new();
     for part in parts {
         joined.folders.extend(part.folders);
         joined.first_planned.extend(part.first_planned);
         joined.planned.extend(part.planned);
-        let is_new = |run: &Run, seen: &mut HashSet<Box<str>>| seen.insert(run.id.clone());
-        let of_part = |untimed: Vec<Untimed>, seen: &mut HashSet<Box<str>>| {
-            let untimed = untimed.into_iter();
-            untimed.filter(|one| is_new(&one.run, seen)).collect::<Vec<_>>()
-        };
-        joined
-            .runs
-            .extend(part.runs.into_iter().filter(|run| is_new(run, &mut seen)));
-        joined.profiled.extend(of_part(part.profiled, &mut seen));
-        joined.logged.extend(of_part(part.logged, &mut seen));
+        joined.runs.extend(part.runs);
+        joined.profiled.extend(part.profiled);
+        joined.logged.extend(part.logged);
     }
     joined.first_planned.sort_by_key(|run| run.position);
     joined.first_planned.dedup();
     joined.first_planned.truncate(MOST_LISTED);
     joined.planned.sort_unstable();
     joined.planned.dedup();
-    joined.runs.sort_by_key(|run| run.position);
-    joined.profiled.sort_by_key(|one| one.run.position);
-    joined.logged.sort_by_key(|one| one.run.position);
+    each_once(&mut joined.runs, |run| run);
+    each_once(&mut joined.profiled, |one| &one.run);
+    each_once(&mut joined.logged, |one| &one.run);
     joined
+}
+
+/// Leaves one of equal runs, in the order of the plan.
+fn each_once<T>(all: &mut Vec<T>, run: fn(&T) -> &Run) {
+    let key = |one: &T| (run(one).position, run(one).hash);
+    // A stable sort would take half as much memory again. Equal runs are copies.
+    all.sort_unstable_by_key(key);
+    all.dedup_by_key(|one| key(one));
 }
 
 #[cfg(test)]

@@ -1,27 +1,34 @@
-//! Makes the runs that are kept in memory of the records in a file: their figures as numbers, texts
-//! that many runs have once.
+//! Makes the runs that are kept in memory of the records in a file: their figures as numbers, and
+//! facts that many runs have once.
 //!
-//! Memory: a run takes some hundred bytes and eight for each of its figures. Single pauses are
-//! figures, too. If all runs together have more of them than [`MOST_PAUSES`], none are kept, and
-//! the percentiles of each run take their place: so it is for a run with too many collections for
-//! its record.
+//! Memory: a run takes 48 bytes ([`Run`]) and eight for each of its figures, and those go to a
+//! temporary file when the [`Room`] is full. Single pauses are figures, too. If all runs together
+//! have more of them than [`MOST_PAUSES`], or if there are more than [`MOST_LISTED`] runs, none are
+//! kept, and the percentiles of each run take their place: so it is for a run with too many
+//! collections for its record.
 
+use crate::figures::{Figures, Room, Writer};
 use crate::metric::{self, Metric};
-use crate::run::{Columns, More, NOWHERE, Pauses, Run, Shared, ToldPauses};
-use gclab_results::{RunRecord, RunStats};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::run::{ASIDES, Aside, Facts, Kind, Known, NOWHERE, Places, Run, Shared, Single, ToldPauses, hash};
+use gclab_results::{ResultsError, RunRecord, RunStats, time};
+use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// The most single pauses of all runs that are kept: 64 MiB.
-const MOST_PAUSES: usize = 1 << 23;
+/// The most runs that a page lists one by one. More are no use to a reader, and would take a
+/// browser gigabytes.
+pub(crate) const MOST_LISTED: usize = 20_000;
+
+/// The most single pauses of all runs of a folder that are kept: 32 MiB.
+const MOST_PAUSES: usize = 1 << 22;
 
 /// The facts of runs that a report asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// The figures.
     pub(crate) figures: Vec<Metric>,
-    /// Single pauses, and the facts of [`More`].
+    /// Pauses, and the facts that few runs have.
     pub(crate) details: bool,
     /// The starts of the processes.
     pub(crate) starts: bool,
@@ -66,36 +73,37 @@ impl Wanted {
 pub(super) struct Keeper {
     pub(super) wanted: Wanted,
     texts: HashSet<Arc<str>>,
+    places: HashSet<Arc<Places>>,
     /// The shared facts by the id of the configuration: few of them differ in anything else.
     shared: HashMap<String, Vec<Arc<Shared>>>,
-    /// The columns that runs have, by their places.
-    columns: HashMap<Box<[u16]>, Arc<Columns>>,
-    disturbances: HashSet<Arc<Vec<String>>>,
-    machine_changes: HashSet<Arc<BTreeMap<String, String>>>,
+    /// The numbers of facts, by those of the configuration and the others.
+    kinds: HashMap<(*const Shared, Arc<Kind>), usize>,
+    /// All facts, each with the figures of its runs.
+    facts: Vec<(Arc<Facts>, Figures)>,
+    /// The values of the last record.
+    row: Vec<f64>,
+    room: Arc<Room>,
+    writer: Option<Writer>,
+    /// The number of runs.
+    runs: usize,
     /// The number of single pauses that are kept.
     pauses: usize,
     most_pauses: usize,
 }
 
-/// The one `value` among `all` that is equal to this.
-fn once<T: Eq + std::hash::Hash>(all: &mut HashSet<Arc<T>>, value: T) -> Arc<T> {
-    if let Some(known) = all.get(&value) {
-        return Arc::clone(known);
-    }
-    let made = Arc::new(value);
-    all.insert(Arc::clone(&made));
-    made
-}
-
 impl Keeper {
-    pub(super) fn new(wanted: Wanted) -> Keeper {
+    pub(super) fn new(wanted: Wanted, room: Arc<Room>) -> Keeper {
         Keeper {
             wanted,
             texts: HashSet::new(),
+            places: HashSet::new(),
             shared: HashMap::new(),
-            columns: HashMap::new(),
-            disturbances: HashSet::new(),
-            machine_changes: HashSet::new(),
+            kinds: HashMap::new(),
+            facts: Vec::new(),
+            row: Vec::new(),
+            room,
+            writer: None,
+            runs: 0,
             pauses: 0,
             most_pauses: MOST_PAUSES,
         }
@@ -107,25 +115,81 @@ impl Keeper {
     }
 
     /// The run of a record that begins at the byte `start` of the file in `folder`.
-    pub(super) fn run(&mut self, mut record: RunRecord, folder: &Arc<Path>, start: u64) -> Run {
-        let (columns, values) = self.figures(&record);
-        let checksum = record.checksum.take();
-        Run {
-            columns,
-            values,
-            pauses: self.pauses(&record),
-            has_phases: record.stats.as_ref().map(|stats| stats.phases.is_some()),
-            more: self.more(&mut record),
-            id: std::mem::take(&mut record.id).into(),
-            started: record.started.take().filter(|_| self.wanted.starts).map(Into::into),
-            round: record.round,
-            position: record.position,
-            outcome: record.outcome.clone(),
-            checksum: checksum.map(|text| self.text(&text)),
-            folder: Arc::clone(folder),
+    ///
+    /// # Errors
+    /// If its figures cannot be written to a temporary file.
+    pub(super) fn run(&mut self, mut record: RunRecord, folder: &Arc<Path>, start: u64) -> Result<Run, ResultsError> {
+        self.runs += 1;
+        let (kind, single) = self.kind(&mut record);
+        let (round, position, hash) = (record.round, record.position, hash(&record.id));
+        let shared = self.shared(record);
+        let number = self.number(shared, kind, folder);
+        let (facts, figures) = &mut self.facts[number];
+        let run = Run {
+            facts: Arc::clone(facts),
+            row: figures.push(&self.row),
+            round,
+            position,
+            hash,
             start,
-            shared: self.shared(record),
+            single,
+        };
+        if self.room.is_beyond(1.0) {
+            self.put_away()?;
         }
+        Ok(run)
+    }
+
+    /// Lets the runs see their figures, of which half of the room remains in memory.
+    ///
+    /// # Errors
+    /// If they cannot be written to a temporary file.
+    pub(super) fn finish(&mut self) -> Result<(), ResultsError> {
+        if self.room.is_beyond(0.5) {
+            self.put_away()?;
+        }
+        for (facts, figures) in self.facts.drain(..) {
+            facts.figures.set(figures).expect("the end of reading is once");
+        }
+        self.kinds.clear();
+        Ok(())
+    }
+
+    /// Moves the figures of all runs to the temporary file.
+    fn put_away(&mut self) -> Result<(), ResultsError> {
+        self.write().map_err(|source| ResultsError::Io {
+            action: "write the figures of many runs to a temporary file here (TMPDIR names another folder)",
+            path: std::env::temp_dir(),
+            source,
+        })
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(Writer::new(&self.room)?),
+        };
+        for (_, figures) in &mut self.facts {
+            figures.put_away(writer)?;
+        }
+        writer.flush()
+    }
+
+    /// The number of these facts among all.
+    fn number(&mut self, shared: Arc<Shared>, kind: Kind, folder: &Arc<Path>) -> usize {
+        let kind = Arc::new(kind);
+        let (facts, room) = (&mut self.facts, &self.room);
+        let number = self.kinds.entry((Arc::as_ptr(&shared), Arc::clone(&kind)));
+        *number.or_insert_with(|| {
+            let made = Facts {
+                shared,
+                kind,
+                folder: Arc::clone(folder),
+                figures: OnceLock::new(),
+            };
+            facts.push((Arc::new(made), Figures::new(self.row.len(), room)));
+            facts.len() - 1
+        })
     }
 
     fn text(&mut self, text: &str) -> Arc<str> {
@@ -137,97 +201,136 @@ impl Keeper {
         made
     }
 
-    fn figures(&mut self, record: &RunRecord) -> (Arc<Columns>, Box<[f64]>) {
-        let mut values = Vec::with_capacity(self.wanted.figures.len());
-        let mut places = vec![NOWHERE; metric::columns()];
-        for metric in &self.wanted.figures {
-            if let Some(value) = metric.read(record) {
-                places[usize::from(metric.column)] = values.len() as u16;
-                values.push(value);
-            }
-        }
-        let columns = match self.columns.get(places.as_slice()) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let places: Box<[u16]> = places.into();
-                let made = Arc::new(Columns { places: places.clone() });
-                self.columns.insert(places, Arc::clone(&made));
-                made
-            }
+    /// The kind of a run, and its single pauses. Its values are in `row` then.
+    fn kind(&mut self, record: &mut RunRecord) -> (Kind, Single) {
+        self.row.clear();
+        let (pauses, single, told) = self.pauses(record);
+        let columns = self.columns(record);
+        let (asides, odd_start) = self.asides(record, told.as_ref());
+        let named = self.named(record);
+        let sharing = self.sharing(record);
+        let conditions = record.conditions.as_mut().filter(|_| self.wanted.details);
+        let (disturbances, machine_changes) = conditions.map_or((None, None), |during| {
+            (during.disturbances.take(), during.machine_changes.take())
+        });
+        let latency = record.latency.as_ref().filter(|_| self.wanted.details);
+        let stem = record.id.strip_suffix(&format!("-{}", record.round)).map(str::to_owned);
+        let kind = Kind {
+            outcome: record.outcome.clone(),
+            checksum: record.checksum.take().map(|text| self.text(&text)),
+            stem: stem.map(|text| self.text(&text)),
+            has_phases: record.stats.as_ref().map(|stats| stats.phases.is_some()),
+            pauses,
+            odd_start,
+            rate_per_second: latency.and_then(|latency| latency.rate_per_second),
+            disturbances,
+            machine_changes,
+            places: self.places(Places { columns, asides }),
+            named,
+            sharing,
         };
-        (columns, values.into())
+        (kind, single)
     }
 
-    fn pauses(&mut self, record: &RunRecord) -> Pauses {
+    /// The places that are equal to these, which are in memory once.
+    fn places(&mut self, places: Places) -> Arc<Places> {
+        if let Some(known) = self.places.get(&places) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(places);
+        self.places.insert(Arc::clone(&made));
+        made
+    }
+
+    /// Adds a value to the row, and returns its place.
+    fn place(&mut self, value: Option<f64>) -> u16 {
+        let Some(value) = value else { return NOWHERE };
+        self.row.push(value);
+        (self.row.len() - 1) as u16
+    }
+
+    fn columns(&mut self, record: &RunRecord) -> Box<[u16]> {
+        let mut places = vec![NOWHERE; metric::columns()];
+        for number in 0..self.wanted.figures.len() {
+            let metric = self.wanted.figures[number];
+            places[usize::from(metric.column)] = self.place(metric.read(record));
+        }
+        places.into()
+    }
+
+    /// The places of asides, and whether the start of the process is an unusual text.
+    fn asides(&mut self, record: &RunRecord, told: Option<&ToldPauses>) -> ([u16; ASIDES], bool) {
+        let start = record.started.as_deref().filter(|_| self.wanted.starts);
+        let seconds = start.and_then(time::seconds_of);
+        let mut known = vec![(Aside::Started, 0, seconds)];
+        if let Some(told) = told {
+            known.push((Aside::Pauses, 0, Some(told.count)));
+            known.push((Aside::LongestPause, 0, told.max_ns));
+            let percentiles = told.percentiles.iter().enumerate();
+            known.extend(percentiles.map(|(number, percentile)| (Aside::Percentile, number, *percentile)));
+        }
+        if self.wanted.details {
+            let requests = record.latency.as_ref().map(|latency| latency.requests);
+            known.push((Aside::Requests, 0, requests));
+            let times = thread_times(record).into_iter().flatten().enumerate();
+            known.extend(times.map(|(number, time)| (Aside::ThreadTime, number, Some(time))));
+        }
+        let mut places = [NOWHERE; ASIDES];
+        for (aside, further, value) in known {
+            places[aside as usize + further] = self.place(value.map(|value| value as f64));
+        }
+        (places, start.is_some() && seconds.is_none())
+    }
+
+    /// The names of figures of a program's output. Their values are added to the row.
+    fn named(&mut self, record: &RunRecord) -> Vec<Arc<str>> {
+        let figures = record.figures.as_ref().filter(|_| self.wanted.details);
+        let mut names = Vec::new();
+        for (name, value) in figures.into_iter().flatten() {
+            names.push(self.text(name));
+            self.row.push(*value);
+        }
+        names
+    }
+
+    /// The ways to share work. Their numbers are added to the row.
+    fn sharing(&mut self, record: &RunRecord) -> Vec<(usize, Arc<str>)> {
+        let stats = record.stats.as_ref().filter(|_| self.wanted.details);
+        let mut ways = Vec::new();
+        for (number, generation) in stats.into_iter().flat_map(|stats| &stats.generations).enumerate() {
+            for (name, count) in generation.sharing.iter().flatten() {
+                ways.push((number, self.text(name)));
+                self.row.push(*count as f64);
+            }
+        }
+        ways
+    }
+
+    /// The pauses that are known, single and as figures.
+    fn pauses(&mut self, record: &RunRecord) -> (Known, Single, Option<ToldPauses>) {
         let Some(stats) = record.stats.as_ref().filter(|_| self.wanted.details) else {
-            return Pauses::Unknown;
+            return (Known::Nothing, None, None);
         };
-        let told = stats.pauses.as_ref();
-        let not_single = told.is_some_and(|pauses| pauses.single_pauses_absent.is_some());
-        if stats.collections_absent.is_some() || not_single {
-            return Pauses::Told(stats.pauses.as_ref().map(|pauses| {
-                Box::new(ToldPauses {
-                    count: pauses.count,
-                    max_ns: pauses.max_ns,
-                    percentiles: [pauses.p50_ns, pauses.p90_ns, pauses.p99_ns, pauses.p99_9_ns],
-                })
-            }));
+        if let Some(told) = only_told(stats) {
+            return (Known::Figures, None, told);
         }
         let pauses = stats.measured_collections().iter();
-        let mut single: Box<[u64]> = pauses.map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns).collect();
-        single.sort_unstable();
-        self.pauses += single.len();
-        let single = Pauses::Single(single, stats.pauses.is_some());
-        if self.has_too_many_pauses() {
-            return without_single(&single);
-        }
-        single
-    }
-
-    /// Whether the runs have more single pauses than can be kept.
-    pub(super) fn has_too_many_pauses(&self) -> bool {
-        self.pauses > self.most_pauses
-    }
-
-    fn more(&mut self, record: &mut RunRecord) -> Option<Box<More>> {
-        if !self.wanted.details {
-            return None;
-        }
-        let latency = record.latency.as_ref();
-        let mut more = More {
-            requests: latency.map(|latency| latency.requests),
-            rate_per_second: latency.and_then(|latency| latency.rate_per_second),
-            ..More::default()
+        let mut sorted: Vec<u64> = pauses.map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns).collect();
+        sorted.sort_unstable();
+        self.pauses += sorted.len();
+        let told = Some(ToldPauses::of_single(&sorted));
+        let known = match stats.pauses {
+            Some(_) => Known::SingleAndFigures,
+            None => Known::Single,
         };
-        for (name, value) in record.figures.iter().flatten() {
-            more.named.push((self.text(name), *value));
-        }
-        if let Some(during) = &mut record.conditions {
-            let disturbances = during.disturbances.take();
-            more.disturbances = disturbances.map(|names| once(&mut self.disturbances, names));
-            let changes = during.machine_changes.take();
-            more.machine_changes = changes.map(|changes| once(&mut self.machine_changes, changes));
-        }
-        if let Some(stats) = &record.stats {
-            self.of_stats(stats, &mut more);
-        }
-        (more != More::default()).then(|| Box::new(more))
+        sorted.shrink_to_fit();
+        let single = (!self.has_too_many_pauses()).then(|| Box::new(sorted));
+        (known, single, told)
     }
 
-    fn of_stats(&mut self, stats: &RunStats, more: &mut More) {
-        for (number, generation) in stats.generations.iter().enumerate() {
-            for (name, count) in generation.sharing.iter().flatten() {
-                more.sharing.push((number, self.text(name), *count));
-            }
-        }
-        more.thread_times = stats.gc_threads.as_ref().map(|threads| {
-            let mut sums = [0; 4];
-            for thread in threads {
-                let times = [thread.work_ns, thread.start_ns, thread.idle_ns, thread.termination_ns];
-                sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
-            }
-            sums
-        });
+    /// Whether single pauses are too many, or those of too many runs.
+    pub(super) fn has_too_many_pauses(&self) -> bool {
+        self.pauses > self.most_pauses || self.runs > MOST_LISTED
     }
 
     fn shared(&mut self, record: RunRecord) -> Arc<Shared> {
@@ -262,10 +365,27 @@ pub(super) fn shared(record: RunRecord) -> Shared {
     }
 }
 
-/// The figures of pauses in the place of the single ones.
-pub(super) fn without_single(pauses: &Pauses) -> Pauses {
-    match pauses {
-        Pauses::Single(sorted, _) => Pauses::Told(Pauses::Single(sorted.clone(), true).told().map(Box::new)),
-        other => other.clone(),
+/// The figures of pauses, if the record does not have single ones.
+fn only_told(stats: &RunStats) -> Option<Option<ToldPauses>> {
+    let told = stats.pauses.as_ref();
+    let not_single = told.is_some_and(|pauses| pauses.single_pauses_absent.is_some());
+    let figures = || {
+        told.map(|pauses| ToldPauses {
+            count: pauses.count,
+            max_ns: pauses.max_ns,
+            percentiles: [pauses.p50_ns, pauses.p90_ns, pauses.p99_ns, pauses.p99_9_ns],
+        })
+    };
+    (stats.collections_absent.is_some() || not_single).then(figures)
+}
+
+/// The times of all threads together in parallel collections.
+fn thread_times(record: &RunRecord) -> Option<[u64; 4]> {
+    let threads = record.stats.as_ref()?.gc_threads.as_ref()?;
+    let mut sums = [0; 4];
+    for thread in threads {
+        let times = [thread.work_ns, thread.start_ns, thread.idle_ns, thread.termination_ns];
+        sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
     }
+    Some(sums)
 }

@@ -1,29 +1,92 @@
 //! A results folder as reports read it: its plan in numbers, and its runs with the facts that a
 //! report asks for.
 //!
-//! Cost: the files are read once, line by line. In memory are some hundred bytes for each timed run
-//! ([`crate::run`]), eight for each planned one, and the records of runs for heap profiles and
-//! event logs without their single collections. A page lists the first [`MOST_LISTED`] runs and no
-//! more, so neither its size nor the memory for its texts grows beyond them.
+//! Cost: the files are read once, line by line. In memory are 48 bytes for each timed run
+//! ([`crate::run`]) and eight for each planned one, some hundred bytes for the facts that runs
+//! share, at most [`ROOM`] figures, and the records of runs for heap profiles and event logs
+//! without their single collections. Other figures are in a temporary file. A page lists the first
+//! [`MOST_LISTED`] runs and no more, so neither its size nor the memory for its texts grows beyond
+//! them.
 
 mod join;
 mod keep;
 
 pub use join::put_together;
+pub(crate) use keep::MOST_LISTED;
 
-use crate::run::{Run, Shared};
+use crate::figures::Room;
+use crate::run::{Run, Shared, each_facts, hash};
 use gclab_results::reading::{each_planned, each_run, other_figures, record_at, runs_file};
 use gclab_results::{EVENT_LOGS, Manifest, PROFILES, PlannedRun, Purpose, ResultsError, RunRecord, Status, TornLine};
-use keep::{Keeper, Wanted, without_single};
-use std::collections::hash_map::{DefaultHasher, Entry};
+use keep::{Keeper, Wanted};
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most runs that a page lists one by one. More are no use to a reader, and would take a
-/// browser gigabytes.
-pub(crate) const MOST_LISTED: usize = 20_000;
+/// The figures that are in memory at the same time: 64 MiB.
+const ROOM: usize = 1 << 23;
+
+/// Reads folders for one purpose. All folders that it reads share the room for figures in memory.
+#[derive(Debug)]
+pub struct Reader {
+    wanted: Wanted,
+    room: Arc<Room>,
+}
+
+impl Reader {
+    fn new(wanted: Wanted) -> Reader {
+        Reader {
+            wanted,
+            room: Room::of(ROOM),
+        }
+    }
+
+    /// The same reader with this many figures in memory at the same time, of eight bytes each,
+    /// instead of eight million. Those beyond are in a temporary file. The more there are, the
+    /// fewer times the file is read.
+    #[must_use]
+    pub fn with_room(self, figures: usize) -> Reader {
+        Reader {
+            room: Room::of(figures),
+            ..self
+        }
+    }
+
+    /// For pages and tables of configurations.
+    pub fn for_reports() -> Reader {
+        Reader::new(Wanted::for_report())
+    }
+
+    /// For the table of all runs: [`crate::csv()`].
+    pub fn for_tables() -> Reader {
+        Reader::new(Wanted::for_table())
+    }
+
+    /// For [`crate::compare`] and [`crate::history_of`]: those figures alone that comparisons
+    /// judge, which takes less time.
+    pub fn for_comparisons() -> Reader {
+        Reader::new(Wanted::for_comparison())
+    }
+
+    /// Reads a folder: its plan and its runs.
+    ///
+    /// # Errors
+    /// Fails if there is no plan, if a line other than a torn last one is not a record, if two
+    /// different records have the same id, if a newer gclab wrote the folder, or if the figures of
+    /// many runs cannot be written to a temporary file.
+    pub fn read(&self, path: impl Into<PathBuf>) -> Result<Results, ResultsError> {
+        Results::read(path.into(), Keeper::new(self.wanted.clone(), Arc::clone(&self.room)))
+    }
+}
+
+/// The lines that are of no planned run: those of another part, or of another plan.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Strays {
+    /// The number of these lines.
+    pub count: usize,
+    /// The name of the first one.
+    pub first: String,
+}
 
 /// A run that was not timed, with its record.
 #[derive(Debug, Clone)]
@@ -61,38 +124,46 @@ pub struct Failures {
     pub first: RunRecord,
 }
 
-/// The hash of a run's id.
-fn hash(id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    hasher.finish()
+/// The lines of runs: the first byte of each, by the hash of its run's id.
+struct Lines {
+    /// Those of planned runs, in the order of the hashes of the plan.
+    planned: Vec<u64>,
+    others: HashMap<u64, u64>,
 }
 
+impl Lines {
+    /// No line yet, of a plan with this many runs.
+    fn of(planned: usize) -> Lines {
+        Lines {
+            planned: vec![NO_LINE; planned],
+            others: HashMap::new(),
+        }
+    }
+
+    /// Notes a line, and returns that of an earlier run with the same hash.
+    fn put(&mut self, plan: &[u64], hash: u64, start: u64) -> Option<u64> {
+        let line = match plan.binary_search(&hash) {
+            Ok(place) => &mut self.planned[place],
+            Err(_) => self.others.entry(hash).or_insert(NO_LINE),
+        };
+        if *line == NO_LINE {
+            *line = start;
+            return None;
+        }
+        Some(*line)
+    }
+}
+
+/// The place of a line that was not read.
+const NO_LINE: u64 = u64::MAX;
+
 impl Results {
-    /// Reads a folder: its plan, and what a page or a table shows of its runs.
+    /// Reads a folder as [`Reader::for_reports`] does.
     ///
     /// # Errors
-    /// Fails if there is no plan, if a line other than a torn last one is not a record, if two
-    /// different records have the same id, or if a newer gclab wrote the folder.
+    /// As [`Reader::read`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Results, ResultsError> {
-        Results::read(path.into(), Keeper::new(Wanted::for_report()))
-    }
-
-    /// The same for the table of all runs: [`crate::csv()`].
-    ///
-    /// # Errors
-    /// As [`Results::open`].
-    pub fn open_table(path: impl Into<PathBuf>) -> Result<Results, ResultsError> {
-        Results::read(path.into(), Keeper::new(Wanted::for_table()))
-    }
-
-    /// The same with those figures alone that comparisons judge, which take less memory and time:
-    /// for [`crate::compare`] and [`crate::history_of`].
-    ///
-    /// # Errors
-    /// As [`Results::open`].
-    pub fn open_compared(path: impl Into<PathBuf>) -> Result<Results, ResultsError> {
-        Results::read(path.into(), Keeper::new(Wanted::for_comparison()))
+        Reader::for_reports().read(path)
     }
 
     fn read(path: PathBuf, mut keeper: Keeper) -> Result<Results, ResultsError> {
@@ -104,6 +175,7 @@ impl Results {
             }
         })?;
         planned.sort_unstable();
+        planned.shrink_to_fit();
         let mut results = Results {
             folders: vec![path.clone()],
             path,
@@ -121,44 +193,44 @@ impl Results {
 
     fn read_runs(&mut self, keeper: &mut Keeper) -> Result<(), ResultsError> {
         let folder: Arc<Path> = self.path.as_path().into();
-        let mut places: HashMap<u64, u64> = HashMap::new();
+        let mut lines = Lines::of(self.planned.len());
         let mut had_too_many = false;
+        self.runs.reserve_exact(self.planned.len());
         let ending = each_run(&folder, |line| {
-            match places.entry(hash(&line.run.id)) {
-                Entry::Vacant(vacant) => {
-                    vacant.insert(line.start);
+            if let Some(earlier) = lines.put(&self.planned, hash(&line.run.id), line.start) {
+                let earlier = record_at(&folder, earlier)?;
+                // The line was copied, as when folders of several machines are joined.
+                if earlier == line.run {
+                    return Ok(());
                 }
-                Entry::Occupied(earlier) => {
-                    let earlier = record_at(&folder, *earlier.get())?;
-                    // The line was copied, as when folders of several machines are joined.
-                    if earlier == line.run {
-                        return Ok(());
-                    }
-                    // Else two ids have the same hash.
-                    if earlier.id == line.run.id {
-                        let number = number_of(&folder, &earlier)?;
-                        return Err(other_figures(&folder, line.number, &earlier.id, number));
-                    }
+                // Else two ids have the same hash.
+                if earlier.id == line.run.id {
+                    let number = number_of(&folder, &earlier)?;
+                    return Err(other_figures(&folder, line.number, &earlier.id, number));
                 }
             }
-            self.put(line.run, keeper, &folder, line.start);
+            self.put(line.run, keeper, &folder, line.start)?;
             if keeper.has_too_many_pauses() && !had_too_many {
                 had_too_many = true;
-                self.runs
-                    .iter_mut()
-                    .for_each(|run| run.pauses = without_single(&run.pauses));
+                self.runs.iter_mut().for_each(|run| run.single = None);
             }
             Ok(())
         })?;
         self.torn = ending.torn;
-        Ok(())
+        keeper.finish()
     }
 
-    fn put(&mut self, mut record: RunRecord, keeper: &mut Keeper, folder: &Arc<Path>, start: u64) {
+    fn put(
+        &mut self,
+        mut record: RunRecord,
+        keeper: &mut Keeper,
+        folder: &Arc<Path>,
+        start: u64,
+    ) -> Result<(), ResultsError> {
         let of_its_purpose = match record.purpose() {
             Purpose::Times => {
-                self.runs.push(keeper.run(record, folder, start));
-                return;
+                self.runs.push(keeper.run(record, folder, start)?);
+                return Ok(());
             }
             Purpose::HeapProfile(_) => &mut self.profiled,
             Purpose::EventLog => &mut self.logged,
@@ -166,8 +238,9 @@ impl Results {
         if let Some(stats) = &mut record.stats {
             stats.collections = Vec::new();
         }
-        let run = keeper.run(record.clone(), folder, start);
+        let run = keeper.run(record.clone(), folder, start)?;
         of_its_purpose.push(Untimed { run, record });
+        Ok(())
     }
 
     /// The path of the folder.
@@ -221,13 +294,13 @@ impl Results {
         self.runs.iter().chain(self.untimed().map(|untimed| &untimed.run))
     }
 
-    fn is_planned(&self, id: &str) -> bool {
-        self.planned.binary_search(&hash(id)).is_ok()
+    fn is_planned(&self, run: &Run) -> bool {
+        self.planned.binary_search(&run.hash).is_ok()
     }
 
     /// The number of planned runs that are done, of any purpose and with any outcome.
     pub fn done(&self) -> usize {
-        self.all_runs().filter(|run| self.is_planned(&run.id)).count()
+        self.all_runs().filter(|run| self.is_planned(run)).count()
     }
 
     /// The number of timed runs that are done.
@@ -235,10 +308,17 @@ impl Results {
         self.runs.len()
     }
 
-    /// The ids of runs that no run of the plan has: lines of another part, or of another plan.
-    pub fn strays(&self) -> impl Iterator<Item = &str> {
-        let ids = self.all_runs().map(|run| &*run.id);
-        ids.filter(|id| !self.is_planned(id))
+    /// The lines that are of no planned run, if there are any.
+    ///
+    /// # Errors
+    /// If the record of the first one is to be read again and cannot be.
+    pub fn strays(&self) -> Result<Option<Strays>, ResultsError> {
+        let mut strays = self.all_runs().filter(|run| !self.is_planned(run));
+        let Some(first) = strays.next() else { return Ok(None) };
+        Ok(Some(Strays {
+            first: first.id()?,
+            count: strays.count() + 1,
+        }))
     }
 
     /// The torn last line, if the file has one.
@@ -259,13 +339,13 @@ impl Results {
 
     /// The facts that timed runs share, each at least once.
     fn settings(&self) -> impl Iterator<Item = &Shared> {
-        self.runs.iter().map(|run| &*run.shared)
+        each_facts(&self.runs).map(|run| &**run)
     }
 
     /// The number of timed runs during which a check failed.
     pub fn disturbed_by(&self, check: &str) -> usize {
         let failed = |run: &&Run| {
-            let names = run.more().disturbances.as_ref();
+            let names = run.kind().disturbances.as_ref();
             names.is_some_and(|names| names.iter().any(|name| name == check))
         };
         self.runs.iter().filter(failed).count()
@@ -276,10 +356,10 @@ impl Results {
     /// # Errors
     /// If the record of the first one cannot be read again.
     pub fn failures(&self, kind: &str) -> Result<Option<Failures>, ResultsError> {
-        let is_result = |run: &&Run| run.heap_multiple.is_some() && run.outcome == Status::Timeout;
+        let is_result = |run: &&Run| run.heap_multiple.is_some() && *run.outcome() == Status::Timeout;
         let mut failed = self
             .all_runs()
-            .filter(|run| run.outcome.kind() == kind && !is_result(run));
+            .filter(|run| run.outcome().kind() == kind && !is_result(run));
         let Some(first) = failed.next() else { return Ok(None) };
         Ok(Some(Failures {
             first: first.record()?,
@@ -321,16 +401,18 @@ pub(crate) fn opened(path: &Path) -> Results {
         planned: true,
         ..Wanted::for_table()
     };
-    Results::read(path.to_owned(), Keeper::new(all)).expect("a folder of results")
+    Reader::new(all).read(path).expect("a folder of results")
 }
 
 /// The runs of these records, which are in no file.
 #[cfg(test)]
 pub(crate) fn kept(records: &[RunRecord]) -> Vec<Run> {
-    let mut keeper = Keeper::new(Wanted::for_report());
+    let mut keeper = Keeper::new(Wanted::for_report(), Room::of(ROOM));
     let folder: Arc<Path> = Path::new("nowhere").into();
-    let run = |record: &RunRecord| keeper.run(record.clone(), &folder, 0);
-    records.iter().map(run).collect()
+    let mut run = |record: &RunRecord| keeper.run(record.clone(), &folder, 0).expect("it is kept");
+    let runs = records.iter().map(&mut run).collect();
+    keeper.finish().expect("it is kept");
+    runs
 }
 
 /// The number of the line that holds this record.

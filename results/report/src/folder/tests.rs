@@ -47,8 +47,8 @@ fn runs_that_the_plan_does_not_have_are_strays() {
     let (_parent, path) = folder(|lines| lines[3] = lines[3].replacen("-0\"", "-77\"", 1));
     let results = Results::open(path).expect("it reads");
     assert_eq!((results.timed(), results.done()), (36, 35));
-    let strays: Vec<&str> = results.strays().collect();
-    assert!(matches!(strays[..], [id] if id.ends_with("-77")), "{strays:?}");
+    let strays = results.strays().expect("its record").expect("a stray");
+    assert!(strays.count == 1 && strays.first.ends_with("-77"), "{strays:?}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn facts_of_a_configuration_are_held_once() {
     let runs = kept(&records);
     let places = |runs: &[Run]| {
         runs.iter()
-            .map(|run| Arc::as_ptr(&run.shared))
+            .map(|run| Arc::as_ptr(&run.facts.shared))
             .collect::<BTreeSet<_>>()
             .len()
     };
@@ -138,7 +138,7 @@ fn facts_of_a_configuration_are_held_once() {
 fn too_many_single_pauses_are_not_kept() {
     let (_parent, path) = folder(|_| {});
     let read = |most| {
-        let keeper = Keeper::new(Wanted::for_report()).with_most_pauses(most);
+        let keeper = Keeper::new(Wanted::for_report(), Room::of(ROOM)).with_most_pauses(most);
         Results::read(path.clone(), keeper).expect("it reads")
     };
     let (all, few) = (read(usize::MAX), read(100));
@@ -146,16 +146,16 @@ fn too_many_single_pauses_are_not_kept() {
         results
             .runs()
             .iter()
-            .map(|run| run.pauses.single().len())
+            .map(|run| run.single_pauses().len())
             .sum::<usize>()
     };
     assert!(single(&all) > 100 && single(&few) == 0, "{}", single(&all));
     for (one, other) in all.runs().iter().zip(few.runs()) {
-        let Some(told) = other.pauses.told() else {
-            assert_eq!(one.has_phases, None, "no statistics");
+        let Some(told) = other.told_pauses() else {
+            assert_eq!(one.kind().has_phases, None, "no statistics");
             continue;
         };
-        let sorted = one.pauses.single();
+        let sorted = one.single_pauses();
         assert_eq!((told.count, told.max_ns), (sorted.len() as u64, sorted.last().copied()));
     }
     assert!(crate::markdown(&[few]).contains("max pause"));
@@ -197,23 +197,73 @@ fn a_page_lists_no_more_runs_than_a_browser_can_hold() {
     }
 }
 
-/// The bytes of a run in memory, without those that many runs share.
-fn bytes(run: &Run) -> usize {
-    let started = run.started.as_ref().map_or(0, |text| text.len());
-    size_of::<Run>() + run.id.len() + started + run.values.len() * 8 + run.pauses.single().len() * 8
+/// Pages and comparisons are the same whether figures are in memory or in the temporary file.
+#[test]
+fn figures_in_the_temporary_file_are_those_in_memory() {
+    let (_parent, path) = folder(|_| {});
+    let texts = |wanted: &Wanted, room: usize| {
+        let room = Room::of(room);
+        let read = || Results::read(path.clone(), Keeper::new(wanted.clone(), Arc::clone(&room))).expect("it reads");
+        let (one, other) = (read(), read());
+        assert_eq!(room.is_beyond(0.0), room.is_beyond(1e-9), "{room:?}");
+        let compared = crate::comparison(&crate::compare(&one, &other, 0.03, None));
+        let both = [one, other];
+        (room.is_beyond(0.0), crate::html(&both), crate::csv(&both), compared)
+    };
+    for wanted in [Wanted::for_report(), Wanted::for_table(), Wanted::for_comparison()] {
+        let (in_memory, page, table, compared) = texts(&wanted, ROOM);
+        assert!(in_memory);
+        // A row has more figures than there is room for: each one goes to the file by itself.
+        let (in_memory, of_file, table_of_file, compared_of_file) = texts(&wanted, 0);
+        assert!(!in_memory);
+        assert!(page == of_file && table == table_of_file && compared == compared_of_file);
+    }
 }
 
-/// Comparisons keep a few figures of each run, tables all of them, and nothing more.
+/// A run takes little more than half of a cache line, whatever the report asks for.
 #[test]
-fn a_run_takes_some_hundred_bytes() {
+fn a_run_takes_48_bytes() {
+    assert_eq!(size_of::<Run>(), 48);
+}
+
+/// Comparisons keep a few figures of each run, tables all of them.
+#[test]
+fn comparisons_keep_the_figures_that_they_judge() {
     let (_parent, path) = folder(|_| {});
-    let compared = Results::open_compared(&path).expect("it reads");
-    let table = Results::open_table(&path).expect("it reads");
+    let compared = Reader::for_comparisons().read(&path).expect("it reads");
+    let table = Reader::for_tables().read(&path).expect("it reads");
     for (compared, table) in compared.runs().iter().zip(table.runs()) {
-        assert!(compared.values.len() <= 8 && compared.pauses.single().is_empty() && compared.more.is_none());
-        assert!(bytes(compared) <= 350, "{} bytes", bytes(compared));
-        let figures = crate::metric::columns() * 8 + table.pauses.single().len() * 8;
-        assert!(bytes(table) <= 350 + figures, "{} bytes", bytes(table));
+        let count = |run: &Run| crate::metric::all().filter(|metric| metric.of(run).is_some()).count();
+        assert!(count(compared) <= 9 && count(compared) <= count(table) && compared.single.is_none());
+        assert_eq!(compared.id().expect("a name"), table.id().expect("a name"));
+        assert_eq!(compared.started().expect("absent"), None);
     }
     assert!(compared.first_planned().is_empty() && compared.planned() == 36);
+}
+
+/// The name and the start of a run are those of its record, the unusual ones, too.
+#[test]
+fn names_and_starts_are_those_of_records() {
+    let (_parent, path) = folder(|lines| {
+        for (line, start) in lines
+            .iter_mut()
+            .zip(["2026-01-31T12:00:00Z", "yesterday", "", "2026-02-31T12:00:00Z"])
+        {
+            let mut run: RunRecord = serde_json::from_str(line).expect("a record");
+            run.started = Some(start.to_owned());
+            if start.is_empty() {
+                run.id = "a name without a round".to_owned();
+            }
+            *line = serde_json::to_string(&run).expect("JSON");
+        }
+    });
+    let records = ResultsDir::open(&path).expect("it reads").runs().to_vec();
+    let results = Reader::for_tables().read(&path).expect("it reads");
+    for (run, record) in results.runs().iter().zip(&records) {
+        assert_eq!(run.id().expect("a name"), record.id);
+        assert_eq!(run.started().expect("a start"), record.started);
+    }
+    let odd = results.runs().iter().filter(|run| run.kind().odd_start).count();
+    let named = results.runs().iter().filter(|run| run.kind().stem.is_none()).count();
+    assert_eq!((odd, named), (3, 1));
 }

@@ -4,6 +4,7 @@
 use super::csv_text::{CsvText, text};
 use crate::folder::Results;
 use crate::metric::{self, Metric, Unit};
+use crate::run::each_facts;
 use gclab_results::Status;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -37,13 +38,11 @@ pub fn csv(dirs: &[Results]) -> String {
 /// If `to` cannot be written.
 pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
     let runs = || dirs.iter().flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)));
-    let configurations = || runs().map(|(_, run)| &run.configuration);
+    let some = || each_facts(runs().map(|(_, run)| run));
+    let configurations = || some().map(|run| &run.configuration);
     let flags: BTreeSet<&String> = configurations().flat_map(|of| of.flags.keys()).collect();
     let settings: BTreeSet<&String> = configurations().flat_map(|of| of.settings.keys()).collect();
-    let figures: BTreeSet<&str> = runs()
-        .flat_map(|(_, run)| &run.more().named)
-        .map(|(name, _)| &**name)
-        .collect();
+    let figures: BTreeSet<&str> = some().flat_map(|run| run.named()).map(|(name, _)| &**name).collect();
     let metrics: Vec<Metric> = metric::all().collect();
     let mut text = CsvText::new(to);
     let head = [
@@ -65,14 +64,18 @@ pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
     row.extend(figures.iter().map(|figure| format!("figure_{figure}")));
     text.row(&row)?;
     for (dir, run) in runs() {
-        let (exit_code, signal) = match &run.outcome {
+        let (exit_code, signal) = match run.outcome() {
             Status::Crash { exit_code, signal } => (*exit_code, *signal),
             _ => (None, None),
         };
         let or_empty = |number: Option<i32>| number.map_or(String::new(), |n| n.to_string());
         row.clear();
         let of = &run.configuration;
-        row.extend([dir.manifest().name.clone(), run.id.to_string(), run.cell.clone()]);
+        row.extend([
+            dir.manifest().name.clone(),
+            run.id().map_err(io::Error::other)?,
+            run.cell.clone(),
+        ]);
         row.extend([run.position.to_string(), run.round.to_string()]);
         row.extend([of.workload.clone(), of.args.join(" "), of.collector.clone()]);
         row.push(run.heap_multiple.map_or(String::new(), |multiple| multiple.to_string()));
@@ -86,12 +89,12 @@ pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
                 .iter()
                 .map(|name| of.settings.get(*name).cloned().unwrap_or_default()),
         );
-        let started = run.started.as_deref().unwrap_or_default();
-        row.extend([started.to_owned(), run.outcome.kind().to_owned()]);
+        let started = run.started().map_err(io::Error::other)?;
+        row.extend([started.unwrap_or_default(), run.outcome().kind().to_owned()]);
         row.extend([
             or_empty(exit_code),
             or_empty(signal),
-            run.checksum.as_deref().unwrap_or_default().to_owned(),
+            run.checksum().unwrap_or_default().to_owned(),
         ]);
         row.extend(metrics.iter().map(|m| {
             m.of(run)
@@ -99,7 +102,7 @@ pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
                 .map_or(String::new(), |v| number(m.unit, v))
         }));
         row.extend(figures.iter().map(|figure| {
-            let own = run.more().named.iter().find(|(name, _)| **name == **figure);
+            let own = run.named().find(|(name, _)| ***name == **figure);
             own.map_or(String::new(), |(_, value)| value.to_string())
         }));
         text.row(&row)?;

@@ -41,14 +41,14 @@ pub(super) fn section(dir: &Results, summary: &Summary<'_>) -> Section {
     for line in changed(dir.runs()) {
         parts.push(Part::Paragraph(line));
     }
-    let disturbed: Vec<(&Run, &[String])> = disturbed(dir.runs()).collect();
-    if !disturbed.is_empty() {
+    let count = disturbed(dir.runs()).count();
+    if count > 0 {
         parts.push(Part::Paragraph(format!(
             "{} of {} failed a check while they ran. All statistics contain them.",
-            counted(disturbed.len(), "run"),
+            counted(count, "run"),
             dir.runs().len()
         )));
-        parts.push(Part::Table(table(&disturbed, summary)));
+        parts.push(Part::Table(table(disturbed(dir.runs()).take(MOST), summary)));
     }
     Section {
         topic: Topic::Machine,
@@ -82,8 +82,8 @@ fn varied(runs: &[Run]) -> Table {
     }
 }
 
-fn table(disturbed: &[(&Run, &[String])], summary: &Summary<'_>) -> Table {
-    let row = |(run, names): &(&Run, &[String])| {
+fn table<'r>(disturbed: impl Iterator<Item = (&'r Run, &'r [String])>, summary: &Summary<'_>) -> Table {
+    let row = |(run, names): (&Run, &[String])| {
         vec![
             Cell::word(run.position.to_string()),
             Cell::text(run.configuration.work()),
@@ -96,6 +96,6 @@ fn table(disturbed: &[(&Run, &[String])], summary: &Summary<'_>) -> Table {
         columns: ["order", "workload", "configuration", "disturbed by"]
             .map(Column::words)
             .to_vec(),
-        rows: disturbed.iter().take(MOST).map(row).collect(),
+        rows: disturbed.map(row).collect(),
     }
 }

@@ -7,7 +7,7 @@ use crate::document::{Cell, Column, Look, Part, Runs, Section, Table, Text, Topi
 use crate::folder::{MOST_LISTED, Results, of_planned};
 use crate::format::{ABSENT, counted, number};
 use crate::metric::{self, Metric};
-use crate::run::{Run, Shared};
+use crate::run::{Run, Shared, each_facts};
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::Spread;
 use gclab_results::{Purpose, shell_line};
@@ -109,8 +109,8 @@ fn work_table(dir: &Results, summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> 
 
 /// The names of the figures that `stats` of the experiment's programs took from their output.
 fn named_figures<'a>(work: &WorkloadRuns<'a>) -> BTreeSet<&'a str> {
-    let runs = work.groups.iter().flat_map(Group::ok);
-    let figures = runs.flat_map(|run| &run.more().named);
+    let runs = each_facts(work.groups.iter().flat_map(Group::ok));
+    let figures = runs.flat_map(|run| run.named());
     figures.map(|(name, _)| &**name).collect()
 }
 
@@ -128,9 +128,9 @@ fn named_column(dir: &Results, name: &str) -> Column {
 fn named_figure(group: &Group<'_>, name: &str) -> Cell {
     let values = group
         .ok()
-        .flat_map(|run| &run.more().named)
-        .filter(|(own, _)| **own == *name);
-    let values = values.map(|(_, value)| *value);
+        .flat_map(|run| run.named())
+        .filter(|(own, _)| ***own == *name);
+    let values = values.map(|(_, value)| value);
     Spread::of(values).map_or_else(Cell::absent, |spread| {
         Cell::number(number(spread.median), spread.median)
     })
@@ -249,7 +249,7 @@ fn all_runs(dir: &Results, summary: &Summary<'_>) -> Vec<Part> {
     let runs = listed(dir.runs());
     let mut lines: HashMap<*const Shared, String> = HashMap::new();
     let command = |run: &Run| {
-        let line = lines.entry(Arc::as_ptr(&run.shared));
+        let line = lines.entry(Arc::as_ptr(&run.facts.shared));
         line.or_insert_with(|| shell_line(&run.command)).clone()
     };
     let mut parts = vec![Part::Runs(Runs {
@@ -289,7 +289,7 @@ fn run_table(dir: &Results, summary: &Summary<'_>) -> Table {
     let row = |run: &Run| {
         let mut cells = run_cells(summary, run, run.position, run.round);
         cells.push(outcome(run));
-        cells.push(Cell::word(run.checksum.as_deref().unwrap_or(ABSENT)));
+        cells.push(Cell::word(run.checksum().unwrap_or(ABSENT)));
         cells.extend(metrics.iter().map(|metric| {
             let value = metric.of(run).filter(|value| value.is_finite());
             value.map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))
@@ -305,8 +305,8 @@ fn run_table(dir: &Results, summary: &Summary<'_>) -> Table {
 
 fn outcome(run: &Run) -> Cell {
     Cell::Text(Text {
-        text: run.outcome.to_string(),
-        failed: !run.outcome.is_ok(),
+        text: run.outcome().to_string(),
+        failed: !run.outcome().is_ok(),
         ..Text::default()
     })
 }

@@ -7,6 +7,9 @@ use crate::metric::{self, Metric};
 use crate::summary::Summary;
 use gclab_inference::RUNS_FOR_OUTLIERS;
 
+/// The most runs that stand apart that a page lists.
+const MOST: usize = 1000;
+
 /// The figures of a run that may explain why it stands apart.
 const CLUES: [Metric; 3] = [metric::LOAD, metric::INVOLUNTARY, metric::MAJOR_FAULTS];
 
@@ -17,7 +20,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
         return None;
     }
     let mut parts = vec![Part::Paragraph(in_words(&found))];
-    if let Some(chart) = found.chart() {
+    if let Some(chart) = found.chart(summary) {
         parts.push(Part::Charts(vec![chart]));
         parts.push(Part::Note(
             "Each point is a run: its time over the mean of its configuration. Among many runs, a dot is a run, and a mark \
@@ -26,7 +29,11 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
         ));
     }
     if !found.strange.is_empty() {
-        parts.push(Part::Table(table(&found.strange)));
+        let listed = &found.strange[..found.strange.len().min(MOST)];
+        parts.push(Part::Table(table(listed)));
+        if listed.len() < found.strange.len() {
+            parts.push(Part::Note(format!("The first {MOST} of {} runs.", found.strange.len())));
+        }
         parts.push(Part::Note(
             "A run stands apart if its time is 5 % and six standard deviations away from the median of its configuration \
              (the deviation by the median absolute deviation). All statistics contain it."

@@ -28,6 +28,7 @@ pub(super) fn slower(runs: &[RunRecord], factor: f64) -> Vec<RunRecord> {
         if let Some(s) = &mut run.stats {
             for time in [
                 &mut s.total_elapsed_seconds,
+                &mut s.total_cpu_seconds,
                 &mut s.gc_cpu_seconds,
                 &mut s.mut_cpu_seconds,
             ] {

@@ -18,6 +18,7 @@ fn folder(number: u64, factor: f64) -> Vec<RunRecord> {
         let stats = run.stats.as_mut().expect("a good run");
         for time in [
             &mut stats.total_elapsed_seconds,
+            &mut stats.total_cpu_seconds,
             &mut stats.gc_cpu_seconds,
             &mut stats.mut_cpu_seconds,
         ] {
@@ -138,7 +139,7 @@ fn folders_are_ordered_by_time_or_as_given() {
     let root = tempdir().expect("a folder");
     let dirs = || -> Vec<_> {
         let name = |number: usize| root.path().join(number.to_string()).join(manifest(number).name);
-        let open = |number: usize| crate::Results::open_compared(name(number));
+        let open = |number: usize| crate::Reader::for_comparisons().read(name(number));
         [2, 0, 1].map(|number| open(number).expect("a folder")).into()
     };
     for number in 0..3 {

@@ -67,8 +67,8 @@ fn section(dir: &Results) -> String {
 }
 
 /// The ids of the timed runs.
-fn ids(dir: &Results) -> Vec<&str> {
-    dir.runs().iter().map(|run| &*run.id).collect()
+fn ids(dir: &Results) -> Vec<String> {
+    dir.runs().iter().map(|run| run.id().expect("a name")).collect()
 }
 
 #[test]

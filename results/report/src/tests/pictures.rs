@@ -115,7 +115,7 @@ fn a_long_table_is_data() {
     assert!(page.contains("These are the first 20 of 1008 rows."));
     let (_, after) = page.split_once("data-runs=\"").expect("a path of dots");
     let (places, _) = after.split_once('"').expect("an end");
-    let good = dir.runs().iter().filter(|run| run.outcome.is_ok()).count();
+    let good = dir.runs().iter().filter(|run| run.outcome().is_ok()).count();
     assert_eq!(places.split(' ').count(), good);
     // A short one is markup, as it was.
     let short = html(&[fixture()]);

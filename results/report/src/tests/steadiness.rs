@@ -21,7 +21,7 @@ fn a_machine_that_slows_down_is_told() {
     let found = steadiness(&summary).expect("runs");
     let drift = found.drift.as_ref().expect("enough runs");
     assert!((drift.change - 1.08).abs() < 0.01 && found.looked_at == 80, "{drift:?}");
-    let chart = found.chart().expect("a chart");
+    let chart = found.chart(&summary).expect("a chart");
     let last = chart.series[2]
         .points
         .last()
@@ -59,11 +59,11 @@ fn a_strange_run_is_kept_and_named() {
     let [strange] = &found.strange[..] else {
         panic!("{:?}", found.strange)
     };
-    assert_eq!(*strange.run.id, *runs[33].id);
+    assert_eq!(strange.run.position, runs[33].position);
     assert!((strange.ratio - 3.0).abs() < 0.1);
     let spread = summary
         .groups()
-        .find(|group| group.runs.iter().any(|run| *run.id == *runs[33].id));
+        .find(|group| group.runs.iter().any(|run| run.position == runs[33].position));
     let spread = spread
         .and_then(|group| group.spread(summary.time_metric()))
         .expect("a time");

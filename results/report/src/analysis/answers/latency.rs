@@ -41,7 +41,7 @@ pub(crate) struct LatencyRow<'a> {
 /// The configurations of a workload that answered requests.
 pub(crate) fn rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<LatencyRow<'a>> {
     let row = |group: &'a Group<'a>| {
-        let requests = group.ok().filter_map(|run| run.more().requests).sum();
+        let requests = group.ok().filter_map(|run| run.requests()).sum();
         (requests > 0).then(|| LatencyRow {
             group,
             requests,

@@ -82,8 +82,8 @@ pub(super) fn sharing_words(group: &Group<'_>) -> String {
 /// `None` where it is not recorded.
 pub(crate) fn decisions(group: &Group<'_>) -> Option<String> {
     let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
-    for (number, name, count) in group.ok().flat_map(|run| &run.more().sharing) {
-        *counts.entry(*number).or_default().entry(name).or_default() += count;
+    for (number, name, count) in group.ok().flat_map(|run| run.sharing()) {
+        *counts.entry(number).or_default().entry(name).or_default() += count;
     }
     let parts = counts.into_iter().map(|(number, counts)| {
         let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
@@ -98,7 +98,7 @@ pub(crate) fn decisions(group: &Group<'_>) -> Option<String> {
 /// The shares of the threads' time in the parallel parts: at work, waking up, idle, in termination.
 /// They add up to 1.
 pub(crate) fn time_shares(group: &Group<'_>) -> Option<[f64; 4]> {
-    let times = group.ok().filter_map(|run| run.more().thread_times);
+    let times = group.ok().filter_map(|run| run.thread_times());
     let sums = times.fold([0u64; 4], |mut sums, times| {
         sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
         sums
