@@ -22,21 +22,32 @@ pub(super) struct MajorHeap {
     marks: MarkBits,
     /// Bytes of live large objects.
     large_live: Bytes,
+    /// The most words of a chunk. Under a limit chunks are small, so that more of them are free.
+    most_chunk: Words,
 }
+
+/// The chunks that a heap with a limit has room for, at least.
+const CHUNKS: usize = 64;
+
+/// The least bound of a chunk under a limit: 32 KiB.
+const LEAST_UNDER_A_LIMIT: Bytes = Bytes::kib(32);
 
 impl MajorHeap {
     /// A heap of the size that `settings` say at first, or without memory if there is too little.
     pub(super) fn new(heap: &mut Heap, settings: &Settings) -> Result<Self, OutOfMemory> {
+        let most_chunk = Bytes(heap.room().0 / CHUNKS).max(LEAST_UNDER_A_LIMIT).to_words_up();
         let mut major = MajorHeap {
             space: FreeSpace::new(Policy::of_number(settings.policy), FIRST_OLD_STEP),
             large: LargeObjects::new(FIRST_OLD_STEP),
             starts: MarkBits::new(heap)?,
             marks: MarkBits::new(heap)?,
             large_live: Bytes::ZERO,
+            most_chunk,
         };
         if settings.initial_heap > Words::ZERO {
             let words = settings.increment.clip(Words::ZERO, settings.initial_heap);
             // A heap that is too small for it grows by smaller chunks.
+            let words = words.min(most_chunk);
             let _ = major.space.grow(heap, &mut major.starts, &mut major.marks, words);
         }
         Ok(major)
@@ -73,8 +84,13 @@ impl MajorHeap {
     /// # Errors
     /// If there is too little.
     pub(super) fn prepare(&mut self, heap: &mut Heap, words: Words) -> Result<(), OutOfMemory> {
-        self.space
-            .prepare(heap, &mut self.starts, &mut self.marks, words, LEAST_CHUNK)
+        self.space.prepare(
+            heap,
+            &mut self.starts,
+            &mut self.marks,
+            words,
+            LEAST_CHUNK.min(self.most_chunk),
+        )
     }
 
     /// After a promotion, before which the chunks had `before` words: if it needed more, they grow
@@ -86,9 +102,8 @@ impl MajorHeap {
             wanted += chunk_words(Words(1), wanted, settings.increment, settings.space_overhead);
         }
         if wanted > needed {
-            let _ = self
-                .space
-                .grow(heap, &mut self.starts, &mut self.marks, wanted - needed);
+            let words = (wanted - needed).min(self.most_chunk);
+            let _ = self.space.grow(heap, &mut self.starts, &mut self.marks, words);
         }
     }
 
@@ -136,6 +151,11 @@ impl MajorHeap {
         self.large.sweep(pause.heap, &self.marks);
         self.large_live = marked.large.to_bytes();
         marked
+    }
+
+    /// Returns all chunks that are wholly free: memory is short.
+    pub(super) fn shrink_to_the_least(&mut self, heap: &mut Heap) {
+        self.space.shrink(heap, Words::ZERO);
     }
 
     /// Returns chunks that are wholly free, after `cycles` cycles, where the overhead calls for a

@@ -133,7 +133,11 @@ impl Collect for Ocaml {
         if major {
             self.owed = 0.0;
             self.cycles += 1;
-            self.major.shrink(pause.heap, &self.settings, self.cycles);
+            if self.is_urgent || pause.cause == Cause::Shortage {
+                self.major.shrink_to_the_least(pause.heap);
+            } else {
+                self.major.shrink(pause.heap, &self.settings, self.cycles);
+            }
         }
         let least = least_area(pause.capabilities.iter().len() as u32);
         let exhausted = self.set_area(pause.heap, least).err();
