@@ -231,8 +231,8 @@ impl Listener for Resumes {
 
 /// A thread that waits while the world is stopped is not woken for another stop. So a thread waits
 /// about once for each time that it runs again, and one thread once more for each collection. The
-/// factor is for waits for the lock. (If each stop woke all of so many threads, which then find that
-/// another one stops the world, then there would be dozens of waits.)
+/// factor is for waits for the lock. (If each stop woke all of so many threads, which then find
+/// that another one stops the world, then there would be dozens of waits.)
 #[test]
 fn a_stop_wakes_no_thread_that_is_stopped_already() {
     const THREADS: u32 = 128;
