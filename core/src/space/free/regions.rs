@@ -10,7 +10,7 @@ use crate::words::{Addr, Words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// A closure: its address and its words.
-    Closure(Addr, Words),
+    Taken(Addr, Words),
     /// A free block and its words.
     Free(FreeBlock, Words),
     /// A free word at this address that is in no list.
@@ -41,7 +41,7 @@ impl<L: FreeList> FreeSpace<L> {
             None => {
                 // SAFETY: a closure then.
                 let words = unsafe { ClosureRef(at.as_mut_ptr()).words() };
-                (Piece::Closure(at, words), words)
+                (Piece::Taken(at, words), words)
             }
         }
     }

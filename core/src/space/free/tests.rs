@@ -186,7 +186,7 @@ impl Model {
             free_end = at + words;
         };
         self.space.for_each_piece(|piece| match piece {
-            Piece::Closure(at, words) => _ = closures.insert(at, words),
+            Piece::Taken(at, words) => _ = closures.insert(at, words),
             Piece::Free(block, words) => {
                 apart(block.at(), words);
                 free += words;
