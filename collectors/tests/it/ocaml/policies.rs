@@ -146,7 +146,7 @@ impl<L: FreeList> Model<L> {
     fn check(&self) -> Vec<(Addr, Words)> {
         let (mut closures, mut free, mut fragments) = (Vec::new(), Vec::new(), 0);
         self.space.for_each_piece(|piece| match piece {
-            Piece::Closure(at, words) => closures.push((at, words)),
+            Piece::Taken(at, words) => closures.push((at, words)),
             Piece::Free(block, words) => free.push((block.at(), words)),
             Piece::Fragment(_) => fragments += 1,
         });
