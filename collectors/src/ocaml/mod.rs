@@ -6,7 +6,7 @@
 //! promoted. A major collection marks the major heap and sweeps it; no closure moves.
 //!
 //! Words that were allocated in the major heap owe a share of a cycle of marking and sweeping,
-//! according to the space overhead ([`pace`]). When a whole cycle is owed, it is done at once.
+//! according to the space overhead (module `pace`). When a whole cycle is owed, it is done at once.
 //!
 //! Memory at the worst: live data with the space overhead, the minor heap, and as much again, set
 //! aside for promotion.
