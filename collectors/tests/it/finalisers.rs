@@ -110,6 +110,32 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
+    fn finalisers_of_old_and_young_closures_are_of_one_order<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let ran = world.enter(|m| {
+            m.frame(|m, [old, older]| {
+                let old = old.put(m.alloc(|_| Number::new(1, None)));
+                let older = older.put(m.alloc(|_| Number::new(1, None)));
+                m.collect(Request::Minor);
+                for (number, root) in [&older, &old].into_iter().enumerate() {
+                    let (of_old, of_young) = (notes.clone(), notes.clone());
+                    let number = 2 * number as u64;
+                    m.finalise(root.get(m), move |_, _: Handle<Number>| of_old.add(number));
+                    list(m, 1, |m, list| {
+                        m.finalise(list, move |_, _: Handle<Number>| of_young.add(number + 1));
+                    });
+                }
+                for root in [&old, &older] {
+                    let (m, other) = m.alloc_with(|_| Number::new(1, None));
+                    root.set(m, other);
+                }
+                m.collect(Request::Full);
+                assert_eq!(notes.take(), [3, 2, 1, 0]);
+            });
+        });
+        ran.expect("room enough");
+    }
+
     fn weak_handles_are_empty_when_a_last_finaliser_runs<C>() {
         let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
         let ran = world.enter(|m| {

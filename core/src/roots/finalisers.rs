@@ -6,7 +6,8 @@
 //! that it leads to, as if it lived. A *last* one runs when the closure is gone for good.
 //!
 //! Finalisers run in the order in which collections made them ready; those of one collection in the
-//! reverse order of their registration, first ones before last ones. One runs at a time, unless it
+//! reverse order of their registration, first ones before last ones. (A collection may trace twice:
+//! young closures, then all.) One runs at a time, unless it
 //! lets the next one begin.
 //!
 //! An *alarm* is ready after each major collection.
@@ -54,8 +55,10 @@ struct Entries {
     alarms: Vec<Entry>,
     /// Ready ones, in the order in which they are to run.
     ready: VecDeque<Entry>,
-    /// How many of the last ones in `ready` the collection under way has added.
+    /// How many of the last ones in `ready` the tracing under way has added.
     added: usize,
+    /// How many the collection under way has added.
+    collected: usize,
     /// A finaliser is running, and has not let the next one begin.
     running: bool,
     /// Functions so far.
@@ -81,10 +84,21 @@ impl Entries {
             dead.iter_mut().for_each(|entry| entry.closure = 0);
         }
         self.added += dead.len();
+        self.collected += dead.len();
         if mutant!("finalisers/in-order") {
             dead.reverse();
         }
         self.ready.extend(dead.into_iter().rev());
+    }
+
+    /// Brings the finalisers that several tracings of one collection made ready into the order in
+    /// which one tracing would have made them ready.
+    fn sort_collected(&mut self) {
+        let before = self.ready.len() - self.collected;
+        self.ready.make_contiguous()[before..].sort_by_key(|entry| {
+            let is_last = entry.closure == 0;
+            (is_last, std::cmp::Reverse(entry.number))
+        });
     }
 }
 
@@ -151,6 +165,11 @@ impl FinaliserTable {
         self.note_due(&entries);
     }
 
+    /// A collection begins: the finalisers that it makes ready are of one order.
+    pub(crate) fn begin_collection(&self) {
+        self.lock().collected = 0;
+    }
+
     /// After tracing: makes the first finalisers ready whose closures are dead, as `lives` says of
     /// their slots. Returns whether there are any. Then their slots are to be traced
     /// ([`FinaliserTable::for_each_added`]).
@@ -173,6 +192,9 @@ impl FinaliserTable {
     pub(crate) fn make_last_ready(&self, lives: impl FnMut(Slot) -> bool) {
         let mut entries = self.lock();
         entries.make_ready(Occasion::Last, lives);
+        if entries.collected > entries.added && !mutant!("finalisers/tracings-apart") {
+            entries.sort_collected();
+        }
         self.note_due(&entries);
     }
 

@@ -150,6 +150,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     /// previous collection.
     fn begin(&mut self, requested: u64) -> Since {
         self.handles.begin_collection();
+        self.handles.finalisers().begin_collection();
         self.state.heap.blocks.collection_begins();
         self.count_allocated();
         let state = &mut *self.state;

@@ -353,7 +353,7 @@ fn own_seconds(runner: &mut Child) -> f64 {
 
 /// The own CPU time of a sweep of 220 runs over that of one of 20: the start does not count, and
 /// the report of the longer one costs it little. It is half a millisecond or so, and more on a busy
-/// machine: `.ci/instructions` counts the instructions.
+/// machine, so the bound is ten times as high.
 #[test]
 fn the_runner_takes_some_milliseconds_of_cpu_for_a_run_at_most() {
     let bench = Bench::new();
