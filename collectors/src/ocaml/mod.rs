@@ -113,6 +113,9 @@ impl Collect for Ocaml {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
+        // A program may go on after there was no room for the next promotion. There may be by now;
+        // if not, few young closures may live.
+        _ = self.major.prepare(pause.heap, self.nursery.size().to_words_up());
         let direct = self.major.taken().to_words_up();
         self.nursery.leave(pause.capabilities);
         pause.events.phase(Phase::Condemned);
