@@ -37,18 +37,42 @@ impl<A> Barrier<A> for NoBarrier {
 /// are that are written. It does not ask whether the slot is remembered already: a collection
 /// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
 /// remembers every store.
+///
+/// While marking is on ([`SnapshotBarrier::set_marking`]), it also notes the values that stores to
+/// old closures overwrite, and the closures of weak handles that are opened. So it is a
+/// [`SnapshotBarrier`] for collectors that begin to mark with an empty nursery: a young closure is
+/// no part of their snapshot. That costs a load and a branch at each store to an old closure.
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 
 impl<A> Barrier<A> for GenerationalBarrier {
     #[inline(always)]
-    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
+    fn write(
+        capability: Capability<'_, A>,
+        object: ClosureRef,
+        slot: Slot,
+        old: impl FnOnce() -> u64,
+        new: ClosureRef,
+    ) {
         let state = capability.state_of(object.addr());
         let state = mutant!("lines/log-left-out", state => BlockState::of_step(state.step()));
         let holder = state.age_of_holder();
-        let is_old = holder >= FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
-        if is_old && capability.state_of(new.addr()).step() < holder {
+        if holder < FIRST_OLD_STEP || mutant!("copy/no-write-barrier") {
+            return;
+        }
+        if <SnapshotBarrier>::is_marking(capability) && !mutant!("ocaml/overwritten-not-noted") {
+            let old = mutant!("ocaml/new-value-noted", old() => new.0 as u64);
+            <SnapshotBarrier>::note(capability, ClosureRef(old as *mut u64));
+        }
+        if capability.state_of(new.addr()).step() < holder {
             capability.remember(slot);
+        }
+    }
+
+    #[inline(always)]
+    fn open_weak(capability: Capability<'_, A>, closure: ClosureRef) {
+        if <SnapshotBarrier>::is_marking(capability) && !mutant!("ocaml/weak-not-noted") {
+            <SnapshotBarrier>::note(capability, closure);
         }
     }
 }

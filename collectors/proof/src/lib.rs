@@ -10,7 +10,9 @@
 //! program there, until the fault is mended and ever after. Programs of several threads depend on
 //! the order in which the threads run, so they are printed as a list of operations.
 //!
-//! [`every_request_refused`] refuses one request for memory after the other.
+//! [`slices`](slices::slices) is for collectors that work in slices: its programs try to hide
+//! closures from a marking that is under way. [`every_request_refused`] refuses one request for
+//! memory after the other.
 //!
 //! ```no_run
 //! # type MyCollector = gclab_collectors::Copying;
@@ -23,6 +25,7 @@
 
 mod faults;
 mod random;
+pub mod slices;
 mod workloads;
 
 pub use faults::{every_request_refused, small_heap};

@@ -1,27 +1,46 @@
 //! The major heap: a free space for all but large objects, and these beside it.
 
+use super::cycle::Stage;
 use super::pace::{Compaction, LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
 use super::settings::Settings;
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region};
 use gclab_core::collector::{Bump, Pause};
-use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
 use gclab_core::space::{FreeSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 
+/// Words of closures, and of the large objects among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub words: Words,
+    pub large: Words,
+}
+
+impl std::ops::AddAssign<&Marked> for Amount {
+    fn add_assign(&mut self, marked: &Marked) {
+        self.words += marked.words;
+        self.large += marked.large;
+    }
+}
+
 /// Old closures, and large objects of any age.
 #[derive(Debug)]
 pub(super) struct MajorHeap {
-    space: FreeSpace<Policy>,
-    large: LargeObjects,
+    pub(super) space: FreeSpace<Policy>,
+    pub(super) large: LargeObjects,
     /// A bit for each closure. A minor collection marks here, so that old closures count as known.
-    starts: MarkBits,
+    pub(super) starts: MarkBits,
     /// A bit for each black closure.
-    marks: MarkBits,
-    /// Bytes of live large objects.
-    large_live: Bytes,
+    pub(super) marks: MarkBits,
+    /// Old closures, without those that are known to be garbage.
+    pub(super) live: Amount,
+    /// Those of them that are black, while a cycle marks.
+    pub(super) marked: Amount,
+    pub(super) stage: Stage,
+    /// Words of young large objects that were allocated since this was last asked for.
+    direct: Words,
     /// The most words of a chunk. Under a limit chunks are small, so that more of them are free.
     most_chunk: Words,
 }
@@ -38,10 +57,13 @@ impl MajorHeap {
         let most_chunk = Bytes(heap.room().0 / CHUNKS).max(LEAST_UNDER_A_LIMIT).to_words_up();
         let mut major = MajorHeap {
             space: FreeSpace::new(Policy::of_number(settings.policy), FIRST_OLD_STEP),
-            large: LargeObjects::new(FIRST_OLD_STEP),
+            large: LargeObjects::beside_nursery(FIRST_OLD_STEP),
             starts: MarkBits::new(heap)?,
             marks: MarkBits::new(heap)?,
-            large_live: Bytes::ZERO,
+            live: Amount::default(),
+            marked: Amount::default(),
+            stage: Stage::Idle,
+            direct: Words::ZERO,
             most_chunk,
         };
         if settings.initial_heap > Words::ZERO {
@@ -58,24 +80,24 @@ impl MajorHeap {
         self.space.memory().held() + self.large.held().to_words_up()
     }
 
-    /// Bytes of all blocks, those that are set aside too.
+    /// Bytes of all blocks of old closures, those that are set aside too.
     pub(super) fn held(&self) -> Bytes {
-        (self.space.memory().held() + self.space.spare()).to_bytes() + self.large.held()
+        (self.space.memory().held() + self.space.spare()).to_bytes() + self.large.held() - self.large.taken()
     }
 
-    /// Bytes of closures: live ones, and dead ones that no sweep has found.
-    pub(super) fn live(&self) -> Bytes {
-        self.space.memory().in_use().to_bytes() + self.large_live
+    /// Old closures: live ones, and dead ones that no cycle has found.
+    pub(super) fn live(&self) -> Amount {
+        self.live
     }
 
-    /// Bytes of large objects among them.
-    pub(super) fn large_live(&self) -> Bytes {
-        self.large_live
+    /// Words of large objects that were allocated since the last slice.
+    pub(super) fn direct(&self) -> Words {
+        self.direct
     }
 
-    /// Bytes of large objects that were allocated since the last collection.
-    pub(super) fn taken(&self) -> Bytes {
-        self.large.taken()
+    /// As [`MajorHeap::direct`]: a slice begins.
+    pub(super) fn take_direct(&mut self) -> Words {
+        std::mem::take(&mut self.direct)
     }
 
     /// Sets memory aside for the promotion of `words` words, in the least chunks. So promotion
@@ -116,41 +138,26 @@ impl MajorHeap {
     pub(super) fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Addr, OutOfMemory> {
         let at = self.large.allocate(heap, words)?;
         self.starts.clear(at, at + Words(1));
+        self.marks.clear(at, at + Words(1));
+        self.direct += words;
         Ok(at)
     }
 
-    /// Promotes everything that lives in the nursery and among young large objects.
+    /// Promotes everything that lives in the nursery and among young large objects. While a cycle
+    /// has them ahead of it, they are black.
     pub(super) fn promote(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
+        let known = self.space.known_closures(&self.starts, &self.marks);
         let promotion = self.space.promotion(&self.marks);
-        let mut marker = Marker::moving(pause.heap, &self.starts, &promotion);
+        let mut marker = Marker::moving(pause.heap, &known, &promotion);
         trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
         });
         let promoted = marker.finish();
         assert_eq!(promoted.moved, promoted.words - promoted.large, "room was set aside");
         self.large.sweep_young(pause.heap, &self.starts);
-        self.large_live += promoted.large.to_bytes();
+        self.live += &promoted;
+        self.marked += &promoted;
         promoted
-    }
-
-    /// Marks everything that lives, when all of it is old, and frees the rest.
-    pub(super) fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
-        self.large.condemn(&mut self.marks);
-        let mut marker = Marker::new(pause.heap, &self.marks);
-        trace::live(&mut marker, pause.roots, |_| ());
-        let marked = marker.finish();
-        pause.events.phase(Phase::Marked);
-
-        self.space.begin_sweep();
-        while !self.sweep(Words(usize::MAX)) {}
-        self.large.for_each_region(&mut |region| {
-            if !self.marks.get(region.start) {
-                self.starts.clear(region.start, region.start + Words(1));
-            }
-        });
-        self.large.sweep(pause.heap, &self.marks);
-        self.large_live = marked.large.to_bytes();
-        marked
     }
 
     /// Returns all chunks that are wholly free: memory is short.
@@ -169,11 +176,6 @@ impl MajorHeap {
             let keep = settings.space_overhead as usize * (memory.in_use().0 / 100 + 1);
             self.space.shrink(heap, Words(keep));
         }
-    }
-
-    /// Sweeps `budget` words. Returns whether the sweep is over.
-    fn sweep(&mut self, budget: Words) -> bool {
-        self.space.sweep(&mut self.starts, &mut self.marks, budget).is_over
     }
 
     /// As [`gclab_core::collector::Collect::for_each_region`].

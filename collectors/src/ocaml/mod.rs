@@ -6,15 +6,20 @@
 //! promoted. A major collection marks the major heap and sweeps it; no closure moves.
 //!
 //! Words that were allocated in the major heap owe a share of a cycle of marking and sweeping,
-//! according to the space overhead (module `pace`). When a whole cycle is owed, it is done at once.
+//! according to the space overhead (module `pace`). The cycle (module `cycle`) goes on in slices,
+//! between which the program runs: it marks a snapshot of the major heap, and a barrier shows it
+//! the values that mutators overwrite. Where the minor heap is half full there is a slice, and
+//! where it is full there is a minor collection (module `task`).
 //!
 //! Memory at the worst: live data with the space overhead, the minor heap, and as much again, set
 //! aside for promotion.
 
+mod cycle;
 mod major;
 mod pace;
 mod policy;
 mod settings;
+mod task;
 
 pub use pace::{
     Compaction, CustomCharge, CustomRatios, Increment, LEAST_CHUNK, MOST_SHARE, MOST_WINDOW, Owed, Slice, Window,
@@ -23,18 +28,20 @@ pub use pace::{
 pub use policy::{BestFit, FirstFit, NextFit, Policy};
 pub use settings::Settings;
 
+use cycle::{Budget, Done};
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
-use gclab_core::config::Config;
+use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
 use gclab_core::space::Nursery;
 use gclab_core::trace::Marked;
 use gclab_core::words::{Addr, Bytes, Words};
 use major::MajorHeap;
+use task::{Major, Occasion, Task};
 
 /// A minor heap and a major heap.
 #[derive(Debug)]
@@ -43,18 +50,29 @@ pub struct Ocaml {
     major: MajorHeap,
     settings: Settings,
     window: Window,
-    /// The share of a cycle that is owed.
-    owed: f64,
+    /// The occasion of the next pause.
+    occasion: Occasion,
+    /// The work of the pause that begins.
+    task: Task,
+    /// The size of the minor heap, and the reason why there is no room to promote it, if there is
+    /// none. Then no mutator gets a part of it.
+    area: Bytes,
+    exhausted: Option<OutOfMemory>,
+    /// Words promoted since the last slice.
+    promoted: Words,
     /// Cycles that are over.
     cycles: u64,
+    /// A cycle has ended, and free chunks may go back to the heap when the minor heap is empty.
+    may_shrink: bool,
     /// Memory is short: the minor heap is smaller than it should be.
     is_urgent: bool,
 }
 
 // SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
 // to into free blocks; room for them was set aside before. The barrier remembers each slot of an
-// old closure that is made to point to a young one. A major collection marks all closures that
-// roots lead to, when none is young, and frees only the others.
+// old closure that is made to point to a young one. A cycle marks all closures that roots lead to
+// when it begins, when none is young, and those promoted meanwhile; the barrier notes the values
+// that are overwritten meanwhile. Only white closures are freed.
 unsafe impl Collector for Ocaml {
     const DESCRIPTION: Description = Description {
         name: "ocaml",
@@ -62,7 +80,7 @@ unsafe impl Collector for Ocaml {
         moves: true,
         parallel: false,
         generations: (2, 2),
-        honours: &[settings::HONOURED],
+        honours: &[settings::HONOURED, SLICES],
     };
     type Barrier = GenerationalBarrier;
 
@@ -75,8 +93,13 @@ unsafe impl Collector for Ocaml {
             major: MajorHeap::new(heap, &settings)?,
             window: Window::new(settings.window),
             settings,
-            owed: 0.0,
+            occasion: Occasion::default(),
+            task: Task::default(),
+            area: Bytes::ZERO,
+            exhausted: None,
+            promoted: Words::ZERO,
             cycles: 0,
+            may_shrink: false,
             is_urgent: false,
         };
         ocaml.set_area(heap, least)?;
@@ -93,61 +116,55 @@ impl Collect for Ocaml {
     type Alloc = Bump;
 
     fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        if let Some(error) = &self.exhausted {
+            return Err(error.clone());
+        }
+        let (used, all) = self.nursery.handed_out(capability.number());
+        if self.occasion.is_reached(used, all) && !(self.is_urgent && used < all) {
+            return Ok(Refill::Collect);
+        }
         Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        if slice_is_due(self.major.taken().to_words_up(), self.settings.minor_heap.to_words_up()) {
+        if slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) {
+            self.occasion.slice_is_asked();
             return Ok(None);
         }
         self.major.allocate_large(heap, words).map(Some)
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
-        // The words that are promoted may make a cycle due, too: they are not known yet.
-        let major = cause.forces_major() || self.is_urgent;
+        // The words that are promoted may make a slice due, too: they are not known yet.
+        self.task = if self.is_urgent || self.exhausted.is_some() {
+            Task::everything()
+        } else {
+            self.occasion.task(cause.request(), self.major.is_idle())
+        };
         Some(Due {
-            generation: u32::from(major),
-            major,
+            generation: u32::from(self.task.major != Major::Nothing),
+            major: self.task.ends_cycle(),
         })
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        // A program may go on after there was no room for the next promotion. There may be by now;
-        // if not, few young closures may live.
-        _ = self.major.prepare(pause.heap, self.nursery.size().to_words_up());
-        let direct = self.major.taken().to_words_up();
-        self.nursery.leave(pause.capabilities);
         pause.events.phase(Phase::Condemned);
-        let before = self.major.chunk_words();
-        let promoted = self.major.promote(pause);
-        self.nursery.reset();
-        let fresh = self.nursery.take_fresh(pause.heap);
-        self.nursery
-            .replace(fresh)
-            .into_iter()
-            .for_each(|run| pause.heap.free(run));
-        self.major.grow_on(pause.heap, &self.settings, before);
-
-        self.note_allocated(direct + promoted.moved);
-        let major = pause.due.is_some_and(|due| due.major) || self.owed >= 1.0;
-        let marked = major.then(|| self.major.collect(pause));
+        let task = self.task;
+        let promoted = if task.minor {
+            self.minor(pause)
+        } else {
+            Marked::default()
+        };
+        let (mut cycle, mut done) = self.work(pause, task.major);
         pause.events.phase(Phase::Released);
-        if major {
-            self.owed = 0.0;
-            self.cycles += 1;
-            if self.is_urgent || pause.cause == Cause::Shortage {
-                self.major.shrink_to_the_least(pause.heap);
-            } else {
-                self.major.shrink(pause.heap, &self.settings, self.cycles);
-            }
+        if task.minor && !self.make_room(pause) && cycle != Cycle::Whole {
+            let (whole, more) = self.work(pause, Major::Everything);
+            cycle = whole;
+            done += more;
+            self.make_room(pause);
         }
-        let least = least_area(pause.capabilities.iter().len() as u32);
-        let exhausted = self.set_area(pause.heap, least).err();
-        Ok(Outcome {
-            exhausted,
-            ..self.outcome(&promoted, marked)
-        })
+        self.occasion.has_passed(task.minor, cycle.is_slice());
+        Ok(self.outcome(&promoted, cycle, done))
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -157,16 +174,106 @@ impl Collect for Ocaml {
 }
 
 impl Ocaml {
-    /// Adds to the work that is owed: `words` words were allocated in the major heap.
-    fn note_allocated(&mut self, words: Words) {
+    /// Words that were allocated in the major heap since the last slice.
+    fn allocated(&self) -> Words {
+        self.promoted + self.major.direct()
+    }
+
+    fn take_allocated(&mut self) -> Words {
+        std::mem::take(&mut self.promoted) + self.major.take_direct()
+    }
+
+    /// A minor collection: promotes everything that lives in the minor heap, for which room was set
+    /// aside.
+    fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
+        self.nursery.leave(pause.capabilities);
+        let used = self.nursery.words().to_bytes();
+        self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+        let before = self.major.chunk_words();
+        let promoted = self.major.promote(pause);
+        self.nursery.reset();
+        let fresh = self.nursery.take_fresh(pause.heap);
+        self.nursery
+            .replace(fresh)
+            .into_iter()
+            .for_each(|run| pause.heap.free(run));
+        self.major.grow_on(pause.heap, &self.settings, before);
+        self.promoted += promoted.moved;
+        promoted
+    }
+
+    /// Does the `major` part of a pause. Returns the part of a cycle that it did.
+    fn work(&mut self, pause: &mut Pause<'_, Bump>, major: Major) -> (Cycle, Done) {
+        let was_idle = self.major.is_idle();
+        let (cycle, done) = match major {
+            Major::Nothing if !slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) => {
+                return (Cycle::None, Done::default());
+            }
+            Major::Nothing => (Cycle::Continued, self.slice(pause, Slice::Automatic)),
+            Major::Slice(slice) => (Cycle::Continued, self.slice(pause, slice)),
+            Major::Cycle if !was_idle => (Cycle::Ended, self.finish_cycle(pause)),
+            Major::Cycle | Major::Everything => (Cycle::Whole, self.everything(pause)),
+        };
+        let cycle = match cycle {
+            Cycle::Continued if was_idle => Cycle::Began,
+            Cycle::Continued if self.major.is_idle() => Cycle::Ended,
+            cycle => cycle,
+        };
+        if cycle.is_over() {
+            self.cycles += 1;
+            self.may_shrink = true;
+        }
+        (cycle, done)
+    }
+
+    /// A slice, or the beginning of a cycle.
+    fn slice(&mut self, pause: &mut Pause<'_, Bump>, slice: Slice) -> Done {
+        let (heap, overhead) = (self.major.words().max(Words(1)), self.settings.space_overhead);
+        let allocated = self.take_allocated();
         let owed = Owed {
-            allocated: words,
+            allocated,
             ..Owed::default()
         };
-        let (heap, overhead) = (self.major.words(), self.settings.space_overhead);
-        self.window.tick(1.0);
-        let share = owed.share(heap.max(Words(1)), overhead);
-        self.owed += self.window.begin(share, Slice::Automatic, heap.max(Words(1)), overhead);
+        let share = self.window.begin(owed.share(heap, overhead), slice, heap, overhead);
+        if self.major.is_idle() {
+            self.window.not_done(share);
+            return self.major.begin_cycle(pause);
+        }
+        let budget = Budget::of_share(share, heap, overhead);
+        match self.settings.slice_limit {
+            Some(limit) => self.major.advance(pause, budget.at_most(allocated + limit)),
+            None => self.major.advance(pause, budget),
+        }
+    }
+
+    /// Finishes the cycle under way.
+    fn finish_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        self.take_allocated();
+        self.major.finish_cycle(pause)
+    }
+
+    /// Finishes the cycle under way if there is one, and does a whole one.
+    fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        let mut done = self.finish_cycle(pause);
+        self.window.forget_backlog();
+        done += self.major.begin_cycle(pause);
+        done += self.major.finish_cycle(pause);
+        done
+    }
+
+    /// After a minor collection: returns free chunks if a cycle is over, and gives the minor heap
+    /// its size. Returns whether there is room for the least minor heap.
+    fn make_room(&mut self, pause: &mut Pause<'_, Bump>) -> bool {
+        if self.major.is_idle() && std::mem::take(&mut self.may_shrink) {
+            if self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage {
+                self.major.shrink_to_the_least(pause.heap);
+            } else {
+                self.major.shrink(pause.heap, &self.settings, self.cycles);
+            }
+        }
+        let least = least_area(pause.capabilities.iter().len() as u32);
+        self.exhausted = self.set_area(pause.heap, least).err();
+        self.exhausted.is_none()
     }
 
     /// Gives the empty minor heap its size, and sets room aside for the promotion of all of it.
@@ -178,7 +285,7 @@ impl Ocaml {
         let mut area = self.settings.minor_heap.max(least);
         self.is_urgent = false;
         loop {
-            let resized = self.nursery.resize(heap, area);
+            let resized = self.resize(heap, area);
             let size = self.nursery.size().to_words_up();
             match resized.and_then(|()| self.major.prepare(heap, size)) {
                 Ok(()) => return Ok(()),
@@ -191,26 +298,37 @@ impl Ocaml {
         }
     }
 
-    /// The outcome of a collection that promoted `promoted`, and then marked `marked` if it was a
-    /// major one.
-    fn outcome(&self, promoted: &Marked, marked: Option<Marked>) -> Outcome {
-        let live = self.major.live();
+    /// Gives the minor heap the size `area`. A run of blocks ends at its middle, where a slice is
+    /// due.
+    fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {
+        if area != self.area {
+            self.area = area;
+            self.nursery.resize(heap, Bytes(area.0 / 2))?;
+        }
+        self.nursery.resize(heap, area)
+    }
+
+    /// The outcome of a pause that promoted `promoted`, and did this part of a `cycle`.
+    fn outcome(&self, promoted: &Marked, cycle: Cycle, done: Done) -> Outcome {
+        let live = self.major.live().words.to_bytes();
         let mut counted = promoted.counted;
-        let major = marked.is_some();
-        counted += marked.map(|marked| marked.counted).unwrap_or_default();
+        counted += done.counted;
         Outcome {
             in_place: true,
-            ..Outcome::from(Work {
-                generation: u32::from(major),
-                cycle: Cycle::whole_if(major),
+            exhausted: self.exhausted.clone(),
+            work: Work {
+                generation: u32::from(cycle != Cycle::None),
+                cycle,
                 copied: promoted.moved.to_bytes(),
                 promoted: promoted.words.to_bytes(),
                 live,
-                large: self.major.large_live(),
+                marked: cycle.is_slice().then_some(done.marked),
+                swept: cycle.is_slice().then_some(done.swept),
+                large: self.major.live().large.to_bytes(),
                 slop: self.major.held() - live,
                 counted,
                 ..Work::default()
-            })
+            },
         }
     }
 }

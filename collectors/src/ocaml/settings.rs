@@ -34,6 +34,8 @@ pub struct Settings {
     pub window: usize,
     /// `h`: the major heap at first.
     pub initial_heap: Words,
+    /// The most words that a slice does in addition to those allocated since the last one (`-DI`).
+    pub slice_limit: Option<Words>,
     /// `M`, `m` and `n`: the ratios for memory outside the heap.
     pub custom: CustomRatios,
 }
@@ -55,6 +57,7 @@ impl Settings {
             policy: value(OcamlLetter::Policy),
             window: value(OcamlLetter::Window) as usize,
             initial_heap: Words(value(OcamlLetter::InitialHeap) as usize),
+            slice_limit: config.slice_limit,
             custom: CustomRatios {
                 major: value(OcamlLetter::CustomMajor),
                 minor: value(OcamlLetter::CustomMinor),

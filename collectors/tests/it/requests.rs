@@ -3,7 +3,7 @@
 use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor, Cycle};
-use gclab_core::config::{Compact, Config};
+use gclab_core::config::{Compact, Config, Parameter};
 use gclab_core::mutator::Request;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
@@ -44,15 +44,22 @@ impl CollectorVisitor for Requests {
         session.expect("room enough");
         let statistics = world.finish();
         let name = C::DESCRIPTION.name;
+        let has_slices = C::DESCRIPTION.honours(Parameter::SliceLimit);
         for (request, collection) in REQUESTS.into_iter().zip(&statistics.collections) {
             assert_eq!(collection.before.cause, Cause::Asked(request), "{name}");
             let is_major = request.is_major() || C::DESCRIPTION.generations.1 == 1;
             assert_eq!(collection.is_major(), is_major, "{name}: {request:?}");
-            assert_eq!(collection.work.cycle, Cycle::whole_if(is_major), "{name}: {request:?}");
+            let cycle = match request {
+                Request::Slice(Words(0)) if has_slices => Cycle::Began,
+                Request::Slice(_) if has_slices => Cycle::Continued,
+                Request::Cycle if has_slices => Cycle::Ended,
+                _ => Cycle::whole_if(is_major),
+            };
+            assert_eq!(collection.work.cycle, cycle, "{name}: {request:?}");
             let compacts = name == "compacting" && request == Request::Compact;
             assert_eq!(collection.work.compacted, compacts, "{name}: {request:?}");
         }
-        assert_eq!(statistics.slices.count, 0, "{name}");
+        assert_eq!(statistics.slices.count, if has_slices { 3 } else { 0 }, "{name}");
     }
 }
 

@@ -83,6 +83,9 @@ impl Entries {
         if occasion == Occasion::Last {
             dead.iter_mut().for_each(|entry| entry.closure = 0);
         }
+        if occasion == Occasion::First && mutant!("finalisers/twice") {
+            self.first.extend(&dead);
+        }
         self.added += dead.len();
         self.collected += dead.len();
         if mutant!("finalisers/in-order") {

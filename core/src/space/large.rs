@@ -1,6 +1,7 @@
 //! Large objects that stay where they are: the marked ones live.
 //!
-//! For collectors that mark. New objects have no mark and are in step 1, until the next collection.
+//! For collectors that mark. New objects have no mark, and are in step 1 or in the nursery, until
+//! the next collection.
 //! (Copying collectors keep their large objects in the nursery and in steps.)
 
 use super::{LargeObject, MarkBits};
@@ -17,6 +18,8 @@ pub struct LargeObjects {
     young: usize,
     /// The step of marked objects.
     step: u8,
+    /// The state of the blocks of the others.
+    fresh: BlockState,
     /// Bytes of their blocks.
     held: usize,
     /// Bytes allocated since the last collection.
@@ -30,8 +33,19 @@ impl LargeObjects {
             objects: Vec::new(),
             young: 0,
             step,
+            fresh: BlockState::AGED.large(),
             held: 0,
             taken: 0,
+        }
+    }
+
+    /// As [`LargeObjects::new`], for a collector with a nursery: unmarked objects belong to it
+    /// (step 0). So a barrier does not show them to a marker, and they may be freed while it marks
+    /// old closures.
+    pub fn beside_nursery(step: u8) -> Self {
+        LargeObjects {
+            fresh: BlockState::NURSERY.condemned(true).large(),
+            ..LargeObjects::new(step)
         }
     }
 
@@ -41,7 +55,7 @@ impl LargeObjects {
     /// If the heap has no memory for it.
     pub fn allocate(&mut self, heap: &mut Heap, words: Words) -> Result<Addr, OutOfMemory> {
         let run = heap.allocate_words(words)?;
-        heap.set_state(run, BlockState::AGED.large());
+        heap.set_state(run, self.fresh);
         let end = run.start() + words;
         // SAFETY: the run is new, and the memory behind the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
@@ -72,6 +86,16 @@ impl LargeObjects {
     pub fn sweep_young(&mut self, heap: &mut Heap, marks: &MarkBits) {
         let young = mutant!("lines/large-never-dies-young", self.young => 0);
         self.sweep_from(self.objects.len() - young, heap, marks);
+    }
+
+    /// Sweeps after marking of old closures: frees the unmarked objects, but none of those that
+    /// were allocated since the last collection.
+    pub fn sweep_old(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        let mut fresh = self.objects.split_off(self.objects.len() - self.young);
+        let taken = self.taken;
+        self.sweep_from(0, heap, marks);
+        (self.young, self.taken) = (fresh.len(), taken);
+        self.objects.append(&mut fresh);
     }
 
     /// Sweeps the objects from number `first` on.
@@ -106,8 +130,6 @@ impl LargeObjects {
     pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
         let (old, young) = self.objects.split_at(self.objects.len() - self.young);
         old.iter().for_each(|object| visit(object.region(self.step)));
-        young
-            .iter()
-            .for_each(|object| visit(object.region(BlockState::AGED.step())));
+        young.iter().for_each(|object| visit(object.region(self.fresh.step())));
     }
 }

@@ -36,7 +36,9 @@ mod steps;
 
 pub use cells::CellSpace;
 pub use destination::{Destination, InPlace};
-pub use free::{FreeBlock, FreeList, FreeMemory, FreeSpace, Link, Piece, Promotion, Rest, Swept};
+pub use free::{
+    FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, OldMarks, Piece, Promotion, Rest, Swept,
+};
 pub use large::LargeObjects;
 pub use lines::{LineSpace, Reserve};
 pub use live_map::LiveMap;

@@ -101,6 +101,13 @@ impl Nursery {
         self.large_words
     }
 
+    /// The part of the area of capability `number` that has been handed out, and all of the area.
+    pub fn handed_out(&self, number: usize) -> (Bytes, Bytes) {
+        let area = &self.areas[self.area_of(number)];
+        let handed_out = area.runs[..area.next].iter().map(|run| run.run.bytes()).sum();
+        (handed_out, Bytes(area.blocks as usize * BLOCK.0))
+    }
+
     /// The index of the area of capability `number`: its own area, or the one for all.
     fn area_of(&self, number: usize) -> usize {
         if self.areas.len() == 1 { 0 } else { number }

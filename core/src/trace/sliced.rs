@@ -44,8 +44,9 @@ impl SlicedTrace {
     /// what is unmarked then is garbage. Returns what is left of the trace, none if it is over, and
     /// the results of this slice.
     ///
-    /// The last slice comes in a pause in which the nursery is empty and no slot is remembered,
-    /// since slots of garbage are not to be written any more.
+    /// If the nursery is not empty, young closures count as marked in `marks`
+    /// ([`OldMarks`](crate::space::OldMarks)), since they are new. Slots that are remembered then
+    /// are of closures that live: a program that wrote them after the trace began could reach them.
     pub fn advance<A, M: Marks>(
         self,
         pause: &mut Pause<'_, A>,
@@ -61,10 +62,15 @@ impl SlicedTrace {
         if progress == Progress::Done && !finalised {
             finalised = true;
             if let Some(ready) = pause.roots.finalise_first(|slot| marker.lives(slot)) {
-                ready.for_each(|slot| marker.root(slot));
+                if !mutant!("sliced/finalised-not-traced") {
+                    ready.for_each(|slot| marker.root(slot));
+                }
                 progress = marker.trace_some();
                 pause.events.phase(Phase::FinalisersTraced);
             }
+        }
+        if progress == Progress::More && mutant!("sliced/last-too-early") {
+            pause.roots.finalise_last(|slot| marker.lives(slot));
         }
         if progress == Progress::Done {
             marker.weak_handles(pause.roots);

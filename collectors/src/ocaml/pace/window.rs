@@ -98,6 +98,11 @@ impl Window {
         self.spread(share - from_credit);
     }
 
+    /// Forgets the backlog: a whole cycle is done.
+    pub fn forget_backlog(&mut self) {
+        self.backlog = 0.0;
+    }
+
     /// The work of the `n`-th bucket from the current one on, in millionths of a cycle. There is
     /// none beyond the window.
     pub fn bucket(&self, n: usize) -> u64 {

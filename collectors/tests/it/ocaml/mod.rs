@@ -1,5 +1,7 @@
 //! The parts of the collector `ocaml`.
 
+mod exhausted;
 mod pace;
 mod policies;
 mod probe;
+mod slices;

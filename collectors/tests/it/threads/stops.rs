@@ -159,7 +159,7 @@ under_every_collector! {
         let (allocated, looked) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|s| {
             s.spawn(|| world.enter(|m| for round in 1..=20 {
-                m.alloc_bytes_filled(1000, 0);
+                m.alloc_bytes_filled(500, 0);
                 allocated.store(round, Ordering::Relaxed);
                 while looked.load(Ordering::Relaxed) < round {
                     m.safepoint();

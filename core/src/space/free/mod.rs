@@ -26,6 +26,7 @@ mod memory;
 mod promotion;
 mod regions;
 mod sweep;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod unwritten;
@@ -35,6 +36,7 @@ pub use memory::{FreeBlock, FreeMemory, Link, Rest};
 pub use promotion::Promotion;
 pub use regions::Piece;
 pub use sweep::Swept;
+pub use tables::{KnownClosures, OldMarks};
 
 use super::MarkBits;
 use crate::block::{BlockRun, BlockState, LARGE_OBJECT, OutOfMemory, blocks_for};
@@ -202,7 +204,7 @@ impl<L: FreeList> FreeSpace<L> {
     pub fn is_black(&self, at: Addr) -> bool {
         match self.cursor {
             Some(cursor) => at >= cursor && !mutant!("free/white-ahead-of-the-sweep"),
-            None => self.black,
+            None => self.black && !mutant!("free/white-while-marking"),
         }
     }
 }

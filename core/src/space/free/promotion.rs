@@ -28,7 +28,7 @@ unsafe impl<L: FreeList> Destination for Promotion<'_, L> {
     fn room(&self, words: Words) -> Option<(Addr, Addr)> {
         let mut space = self.space.lock();
         let at = space.take_or_grow(words)?;
-        if space.is_black(at) {
+        if space.is_black(at) && !mutant!("free/promoted-white") {
             self.marks.mark::<true>(at, words);
         }
         Some((at, at + words))

@@ -1,0 +1,183 @@
+//! Programs that run between the slices of a cycle, and try to hide closures from its marking.
+//!
+//! Each program has a list that marking takes dozens of slices for, and acts after one of these:
+//! once for each number of slices.
+
+use gclab_core::closure::{Closure, Mut};
+use gclab_core::collector::{Collector, KindOf};
+use gclab_core::config::Config;
+use gclab_core::mutator::{MutByteArray, MutVar, Mutator, MutatorKind, OptionRoot, Request};
+use gclab_core::words::{Bytes, Words};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use gclab_stats::Statistics;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A link of a list.
+#[derive(Closure, Debug)]
+#[allow(dead_code)]
+pub struct Number {
+    value: u64,
+    next: Mut<Number>,
+}
+
+/// The numbers of the list.
+pub const LENGTH: u64 = 2000;
+
+/// A request for a slice. Its bound is [`SLICE_LIMIT`].
+pub const SLICE: Request = Request::Slice(Words(1000));
+
+/// The most words that a slice does, beside those that were promoted.
+const SLICE_LIMIT: Words = Words(100);
+
+/// Slices after which programs act.
+const SLICES: std::ops::Range<usize> = 0..40;
+
+/// Bytes of a large object.
+const LARGE: usize = 20_000;
+
+/// Puts `length` numbers in front of `list`, and promotes them.
+pub fn list<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, Number>, length: u64) {
+    for value in 0..length {
+        let (m, number) = m.alloc_with(|m| Number::new(value, list.get(m)));
+        list.set(m, Some(number));
+    }
+    m.collect(Request::Minor);
+}
+
+/// Runs `program` with the checker on. No cycle begins unless the program asks for it. Returns the
+/// statistics.
+///
+/// # Panics
+/// If the heap is exhausted, or the checker finds a fault.
+pub fn in_slices<C: Collector>(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) -> Statistics {
+    let config = Config {
+        slice_limit: Some(SLICE_LIMIT),
+        allocation_area: Bytes::mib(1),
+        old_min: Bytes::mib(64),
+        ..super::small_heap::<C>()
+    };
+    let mut world = World::new::<C>(&config).expect("a small heap");
+    world.listen(Box::new(Checker::new(world.collector()).exact()));
+    world.enter(program).expect("enough memory");
+    world.finish()
+}
+
+/// Tests a collector that works in slices.
+///
+/// # Panics
+/// If a closure is lost, or the checker finds a fault.
+pub fn slices<C: Collector>() {
+    hidden::<C>();
+    opened::<C>();
+    promoted::<C>();
+    large::<C>();
+    young::<C>();
+}
+
+/// The program takes a closure out of one that is marked and not scanned yet, and overwrites the
+/// pointer: the barrier has noted it.
+fn hidden<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, var, hidden]| {
+                let hidden = hidden.put_option::<Number>(m, None);
+                let var = var.put(m.alloc(|_| MutVar::<Number>::new(None)));
+                let (view, number) = m.alloc_with(|_| Number::new(7, None));
+                var.get(view).write(view, Some(number));
+                let long = long.put_option(m, None);
+                list(m, &long, LENGTH);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                hidden.set(m, var.get(m).read(m));
+                var.get(m).write(m, None);
+                m.collect(Request::Cycle);
+                assert_eq!(hidden.get(m).map(|number| number.value(m)), Some(7));
+            });
+        });
+    }
+}
+
+/// The closure that only a weak handle leads to when marking begins is not in the snapshot, and
+/// only the hook of weak handles tells the marker of it.
+fn opened<C: Collector>() {
+    let mut opened = 0;
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, found]| {
+                let (long, found) = (long.put_option(m, None), found.put_option::<Number>(m, None));
+                list(m, &long, LENGTH);
+                let weak = m.frame(|m, [lonely]| {
+                    let lonely = lonely.put(m.alloc(|_| Number::new(7, None)));
+                    m.collect(Request::Minor);
+                    m.weak_handle(lonely.get(m))
+                });
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                opened += usize::from(weak.open(m).is_some());
+                found.set(m, weak.open(m));
+                m.collect(Request::Cycle);
+                m.collect(Request::Minor);
+                assert!(found.get(m) == weak.open(m));
+                assert!(found.get(m).is_none_or(|number| number.value(m) == 7));
+            });
+        });
+    }
+    assert!(opened > 10, "marking took few slices: {opened} were opened");
+}
+
+/// Closures that are promoted while marking are no part of the snapshot.
+fn promoted<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, new]| {
+                let (long, new) = (long.put_option(m, None), new.put_option::<Number>(m, None));
+                list(m, &long, LENGTH);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                list(m, &new, 3);
+                m.collect(Request::Cycle);
+                assert_eq!(new.get(m).map(|number| number.value(m)), Some(2));
+            });
+        });
+    }
+}
+
+/// Large objects that are allocated while marking are none, either.
+fn large<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, new]| {
+                let (long, new) = (long.put_option(m, None), new.put_option::<MutByteArray>(m, None));
+                list(m, &long, LENGTH);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                let (view, bytes) = m.with_view(|m| m.alloc_mut_bytes(LARGE));
+                bytes.bytes()[LARGE - 1].store(7, Relaxed);
+                new.set(view, Some(bytes));
+                m.collect(Request::Minor);
+                m.collect(Request::Cycle);
+                assert_eq!(new.get(m).map(|bytes| bytes.bytes()[LARGE - 1].load(Relaxed)), Some(7));
+            });
+        });
+    }
+}
+
+/// A young closure is overwritten in an old one while marking, and is gone before the next slice.
+fn young<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, var]| {
+                let var = var.put(m.alloc(|_| MutVar::<MutByteArray>::new(None)));
+                let long = long.put_option(m, None);
+                list(m, &long, LENGTH);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                for len in [LARGE, 10] {
+                    let (view, bytes) = m.with_view(|m| m.alloc_mut_bytes(len));
+                    var.get(view).write(view, Some(bytes));
+                    var.get(m).write(m, None);
+                }
+                m.collect(Request::Minor);
+                m.collect(SLICE);
+                m.collect(Request::Cycle);
+                assert!(var.get(m).read(m).is_none());
+            });
+        });
+    }
+}

@@ -1,0 +1,146 @@
+//! A cycle of marking and sweeping, a part at a time.
+
+use super::major::{Amount, MajorHeap};
+use super::pace::{words_to_mark, words_to_sweep};
+use gclab_core::block::FIRST_OLD_STEP;
+use gclab_core::collector::{Bump, Counted, Pause};
+use gclab_core::events::Phase;
+use gclab_core::heap::Heap;
+use gclab_core::space::OldMarks;
+use gclab_core::trace::SlicedTrace;
+use gclab_core::words::{Addr, Bytes, Words};
+
+/// How far a cycle has come.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// No cycle is under way.
+    Idle,
+    /// The closures that roots led to when the cycle began are being marked.
+    Marking(SlicedTrace),
+    /// All of them are marked, and weak handles are up to date. OCaml has a slice of its own for
+    /// its weak tables here, also if they are empty.
+    Clean,
+    /// White closures are being freed.
+    Sweeping,
+}
+
+/// The most words that a part of a cycle marks or sweeps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    mark: Words,
+    sweep: Words,
+}
+
+impl Budget {
+    /// As much as is left.
+    pub(super) const ALL: Budget = Budget {
+        mark: Words(usize::MAX),
+        sweep: Words(usize::MAX),
+    };
+
+    /// The work of a slice that has to do `share` of a cycle, in a heap of `heap` words.
+    pub(super) fn of_share(share: f64, heap: Words, space_overhead: u64) -> Budget {
+        Budget {
+            mark: words_to_mark(share, heap, space_overhead, 0),
+            sweep: words_to_sweep(share, heap),
+        }
+    }
+
+    /// This budget, but no more than `words` words.
+    pub(super) fn at_most(self, words: Words) -> Budget {
+        Budget {
+            mark: self.mark.min(words),
+            sweep: self.sweep.min(words),
+        }
+    }
+}
+
+/// The work that was done in a pause.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    pub marked: Bytes,
+    pub swept: Bytes,
+    pub counted: Counted,
+}
+
+impl std::ops::AddAssign for Done {
+    fn add_assign(&mut self, other: Done) {
+        self.marked += other.marked;
+        self.swept += other.swept;
+        self.counted += other.counted;
+    }
+}
+
+impl MajorHeap {
+    /// Whether no cycle is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.stage, Stage::Idle)
+    }
+
+    /// Begins a cycle, when the minor heap is empty: marks the referents of roots.
+    pub(super) fn begin_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        self.large.condemn(&mut self.marks);
+        self.space.begin_marking();
+        let (trace, marked) = SlicedTrace::begin(pause, &OldMarks::new(pause.heap, &self.marks));
+        self.marked = Amount::default();
+        self.marked += &marked;
+        self.stage = Stage::Marking(trace);
+        Done {
+            marked: marked.words.to_bytes(),
+            counted: marked.counted,
+            ..Done::default()
+        }
+    }
+
+    /// Goes on with the cycle under way, up to the end of its stage.
+    pub(super) fn advance(&mut self, pause: &mut Pause<'_, Bump>, budget: Budget) -> Done {
+        let mut done = Done::default();
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
+            Stage::Idle => Stage::Idle,
+            Stage::Marking(trace) => {
+                let marks = OldMarks::new(pause.heap, &self.marks);
+                let (left, marked) = trace.advance(pause, &marks, budget.mark);
+                self.marked += &marked;
+                done.marked = marked.words.to_bytes();
+                done.counted = marked.counted;
+                pause.events.phase(Phase::Marked);
+                match left {
+                    Some(left) => Stage::Marking(left),
+                    None => self.end_marking(pause.heap),
+                }
+            }
+            Stage::Clean => Stage::Sweeping,
+            Stage::Sweeping => {
+                let swept = self.space.sweep(&mut self.starts, &mut self.marks, budget.sweep);
+                done.swept = swept.passed.to_bytes();
+                pause.events.phase(Phase::Released);
+                if swept.is_over { Stage::Idle } else { Stage::Sweeping }
+            }
+        };
+        done
+    }
+
+    /// Goes on until no cycle is under way.
+    pub(super) fn finish_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        let mut done = Done::default();
+        while !self.is_idle() {
+            done += self.advance(pause, Budget::ALL);
+        }
+        done
+    }
+
+    /// Everything is marked that roots led to when the cycle began: old closures that are white are
+    /// garbage. Large ones are freed at once.
+    fn end_marking(&mut self, heap: &mut Heap) -> Stage {
+        self.space.begin_sweep();
+        self.large.for_each_region(&mut |region| {
+            let at: Addr = region.start;
+            if region.step >= FIRST_OLD_STEP && !self.marks.get(at) {
+                self.starts.clear(at, at + Words(1));
+            }
+        });
+        self.large.sweep_old(heap, &self.marks);
+        self.live = self.marked;
+        Stage::Clean
+    }
+}

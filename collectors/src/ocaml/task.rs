@@ -1,0 +1,120 @@
+//! The work of each pause: when a minor collection is due, and when a slice.
+//!
+//! As in OCaml's `caml_gc_dispatch`, the minor heap has a *trigger*, at its middle or at its end.
+//! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
+//! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
+//! is under way both are due, since a cycle begins with an empty minor heap.
+
+use super::pace::Slice;
+use gclab_core::collector::Request;
+use gclab_core::words::{Bytes, Words};
+
+/// The part of a pause that is about the major heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Major {
+    Nothing,
+    /// A slice of the cycle under way, or the beginning of one.
+    Slice(Slice),
+    /// The rest of the cycle under way, or a whole one.
+    Cycle,
+    /// The rest of the cycle under way, and a whole one.
+    Everything,
+}
+
+/// The work of a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    /// A minor collection comes first.
+    pub minor: bool,
+    pub major: Major,
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Task::everything()
+    }
+}
+
+impl Task {
+    /// A collection of everything.
+    pub(super) fn everything() -> Task {
+        Task::after_minor(Major::Everything)
+    }
+
+    /// Whether a cycle ends in the pause, however little is left of it.
+    pub(super) fn ends_cycle(self) -> bool {
+        matches!(self.major, Major::Cycle | Major::Everything)
+    }
+
+    fn after_minor(major: Major) -> Task {
+        Task { minor: true, major }
+    }
+}
+
+/// The place of the trigger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Trigger {
+    #[default]
+    Middle,
+    End,
+}
+
+/// The occasion of the next pause.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Occasion {
+    trigger: Trigger,
+    /// The minor heap is used up, also if the trigger was in the middle: a minor heap of one block
+    /// has none.
+    is_full: bool,
+    /// Much was allocated in the major heap.
+    slice_is_asked: bool,
+}
+
+impl Occasion {
+    /// Whether a pause is due when `used` of `all` bytes of a minor heap are used.
+    pub(super) fn is_reached(&mut self, used: Bytes, all: Bytes) -> bool {
+        self.is_full |= used >= all;
+        match self.trigger {
+            Trigger::Middle => used.0 * 2 >= all.0,
+            Trigger::End => used >= all,
+        }
+    }
+
+    /// A slice is due at the next pause.
+    pub(super) fn slice_is_asked(&mut self) {
+        self.slice_is_asked = true;
+    }
+
+    /// The task of a pause with this request, where the collector `is_idle`.
+    pub(super) fn task(&self, request: Option<Request>, is_idle: bool) -> Task {
+        match request {
+            None => {}
+            Some(Request::Minor) => return Task::after_minor(Major::Nothing),
+            Some(Request::Slice(Words(0))) => return Task::after_minor(Major::Slice(Slice::Next)),
+            Some(Request::Slice(words)) => return Task::after_minor(Major::Slice(Slice::Words(words))),
+            Some(Request::Cycle) => return Task::after_minor(Major::Cycle),
+            Some(Request::Full | Request::Compact) => return Task::everything(),
+        }
+        let slice = self.slice_is_asked || is_idle || self.trigger == Trigger::Middle;
+        Task {
+            minor: is_idle || self.is_full || self.trigger == Trigger::End,
+            major: if slice {
+                Major::Slice(Slice::Automatic)
+            } else {
+                Major::Nothing
+            },
+        }
+    }
+
+    /// A pause has passed, with a minor collection or a slice or both.
+    pub(super) fn has_passed(&mut self, minor: bool, slice: bool) {
+        if minor {
+            self.trigger = Trigger::Middle;
+            self.is_full = false;
+        }
+        if slice {
+            self.trigger = Trigger::End;
+        }
+        self.slice_is_asked = false;
+    }
+}

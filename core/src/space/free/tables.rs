@@ -1,0 +1,112 @@
+//! The tables of a free space, as markers see them.
+
+use super::FreeSpace;
+use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, StateView};
+use crate::heap::Heap;
+use crate::space::{MarkBits, Marks};
+use crate::words::{Addr, Words};
+
+/// The table of starts for a promotion, in which old closures count as marked. Dead ones that no
+/// sweep has come to are not looked into, since their slots may lead to memory that was freed.
+/// Large objects that it marks are black.
+#[derive(Debug)]
+pub struct KnownClosures<'s> {
+    starts: &'s MarkBits,
+    marks: &'s MarkBits,
+    /// The address that a sweep has come to, if one is under way.
+    cursor: Option<Addr>,
+}
+
+impl<L> FreeSpace<L> {
+    /// The closures of the space and of large objects beside it that start at bits of `starts`, for
+    /// a promotion. `marks` are those of the space.
+    pub fn known_closures<'s>(&self, starts: &'s MarkBits, marks: &'s MarkBits) -> KnownClosures<'s> {
+        KnownClosures {
+            starts,
+            marks,
+            cursor: self.cursor,
+        }
+    }
+}
+
+impl KnownClosures<'_> {
+    fn is_dead(&self, at: Addr) -> bool {
+        self.cursor.is_some_and(|cursor| at >= cursor) && !self.marks.get(at) && !mutant!("free/dead-looked-into")
+    }
+}
+
+// SAFETY: `starts` decides. Both tables have bits at closures only.
+unsafe impl Marks for KnownClosures<'_> {
+    #[inline(always)]
+    fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
+        let is_new = self.starts.mark::<PARALLEL>(at, words);
+        if is_new && words >= LARGE_OBJECT && !mutant!("ocaml/large-promoted-white") {
+            self.marks.mark::<PARALLEL>(at, words);
+        }
+        is_new
+    }
+
+    #[inline(always)]
+    fn is_marked(&self, at: Addr) -> bool {
+        self.starts.is_marked(at)
+    }
+
+    fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
+        let mut next = self.starts.next_marked(from, to);
+        while let Some(at) = next.filter(|at| self.is_dead(*at)) {
+            next = self.starts.next_marked(at + Words(1), to);
+        }
+        next
+    }
+
+    #[inline(always)]
+    fn entry_address(&self, at: Addr) -> *const u8 {
+        self.starts.entry_address(at)
+    }
+}
+
+/// A table of marks of old closures, for a marking that begins with an empty nursery. Young
+/// closures are new then: they count as marked, and are not looked into.
+#[derive(Debug)]
+pub struct OldMarks<'s> {
+    marks: &'s MarkBits,
+    states: StateView,
+}
+
+impl<'s> OldMarks<'s> {
+    /// The old closures of `heap`, which are marked in `marks`.
+    pub fn new(heap: &Heap, marks: &'s MarkBits) -> Self {
+        OldMarks {
+            marks,
+            states: heap.states(),
+        }
+    }
+
+    #[inline(always)]
+    fn is_young(&self, at: Addr) -> bool {
+        self.states.of(at).step() < FIRST_OLD_STEP
+    }
+}
+
+// SAFETY: `marks` decides for old closures, and young ones are never marked.
+unsafe impl Marks for OldMarks<'_> {
+    #[inline(always)]
+    fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
+        (!self.is_young(at) || mutant!("ocaml/young-marked")) && self.marks.mark::<PARALLEL>(at, words)
+    }
+
+    #[inline(always)]
+    fn is_marked(&self, at: Addr) -> bool {
+        self.is_young(at) || self.marks.is_marked(at)
+    }
+
+    #[inline]
+    fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
+        self.marks.next_marked(from, to)
+    }
+
+    #[inline(always)]
+    fn entry_address(&self, at: Addr) -> *const u8 {
+        self.marks.entry_address(at)
+    }
+}
