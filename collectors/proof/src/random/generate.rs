@@ -20,13 +20,17 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
     );
     let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
     let team = (1u32..5, any::<bool>());
-    (area, old, odd, limit, team).prop_map(
+    let letters = (0u64..3, 1u64..300, 1u64..9, prop_oneof![Just(0u64), Just(126_976)]);
+    let letters = letters.prop_map(|(policy, overhead, window, heap)| [policy, overhead, window, heap]);
+    let letters = proptest::option::weighted(0.8, letters);
+    (area, old, odd, limit, team, letters).prop_map(
         |(
             (area_blocks, chunk_blocks, large_kib),
             (tenths, old_min_kib, generations),
             (hint_kib, stress, slice_words),
             (limit_mib, min_free),
             (gc_threads, balance_all),
+            ocaml,
         )| {
             Setting {
                 area_blocks,
@@ -42,6 +46,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
                 min_free,
                 gc_threads,
                 balance_all,
+                ocaml,
             }
         },
     )

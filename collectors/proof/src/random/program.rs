@@ -7,7 +7,7 @@
 pub use super::shapes::Shape;
 pub use super::table::Shared;
 use gclab_core::collector::Collector;
-use gclab_core::config::{Config, FromGeneration, HeapHint};
+use gclab_core::config::{Config, FromGeneration, HeapHint, OcamlLetter, OcamlLetters};
 pub use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
 pub use gclab_core::words::Words;
@@ -240,7 +240,17 @@ pub struct Setting {
     pub gc_threads: u32,
     /// Whether all collections balance work (`-qb0`), or those of the default.
     pub balance_all: bool,
+    /// The letters `a`, `o`, `w` and `h` of `--ocaml`, for a collector that has them.
+    pub ocaml: Option<[u64; 4]>,
 }
+
+/// The letters of [`Setting::ocaml`].
+const LETTERS: [OcamlLetter; 4] = [
+    OcamlLetter::Policy,
+    OcamlLetter::SpaceOverhead,
+    OcamlLetter::Window,
+    OcamlLetter::InitialHeap,
+];
 
 impl Default for Setting {
     /// The smallest possible heap.
@@ -259,6 +269,7 @@ impl Default for Setting {
             min_free: 3,
             gc_threads: 2,
             balance_all: true,
+            ocaml: None,
         }
     }
 }
@@ -267,6 +278,10 @@ impl Setting {
     /// The setting as configuration for collector `C`.
     pub(super) fn config<C: Collector>(&self) -> Config {
         let (least, most) = C::DESCRIPTION.generations;
+        let mut letters = OcamlLetters::default();
+        for (letter, value) in self.ocaml.iter().flat_map(|values| LETTERS.into_iter().zip(*values)) {
+            letters.set(letter, Some(value));
+        }
         Config {
             allocation_area: Bytes(self.area_blocks * 4096),
             chunk: self.chunk_blocks.map(|blocks| Bytes(blocks * 4096)),
@@ -280,6 +295,7 @@ impl Setting {
                 Some(kib) => HeapHint::Size(Bytes(kib << 10)),
             },
             stress: self.stress,
+            ocaml: letters,
             slice_limit: self.slice_words.map(Words),
             min_free: f64::from(self.min_free),
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
