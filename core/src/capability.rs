@@ -11,6 +11,7 @@ use crate::closure::Slot;
 use crate::overwritten::Overwritten;
 use crate::remembered::RememberedSet;
 use crate::roots::frames::FrameHeader;
+use crate::sampled::Sampled;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
 use crate::words::{Addr, Bytes};
 use std::cell::Cell;
@@ -51,6 +52,8 @@ pub(crate) struct Common {
     /// Bytes that were allocated on it since the start of the world, large objects included, as far
     /// as they have been counted.
     pub(crate) allocated: Cell<u64>,
+    /// The closure that was reserved last, if it has sampled words.
+    pub(crate) sampled: Cell<Option<Sampled>>,
     /// The events of its threads.
     pub(crate) events: CapabilityEvents,
 }
@@ -84,6 +87,7 @@ impl<A> CapabilityData<A> {
                 overwritten,
                 until_stress: Cell::new(until_stress),
                 allocated: Cell::new(0),
+                sampled: Cell::new(None),
                 events: CapabilityEvents::default(),
             },
         }
@@ -221,6 +225,17 @@ impl<'a, A> Capability<'a, A> {
     /// Whether anything can be reached from its frames or its remembered slots.
     pub(crate) fn has_roots(self) -> bool {
         !self.frames().is_null() || !self.remembered().is_empty()
+    }
+}
+
+impl<A: Alloc> Capability<'_, A> {
+    /// Takes the sampled closure that was reserved last, unless it has not been committed: its
+    /// initialiser panicked.
+    pub(crate) fn take_sampled(self) -> Option<Sampled> {
+        let sampled = self.common.sampled.take()?;
+        let at = Addr(sampled.closure as usize);
+        let is_free = self.alloc.is_free(at, sampled.words) && !mutant!("memprof/uncommitted-followed");
+        (!is_free).then_some(sampled)
     }
 }
 

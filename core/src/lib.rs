@@ -37,6 +37,7 @@ pub mod profile;
 pub mod recorder;
 pub mod remembered;
 mod roots;
+mod sampled;
 mod session;
 pub mod sizing;
 pub mod space;

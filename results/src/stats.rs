@@ -101,6 +101,9 @@ documented! {
         /// Longest pause that did a slice.
         #[shown("longest slice", Milliseconds)]
         pub max_slice_seconds: Option<f64> => of_slices(stats, |slices| slices.max_pause_ns).and_then(seconds),
+        /// Figures that only some collectors or programs have, by name, with the unit in the name.
+        /// Absent without any.
+        pub figures: Option<BTreeMap<String, u64>> => figures(stats),
         /// Bytes copied by parallel collections.
         #[shown("copied in parallel", Mebibytes)]
         pub par_copied_bytes: Option<u64> => Some(stats.par_copied),
@@ -161,6 +164,13 @@ fn if_any(times: Times) -> Option<Times> {
 /// Elapsed seconds, unless there is no time.
 fn elapsed(times: Times) -> Option<f64> {
     if_any(times).and_then(|times| seconds(times.elapsed_ns))
+}
+
+/// The figures by name; `None` if there are none.
+fn figures(stats: &Statistics) -> Option<BTreeMap<String, u64>> {
+    let figures = stats.figures.iter();
+    let by_name: BTreeMap<_, _> = figures.map(|figure| (figure.name.to_owned(), figure.value)).collect();
+    (!by_name.is_empty()).then_some(by_name)
 }
 
 /// Seconds of each phase by name; `None` where none was noted.

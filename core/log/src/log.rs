@@ -97,6 +97,13 @@ impl Listener for EventLog {
         }
     }
 
+    fn pause(&mut self, is_paused: bool) {
+        let output = &mut self.lock().output;
+        output.settle();
+        output.write_all();
+        output.pause(is_paused);
+    }
+
     fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
         let log = &mut *self.lock();
         for event in events {

@@ -83,6 +83,8 @@ pub(crate) struct Output {
     /// Global events of threads, samples of a time profile, debug messages. Capabilities pass
     /// theirs on one after the other, so these are sorted when all have.
     waiting: Vec<Waiting>,
+    /// Events of capabilities are left out.
+    is_paused: bool,
     written_ns: u64,
 }
 
@@ -95,6 +97,7 @@ impl Output {
             global: Part::new(None),
             caps: Vec::new(),
             waiting: Vec::new(),
+            is_paused: false,
             written_ns: 0,
         })
     }
@@ -111,12 +114,18 @@ impl Output {
 
     /// Adds an event of capability `cap`.
     pub(crate) fn put(&mut self, cap: usize, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
-        if self.writer.is_none() {
+        if self.writer.is_none() || self.is_paused {
             return;
         }
         self.set_caps(cap + 1);
         let put = self.caps[cap].put(kind, time_ns, values);
         self.note(put);
+    }
+
+    /// Leaves events of capabilities out from now on, or no longer. Global events, which define the
+    /// names of others, stay.
+    pub(crate) fn pause(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
     }
 
     /// Adds a global event, behind those that wait and are not later.
@@ -212,6 +221,11 @@ impl Output {
         // A file does nothing here. Text is printed now.
         let written = written.and_then(|()| writer.flush());
         self.note(written);
+    }
+
+    /// Writes all buffers, out of turn.
+    pub(crate) fn write_all(&mut self) {
+        self.write(self.written_ns);
     }
 
     /// Writes the rest and the mark of the end.

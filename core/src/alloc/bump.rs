@@ -3,6 +3,7 @@
 use super::Alloc;
 use super::hole::Hole;
 use super::overflow::Overflow;
+use super::sampler::{Sampler, Sampling};
 use crate::closure::ClosureRef;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -15,6 +16,7 @@ pub struct Bump {
     /// Allocated in regions that were left.
     allocated: Cell<usize>,
     overflow: Overflow,
+    sampler: Sampler,
 }
 
 impl Bump {
@@ -87,6 +89,22 @@ impl Bump {
         self.count(self.overflow.end_detour(&self.hole));
     }
 
+    /// As [`Alloc::reserve_elsewhere`], without regard to sampled words.
+    fn reserve_unsampled(&self, words: Words) -> Option<Addr> {
+        let bytes = words.to_bytes();
+        if let Some((running, at)) = self.overflow.reserve(&self.hole, bytes) {
+            self.count(running);
+            return Some(at);
+        }
+        if self.overflow.is_for(bytes) {
+            return None;
+        }
+        self.count(self.overflow.come_back(&self.hole)?);
+        let (running, at) = self.hole.next(bytes)?;
+        self.count(running);
+        Some(at)
+    }
+
     fn count(&self, bytes: usize) {
         self.allocated.set(self.allocated.get() + bytes);
     }
@@ -134,16 +152,12 @@ unsafe impl Alloc for Bump {
 
     fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
         let bytes = words.to_bytes();
-        if let Some((running, at)) = self.overflow.reserve(&self.hole, bytes) {
-            self.count(running);
+        let is_elsewhere = self.overflow.is_for(bytes) && !self.overflow.is_detour();
+        if !is_elsewhere && let Some(at) = self.hole.reserve_sampled(bytes, words, &self.sampler) {
             return Some(at);
         }
-        if self.overflow.is_for(bytes) {
-            return None;
-        }
-        self.count(self.overflow.come_back(&self.hole)?);
-        let (running, at) = self.hole.next(bytes)?;
-        self.count(running);
+        let at = self.reserve_unsampled(words)?;
+        self.hole.pass(bytes, words, &self.sampler);
         Some(at)
     }
 
@@ -160,6 +174,24 @@ unsafe impl Alloc for Bump {
         if !mutant!("threads/no-interrupt") {
             self.hole.interrupt();
         }
+    }
+
+    fn sample(&self, sampling: Option<Sampling>) {
+        self.sampler.set(sampling);
+        self.hole.sample(&self.sampler);
+    }
+
+    #[inline(always)]
+    fn take_samples(&self) -> u32 {
+        self.sampler.take()
+    }
+
+    fn sample_large(&self, words: Words) -> u32 {
+        self.sampler.pass_large(words)
+    }
+
+    fn is_free(&self, at: Addr, _: Words) -> bool {
+        self.hole.cursor() == at
     }
 
     fn allocated(&self) -> Bytes {

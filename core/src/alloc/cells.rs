@@ -7,6 +7,7 @@
 
 use super::Alloc;
 use super::hole::Hole;
+use super::sampler::{Sampler, Sampling};
 use super::size_class::SizeClass;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -19,6 +20,7 @@ pub struct Cells {
     left: Cell<usize>,
     /// Bytes of cells taken, since the last count, beyond the closures in them.
     padding: Cell<usize>,
+    sampler: Sampler,
 }
 
 impl Default for Cells {
@@ -27,6 +29,7 @@ impl Default for Cells {
             holes: std::array::from_fn(|_| Hole::default()),
             left: Cell::new(0),
             padding: Cell::new(0),
+            sampler: Sampler::default(),
         }
     }
 }
@@ -82,8 +85,14 @@ unsafe impl Alloc for Cells {
 
     fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
         let class = SizeClass::of(words);
-        let (running, at) = self.holes[class.index()].next(class.cell().to_bytes())?;
+        let (hole, cell) = (&self.holes[class.index()], class.cell().to_bytes());
+        if let Some(at) = hole.reserve_sampled(cell, words, &self.sampler) {
+            return Some(at);
+        }
+        let (running, at) = hole.next(cell)?;
         self.left.set(self.left.get() + running);
+        let own = mutant!("memprof/padding-sampled", words => class.cell());
+        hole.pass(cell, own, &self.sampler);
         Some(at)
     }
 
@@ -108,6 +117,24 @@ unsafe impl Alloc for Cells {
 
     fn interrupt(&self) {
         self.holes.iter().for_each(Hole::interrupt);
+    }
+
+    fn sample(&self, sampling: Option<Sampling>) {
+        self.sampler.set(sampling);
+        self.holes.iter().for_each(|hole| hole.sample(&self.sampler));
+    }
+
+    #[inline(always)]
+    fn take_samples(&self) -> u32 {
+        self.sampler.take()
+    }
+
+    fn sample_large(&self, words: Words) -> u32 {
+        self.sampler.pass_large(words)
+    }
+
+    fn is_free(&self, at: Addr, words: Words) -> bool {
+        self.holes[SizeClass::of(words).index()].cursor() == at
     }
 
     fn allocated(&self) -> Bytes {

@@ -4,8 +4,12 @@
 //! on from hole to hole without the world's lock ([`super::Alloc::reserve_elsewhere`]). The chain
 //! takes no memory of its own: the first word of each hole that waits has its size and the place of
 //! the next.
+//!
+//! A hole may offer its room only up to the next sampled word ([`super::sampler`]). The closure
+//! with this word is reserved as one in the next hole is.
 
 use super::is_range_of_words;
+use super::sampler::Sampler;
 use crate::block::poison;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, WORD, Words};
@@ -23,6 +27,8 @@ pub(super) struct Hole {
     end: Cell<usize>,
     /// Where counting of allocated bytes goes on.
     counted: Cell<usize>,
+    /// The address of the next sampled word; [`UNSAMPLED`] if there is none.
+    sample: Cell<usize>,
     more: Chain,
     /// Whether `limit` is that of a restriction, which may be where the hole ends, too.
     is_restricted: Cell<bool>,
@@ -31,6 +37,9 @@ pub(super) struct Hole {
 /// The end and the limit without a hole: no closure has room, and no interrupt looks like it.
 const NO_HOLE: usize = 1;
 
+/// The next sampled word where nothing is sampled.
+const UNSAMPLED: usize = usize::MAX;
+
 impl Default for Hole {
     fn default() -> Self {
         Hole {
@@ -38,6 +47,7 @@ impl Default for Hole {
             limit: AtomicUsize::new(NO_HOLE),
             end: Cell::new(NO_HOLE),
             counted: Cell::new(0),
+            sample: Cell::new(UNSAMPLED),
             more: Chain::default(),
             is_restricted: Cell::new(false),
         }
@@ -60,7 +70,7 @@ impl Hole {
         let running = self.running();
         self.enter(start, end);
         self.is_restricted.set(false);
-        self.limit.store(self.end.get(), Relaxed);
+        self.limit.store(self.offer(), Relaxed);
         running
     }
 
@@ -70,24 +80,70 @@ impl Hole {
         if self.is_restricted.get() {
             return None;
         }
-        // An interrupt may come at any moment; it must not be overwritten.
-        let new = end.0.max(NO_HOLE);
-        let limit = if mutant!("models/hole-entered-by-store") && self.limit.load(Relaxed) == self.end.get() {
-            self.limit.store(new, Relaxed);
-            Ok(new)
-        } else {
-            self.limit.compare_exchange(self.end.get(), new, Relaxed, Relaxed)
-        };
-        if limit.is_err() && !mutant!("cells/interrupt-overwritten") {
+        // Up to the end at first: the sampled word is known when the hole is entered.
+        if !self.move_limit(self.offer(), end.0.max(NO_HOLE)) && !mutant!("cells/interrupt-overwritten") {
             return None;
         }
         let running = self.running();
         self.enter(start, end);
+        self.move_limit(self.end.get(), self.offer());
         Some(running)
+    }
+
+    /// Moves the limit from `old` to `new`, unless it is another one by now: an interrupt may come
+    /// at any moment, and must not be overwritten. Returns whether it was moved.
+    fn move_limit(&self, old: usize, new: usize) -> bool {
+        if mutant!("models/hole-entered-by-store") && self.limit.load(Relaxed) == old {
+            self.limit.store(new, Relaxed);
+            return true;
+        }
+        self.limit.compare_exchange(old, new, Relaxed, Relaxed).is_ok()
+    }
+
+    /// The limit while nothing restricts or interrupts it.
+    fn offer(&self) -> usize {
+        self.end.get().min(self.sample.get()).max(NO_HOLE)
+    }
+
+    /// From now on the words are sampled as `sampler` says. The limit follows when it is next set.
+    pub(super) fn sample(&self, sampler: &Sampler) {
+        let skip = || self.cursor.get() + Words(sampler.skip()).to_bytes().0;
+        self.sample.set(if sampler.is_on() { skip() } else { UNSAMPLED });
+    }
+
+    /// Returns `bytes` of room if only a sampled word was in the way of them. `own` bytes are those
+    /// of the closure. Does nothing while allocation is restricted or interrupted.
+    pub(super) fn reserve_sampled(&self, bytes: Bytes, own: Words, sampler: &Sampler) -> Option<Addr> {
+        let (at, end) = (self.cursor.get(), self.end.get());
+        let is_in_the_way = self.sample.get() < at + bytes.0 && at + bytes.0 <= end;
+        if !is_in_the_way || self.is_restricted.get() || !self.move_limit(self.offer(), end) {
+            return None;
+        }
+        self.pass(bytes, own, sampler);
+        Some(Addr(at))
+    }
+
+    /// The next `bytes` bytes are reserved, `own` of them for a closure. Notes the sampled words of
+    /// the closure.
+    pub(super) fn pass(&self, bytes: Bytes, own: Words, sampler: &Sampler) {
+        let at = self.cursor.get();
+        if self.sample.get() >= at + bytes.0 {
+            return;
+        }
+        let old = self.limit.load(Relaxed);
+        let left = Bytes(self.sample.get() - at).to_words_up();
+        let next = sampler.pass(left.0, bytes.to_words_up(), own);
+        self.sample.set(at + bytes.0 + Words(next).to_bytes().0);
+        if old != 0 && !self.is_restricted.get() {
+            self.move_limit(old, self.offer());
+        }
     }
 
     fn enter(&self, start: Addr, end: Addr) {
         assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
+        if self.sample.get() != UNSAMPLED && !mutant!("memprof/left-with-the-hole") {
+            self.sample.set(self.sample.get() - self.cursor.get() + start.0);
+        }
         self.cursor.set(start.0);
         self.counted.set(start.0);
         self.end.set(end.0.max(NO_HOLE));
@@ -146,8 +202,7 @@ impl Hole {
 
     /// Offers no more than `bytes` of room from now on; with `None` all there is.
     pub(super) fn restrict(&self, bytes: Option<Bytes>) {
-        let end = self.end.get();
-        let limit = bytes.map_or(end, |bytes| end.min(self.cursor.get() + bytes.0));
+        let limit = bytes.map_or(self.offer(), |bytes| self.end.get().min(self.cursor.get() + bytes.0));
         self.is_restricted.set(bytes.is_some());
         self.limit.store(limit, Relaxed);
     }

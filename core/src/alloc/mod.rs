@@ -12,10 +12,12 @@ mod hole;
 #[cfg(all(test, gclab_loom))]
 mod models;
 mod overflow;
+mod sampler;
 mod size_class;
 
 pub use bump::Bump;
 pub use cells::Cells;
+pub use sampler::Sampling;
 pub use size_class::SizeClass;
 
 use crate::words::{Addr, Bytes, WORD, Words};
@@ -78,6 +80,26 @@ pub unsafe trait Alloc: Any + Send {
     /// `reserve` returns `None`, until [`Alloc::restrict`] or the collector makes it return space
     /// again. Neither of these runs at the same time.
     fn interrupt(&self);
+    /// From now on, which is before the allocator is next restored by [`Alloc::restrict`], words are
+    /// sampled. An allocator that has no such method samples nothing.
+    fn sample(&self, sampling: Option<Sampling>) {
+        let _ = sampling;
+    }
+    /// Takes the number of sampled words of the closure that was reserved last, if there are any.
+    /// They are found by a method that the mutator calls when `reserve` has returned `None`.
+    fn take_samples(&self) -> u32 {
+        0
+    }
+    /// Returns the number of sampled words of a large object of `words` words.
+    fn sample_large(&self, words: Words) -> u32 {
+        let _ = words;
+        0
+    }
+    /// Whether the closure of `words` words that was last reserved at `at` has not been committed.
+    fn is_free(&self, at: Addr, words: Words) -> bool {
+        let _ = (at, words);
+        false
+    }
     /// Bytes allocated since [`Alloc::take_allocated`] was last called.
     fn allocated(&self) -> Bytes;
     /// Returns the bytes allocated since the last call, and starts to count anew.

@@ -41,6 +41,11 @@ impl Overflow {
         self.least.get() != 0 && bytes.0 >= self.least.get()
     }
 
+    /// Whether the allocator is on a detour.
+    pub(super) fn is_detour(&self) -> bool {
+        self.left.get().is_some()
+    }
+
     /// Where its closures end; null if there is no region. `hole` is the allocator's.
     pub(super) fn cursor(&self, hole: &Hole) -> Addr {
         match self.left.get() {

@@ -16,7 +16,7 @@ mod list;
 mod observed;
 mod pause;
 
-pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
+pub use crate::alloc::{Alloc, Bump, Cells, Sampling, SizeClass};
 pub use crate::barrier::{Barrier, GenerationalBarrier, NoBarrier, SnapshotBarrier};
 pub use crate::capability::{Capabilities, Capability};
 pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill, Request};
@@ -32,7 +32,8 @@ pub use pause::{Pause, Since};
 use crate::block::{OutOfMemory, Region, Units};
 use crate::config::{Config, OwnFlag, Parameter};
 use crate::heap::Heap;
-use crate::words::{Addr, Words};
+use crate::words::{Addr, Bytes, Words};
+use std::any::Any;
 
 /// A collector as data: the command line, the TOML names, the test matrix and the docs follow from
 /// it.
@@ -162,6 +163,29 @@ pub trait Collect: Send + 'static {
     /// Calls `visit` for every region that holds closures, in no particular order; the heap is
     /// stopped. The parts of regions that mutators hold are in `capabilities`.
     fn for_each_region(&self, capabilities: Capabilities<'_, Self::Alloc>, visit: &mut dyn FnMut(Region));
+
+    /// A mutator is about to allocate a closure that owns `bytes` of memory outside the heap
+    /// ([`crate::mutator::Foreign`]). `Collect` has a collection come first. A collector that does
+    /// not regard such memory, as GHC does not, has no need of this.
+    fn foreign(&mut self, bytes: Bytes) -> Refill {
+        let _ = bytes;
+        Refill::Ready
+    }
+
+    /// Answers a message that only this collector understands, such as a question for its figures
+    /// or a change of its settings ([`crate::mutator::Mutator::ask_collector`]). The world is
+    /// stopped; nothing is collected, and no closure moves. The pause has no cause. Returns whether
+    /// it understands the message.
+    fn answer(&mut self, pause: &mut Pause<'_, Self::Alloc>, message: &mut dyn Any) -> bool {
+        let _ = (pause, message);
+        false
+    }
+
+    /// Calls `figure` with the name and the value of each figure that it has beyond those of every
+    /// collector, at the end of a run: statistics, records and reports have them under their names.
+    fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
+        let _ = figure;
+    }
 
     /// Calls `visit` for every run that is handed out in lines or cells, with their size: a map of
     /// the heap shows how many of them are free. None by default.

@@ -6,7 +6,7 @@
 //! call for each allocation and each store.
 
 use super::{Collect, Collector};
-use crate::alloc::Alloc;
+use crate::alloc::{Alloc, Sampling};
 use crate::barrier::Barrier;
 use crate::block::{OutOfMemory, Region, Units};
 use crate::capability::{Capabilities, Capability};
@@ -92,6 +92,22 @@ unsafe impl Alloc for ObservedAlloc {
         self.alloc.interrupt();
     }
 
+    fn sample(&self, sampling: Option<Sampling>) {
+        self.alloc.sample(sampling);
+    }
+
+    fn take_samples(&self) -> u32 {
+        self.alloc.take_samples()
+    }
+
+    fn sample_large(&self, words: Words) -> u32 {
+        self.alloc.sample_large(words)
+    }
+
+    fn is_free(&self, at: Addr, words: Words) -> bool {
+        self.alloc.is_free(at, words)
+    }
+
     fn allocated(&self) -> Bytes {
         self.alloc.allocated()
     }
@@ -156,6 +172,20 @@ impl<C: Collector> Collect for Observing<C> {
     fn for_each_region(&self, capabilities: Capabilities<'_, ObservedAlloc>, visit: &mut dyn FnMut(Region)) {
         let all: Vec<_> = capabilities.iter().map(own_type).collect();
         self.0.for_each_region(Capabilities::new(&all), visit);
+    }
+
+    fn foreign(&mut self, bytes: Bytes) -> Refill {
+        self.0.foreign(bytes)
+    }
+
+    fn answer(&mut self, pause: &mut Pause<'_, ObservedAlloc>, message: &mut dyn Any) -> bool {
+        let all: Vec<_> = pause.capabilities.iter().map(own_type).collect();
+        self.0
+            .answer(&mut pause.with_capabilities(Capabilities::new(&all)), message)
+    }
+
+    fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
+        self.0.figures(figure);
     }
 
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {

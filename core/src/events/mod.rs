@@ -47,6 +47,12 @@ pub trait Listener: Send {
         Follows::default()
     }
 
+    /// The program pauses the record of its events, or goes on with it. A listener that writes a
+    /// record writes out what it has, and nothing more until the program goes on.
+    fn pause(&mut self, is_paused: bool) {
+        let _ = is_paused;
+    }
+
     /// Receives the events of capability `number` since the last call, in order, if it asks for
     /// threads or messages.
     fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
@@ -121,6 +127,11 @@ impl Events {
                 listener.capability(number, events);
             }
         });
+    }
+
+    /// Tells all listeners that the program pauses the record of its events, or goes on with it.
+    pub(crate) fn pause(&mut self, is_paused: bool) {
+        self.call_each(|listener| listener.pause(is_paused));
     }
 
     /// Announces to the listener that came last.

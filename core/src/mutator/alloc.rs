@@ -93,12 +93,21 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     #[cold]
     #[inline(never)]
     fn reserve_slow(&mut self, words: Words) -> Addr {
+        self.view.follow_sampled();
+        let at = self.reserve_elsewhere(words);
+        self.view.note_sampled(at, words);
+        at
+    }
+
+    /// Space that is not where the allocator is, or up to where it may go there.
+    fn reserve_elsewhere(&mut self, words: Words) -> Addr {
         if let Some(at) = self.view.capability.alloc.reserve_elsewhere(words) {
             return at;
         }
         self.run_finalisers();
         let (world, session) = self.session();
         let at = world.refill(session, words);
+        self.attend();
         if self.finaliser_is_due() {
             return self.reserve_after_finalisers(words);
         }
@@ -156,6 +165,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let at = world.allocate_large(session, words);
         // SAFETY: the collector has just given these words to this mutator, for a large object.
         unsafe { super::bytes::write_filler(at, words) };
+        self.view.note_large(at, words);
         at
     }
 }

@@ -99,6 +99,7 @@ impl<M: MutatorKind> Mutator<'_, M> {
     /// Runs the finalisers that are ready now. (Those that become ready meanwhile run at the next
     /// slow path: a finaliser may register itself again.)
     pub(super) fn run_finalisers(&mut self) {
+        self.attend();
         if !self.finaliser_is_due() {
             return;
         }

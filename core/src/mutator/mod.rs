@@ -17,9 +17,11 @@ mod brand;
 mod bytes;
 mod field;
 mod finaliser;
+mod foreign;
 mod frame;
 mod gc;
 mod handle;
+mod memprof;
 mod record;
 mod slow_path;
 mod var;
@@ -30,9 +32,13 @@ pub use alloc::Init;
 pub use array::MutArray;
 pub use bytes::{ByteArray, MutByteArray, MutWordArray};
 pub use finaliser::Alarm;
+pub use foreign::Foreign;
+pub(crate) use foreign::ForeignValue;
 pub use frame::{FrameSlot, OptionRoot, Root};
 pub use gc::{Any, Distinct, Gc};
 pub use handle::{Handle, WeakHandle};
+pub(crate) use memprof::Track;
+pub use memprof::{Allocation, MemprofError, Tracker};
 pub use record::Record;
 pub(crate) use slow_path::{FinaliserFunction, SlowPath};
 pub use var::MutVar;
@@ -40,6 +46,7 @@ pub use var::MutVar;
 use crate::capability::{Capability, CapabilityData};
 use crate::capability_events::CapabilityEventKind;
 use crate::closure::{ClosureRef, TypeInfo};
+use crate::collector::Description;
 use crate::profile::{Charges, SideWords, StackId};
 use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, Ordering::Relaxed};
@@ -162,6 +169,14 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.run_finalisers();
     }
 
+    /// Stops the world and shows `message` to the collector, which may answer in it, or change a
+    /// setting. Nothing is collected, and pointers stay as they are. Returns whether the collector
+    /// understands the message.
+    pub fn ask_collector(&mut self, message: &mut dyn std::any::Any) -> bool {
+        let (world, session) = self.session();
+        world.ask_collector(session, message)
+    }
+
     /// Announces to listeners that a part of the program begins here: a heap profile has a mark and
     /// a census there, an event log a marker. If a listener looks at the heap, all threads of the
     /// heap stop for it; nothing is collected, and pointers stay as they are.
@@ -177,6 +192,13 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// thread stops for it; it may be a safepoint of this one.
     pub fn message(&mut self, text: &str) {
         self.say(|| CapabilityEventKind::Message(text.to_owned()));
+    }
+
+    /// Pauses the event log of the run, if there is one, or goes on with it. When it pauses, what
+    /// has happened is written out. What happens in between is not in the log.
+    pub fn pause_events(&mut self, is_paused: bool) {
+        let (world, session) = self.session();
+        world.pause_events(session, is_paused);
     }
 
     /// Records an event of the program.
@@ -268,6 +290,11 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
 }
 
 impl<'h, M: MutatorKind> NoGc<'h, M> {
+    /// The description of the heap's collector.
+    pub fn collector(&self) -> &'static Description {
+        self.slow_path().collector()
+    }
+
     #[inline(always)]
     pub(crate) fn capability(&self) -> Capability<'_, M::Alloc> {
         self.capability.view()

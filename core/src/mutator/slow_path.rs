@@ -1,12 +1,16 @@
 //! The calls of a mutator to its world: those that are too slow for generated code.
 
+use super::foreign::ForeignValue;
+use super::memprof::{MemprofError, Track};
 use crate::cause::Request;
+use crate::collector::Description;
 use crate::kind::MutatorKind;
 use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
+use crate::sampled::Sampled;
 use crate::session::Session;
 use crate::sync::Arc;
-use crate::words::{Addr, Words};
+use crate::words::{Addr, Bytes, Words};
 use gclab_stats::{NotEnabled, RtsStats};
 use std::any::Any;
 
@@ -15,7 +19,7 @@ use std::any::Any;
 pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
 
 /// The world as its mutators call it. Each call takes the world's lock, except `handles` and those
-/// for finalisers, which have locks of their own.
+/// for finalisers, for values outside the heap and for sampled closures, which have locks of their own.
 ///
 /// A call that finds the heap exhausted unwinds to [`crate::world::World::enter`].
 pub(crate) trait SlowPath<M: MutatorKind> {
@@ -23,10 +27,35 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;
     /// Returns space for a large object of `words` words.
     fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;
+    /// A closure that owns `bytes` outside the heap is about to be allocated: collects first if the
+    /// collector wants to. Returns whether it has collected.
+    fn foreign(&self, session: Session<'_, M::Alloc>, bytes: Bytes) -> bool;
+    /// The closure at `closure` owns `value` from now on.
+    fn own_foreign(&self, closure: u64, value: ForeignValue, bytes: Bytes);
+    /// Drops the values of closures that have died.
+    fn drop_foreign(&self);
+    /// Samples allocated words at this rate from now on, for this tracker; or stops to do so.
+    fn set_memprof(
+        &self,
+        session: Session<'_, M::Alloc>,
+        start: Option<(f64, Box<dyn Track>)>,
+    ) -> Result<(), MemprofError>;
+    /// Follows a closure that has sampled words.
+    fn follow_sampled(&self, sampled: Sampled);
+    /// Whether there is news for the tracker of sampled closures.
+    fn memprof_is_due(&self) -> bool;
+    /// Calls the tracker with the news.
+    fn call_memprof_tracker(&self);
+    /// The description of the world's collector.
+    fn collector(&self) -> &'static Description;
+    /// Stops the world and shows `message` to the collector. Returns whether it understands it.
+    fn ask_collector(&self, session: Session<'_, M::Alloc>, message: &mut dyn Any) -> bool;
     /// Collects, as `request` says.
     fn collect(&self, session: Session<'_, M::Alloc>, request: Request);
     /// Stops the world and announces that a part of the program called `name` begins.
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
+    /// Stops the world and pauses the record of events, or goes on with it.
+    fn pause_events(&self, session: Session<'_, M::Alloc>, is_paused: bool);
     /// Passes the events of the capability on to listeners.
     fn pass_on_events(&self, session: Session<'_, M::Alloc>);
     /// Stops the world and notes that the measured phase begins.

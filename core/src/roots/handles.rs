@@ -6,6 +6,7 @@
 //! until then its slot belongs to the collection.
 
 use super::finalisers::FinaliserTable;
+use super::watch::Watch;
 use crate::closure::{Slot, SlotRange};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -23,6 +24,8 @@ pub(crate) enum Strength {
 pub(crate) struct HandleTable {
     slots: Mutex<HandleSlots>,
     finalisers: FinaliserTable,
+    foreign: Watch,
+    sampled: Watch,
 }
 
 #[derive(Debug, Default)]
@@ -140,6 +143,25 @@ impl HandleTable {
         &self.finalisers
     }
 
+    /// The closures of the heap that own memory outside of it.
+    pub(crate) fn foreign(&self) -> &Watch {
+        &self.foreign
+    }
+
+    /// The sampled closures of the heap.
+    pub(crate) fn sampled(&self) -> &Watch {
+        &self.sampled
+    }
+
+    /// Calls `visit` for the slots of finalisers that are registered and of watched closures.
+    pub(crate) fn for_each_observing(&self, mut visit: impl FnMut(Slot)) {
+        self.finalisers.for_each_registered(&mut visit);
+        if !mutant!("foreign/watched-forgotten") {
+            self.foreign.for_each(&mut visit);
+            self.sampled.for_each(&mut visit);
+        }
+    }
+
     /// Calls `visit` for each slot that keeps its closure alive.
     pub(crate) fn for_each_strong(&self, mut visit: impl FnMut(Slot)) {
         self.lock().strong.words.iter_mut().for_each(|word| visit(Slot(word)));
@@ -181,7 +203,7 @@ impl HandleTable {
         slots.weak.words.iter_mut().for_each(|word| visit(Slot(word)));
         slots.weak.for_each_heap_root(&mut visit);
         drop(slots);
-        self.finalisers.for_each_registered(visit);
+        self.for_each_observing(visit);
     }
 
     /// The heap roots, strong ones first: names, the addresses of their closures (0 for one that

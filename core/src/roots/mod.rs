@@ -2,14 +2,16 @@
 //!
 //! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a
 //! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names.
-//! Another table has the closures of *finalisers* ([`finalisers`]). A collection sees them all as
-//! [`Roots`].
+//! Other tables have the closures of *finalisers* ([`finalisers`]), and closures whose death is to be
+//! noted ([`watch`]). A collection sees them all as [`Roots`].
 
 pub(crate) mod finalisers;
 pub(crate) mod frames;
 pub(crate) mod handles;
+pub(crate) mod watch;
 
 use crate::closure::Slot;
+use crate::words::{Bytes, Words};
 use finalisers::FinaliserTable;
 use frames::FrameHeader;
 use handles::HandleTable;
@@ -57,6 +59,23 @@ impl<'a> Roots<'a> {
         self.handles.for_each_weak(|slot| visit(RootSlot::new(slot)));
     }
 
+    /// Calls `visit` with the bytes that each closure owns outside the heap
+    /// ([`crate::mutator::Foreign`]), of those that have survived their first collection since the
+    /// last call.
+    pub fn for_each_foreign_survivor(&self, mut visit: impl FnMut(Bytes)) {
+        self.handles.foreign().for_each_new(|_, _, bytes| {
+            visit(bytes);
+            false
+        });
+    }
+
+    /// The words of the frames of all mutators: their stacks, as far as the heap knows them.
+    pub fn frame_words(&self) -> Words {
+        let mut words = 0;
+        self.for_each_frame_slot(|_| words += 1);
+        Words(words)
+    }
+
     /// Calls `visit` for the slots of the mutators' frames only.
     pub(crate) fn for_each_frame_slot(&self, mut visit: impl FnMut(Slot)) {
         for &top in self.frames {
@@ -73,15 +92,22 @@ impl<'a> Roots<'a> {
     /// that its closure is dead. Returns the slots of these finalisers, from which tracing has to
     /// go on; `None` if there are none.
     pub(crate) fn finalise_first(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) -> Option<Finalised<'a>> {
+        if mutant!("foreign/before-finalisers") {
+            self.handles.foreign().note_deaths(|slot| lives(RootSlot::new(slot)));
+        }
         let table = self.handles.finalisers();
         let any = table.make_first_ready(|slot| lives(RootSlot::new(slot)));
         any.then_some(Finalised(table))
     }
 
-    /// After all tracing: makes the finalisers ready whose closures are gone for good.
+    /// After all tracing: makes the finalisers ready whose closures are gone for good, and notes
+    /// which of the watched closures are.
     pub(crate) fn finalise_last(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) {
         let table = self.handles.finalisers();
         table.make_last_ready(|slot| lives(RootSlot::new(slot)));
+        for watch in [self.handles.foreign(), self.handles.sampled()] {
+            watch.note_deaths(|slot| lives(RootSlot::new(slot)));
+        }
     }
 }
 

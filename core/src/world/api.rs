@@ -3,7 +3,9 @@
 use super::collection::allocated_by_capability;
 use super::errors::{EnterError, Leave, StartError};
 use super::finalisers::Functions;
+use super::foreign::Values;
 use super::gate::Locked;
+use super::memprof::Memprof;
 use super::registry::Registry;
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
@@ -72,6 +74,8 @@ impl<M: MutatorKind> World<M> {
             participants: Registry::new(),
             handles: Arc::default(),
             functions: Functions::default(),
+            values: Values::default(),
+            memprof: Memprof::default(),
         })
     }
 
@@ -225,7 +229,9 @@ impl<M: MutatorKind> World<M> {
         let running = self
             .participants
             .read(|all| all.iter().map(|participant| participant.since()).sum());
-        Ok(state.recorder.so_far(&state.final_counts(running)))
+        let mut statistics = state.recorder.so_far(&state.final_counts(running));
+        statistics.figures = state.figures(self.values.counts());
+        Ok(statistics)
     }
 
     /// Runs `program` as the measured phase of the run: what comes before is set-up, what comes
@@ -305,6 +311,8 @@ impl<M: MutatorKind> World<M> {
         // The live data do not matter any more, nor whether there would be room to go on.
         let _ = self.stop_and_collect(&mut state, None, Cause::Final);
         drop(state);
+        self.drop_foreign_values();
+        let figures = self.state.lock().figures(self.values.counts());
         let state = self.state.into_inner();
         let counts = state.final_counts(0);
         let WorldState {
@@ -314,7 +322,8 @@ impl<M: MutatorKind> World<M> {
             ..
         } = state;
         let started_ns = recorder.started_ns();
-        let statistics = recorder.finish(&counts);
+        let mut statistics = recorder.finish(&counts);
+        statistics.figures = figures;
         if !events.is_empty() {
             events.announce(&Event {
                 time_ns: started_ns + statistics.total.elapsed_ns,

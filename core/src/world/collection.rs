@@ -7,7 +7,7 @@ use crate::abort::abort_on_unwind;
 use crate::block::{BLOCK, OutOfMemory};
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
-use crate::collector::{Pause, Since};
+use crate::collector::{Collect, Pause, Since};
 use crate::events::{Event, EventKind, Occasion, StopReason};
 use crate::heap::{AfterMajor, Kept};
 use crate::kind::MutatorKind;
@@ -62,10 +62,13 @@ impl<M: MutatorKind> World<M> {
 
         world.state.recorder.gc_start(requested);
         let since = world.begin(requested);
+        world.follow_sampled(self);
         let due = world.due(self.description.name, cause);
         world.announce_start(leader, requested, cause, due);
         let done = world.run_collector(self.description.name, (leader, cause, due), since);
         let kept = world.end(cause, done.as_ref().ok());
+        self.memprof
+            .collected(self.handles.sampled(), world.state.heap.states());
         let done = match done {
             Ok(mut outcome) => {
                 let exhausted = outcome.exhausted.take();
@@ -217,6 +220,19 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         (leader, cause, due): (usize, Cause, Option<Due>),
         since: Since,
     ) -> Result<Outcome, NotBegun> {
+        self.state.events.phases_begin(since.clock, leader);
+        self.in_pause(name, (cause, due), since, |collector, pause| collector.collect(pause))
+    }
+
+    /// Calls `call` with the collector and everything that it works on. `name` is for the message if
+    /// it panics.
+    pub(super) fn in_pause<R>(
+        &mut self,
+        name: &'static str,
+        (cause, due): (Cause, Option<Due>),
+        since: Since,
+        call: impl FnOnce(&mut dyn Collect<Alloc = M::Alloc>, &mut Pause<'_, M::Alloc>) -> R,
+    ) -> R {
         let WorldState {
             heap,
             collector,
@@ -231,7 +247,6 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         // SAFETY: the mutators are stopped.
         let roots = unsafe { Roots::new(&frames, self.handles) };
         let capabilities = Capabilities::new(&all);
-        events.phases_begin(since.clock, leader);
         let mut pause = Pause {
             heap,
             roots,
@@ -242,7 +257,9 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             events,
             since,
         };
-        abort_on_unwind(format_args!("the {name} collector"), || collector.collect(&mut pause))
+        abort_on_unwind(format_args!("the {name} collector"), || {
+            call(&mut **collector, &mut pause)
+        })
     }
 
     /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to

@@ -12,14 +12,18 @@
 //! the lock (`registry`). Lock order: the world's lock, then that of the table of handles.
 
 mod api;
+mod ask;
 mod collection;
 mod errors;
+mod figures;
 mod finalisers;
+mod foreign;
 mod gate;
 mod idle;
 mod idleness;
 mod interrupt;
 mod looks;
+mod memprof;
 mod registry;
 mod rts_stats;
 mod slow_path;

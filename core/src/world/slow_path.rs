@@ -6,16 +6,19 @@ use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::block::OutOfMemory;
 use crate::cause::{Cause, Refill, Request};
+use crate::collector::Description;
 use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
-use crate::mutator::{FinaliserFunction, SlowPath};
+use crate::mutator::{FinaliserFunction, ForeignValue, MemprofError, SlowPath, Track};
 use crate::recorder::Recorder;
 use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
+use crate::sampled::Sampled;
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
-use crate::words::{Addr, Words};
+use crate::words::{Addr, Bytes, Words};
 use gclab_stats::{NotEnabled, RtsStats};
+use std::any::Any;
 
 impl<M: MutatorKind> SlowPath<M> for World<M> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
@@ -24,6 +27,46 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 
     fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
         self.or_leave(self.try_allocate_large(session, words))
+    }
+
+    fn foreign(&self, session: Session<'_, M::Alloc>, bytes: Bytes) -> bool {
+        self.note_foreign(session, bytes)
+    }
+
+    fn own_foreign(&self, closure: u64, value: ForeignValue, bytes: Bytes) {
+        self.own_foreign_value(closure, value, bytes);
+    }
+
+    fn drop_foreign(&self) {
+        self.drop_foreign_values();
+    }
+
+    fn set_memprof(
+        &self,
+        session: Session<'_, M::Alloc>,
+        start: Option<(f64, Box<dyn Track>)>,
+    ) -> Result<(), MemprofError> {
+        World::set_memprof(self, session, start)
+    }
+
+    fn follow_sampled(&self, sampled: Sampled) {
+        World::follow_sampled(self, sampled);
+    }
+
+    fn memprof_is_due(&self) -> bool {
+        World::memprof_is_due(self)
+    }
+
+    fn call_memprof_tracker(&self) {
+        World::call_memprof_tracker(self);
+    }
+
+    fn collector(&self) -> &'static Description {
+        self.description
+    }
+
+    fn ask_collector(&self, session: Session<'_, M::Alloc>, message: &mut dyn Any) -> bool {
+        World::ask_collector(self, session, message)
     }
 
     fn collect(&self, session: Session<'_, M::Alloc>, request: Request) {
@@ -35,6 +78,15 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         let mut state = self.lock(session);
         let mut stop = self.stop(&mut state, Some(session), None);
         stop.world().announce_marker(session.capability.view().number(), name);
+        drop(stop);
+        state.events.resume_panic();
+    }
+
+    fn pause_events(&self, session: Session<'_, M::Alloc>, is_paused: bool) {
+        let mut state = self.lock(session);
+        // All events up to here have been passed on when the world has stopped.
+        let mut stop = self.stop(&mut state, Some(session), None);
+        stop.world().state.events.pause(is_paused);
         drop(stop);
         state.events.resume_panic();
     }
@@ -109,7 +161,7 @@ impl<M: MutatorKind> World<M> {
 
     /// The result of a slow path; if the heap is exhausted, unwinds the session to its
     /// [`World::enter`]. The lock is free again.
-    fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
+    pub(super) fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
         result.unwrap_or_else(|exhausted| self.leave(exhausted.into()))
     }
 

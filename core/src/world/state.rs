@@ -3,7 +3,9 @@
 
 use super::errors::StartError;
 use super::finalisers::Functions;
+use super::foreign::Values;
 use super::idleness::Idleness;
+use super::memprof::Memprof;
 use super::registry::Registry;
 use crate::alloc::Alloc;
 use crate::block::{BLOCK, MEGABLOCK};
@@ -37,6 +39,8 @@ pub struct World<M: MutatorKind> {
     pub(super) participants: Registry<Participant<M::Alloc>>,
     pub(super) handles: Arc<HandleTable>,
     pub(super) functions: Functions,
+    pub(super) values: Values,
+    pub(super) memprof: Memprof,
 }
 
 /// The state that the lock of a [`World`] guards.

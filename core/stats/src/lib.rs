@@ -25,6 +25,7 @@
 mod cause;
 mod collection;
 mod cycle;
+mod figure;
 mod option;
 mod parallel;
 mod pauses;
@@ -41,6 +42,7 @@ mod utilisation;
 pub use cause::{Cause, Request};
 pub use collection::{Before, Collection, Counted, Memory, Timing, Work};
 pub use cycle::Cycle;
+pub use figure::Figure;
 pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};
 pub use pauses::{Pauses, SinglePause};

@@ -1,6 +1,6 @@
 //! The figures of a whole run.
 
-use super::{Collection, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Times, WorkSearch, ratio};
+use super::{Collection, Figure, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Times, WorkSearch, ratio};
 use gclab_words::Bytes;
 
 /// The most bytes of the list of collections: some ten thousand of them, and lines of some
@@ -128,6 +128,8 @@ pub struct Statistics {
     pub tasks: Tasks,
     /// Searches for work in parallel collections, summed.
     pub search: WorkSearch,
+    /// Figures that only some collectors or programs have, by name.
+    pub figures: Vec<Figure>,
     /// By generation, from 0.
     pub generations: Vec<GenerationStats>,
     /// Every collection, in order, as [`Statistics::keep`] kept them. Empty if there were too many.

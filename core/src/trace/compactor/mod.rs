@@ -125,7 +125,7 @@ impl<'m> Compactor<'m> {
             handles.finalisers().for_each_ready(update);
         }
         if !mutant!("finalisers/registered-forgotten") {
-            handles.finalisers().for_each_registered(update);
+            handles.for_each_observing(update);
         }
         handles.for_each_weak_heap_root(update);
         self.handles.push(handles.weak_handles());

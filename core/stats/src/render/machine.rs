@@ -10,7 +10,7 @@
 //! because GHC's has.
 //!
 //! Keys of gclab's own come last: the slices (`slices`, `sliced_cycles`, `max_slice_seconds`), if
-//! there were any; the time of the checker (`check_`) and of other looks at the
+//! there were any; the figures by name; the time of the checker (`check_`) and of other looks at the
 //! stopped heap (`inspect_`), if there were any; and the figures of the measured phase, if the
 //! program said where it begins.
 
@@ -129,6 +129,9 @@ fn put_own(stats: &Statistics, pairs: &mut Vec<(String, String)>) {
         put("slices".to_owned(), stats.slices.count.to_string());
         put("sliced_cycles".to_owned(), stats.slices.cycles.to_string());
         put("max_slice_seconds".to_owned(), six(seconds(stats.slices.max_pause_ns)));
+    }
+    for figure in &stats.figures {
+        put(figure.name.to_owned(), figure.value.to_string());
     }
     if !stats.phases.marked {
         return;

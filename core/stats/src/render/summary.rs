@@ -3,7 +3,7 @@
 //! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the slices of collectors that work in
-//! slices (`Slices`), the part of mutator time in which the collector looked for room (`Refills`),
+//! slices (`Slices`), figures by name (`Figures`), the part of mutator time in which the collector looked for room (`Refills`),
 //! and the times of set-up and of the measured phase (`Measured`). `GC sharing` and `GC sync` are
 //! there only with several capabilities or GC threads,
 //! `Measured` only if the program says where it begins. Each begins as no line of GHC's does, and
@@ -28,6 +28,7 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_collections(&mut text, stats);
     let _ = write_heap_memory(&mut text, stats);
     let _ = write_slices(&mut text, stats);
+    let _ = write_figures(&mut text, stats);
     let _ = write_refills(&mut text, stats);
     let _ = write_phases(&mut text, stats);
     let _ = write_times(&mut text, stats);
@@ -181,6 +182,16 @@ fn write_slices(out: &mut String, stats: &Statistics) -> std::fmt::Result {
         seconds(slices.elapsed_ns / slices.count),
         seconds(slices.max_pause_ns)
     )
+}
+
+/// A line that GHC does not print; none if the run has no figures of its own.
+fn write_figures(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    if stats.figures.is_empty() {
+        return Ok(());
+    }
+    let figures = stats.figures.iter();
+    let figures = figures.map(|figure| format!("{} {}", figure.name, commas(figure.value)));
+    writeln!(out, "  Figures: {}\n", figures.collect::<Vec<_>>().join(", "))
 }
 
 /// A line that GHC does not print; none if the program does not say what is measured.

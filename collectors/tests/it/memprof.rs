@@ -1,0 +1,273 @@
+//! Memprof under every collector: estimates without bias, and the life of each sampled closure.
+
+use crate::basics::config;
+use gclab_collectors::{All, Copying, Immix, MarkSweep, Ocaml, Parallel};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::{Breakdown, Config};
+use gclab_core::cost_centre;
+use gclab_core::mutator::{Allocation, MemprofError, MutByteArray, Mutator, MutatorKind, Request, Tracker};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+/// Sums over the calls of a tracker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sums {
+    minor: u64,
+    major: u64,
+    samples: u64,
+    promoted: u64,
+    died_young: u64,
+    died_old: u64,
+}
+
+/// A tracker that adds up. Its values are sizes.
+#[derive(Clone, Default)]
+struct Adds(Arc<Mutex<Sums>>, Arc<Mutex<Vec<Allocation>>>);
+
+impl Adds {
+    fn sums(&self) -> Sums {
+        *self.0.lock().expect("sound")
+    }
+
+    fn add(&self, change: impl FnOnce(&mut Sums)) {
+        change(&mut self.0.lock().expect("sound"));
+    }
+}
+
+impl Tracker for Adds {
+    type Minor = usize;
+    type Major = usize;
+
+    fn alloc_minor(&mut self, allocation: &Allocation) -> Option<usize> {
+        self.add(|sums| {
+            sums.minor += 1;
+            sums.samples += u64::from(allocation.n_samples);
+        });
+        self.1.lock().expect("sound").push(allocation.clone());
+        Some(allocation.size.0)
+    }
+
+    fn alloc_major(&mut self, allocation: &Allocation) -> Option<usize> {
+        self.add(|sums| {
+            sums.major += 1;
+            sums.samples += u64::from(allocation.n_samples);
+        });
+        Some(allocation.size.0)
+    }
+
+    fn promote(&mut self, value: usize) -> Option<usize> {
+        self.add(|sums| sums.promoted += 1);
+        Some(value)
+    }
+
+    fn dealloc_minor(&mut self, _: usize) {
+        self.add(|sums| sums.died_young += 1);
+    }
+
+    fn dealloc_major(&mut self, _: usize) {
+        self.add(|sums| sums.died_old += 1);
+    }
+}
+
+/// Allocates arrays of several sizes, the large ones seldom, until they have `words` words. Returns
+/// their words.
+fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>, words: u64) -> u64 {
+    let mut allocated = 0;
+    let mut round = 0_usize;
+    while allocated < words {
+        let payload = if round.is_multiple_of(1000) {
+            500
+        } else {
+            1 + round * 7 % 37
+        };
+        m.alloc_mut_bytes(8 * payload);
+        allocated += payload as u64 + 2;
+        round += 1;
+    }
+    allocated
+}
+
+/// Samples about `words` words at `rate`, and checks that as many were sampled as chance permits.
+fn estimate<C: Collector>(words: u64, rate: f64) {
+    let world = World::new::<C>(&config::<C>(256 << 10)).expect("a small heap");
+    let adds = Adds::default();
+    let allocated = world.enter(|m| {
+        m.start_memprof(rate, 0, adds.clone()).expect("not started");
+        let allocated = allocate(m, words);
+        m.stop_memprof().expect("started");
+        allocated
+    });
+    let words = allocated.expect("room enough") as f64;
+    let samples = adds.sums().samples as f64;
+    let deviation = (samples - words * rate) / (words * rate * (1.0 - rate)).sqrt();
+    assert!(
+        deviation.abs() < 3.5,
+        "{} at {rate}: {samples} samples of {words} words, {deviation} standard deviations",
+        C::DESCRIPTION.name
+    );
+}
+
+#[test]
+fn estimates_have_no_bias() {
+    for rate in [1e-4, 1e-3, 1e-2] {
+        estimate::<Copying>(10_000_000, rate);
+        estimate::<MarkSweep>(10_000_000, rate);
+    }
+    for rate in [1e-2, 0.3] {
+        estimate::<Immix>(1_000_000, rate);
+        estimate::<Ocaml>(1_000_000, rate);
+    }
+}
+
+/// Keeps ten of a hundred arrays, with everything sampled; the others die.
+fn live_and_die<C: Collector>(config: &Config) {
+    let mut world = World::new::<C>(config).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
+    let adds = Adds::default();
+    let ran = world.enter(|m| {
+        m.start_memprof(1.0, 0, adds.clone()).expect("not started");
+        m.frame(|m, [kept]| {
+            let kept = kept.put(m.alloc_array::<MutByteArray>(10, |_| None));
+            for number in 0..100 {
+                let (view, array) = m.with_view(|m| m.alloc_mut_bytes(8 * (1 + number % 5)));
+                if number % 10 == 0 {
+                    kept.get(view).set(view, number / 10, Some(array));
+                }
+            }
+            m.alloc_mut_bytes(8 * 1000);
+            // Twice, for collectors in which closures age.
+            m.collect(Request::Full);
+            m.collect(Request::Full);
+            let sums = adds.sums();
+            // The array of pointers has 12 words; the others 3 to 7, and 1002.
+            assert_eq!((sums.minor, sums.major, sums.samples), (101, 1, 12 + 500 + 1002));
+            assert_eq!(sums.died_young + sums.died_old, 91, "{sums:?}");
+            let in_place = config.generations == 1 || C::DESCRIPTION.generations.1 == 1;
+            assert!(in_place || sums.promoted >= 11, "{sums:?}");
+        });
+        m.collect(Request::Full);
+        let sums = adds.sums();
+        assert_eq!(sums.died_young + sums.died_old, 102, "{sums:?}");
+        m.stop_memprof().expect("started");
+        assert_eq!(Arc::strong_count(&adds.0), 1, "the tracker is dropped");
+        allocate(m, 1000);
+        m.collect(Request::Full);
+        assert_eq!(adds.sums(), sums);
+    });
+    ran.expect("room enough");
+}
+
+under_every_collector! {
+    fn every_sampled_closure_lives_and_dies_once<C>() {
+        live_and_die::<C>(&config::<C>(16 << 10));
+    }
+
+    fn every_sampled_closure_lives_and_dies_once_with_a_collection_at_each_allocation<C>() {
+        live_and_die::<C>(&Config { stress: Some(1), ..config::<C>(16 << 10) });
+    }
+
+    fn all_words_are_sampled_at_a_rate_of_1<C>() {
+        let (world, adds) = (World::new::<C>(&config::<C>(64 << 10)).expect("a small heap"), Adds::default());
+        let ran = world.enter(|m| {
+            allocate(m, 10_000);
+            m.start_memprof(1.0, 0, adds.clone()).expect("not started");
+            let words = allocate(m, 100_000);
+            m.stop_memprof().expect("started");
+            assert_eq!(adds.sums().samples, words);
+        });
+        ran.expect("room enough");
+    }
+}
+
+#[test]
+fn refusals_name_the_reason() {
+    let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
+    let ran = world.enter(|m| {
+        assert_eq!(m.stop_memprof(), Err(MemprofError::NotStarted));
+        for rate in [-0.1, 1.1, f64::INFINITY] {
+            assert_eq!(m.start_memprof(rate, 0, Adds::default()), Err(MemprofError::Rate(rate)));
+        }
+        assert!(m.start_memprof(f64::NAN, 0, Adds::default()).is_err());
+        m.start_memprof(0.0, 0, Adds::default()).expect("not started");
+        let error = m.start_memprof(0.5, 0, Adds::default()).expect_err("started");
+        assert_eq!(
+            error.to_string(),
+            "memprof samples already: stop it before it is started again"
+        );
+        m.stop_memprof().expect("started");
+    });
+    ran.expect("room enough");
+}
+
+#[test]
+fn a_closure_whose_initialiser_panics_is_not_followed() {
+    let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
+    let adds = Adds::default();
+    let ran = world.enter(|m| {
+        m.start_memprof(1.0, 0, adds.clone()).expect("not started");
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            m.alloc_bytes_with(80, |_, _| panic!("an initialiser"));
+        }));
+        assert!(panicked.is_err());
+        m.collect(Request::Full);
+        // The sampled words of that closure are those of the next four.
+        for _ in 0..10 {
+            m.alloc_bytes(&[1; 8]);
+        }
+        m.stop_memprof().expect("started");
+    });
+    ran.expect("room enough");
+    let allocations = adds.1.lock().expect("sound");
+    let sizes: Vec<_> = allocations.iter().map(|allocation| allocation.size.0).collect();
+    assert_eq!(sizes, [2; 6]);
+}
+
+#[test]
+fn all_threads_are_sampled() {
+    let config = Config {
+        capabilities: 3,
+        ..config::<Parallel>(64 << 10)
+    };
+    let (world, adds) = (World::new::<Parallel>(&config).expect("a small heap"), Adds::default());
+    let started = world.enter(|m| m.start_memprof(1.0, 0, adds.clone()));
+    started.expect("room enough").expect("not started");
+    let words: u64 = std::thread::scope(|scope| {
+        let thread = |_| scope.spawn(|| world.enter(|m| allocate(m, 100_000)).expect("room enough"));
+        let threads: Vec<_> = (0..3).map(thread).collect();
+        threads.into_iter().map(|thread| thread.join().expect("sound")).sum()
+    });
+    let stopped = world.enter(|m| {
+        // What a session that has ended reserved last is followed at the next collection.
+        m.collect(Request::Full);
+        m.stop_memprof()
+    });
+    stopped.expect("room enough").expect("started");
+    assert_eq!(adds.sums().samples, words);
+}
+
+#[test]
+fn allocations_have_their_cost_centres_in_a_profile() {
+    let mut config = config::<Copying>(64 << 10);
+    config.profile.breakdown = Some(Breakdown::CostCentre);
+    let world = World::observed::<Copying>(&config).expect("a small heap");
+    let adds = Adds::default();
+    let ran = world.enter(|m| {
+        m.start_memprof(1.0, 1, adds.clone()).expect("not started");
+        m.cost_centre(cost_centre!("outer"), |m| {
+            m.alloc_bytes(&[1; 8]);
+            m.cost_centre(cost_centre!("inner"), |m| {
+                m.alloc_bytes(&[1; 8]);
+            });
+        });
+        m.stop_memprof().expect("started");
+    });
+    ran.expect("room enough");
+    let allocations = adds.1.lock().expect("sound");
+    let labels: Vec<Vec<_>> = allocations
+        .iter()
+        .map(|allocation| allocation.callstack.iter().map(|centre| centre.label).collect())
+        .collect();
+    assert_eq!(labels, [["outer"], ["inner"]]);
+}

@@ -1,0 +1,228 @@
+//! Memprof: a program watches a sample of its closures (OCaml's `Gc.Memprof`).
+//!
+//! Each word that is allocated is *sampled* with the same probability. A closure with sampled words
+//! is followed: the program's [`Tracker`] is told of its allocation, its promotion and its death. A
+//! closure with several sampled words is one that stands for more. So sums over the samples,
+//! divided by the rate, estimate sums over all allocation without bias.
+//!
+//! Allocation up to the next sampled word costs nothing. The tracker is called where finalisers run
+//! ([`super::finaliser`]): never inside a collection, in an initialiser or in
+//! [`Mutator::blocking`].
+
+use super::{Mutator, NoGc};
+use crate::alloc::Alloc;
+use crate::kind::MutatorKind;
+use crate::profile::{CostCentre, SideWords};
+use crate::sampled::{SampleEvent, Sampled};
+use crate::sync::Arc;
+use crate::words::{Addr, Words};
+use std::collections::HashMap;
+
+/// A closure with sampled words, when it is allocated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allocation {
+    /// Sampled words of it; at least 1.
+    pub n_samples: u32,
+    /// Its words, without the header.
+    pub size: Words,
+    /// The cost centres in which it was allocated, the innermost first, as many as were asked for.
+    /// Empty unless the run is one of a profile, in which mutators know their cost centres.
+    pub callstack: Vec<CostCentre>,
+}
+
+/// The functions that follow sampled closures. Each closure has a value of the program's, one type
+/// while it is young and another when it is old. `None` from a function: the closure is not
+/// followed any further.
+pub trait Tracker: Send + 'static {
+    /// The value of a young closure.
+    type Minor: Send;
+    /// The value of an old closure.
+    type Major: Send;
+
+    /// A closure was allocated in the youngest generation.
+    fn alloc_minor(&mut self, allocation: &Allocation) -> Option<Self::Minor>;
+    /// A large object was allocated, which has no place in the nursery.
+    fn alloc_major(&mut self, allocation: &Allocation) -> Option<Self::Major>;
+    /// A young closure is in an older generation now.
+    fn promote(&mut self, value: Self::Minor) -> Option<Self::Major>;
+    /// A young closure has died.
+    fn dealloc_minor(&mut self, value: Self::Minor);
+    /// An old closure has died.
+    fn dealloc_major(&mut self, value: Self::Major);
+}
+
+/// The refusal to start or stop Memprof.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MemprofError {
+    /// It runs already, with another tracker.
+    Started,
+    /// It does not run.
+    NotStarted,
+    /// This is no rate.
+    Rate(f64),
+}
+
+impl std::fmt::Display for MemprofError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MemprofError::Started => f.write_str("memprof samples already: stop it before it is started again"),
+            MemprofError::NotStarted => f.write_str("memprof does not sample: start it before it is stopped"),
+            MemprofError::Rate(rate) => write!(f, "memprof cannot sample at a rate of {rate}: it is from 0 to 1"),
+        }
+    }
+}
+
+impl std::error::Error for MemprofError {}
+
+/// A tracker of any type, with the values of its closures.
+pub(crate) trait Track: Send {
+    fn event(&mut self, event: SampleEvent);
+}
+
+struct Tracking<T: Tracker> {
+    tracker: T,
+    minor: HashMap<u64, T::Minor>,
+    major: HashMap<u64, T::Major>,
+    side_words: Option<Arc<SideWords>>,
+    callstack_size: usize,
+}
+
+impl<T: Tracker> Tracking<T> {
+    fn allocation(&self, sampled: Sampled) -> Allocation {
+        let callstack = self.side_words.as_ref();
+        let mut callstack = callstack.map_or(Vec::new(), |words| words.cost_centres(sampled.stack));
+        callstack.truncate(self.callstack_size);
+        Allocation {
+            n_samples: sampled.samples,
+            size: sampled.words - Words(1),
+            callstack,
+        }
+    }
+}
+
+impl<T: Tracker> Track for Tracking<T> {
+    fn event(&mut self, event: SampleEvent) {
+        match event {
+            SampleEvent::Allocated(number, sampled) if sampled.is_large => {
+                let value = self.tracker.alloc_major(&self.allocation(sampled));
+                self.major.extend(value.map(|value| (number, value)));
+            }
+            SampleEvent::Allocated(number, sampled) => {
+                let value = self.tracker.alloc_minor(&self.allocation(sampled));
+                self.minor.extend(value.map(|value| (number, value)));
+            }
+            SampleEvent::Promoted(number) => {
+                let value = self.minor.remove(&number);
+                let value = value.and_then(|value| self.tracker.promote(value));
+                self.major.extend(value.map(|value| (number, value)));
+            }
+            SampleEvent::Died(number) => {
+                if let Some(value) = self.minor.remove(&number) {
+                    self.tracker.dealloc_minor(value);
+                } else if let Some(value) = self.major.remove(&number) {
+                    self.tracker.dealloc_major(value);
+                }
+            }
+        }
+    }
+}
+
+impl<'h, M: MutatorKind> Mutator<'h, M> {
+    /// Samples each word that is allocated from now on with probability `sampling_rate`, by any
+    /// thread of the heap, and has `tracker` follow the closures. The same program has the same
+    /// samples in each run, if it has one thread.
+    ///
+    /// # Errors
+    /// If it samples already, or if the rate is not from 0 to 1.
+    pub fn start_memprof<T: Tracker>(
+        &mut self,
+        sampling_rate: f64,
+        callstack_size: usize,
+        tracker: T,
+    ) -> Result<(), MemprofError> {
+        if !(0.0..=1.0).contains(&sampling_rate) {
+            return Err(MemprofError::Rate(sampling_rate));
+        }
+        let tracking = Tracking {
+            tracker,
+            minor: HashMap::new(),
+            major: HashMap::new(),
+            side_words: self.view.side_words.clone(),
+            callstack_size,
+        };
+        let (world, session) = self.session();
+        world.set_memprof(session, Some((sampling_rate, Box::new(tracking))))
+    }
+
+    /// Ends the sampling. The tracker is called for all that has happened up to now; then it is
+    /// dropped, and the closures that it followed are followed no longer.
+    ///
+    /// # Errors
+    /// If it does not sample.
+    pub fn stop_memprof(&mut self) -> Result<(), MemprofError> {
+        self.follow_sampled();
+        self.attend();
+        let (world, session) = self.session();
+        world.set_memprof(session, None)
+    }
+
+    /// Drops the values of foreign closures that have died, and calls the tracker of memprof, if
+    /// there is something for it. It is a part of each slow path in which finalisers may run.
+    pub(super) fn attend(&self) {
+        let world = self.view.slow_path();
+        if world.handles().foreign().any_dead() {
+            world.drop_foreign();
+        }
+        if world.memprof_is_due() {
+            world.call_memprof_tracker();
+        }
+    }
+}
+
+impl<M: MutatorKind> NoGc<'_, M> {
+    /// The sampled closure that was reserved last is followed from now on. It is called before
+    /// anything else is reserved.
+    #[inline(always)]
+    pub(super) fn follow_sampled(&self) {
+        if self.capability.common.sampled.get().is_some() {
+            self.follow_sampled_slow();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_sampled_slow(&self) {
+        if let Some(sampled) = self.capability().take_sampled() {
+            self.slow_path().follow_sampled(sampled);
+        }
+    }
+
+    /// Room for a closure of `words` words was reserved at `at` in a slow path: notes whether it
+    /// has sampled words.
+    #[inline(always)]
+    pub(super) fn note_sampled(&self, at: Addr, words: Words) {
+        let samples = self.capability.alloc.take_samples();
+        if samples > 0 {
+            let sampled = self.sampled(at, words, samples, false);
+            self.capability.common.sampled.set(Some(sampled));
+        }
+    }
+
+    /// A large object of `words` words was allocated at `at`: follows it if it has sampled words.
+    pub(super) fn note_large(&self, at: Addr, words: Words) {
+        let samples = self.capability.alloc.sample_large(words);
+        if samples > 0 {
+            self.slow_path().follow_sampled(self.sampled(at, words, samples, true));
+        }
+    }
+
+    fn sampled(&self, at: Addr, words: Words, samples: u32, is_large: bool) -> Sampled {
+        Sampled {
+            closure: at.0 as u64,
+            words,
+            samples,
+            stack: self.cost_centres.get(),
+            is_large,
+        }
+    }
+}
