@@ -1,5 +1,7 @@
 //! The major heap: a free space for all but large objects, and these beside it.
 
+mod census;
+
 use super::cycle::Stage;
 use super::pace::{Compaction, LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
@@ -167,15 +169,22 @@ impl MajorHeap {
 
     /// Returns chunks that are wholly free, after `cycles` cycles, where the overhead calls for a
     /// compaction. As many words stay free as the space overhead of live data is, and a word for
-    /// each percent of it.
-    pub(super) fn shrink(&mut self, heap: &mut Heap, settings: &Settings, cycles: u64) {
+    /// each percent of it. With `force` they are returned in any case. Returns whether they were.
+    pub(super) fn shrink(&mut self, heap: &mut Heap, settings: &Settings, cycles: u64, force: bool) -> bool {
         let memory = self.space.memory();
         let overhead = Compaction::overhead(memory.held(), memory.free());
         let rule = settings.compaction;
-        if rule.is_possible(cycles, memory.held(), settings.increment) && rule.is_due(overhead) {
+        let is_due = rule.is_possible(cycles, memory.held(), settings.increment) && rule.is_due(overhead);
+        if force || is_due {
             let keep = settings.space_overhead as usize * (memory.in_use().0 / 100 + 1);
             self.space.shrink(heap, Words(keep));
         }
+        force || is_due
+    }
+
+    /// Chooses free blocks by another policy from now on, while no cycle is under way.
+    pub(super) fn set_policy(&mut self, policy: Policy) {
+        self.space.set_list(policy);
     }
 
     /// As [`gclab_core::collector::Collect::for_each_region`].

@@ -14,13 +14,17 @@
 //! Memory at the worst: live data with the space overhead, the minor heap, and as much again, set
 //! aside for promotion.
 
+mod counts;
 mod cycle;
+mod gc;
 mod major;
+mod outside;
 mod pace;
 mod policy;
 mod settings;
 mod task;
 
+pub use gc::{Control, GcModule, GcView, InvalidControl, Module, NotOcaml, Stat, View};
 pub use pace::{
     Compaction, CustomCharge, CustomRatios, Increment, LEAST_CHUNK, MOST_SHARE, MOST_WINDOW, Owed, Slice, Window,
     chunk_words, overhead_of_factor, share_of, slice_is_due, words_to_mark, words_to_sweep,
@@ -28,7 +32,9 @@ pub use pace::{
 pub use policy::{BestFit, FirstFit, NextFit, Policy};
 pub use settings::Settings;
 
+use counts::Counts;
 use cycle::{Budget, Done};
+use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
@@ -41,6 +47,8 @@ use gclab_core::space::Nursery;
 use gclab_core::trace::Marked;
 use gclab_core::words::{Addr, Bytes, Words};
 use major::MajorHeap;
+use outside::Outside;
+use std::any::Any;
 use task::{Major, Occasion, Task};
 
 /// A minor heap and a major heap.
@@ -60,12 +68,17 @@ pub struct Ocaml {
     exhausted: Option<OutOfMemory>,
     /// Words promoted since the last slice.
     promoted: Words,
+    /// Memory outside the heap.
+    outside: Outside,
     /// Cycles that are over.
     cycles: u64,
     /// A cycle has ended, and free chunks may go back to the heap when the minor heap is empty.
     may_shrink: bool,
     /// Memory is short: the minor heap is smaller than it should be.
     is_urgent: bool,
+    counts: Counts,
+    /// `stack_limit` of the module, if the program has set it.
+    stack_limit: Option<u64>,
 }
 
 // SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
@@ -98,9 +111,12 @@ unsafe impl Collector for Ocaml {
             area: Bytes::ZERO,
             exhausted: None,
             promoted: Words::ZERO,
+            outside: Outside::default(),
             cycles: 0,
             may_shrink: false,
             is_urgent: false,
+            counts: Counts::default(),
+            stack_limit: None,
         };
         ocaml.set_area(heap, least)?;
         Ok(ocaml)
@@ -131,7 +147,9 @@ impl Collect for Ocaml {
             self.occasion.slice_is_asked();
             return Ok(None);
         }
-        self.major.allocate_large(heap, words).map(Some)
+        let at = self.major.allocate_large(heap, words)?;
+        self.counts.direct += words;
+        Ok(Some(at))
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
@@ -149,6 +167,7 @@ impl Collect for Ocaml {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         pause.events.phase(Phase::Condemned);
+        self.counts.begin(pause.cause, pause.since.allocated.to_words_up());
         let task = self.task;
         let promoted = if task.minor {
             self.minor(pause)
@@ -163,8 +182,31 @@ impl Collect for Ocaml {
             done += more;
             self.make_room(pause);
         }
+        self.counts.end(self.major.words());
         self.occasion.has_passed(task.minor, cycle.is_slice());
         Ok(self.outcome(&promoted, cycle, done))
+    }
+
+    fn foreign(&mut self, bytes: Bytes) -> Refill {
+        let (heap, minor_heap) = (self.major.words(), self.nursery.size().to_words_up());
+        let refill = self
+            .outside
+            .allocated(&self.settings.custom, bytes, heap.max(Words(1)), minor_heap);
+        if self.outside.minor_is_due() {
+            self.occasion.minor_is_asked();
+        } else if refill == Refill::Collect {
+            self.occasion.slice_is_asked();
+        }
+        refill
+    }
+
+    fn answer(&mut self, pause: &mut Pause<'_, Bump>, message: &mut dyn Any) -> bool {
+        let question = message.downcast_mut::<Question>();
+        question.map(|question| self.reply(pause, question)).is_some()
+    }
+
+    fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
+        self.counts.figures(self.cycles, figure);
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -199,6 +241,9 @@ impl Ocaml {
             .for_each(|run| pause.heap.free(run));
         self.major.grow_on(pause.heap, &self.settings, before);
         self.promoted += promoted.moved;
+        self.counts.minor(promoted.moved);
+        let heap = self.major.words().max(Words(1));
+        self.outside.promoted(pause.roots, &self.settings.custom, heap);
         promoted
     }
 
@@ -232,6 +277,7 @@ impl Ocaml {
         let allocated = self.take_allocated();
         let owed = Owed {
             allocated,
+            extra_resources: self.outside.take_owed(),
             ..Owed::default()
         };
         let share = self.window.begin(owed.share(heap, overhead), slice, heap, overhead);
@@ -268,7 +314,9 @@ impl Ocaml {
             if self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage {
                 self.major.shrink_to_the_least(pause.heap);
             } else {
-                self.major.shrink(pause.heap, &self.settings, self.cycles);
+                let force = pause.cause.forces_compaction();
+                let compacted = self.major.shrink(pause.heap, &self.settings, self.cycles, force);
+                self.counts.compactions += u64::from(compacted);
             }
         }
         let least = least_area(pause.capabilities.iter().len() as u32);

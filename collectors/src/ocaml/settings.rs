@@ -15,6 +15,9 @@ pub(super) const HONOURED: &[Parameter] = &[
     Parameter::Ocaml(OcamlLetter::Policy),
     Parameter::Ocaml(OcamlLetter::Window),
     Parameter::Ocaml(OcamlLetter::InitialHeap),
+    Parameter::Ocaml(OcamlLetter::CustomMajor),
+    Parameter::Ocaml(OcamlLetter::CustomMinor),
+    Parameter::Ocaml(OcamlLetter::CustomMinorMax),
 ];
 
 /// The parameters of a heap.

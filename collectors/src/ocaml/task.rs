@@ -85,6 +85,11 @@ impl Occasion {
         self.slice_is_asked = true;
     }
 
+    /// A minor collection is due at the next pause.
+    pub(super) fn minor_is_asked(&mut self) {
+        self.is_full = true;
+    }
+
     /// The task of a pause with this request, where the collector `is_idle`.
     pub(super) fn task(&self, request: Option<Request>, is_idle: bool) -> Task {
         match request {

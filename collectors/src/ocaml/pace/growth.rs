@@ -24,6 +24,14 @@ impl Increment {
         }
     }
 
+    /// The number of this increment, as [`Increment::of_number`] reads it.
+    pub fn to_number(self) -> u64 {
+        match self {
+            Increment::Percent(percent) => percent,
+            Increment::Words(words) => words.0 as u64,
+        }
+    }
+
     /// The words of a chunk for a heap of `heap` words that needs `words` words more.
     pub fn clip(self, heap: Words, words: Words) -> Words {
         let increment = match self {

@@ -1,6 +1,7 @@
 //! The parts of the collector `ocaml`.
 
 mod exhausted;
+mod gc_module;
 mod pace;
 mod policies;
 mod probe;

@@ -1,0 +1,68 @@
+//! What the collector counts over a run, for the module `Gc`.
+
+use gclab_core::collector::{Cause, Request};
+use gclab_core::words::Words;
+
+/// Sums over a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Words that mutators allocated up to the last pause, in either heap.
+    pub(super) allocated: Words,
+    /// Words of large objects, which are allocated in the major heap.
+    pub(super) direct: Words,
+    /// Words that were promoted.
+    pub(super) promoted: Words,
+    /// Minor collections.
+    pub(super) minor_collections: u64,
+    /// Cycles that the program asked for as a whole.
+    pub(super) forced: u64,
+    /// Compactions: chunks were given back.
+    pub(super) compactions: u64,
+    /// Most words of the major heap.
+    pub(super) top_heap: Words,
+    /// Words allocated in the minor heap up to its last collection.
+    pub(super) before_minor: Words,
+}
+
+impl Counts {
+    /// A pause begins, `allocated` words after the last one.
+    pub(super) fn begin(&mut self, cause: Cause, allocated: Words) {
+        self.allocated += allocated;
+        let is_forced = matches!(cause, Cause::Asked(Request::Full | Request::Compact));
+        self.forced += u64::from(is_forced);
+    }
+
+    /// A minor collection promoted `promoted` words.
+    pub(super) fn minor(&mut self, promoted: Words) {
+        self.minor_collections += 1;
+        self.promoted += promoted;
+        self.before_minor = self.minor_words(Words::ZERO);
+    }
+
+    /// A pause ends, with a major heap of `heap` words.
+    pub(super) fn end(&mut self, heap: Words) {
+        self.top_heap = self.top_heap.max(heap);
+    }
+
+    /// The figures for the statistics of the run. `cycles` are over.
+    pub(super) fn figures(&self, cycles: u64, figure: &mut dyn FnMut(&'static str, u64)) {
+        figure("minor_words", self.minor_words(Words::ZERO).0 as u64);
+        figure("promoted_words", self.promoted.0 as u64);
+        figure("major_words", self.major_words().0 as u64);
+        figure("minor_collections", self.minor_collections);
+        figure("major_cycles", cycles);
+        figure("forced_major_collections", self.forced);
+        figure("compactions", self.compactions);
+        figure("top_heap_words", self.top_heap.0 as u64);
+    }
+
+    /// Words allocated in the minor heap, with `since` words since the last pause.
+    pub(super) fn minor_words(&self, since: Words) -> Words {
+        (self.allocated + since).saturating_sub(self.direct)
+    }
+
+    /// Words allocated in the major heap, and promoted there.
+    pub(super) fn major_words(&self) -> Words {
+        self.direct + self.promoted
+    }
+}

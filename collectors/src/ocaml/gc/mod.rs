@@ -1,0 +1,314 @@
+//! OCaml's module `Gc`: the functions of a program to steer its memory manager and to ask it.
+//!
+//! [`GcModule::gc`] returns the module of a mutator under the collector `ocaml`. The functions have
+//! OCaml's names and meanings. Those that need no collection are in [`View`], which
+//! [`GcView::gc`] returns, so that they can be called while there are pointers.
+//!
+//! ```text
+//! use gclab_collectors::Ocaml;
+//! use gclab_collectors::ocaml::{GcModule, GcView};
+//! use gclab_core::config::Config;
+//! use gclab_core::world::World;
+//!
+//! let world = World::new::<Ocaml>(&Config::default())?;
+//! world.enter(|m| {
+//!     m.alloc_bytes(b"something");
+//!     let mut gc = m.gc().expect("the collector is ocaml");
+//!     gc.full_major();
+//!     assert_eq!(gc.stat().live_words, 0);
+//!     let control = gc.get();
+//!     gc.set(gclab_collectors::ocaml::Control { space_overhead: 80, ..control })
+//!         .expect("80 is legal");
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod control;
+mod question;
+mod stat;
+
+pub use control::{Control, InvalidControl};
+pub(super) use question::Question;
+pub use stat::Stat;
+
+use super::Ocaml;
+use gclab_core::closure::Closure;
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Alarm, Gc, Handle, MemprofError, Mutator, MutatorKind, NoGc, Request, Tracker};
+use gclab_core::words::Words;
+use std::fmt;
+use std::io::{self, Write};
+
+/// The refusal of the module: the collector of the heap is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotOcaml {
+    /// The name of the collector.
+    pub collector: &'static str,
+}
+
+impl fmt::Display for NotOcaml {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the module Gc is that of the collector {}, and this heap has {}",
+            Ocaml::DESCRIPTION.name,
+            self.collector
+        )
+    }
+}
+
+impl std::error::Error for NotOcaml {}
+
+/// Gives mutators the module `Gc`.
+pub trait GcModule<'h, M: MutatorKind> {
+    /// The module.
+    ///
+    /// # Errors
+    /// If the collector is not `ocaml`.
+    fn gc(&mut self) -> Result<Module<'_, 'h, M>, NotOcaml>;
+}
+
+/// Gives views of mutators the part of the module `Gc` that never collects.
+pub trait GcView<'h, M: MutatorKind> {
+    /// That part of the module.
+    ///
+    /// # Errors
+    /// If the collector is not `ocaml`.
+    fn gc(&self) -> Result<View<'_, 'h, M>, NotOcaml>;
+}
+
+fn check<M: MutatorKind>(m: &NoGc<'_, M>) -> Result<(), NotOcaml> {
+    let collector = m.collector().name;
+    (collector == Ocaml::DESCRIPTION.name)
+        .then_some(())
+        .ok_or(NotOcaml { collector })
+}
+
+impl<'h, M: MutatorKind> GcModule<'h, M> for Mutator<'h, M> {
+    fn gc(&mut self) -> Result<Module<'_, 'h, M>, NotOcaml> {
+        check(self)?;
+        Ok(Module(self))
+    }
+}
+
+impl<'h, M: MutatorKind> GcView<'h, M> for NoGc<'h, M> {
+    fn gc(&self) -> Result<View<'_, 'h, M>, NotOcaml> {
+        check(self)?;
+        Ok(View(self))
+    }
+}
+
+/// The module `Gc` of a mutator.
+#[derive(Debug)]
+pub struct Module<'m, 'h, M: MutatorKind>(&'m mut Mutator<'h, M>);
+
+/// The functions of the module `Gc` that never collect.
+#[derive(Debug)]
+pub struct View<'m, 'h, M: MutatorKind>(&'m NoGc<'h, M>);
+
+impl<M: MutatorKind> Module<'_, '_, M> {
+    fn ask(&mut self, mut question: Question) -> Question {
+        let answered = self.0.ask_collector(&mut question);
+        assert!(answered, "the collector is ocaml");
+        question
+    }
+
+    fn stat_of(&mut self, walk: bool) -> Stat {
+        match self.ask(Question::Stat(walk, Stat::default())) {
+            Question::Stat(_, stat) => stat,
+            question => unreachable!("{question:?}"),
+        }
+    }
+
+    /// The counters. It looks at every block of the heap.
+    pub fn stat(&mut self) -> Stat {
+        self.stat_of(true)
+    }
+
+    /// As [`Module::stat`], except that the figures of live and free blocks are 0: it looks at no
+    /// block.
+    pub fn quick_stat(&mut self) -> Stat {
+        self.stat_of(false)
+    }
+
+    /// `(minor_words, promoted_words, major_words)`.
+    pub fn counters(&mut self) -> (f64, f64, f64) {
+        let stat = self.quick_stat();
+        (stat.minor_words, stat.promoted_words, stat.major_words)
+    }
+
+    /// Words allocated in the minor heap since the program was started.
+    pub fn minor_words(&mut self) -> f64 {
+        self.quick_stat().minor_words
+    }
+
+    /// The parameters as they are now.
+    pub fn get(&mut self) -> Control {
+        match self.ask(Question::Get(None)) {
+            Question::Get(Some(control)) => control,
+            question => unreachable!("{question:?}"),
+        }
+    }
+
+    /// Changes the parameters. A new size of the minor heap has a minor collection come first, and
+    /// a new allocation policy a compaction.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range. Then nothing is changed. (OCaml takes the nearest legal
+    /// value, without a word.)
+    pub fn set(&mut self, control: Control) -> Result<(), InvalidControl> {
+        control.check()?;
+        let before = self.get();
+        if control.allocation_policy != before.allocation_policy {
+            self.0.collect(Request::Compact);
+        }
+        // Another thread may have begun a cycle after the compaction.
+        while !matches!(self.ask(Question::Set(control, false)), Question::Set(_, true)) {
+            self.0.collect(Request::Compact);
+        }
+        if control.minor_heap_size != before.minor_heap_size {
+            self.minor();
+        }
+        Ok(())
+    }
+
+    /// Does a minor collection.
+    pub fn minor(&mut self) {
+        self.0.collect(Request::Minor);
+    }
+
+    /// Does a minor collection and a slice of the major one: as much work as frees `n` words on
+    /// average; with 0 as much as the next automatic slice would have. Returns 0.
+    pub fn major_slice(&mut self, n: usize) -> u64 {
+        self.0.collect(Request::Slice(Words(n)));
+        0
+    }
+
+    /// Does a minor collection and finishes the cycle under way.
+    pub fn major(&mut self) {
+        self.0.collect(Request::Cycle);
+    }
+
+    /// Does a minor collection, finishes the cycle under way and does a whole one.
+    pub fn full_major(&mut self) {
+        self.0.collect(Request::Full);
+    }
+
+    /// As [`Module::full_major`], and gives free chunks back.
+    pub fn compact(&mut self) {
+        self.0.collect(Request::Compact);
+    }
+
+    /// Prints the counters, in the words of OCaml.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn print_stat(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.stat().print(out)
+    }
+
+    /// Bytes allocated since the program was started.
+    pub fn allocated_bytes(&mut self) -> f64 {
+        let (minor, promoted, major) = self.counters();
+        (minor + major - promoted) * 8.0
+    }
+
+    /// The free words of the minor heap.
+    pub fn get_minor_free(&mut self) -> u64 {
+        match self.ask(Question::MinorFree(0)) {
+            Question::MinorFree(words) => words,
+            question => unreachable!("{question:?}"),
+        }
+    }
+
+    /// The work of the `n`-th bucket of the window from now on, in millionths of a cycle; 0 beyond
+    /// the window.
+    pub fn get_bucket(&mut self, n: usize) -> u64 {
+        match self.ask(Question::Bucket(n, 0)) {
+            Question::Bucket(_, work) => work,
+            question => unreachable!("{question:?}"),
+        }
+    }
+
+    /// The work that was done in advance, in millionths of a cycle.
+    pub fn get_credit(&mut self) -> u64 {
+        match self.ask(Question::Credit(0)) {
+            Question::Credit(work) => work,
+            question => unreachable!("{question:?}"),
+        }
+    }
+
+    /// How often huge pages were asked for and small ones used: always 0, since the heap leaves the
+    /// choice to the system.
+    pub fn huge_fallback_count(&mut self) -> u64 {
+        0
+    }
+
+    /// Starts `Memprof`: see [`Mutator::start_memprof`].
+    ///
+    /// # Errors
+    /// If it runs already, or if the rate is not from 0 to 1.
+    pub fn memprof_start<T: Tracker>(
+        &mut self,
+        sampling_rate: f64,
+        callstack_size: usize,
+        tracker: T,
+    ) -> Result<(), MemprofError> {
+        self.0.start_memprof(sampling_rate, callstack_size, tracker)
+    }
+
+    /// Stops `Memprof`: see [`Mutator::stop_memprof`].
+    ///
+    /// # Errors
+    /// If it does not run.
+    pub fn memprof_stop(&mut self) -> Result<(), MemprofError> {
+        self.0.stop_memprof()
+    }
+
+    /// Pauses the event log of the run: what has happened is written out, and nothing more is
+    /// recorded until [`Module::eventlog_resume`].
+    pub fn eventlog_pause(&mut self) {
+        self.0.pause_events(true);
+    }
+
+    /// Goes on with the event log.
+    pub fn eventlog_resume(&mut self) {
+        self.0.pause_events(false);
+    }
+}
+
+impl<'h, M: MutatorKind> View<'_, 'h, M> {
+    /// Registers `f` as a finaliser of `closure`: see [`NoGc::finalise`].
+    pub fn finalise<T: Closure>(
+        &self,
+        f: impl for<'a> FnOnce(&mut Mutator<'a, M>, Handle<T>) + Send + 'static,
+        closure: Gc<'_, 'h, T>,
+    ) {
+        self.0.finalise(closure, f);
+    }
+
+    /// Registers `f` as a finaliser that runs when `closure` is gone for good: see
+    /// [`NoGc::finalise_last`].
+    pub fn finalise_last<T: Closure>(
+        &self,
+        f: impl for<'a> FnOnce(&mut Mutator<'a, M>) + Send + 'static,
+        closure: Gc<'_, 'h, T>,
+    ) {
+        self.0.finalise_last(closure, f);
+    }
+
+    /// Lets the next finaliser begin: see [`NoGc::finalise_release`].
+    pub fn finalise_release(&self) {
+        self.0.finalise_release();
+    }
+
+    /// Has `f` called at the end of each cycle: see [`NoGc::create_alarm`].
+    pub fn create_alarm(&self, f: impl for<'a> FnMut(&mut Mutator<'a, M>) + Send + 'static) -> Alarm {
+        self.0.create_alarm(f)
+    }
+
+    /// Ends the calls of an alarm: see [`NoGc::delete_alarm`].
+    pub fn delete_alarm(&self, alarm: Alarm) {
+        self.0.delete_alarm(alarm);
+    }
+}

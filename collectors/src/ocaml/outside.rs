@@ -1,0 +1,44 @@
+//! The pace that memory outside the heap sets ([`gclab_core::mutator::Foreign`]).
+
+use super::pace::CustomRatios;
+use gclab_core::collector::{Refill, Roots};
+use gclab_core::words::{Bytes, Words};
+
+/// Sums of such memory, as parts of the bounds that the ratios `m` and `M` set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outside {
+    /// Of closures in the minor heap. At 1 a minor collection is due.
+    minor: f64,
+    /// Of closures in the major heap, since the last slice. At 1 a slice is due.
+    major: f64,
+}
+
+impl Outside {
+    /// A closure is allocated that owns `bytes`, while the heaps have these words.
+    pub(super) fn allocated(&mut self, ratios: &CustomRatios, bytes: Bytes, heap: Words, minor_heap: Words) -> Refill {
+        let charge = ratios.charge(bytes, heap, minor_heap);
+        self.minor += charge.minor;
+        self.major += charge.major;
+        if self.minor >= 1.0 || self.major >= 1.0 {
+            Refill::Collect
+        } else {
+            Refill::Ready
+        }
+    }
+
+    /// Whether a minor collection is due.
+    pub(super) fn minor_is_due(&self) -> bool {
+        self.minor >= 1.0
+    }
+
+    /// After a minor collection: the closures that survived it are in the major heap now.
+    pub(super) fn promoted(&mut self, roots: Roots<'_>, ratios: &CustomRatios, heap: Words) {
+        self.minor = 0.0;
+        roots.for_each_foreign_survivor(|bytes| self.major += ratios.charge(bytes, heap, heap).at_promotion);
+    }
+
+    /// A slice begins: takes the part of a cycle that is owed for such memory.
+    pub(super) fn take_owed(&mut self) -> f64 {
+        std::mem::take(&mut self.major).min(1.0)
+    }
+}
