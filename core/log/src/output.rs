@@ -316,6 +316,29 @@ mod tests {
     }
 
     #[test]
+    fn while_it_is_paused_events_of_capabilities_are_left_out() {
+        let disk = Disk(Arc::default(), usize::MAX);
+        let mut output = Output::new(Box::new(disk.clone())).expect("room");
+        for number in 0..4 {
+            output.pause(number == 1 || number == 2);
+            output.put(0, &kinds::RUN_THREAD, number, &thread(number));
+            output.put_waiting(&kinds::TASK_DELETE, number, &thread(number));
+        }
+        output.finish().expect("room");
+        let bytes = disk.0.lock().expect("sound").clone();
+        let mut log = Reader::new(&bytes[..], "log").expect("a log");
+        let (mut runs, mut ends) = (0, 0);
+        while let Some(event) = log.next_event().expect("sound") {
+            match event.known() {
+                kinds::number::RUN_THREAD => runs += 1,
+                kinds::number::TASK_DELETE => ends += 1,
+                _ => {}
+            }
+        }
+        assert_eq!((runs, ends), (2, 4));
+    }
+
+    #[test]
     fn global_events_of_threads_are_sorted_and_times_do_not_run_backwards() {
         let disk = Disk(Arc::default(), usize::MAX);
         let mut output = Output::new(Box::new(disk.clone())).expect("room");

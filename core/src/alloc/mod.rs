@@ -80,8 +80,8 @@ pub unsafe trait Alloc: Any + Send {
     /// `reserve` returns `None`, until [`Alloc::restrict`] or the collector makes it return space
     /// again. Neither of these runs at the same time.
     fn interrupt(&self);
-    /// From now on, which is before the allocator is next restored by [`Alloc::restrict`], words are
-    /// sampled. An allocator that has no such method samples nothing.
+    /// Words are sampled from now on. The next call of [`Alloc::restrict`] restores the room with
+    /// regard to that. An allocator that has no such method samples nothing.
     fn sample(&self, sampling: Option<Sampling>) {
         let _ = sampling;
     }

@@ -4,8 +4,8 @@
 //! Each word is sampled with the same probability, the *rate*, whatever the words around it are. So
 //! the number of words from one sampled word to the next is geometric, and only that number is
 //! drawn. An allocator ends its room at the next sampled word ([`super::hole`]): allocation up to
-//! there does not know of sampling. Each hole of an allocator, and its large objects, have their own
-//! sequence of words, since a word does not depend on any other.
+//! there does not know of sampling. Each hole of an allocator, and its large objects, have their
+//! own sequence of words, since a word does not depend on any other.
 
 use crate::words::Words;
 use std::cell::Cell;

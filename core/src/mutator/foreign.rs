@@ -53,9 +53,10 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// use gclab_core::words::Bytes;
     ///
     /// world.enter(|m| {
-    ///     let (view, picture) = m.with_view(|m| m.alloc_foreign(vec![0_u8; 1 << 20], Bytes(1 << 20)));
+    ///     let pixels = vec![0_u8; 1000];
+    ///     let (view, picture) = m.with_view(|m| m.alloc_foreign(pixels, Bytes(1000)));
     ///     let picture = view.handle(picture);
-    ///     assert_eq!(picture.open(m).value(m).len(), 1 << 20);
+    ///     assert_eq!(picture.open(m).value(m).len(), 1000);
     /// })?;
     /// # Ok(())
     /// # }

@@ -3,25 +3,6 @@
 //! [`GcModule::gc`] returns the module of a mutator under the collector `ocaml`. The functions have
 //! OCaml's names and meanings. Those that need no collection are in [`View`], which
 //! [`GcView::gc`] returns, so that they can be called while there are pointers.
-//!
-//! ```text
-//! use gclab_collectors::Ocaml;
-//! use gclab_collectors::ocaml::{GcModule, GcView};
-//! use gclab_core::config::Config;
-//! use gclab_core::world::World;
-//!
-//! let world = World::new::<Ocaml>(&Config::default())?;
-//! world.enter(|m| {
-//!     m.alloc_bytes(b"something");
-//!     let mut gc = m.gc().expect("the collector is ocaml");
-//!     gc.full_major();
-//!     assert_eq!(gc.stat().live_words, 0);
-//!     let control = gc.get();
-//!     gc.set(gclab_collectors::ocaml::Control { space_overhead: 80, ..control })
-//!         .expect("80 is legal");
-//! })?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod control;
 mod question;
