@@ -31,8 +31,8 @@ pub use settings::Settings;
 use cycle::{Budget, Done};
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
-    Outcome, Pause, Refill, Work,
+    Alloc, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
+    NotBegun, Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;
@@ -115,7 +115,7 @@ fn least_area(capabilities: u32) -> Bytes {
 impl Collect for Ocaml {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, words: Words) -> Result<Refill, OutOfMemory> {
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
         }
@@ -123,7 +123,11 @@ impl Collect for Ocaml {
         if self.occasion.is_reached(used, all) && !(self.is_urgent && used < all) {
             return Ok(Refill::Collect);
         }
-        Ok(self.nursery.refill(capability))
+        let refill = self.nursery.refill(capability);
+        if refill == Refill::Ready && self.occasion.gives_little() {
+            capability.alloc().restrict(Some(words));
+        }
+        Ok(refill)
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -163,7 +167,7 @@ impl Collect for Ocaml {
             done += more;
             self.make_room(pause);
         }
-        self.occasion.has_passed(task.minor, cycle.is_slice());
+        self.occasion.has_passed(task, cycle);
         Ok(self.outcome(&promoted, cycle, done))
     }
 
