@@ -1,7 +1,8 @@
 //! A cycle of marking and sweeping, a part at a time.
 
-use super::major::{Amount, MajorHeap};
+use super::major::MajorHeap;
 use super::pace::{words_to_mark, words_to_sweep};
+use super::stage::{Amount, Stage};
 use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::collector::{Bump, Counted, Pause};
 use gclab_core::events::Phase;
@@ -9,17 +10,6 @@ use gclab_core::heap::Heap;
 use gclab_core::space::OldMarks;
 use gclab_core::trace::SlicedTrace;
 use gclab_core::words::{Addr, Bytes, Words};
-
-/// How far a cycle has come.
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// No cycle is under way.
-    Idle,
-    /// The closures that roots led to when the cycle began are being marked.
-    Marking(SlicedTrace),
-    /// White closures are being freed.
-    Sweeping,
-}
 
 /// The most words that a part of a cycle marks or sweeps.
 #[derive(Clone, Copy, Debug)]

@@ -19,6 +19,7 @@ mod major;
 mod pace;
 mod policy;
 mod settings;
+mod stage;
 mod task;
 
 pub use pace::{
