@@ -38,10 +38,11 @@ impl<A> Barrier<A> for NoBarrier {
 /// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
 /// remembers every store.
 ///
-/// While marking is on ([`SnapshotBarrier::set_marking`]), it also notes the values that stores to
-/// old closures overwrite, and the closures of weak handles that are opened. So it is a
-/// [`SnapshotBarrier`] for collectors that begin to mark with an empty nursery: a young closure is
-/// no part of their snapshot. That costs a load and a branch at each store to an old closure.
+/// It is a [`SnapshotBarrier`], too, for collectors that begin to mark with an empty nursery. In
+/// blocks of a snapshot ([`BlockState::in_snapshot`]) it notes the values that stores overwrite,
+/// and while marking is on the closures of weak handles that are opened. The bit of these blocks
+/// stands where that of mixed blocks does: a store that need not be remembered has no instruction
+/// for it.
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 
@@ -57,15 +58,13 @@ impl<A> Barrier<A> for GenerationalBarrier {
         let state = capability.state_of(object.addr());
         let state = mutant!("lines/log-left-out", state => BlockState::of_step(state.step()));
         let holder = state.age_of_holder();
-        if holder < FIRST_OLD_STEP || mutant!("copy/no-write-barrier") {
-            return;
-        }
-        if <SnapshotBarrier>::is_marking(capability) && !mutant!("ocaml/overwritten-not-noted") {
-            let old = mutant!("ocaml/new-value-noted", old() => new.0 as u64);
-            <SnapshotBarrier>::note(capability, ClosureRef(old as *mut u64));
-        }
-        if capability.state_of(new.addr()).step() < holder {
-            capability.remember(slot);
+        let is_old = holder >= FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
+        if is_old && capability.state_of(new.addr()).step() < holder {
+            if state.is_in_snapshot() {
+                note_and_remember(capability, state, slot, old(), new);
+            } else {
+                capability.remember(slot);
+            }
         }
     }
 
@@ -74,6 +73,19 @@ impl<A> Barrier<A> for GenerationalBarrier {
         if <SnapshotBarrier>::is_marking(capability) && !mutant!("ocaml/weak-not-noted") {
             <SnapshotBarrier>::note(capability, closure);
         }
+    }
+}
+
+/// The generational barrier of a store to a closure in a snapshot, whose slot holds `old`.
+#[cold]
+#[inline(never)]
+fn note_and_remember<A>(capability: Capability<'_, A>, state: BlockState, slot: Slot, old: u64, new: ClosureRef) {
+    if !mutant!("ocaml/overwritten-not-noted") {
+        let old = mutant!("ocaml/new-value-noted", old => new.0 as u64);
+        <SnapshotBarrier>::note(capability, ClosureRef(old as *mut u64));
+    }
+    if capability.state_of(new.addr()).step() < state.in_snapshot(false).age_of_holder() {
+        capability.remember(slot);
     }
 }
 

@@ -1,7 +1,8 @@
 //! A cycle of marking and sweeping, a part at a time.
 
-use super::major::{Amount, MajorHeap};
+use super::major::MajorHeap;
 use super::pace::{words_to_mark, words_to_sweep};
+use super::stage::{Amount, Stage};
 use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::collector::{Bump, Counted, Pause};
 use gclab_core::events::Phase;
@@ -9,20 +10,6 @@ use gclab_core::heap::Heap;
 use gclab_core::space::OldMarks;
 use gclab_core::trace::SlicedTrace;
 use gclab_core::words::{Addr, Bytes, Words};
-
-/// How far a cycle has come.
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// No cycle is under way.
-    Idle,
-    /// The closures that roots led to when the cycle began are being marked.
-    Marking(SlicedTrace),
-    /// All of them are marked, and weak handles are up to date. OCaml has a slice of its own for
-    /// its weak tables here, also if they are empty.
-    Clean,
-    /// White closures are being freed.
-    Sweeping,
-}
 
 /// The most words that a part of a cycle marks or sweeps.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +68,7 @@ impl MajorHeap {
     pub(super) fn begin_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         self.large.condemn(&mut self.marks);
         self.space.begin_marking();
+        self.set_in_snapshot(pause.heap, true);
         let (trace, marked) = SlicedTrace::begin(pause, &OldMarks::new(pause.heap, &self.marks));
         self.marked = Amount::default();
         self.marked += &marked;
@@ -109,7 +97,6 @@ impl MajorHeap {
                     None => self.end_marking(pause.heap),
                 }
             }
-            Stage::Clean => Stage::Sweeping,
             Stage::Sweeping => {
                 let swept = self.space.sweep(&mut self.starts, &mut self.marks, budget.sweep);
                 done.swept = swept.passed.to_bytes();
@@ -129,9 +116,16 @@ impl MajorHeap {
         done
     }
 
+    /// Barriers note what mutators overwrite, from now on or no more.
+    fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
+        self.space.set_in_snapshot(heap, yes);
+        self.large.set_in_snapshot(heap, yes);
+    }
+
     /// Everything is marked that roots led to when the cycle began: old closures that are white are
     /// garbage. Large ones are freed at once.
     fn end_marking(&mut self, heap: &mut Heap) -> Stage {
+        self.set_in_snapshot(heap, false);
         self.space.begin_sweep();
         self.large.for_each_region(&mut |region| {
             let at: Addr = region.start;
@@ -141,6 +135,6 @@ impl MajorHeap {
         });
         self.large.sweep_old(heap, &self.marks);
         self.live = self.marked;
-        Stage::Clean
+        Stage::Sweeping
     }
 }

@@ -2,30 +2,16 @@
 
 mod census;
 
-use super::cycle::Stage;
 use super::pace::{Compaction, LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
 use super::settings::Settings;
+use super::stage::{Amount, Stage};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region};
 use gclab_core::collector::{Bump, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::space::{FreeSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
-
-/// Words of closures, and of the large objects among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amount {
-    pub words: Words,
-    pub large: Words,
-}
-
-impl std::ops::AddAssign<&Marked> for Amount {
-    fn add_assign(&mut self, marked: &Marked) {
-        self.words += marked.words;
-        self.large += marked.large;
-    }
-}
 
 /// Old closures, and large objects of any age.
 #[derive(Debug)]

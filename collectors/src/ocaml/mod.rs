@@ -22,6 +22,7 @@ mod outside;
 mod pace;
 mod policy;
 mod settings;
+mod stage;
 mod task;
 
 pub use gc::{Control, GcModule, GcView, InvalidControl, Module, NotOcaml, Stat, View};
@@ -37,8 +38,8 @@ use cycle::{Budget, Done};
 use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
-    Outcome, Pause, Refill, Work,
+    Alloc, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
+    NotBegun, Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;
@@ -131,7 +132,7 @@ fn least_area(capabilities: u32) -> Bytes {
 impl Collect for Ocaml {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, words: Words) -> Result<Refill, OutOfMemory> {
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
         }
@@ -139,7 +140,11 @@ impl Collect for Ocaml {
         if self.occasion.is_reached(used, all) && !(self.is_urgent && used < all) {
             return Ok(Refill::Collect);
         }
-        Ok(self.nursery.refill(capability))
+        let refill = self.nursery.refill(capability);
+        if refill == Refill::Ready && self.occasion.gives_little() {
+            capability.alloc().restrict(Some(words));
+        }
+        Ok(refill)
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -183,7 +188,7 @@ impl Collect for Ocaml {
             self.make_room(pause);
         }
         self.counts.end(self.major.words());
-        self.occasion.has_passed(task.minor, cycle.is_slice());
+        self.occasion.has_passed(task, cycle);
         Ok(self.outcome(&promoted, cycle, done))
     }
 

@@ -3,10 +3,11 @@
 //! As in OCaml's `caml_gc_dispatch`, the minor heap has a *trigger*, at its middle or at its end.
 //! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
 //! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
-//! is under way both are due, since a cycle begins with an empty minor heap.
+//! is under way both are due, since a cycle begins with an empty minor heap. Where a slice ends a
+//! cycle, the next one begins at the next allocation but one.
 
 use super::pace::Slice;
-use gclab_core::collector::Request;
+use gclab_core::collector::{Cycle, Request};
 use gclab_core::words::{Bytes, Words};
 
 /// The part of a pause that is about the major heap.
@@ -68,16 +69,30 @@ pub(super) struct Occasion {
     is_full: bool,
     /// Much was allocated in the major heap.
     slice_is_asked: bool,
+    /// A slice has ended a cycle: the next one begins at the next allocation, after a minor
+    /// collection.
+    cycle_has_ended: bool,
+    /// Room for that allocation has been given.
+    is_waiting: bool,
 }
 
 impl Occasion {
     /// Whether a pause is due when `used` of `all` bytes of a minor heap are used.
     pub(super) fn is_reached(&mut self, used: Bytes, all: Bytes) -> bool {
         self.is_full |= used >= all;
+        if self.is_waiting {
+            return true;
+        }
         match self.trigger {
             Trigger::Middle => used.0 * 2 >= all.0,
             Trigger::End => used >= all,
         }
+    }
+
+    /// Whether a mutator that gets room now is to have it for one allocation only.
+    pub(super) fn gives_little(&mut self) -> bool {
+        self.is_waiting = self.cycle_has_ended;
+        self.is_waiting
     }
 
     /// A slice is due at the next pause.
@@ -111,15 +126,16 @@ impl Occasion {
         }
     }
 
-    /// A pause has passed, with a minor collection or a slice or both.
-    pub(super) fn has_passed(&mut self, minor: bool, slice: bool) {
-        if minor {
+    /// A pause has passed that did this task, and this part of a cycle.
+    pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle) {
+        if task.minor {
             self.trigger = Trigger::Middle;
-            self.is_full = false;
+            (self.is_full, self.is_waiting) = (false, false);
         }
-        if slice {
+        if cycle.is_slice() {
             self.trigger = Trigger::End;
         }
+        self.cycle_has_ended = cycle == Cycle::Ended && task.major != Major::Cycle;
         self.slice_is_asked = false;
     }
 }

@@ -30,7 +30,9 @@ pub(super) struct Hole {
     /// The address of the next sampled word; [`UNSAMPLED`] if there is none.
     sample: Cell<usize>,
     more: Chain,
-    /// Whether `limit` is that of a restriction, which may be where the hole ends, too.
+    /// The end of the room that is offered: that of the hole, or a restriction.
+    bound: Cell<usize>,
+    /// Whether `bound` is that of a restriction, which may be where the hole ends, too.
     is_restricted: Cell<bool>,
 }
 
@@ -49,6 +51,7 @@ impl Default for Hole {
             counted: Cell::new(0),
             sample: Cell::new(UNSAMPLED),
             more: Chain::default(),
+            bound: Cell::new(NO_HOLE),
             is_restricted: Cell::new(false),
         }
     }
@@ -100,9 +103,9 @@ impl Hole {
         self.limit.compare_exchange(old, new, Relaxed, Relaxed).is_ok()
     }
 
-    /// The limit while nothing restricts or interrupts it.
+    /// The limit while nothing interrupts it.
     fn offer(&self) -> usize {
-        self.end.get().min(self.sample.get()).max(NO_HOLE)
+        self.bound.get().min(self.sample.get()).max(NO_HOLE)
     }
 
     /// From now on the words are sampled as `sampler` says. The limit follows when it is next set.
@@ -112,11 +115,11 @@ impl Hole {
     }
 
     /// Returns `bytes` of room if only a sampled word was in the way of them. `own` bytes are those
-    /// of the closure. Does nothing while allocation is restricted or interrupted.
+    /// of the closure. Does nothing while allocation is interrupted.
     pub(super) fn reserve_sampled(&self, bytes: Bytes, own: Words, sampler: &Sampler) -> Option<Addr> {
-        let (at, end) = (self.cursor.get(), self.end.get());
-        let is_in_the_way = self.sample.get() < at + bytes.0 && at + bytes.0 <= end;
-        if !is_in_the_way || self.is_restricted.get() || !self.move_limit(self.offer(), end) {
+        let (at, bound) = (self.cursor.get(), self.bound.get());
+        let is_in_the_way = self.sample.get() < at + bytes.0 && at + bytes.0 <= bound;
+        if !is_in_the_way || !self.move_limit(self.offer(), bound) {
             return None;
         }
         self.pass(bytes, own, sampler);
@@ -134,7 +137,7 @@ impl Hole {
         let left = Bytes(self.sample.get() - at).to_words_up();
         let next = sampler.pass(left.0, bytes.to_words_up(), own);
         self.sample.set(at + bytes.0 + Words(next).to_bytes().0);
-        if old != 0 && !self.is_restricted.get() {
+        if old != 0 {
             self.move_limit(old, self.offer());
         }
     }
@@ -147,6 +150,7 @@ impl Hole {
         self.cursor.set(start.0);
         self.counted.set(start.0);
         self.end.set(end.0.max(NO_HOLE));
+        self.bound.set(self.end.get());
     }
 
     /// Gives the holes up. Returns the bytes that were not counted yet.
@@ -202,9 +206,11 @@ impl Hole {
 
     /// Offers no more than `bytes` of room from now on; with `None` all there is.
     pub(super) fn restrict(&self, bytes: Option<Bytes>) {
-        let limit = bytes.map_or(self.offer(), |bytes| self.end.get().min(self.cursor.get() + bytes.0));
+        let end = self.end.get();
+        let bound = bytes.map_or(end, |bytes| end.min(self.cursor.get() + bytes.0));
+        self.bound.set(bound);
         self.is_restricted.set(bytes.is_some());
-        self.limit.store(limit, Relaxed);
+        self.limit.store(self.offer(), Relaxed);
     }
 
     /// Offers no room until [`Hole::restrict`], or until a hole is set. Touches only an atomic.

@@ -32,7 +32,7 @@ pub const FIRST_OLD_STEP: u8 = 2;
 /// | 0–3 | step: 0 nursery, 1 aged, g+1 generation g (up to 14); 15 outside the heap, or free |
 /// | 4 | condemned: being collected now; its live closures are moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
-/// | 6 | reached: large, and found alive in the collection that is under way |
+/// | 6 | reached: large, and found alive in the copying that is under way; or in a snapshot |
 /// | 7 | mixed: old closures lie among young ones; the step is that of the youngest |
 ///
 /// Steps are ordered by age: a store must be remembered where the object's step is greater than the
@@ -52,6 +52,9 @@ impl BlockState {
     pub const LARGE: u8 = 1 << 5;
     /// The bit of large objects' blocks that a collection has reached, until it ends.
     pub(crate) const REACHED: u8 = 1 << 6;
+    /// The bit of blocks with closures of a snapshot. Collectors that have one reach no large
+    /// objects by the other bit.
+    pub(crate) const SNAPSHOT: u8 = BlockState::REACHED;
     /// The bit of blocks in which old closures lie among young ones.
     pub(crate) const MIXED: u8 = 1 << 7;
     /// The step of addresses outside the heap and of free blocks.
@@ -98,10 +101,28 @@ impl BlockState {
     }
 
     /// The age of an object that is written: its step, or a number above all steps if the block is
-    /// mixed. The store of a pointer into a block of a lesser step must be remembered.
+    /// mixed or in a snapshot. The barrier must see the store of a pointer into a block of a lesser
+    /// step.
     #[inline(always)]
     pub const fn age_of_holder(self) -> u8 {
-        self.0 & (BlockState::STEP_MASK | BlockState::MIXED)
+        self.0 & (BlockState::STEP_MASK | BlockState::MIXED | BlockState::SNAPSHOT)
+    }
+
+    /// Whether its closures are in a snapshot that is being marked while mutators run.
+    #[inline(always)]
+    pub const fn is_in_snapshot(self) -> bool {
+        self.0 & BlockState::SNAPSHOT != 0
+    }
+
+    /// The same state, in a snapshot or not.
+    #[inline(always)]
+    #[must_use]
+    pub const fn in_snapshot(self, yes: bool) -> BlockState {
+        if yes {
+            BlockState(self.0 | BlockState::SNAPSHOT)
+        } else {
+            BlockState(self.0 & !BlockState::SNAPSHOT)
+        }
     }
 
     /// Whether old closures lie among young ones.

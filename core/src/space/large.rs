@@ -66,6 +66,13 @@ impl LargeObjects {
         Ok(run.start())
     }
 
+    /// Barriers note the values that stores to marked objects overwrite, from now on or no more.
+    pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
+        let state = BlockState::of_step(self.step).large().in_snapshot(yes);
+        let marked = &self.objects[..self.objects.len() - self.young];
+        marked.iter().for_each(|object| heap.set_state(object.run, state));
+    }
+
     /// Prepares for marking of everything: clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {

@@ -214,6 +214,13 @@ impl<L: FreeList> FreeSpace<L> {
         self.black = true;
     }
 
+    /// Barriers note the values that stores to the closures of the space overwrite, from now on or
+    /// no more. (Closures of chunks that come later are new, so they are no part of a snapshot.)
+    pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
+        let state = BlockState::of_step(self.step).in_snapshot(yes);
+        self.memory.chunks().iter().for_each(|run| heap.set_state(*run, state));
+    }
+
     /// Words of the chunks that are set aside.
     pub fn spare(&self) -> Words {
         self.spare.iter().map(|run| run.bytes().to_words_up()).sum()

@@ -1,0 +1,29 @@
+//! The state of the major collector between two slices.
+
+use gclab_core::trace::{Marked, SlicedTrace};
+use gclab_core::words::Words;
+
+/// How far a cycle has come.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// No cycle is under way.
+    Idle,
+    /// The closures that roots led to when the cycle began are being marked.
+    Marking(SlicedTrace),
+    /// White closures are being freed.
+    Sweeping,
+}
+
+/// Words of closures, and of the large objects among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub words: Words,
+    pub large: Words,
+}
+
+impl std::ops::AddAssign<&Marked> for Amount {
+    fn add_assign(&mut self, marked: &Marked) {
+        self.words += marked.words;
+        self.large += marked.large;
+    }
+}
