@@ -28,6 +28,7 @@
 //! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
 //! under the limit.
 
+mod aside;
 mod evacuation;
 mod holes;
 mod nursery;
@@ -43,6 +44,7 @@ use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
+use aside::Aside;
 use holes::{Hole, SMALL};
 
 /// The step of closures that no collection has marked.
@@ -67,7 +69,7 @@ pub struct LineSpace {
     /// Holes that were found and not given to a mutator yet; the first is the last one here.
     ahead: Vec<Hole>,
     /// Holes that were given back, or were too small for a medium closure.
-    aside: Vec<Hole>,
+    aside: Aside,
     /// Holes that mutators had since the last collection.
     filled: Vec<Filled>,
     /// Blocks that the marking under way is to empty.
@@ -113,7 +115,7 @@ impl LineSpace {
             unsearched: Vec::new(),
             young_from: 0,
             ahead: Vec::new(),
-            aside: Vec::new(),
+            aside: Aside::default(),
             filled: Vec::new(),
             candidates: Vec::new(),
             reserve: Reserve::default(),
@@ -132,11 +134,11 @@ impl LineSpace {
     /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line
     /// of the heap, so they count under the limit. They are never refused: the next block is.
     fn charge_lists(&mut self, heap: &Heap) {
-        let holes = [&self.unsearched, &self.ahead, &self.aside, &self.reserve.holes];
-        let lists = holes.iter().map(|list| size_of::<Hole>() * list.capacity());
+        let holes = [&self.unsearched, &self.ahead, &self.reserve.holes];
+        let holes = self.aside.capacity() + holes.iter().map(|list| list.capacity()).sum::<usize>();
         let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
         let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();
-        let bytes = Bytes(lists.sum::<usize>() + size_of::<Filled>() * self.filled.capacity() + runs);
+        let bytes = Bytes(size_of::<Hole>() * holes + size_of::<Filled>() * self.filled.capacity() + runs);
         if bytes == self.charged || mutant!("lines/lists-not-charged") {
             return;
         }

@@ -65,8 +65,13 @@ impl LineSpace {
         capability: Capability<'_, A>,
         words: Words,
     ) -> Result<Hole, OutOfMemory> {
+        if self.has_nursery
+            && let Ok(hole) = self.new_block(heap, words)
+        {
+            return Ok(hole);
+        }
         let enough = Bytes(words.to_bytes().0 * ROOMY);
-        for _ in 0..if self.has_nursery { 0 } else { PUT_ASIDE } {
+        for _ in 0..PUT_ASIDE {
             match self.search(marks) {
                 Some(hole) if hole.size() >= enough => return Ok(hole),
                 Some(hole) => self.aside.push(hole),
@@ -75,12 +80,17 @@ impl LineSpace {
         }
         self.new_block(heap, words).or_else(|error| {
             self.leave_holes(capability);
+            let size = words.to_bytes();
+            if let Some(hole) = self.aside.take_larger(size) {
+                return Ok(hole);
+            }
             while let Some(hole) = self.search(marks) {
+                if hole.size() >= size {
+                    return Ok(hole);
+                }
                 self.aside.push(hole);
             }
-            let fits = |hole: &Hole| hole.size() >= words.to_bytes();
-            let found = self.aside.iter().rposition(fits).ok_or(error)?;
-            Ok(self.aside.swap_remove(found))
+            self.aside.take(size).ok_or(error)
         })
     }
 
