@@ -23,6 +23,8 @@ ocaml() {
     # The compiler writes into the folder of its source.
     cp ocaml/peers.ml "$out/ocaml/main.ml"
     (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -o peers main.ml 2> warnings)
+    # The same with the runtime that writes events, for ocaml_events.py.
+    (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -runtime-variant i -o peers-events main.ml 2> warnings)
 }
 
 for peer in "${@:-ghc ocaml java mmtk}"; do

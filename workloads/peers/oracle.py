@@ -43,9 +43,9 @@ def gcbench(stretch, long_lived, array):
     return tree(long_lived) + array // 2 + trees
 
 
-def long_list(n, m):
+def long_list(n, m, bits=64):
     numbers = draws(1)
-    return 45 * m + sum(next(numbers) for _ in range(n))
+    return 45 * m + sum(next(numbers) >> (64 - bits) for _ in range(n))
 
 
 def mut_array(n, updates):
@@ -65,6 +65,17 @@ def hash_churn(_buckets, keys, updates):
 
 def message_window(window, messages, _bytes):
     return sum(key + key % 256 for key in range(max(0, messages - window), messages))
+
+
+def ocaml_gc(slots, updates):
+    chains, numbers, made = [[] for _ in range(slots)], draws(6), 0
+    for turn in range(slots + 8 * updates):
+        slot = turn if turn < slots else next(numbers) % slots
+        draw = next(numbers)
+        payload = 8 * (1 + (draw >> 4) % (16 if draw % 16 else 192)) + made % 256
+        chains[slot] = (chains[slot] if len(chains[slot]) < 3 else []) + [payload]
+        made += 1
+    return sum(sum(chain) for chain in chains)
 
 
 def par_trees(threads, n):
@@ -108,7 +119,7 @@ def server(_threads, requests, slots, _rate):
 LIVE = {
     "binary_trees": lambda depth: (2 ** (depth + 2) - 1) * 24,
     "gcbench": lambda first, depth, array: (2 ** (first + 1) - 1) * 40,
-    "long_list": lambda cells, short: cells * 24,
+    "long_list": lambda cells, short, bits=64: cells * 24,
     "mut_array": lambda slots, stores: slots * (8 + 16),
     "hash_churn": lambda buckets, keys, updates: keys // 2 * (32 + 51) + buckets * 8,
     "message_window": lambda window, messages, size: window * (48 + 8 + size),

@@ -4,10 +4,14 @@ workloads/peers` from the root."""
 import json
 import os
 import re
+import struct
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
+import ocaml_counts
+import ocaml_events
 import oracle
 import pages
 
@@ -32,7 +36,7 @@ def numbers(text):
 
 def quick(workload, args):
     """Whether the oracle takes but a moment: formulas, or few draws."""
-    draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1]}
+    draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1], "ocaml_gc": 8 * args[-1]}
     return draws.get(workload, 0) <= 1_000_000
 
 
@@ -114,6 +118,104 @@ class Pages(unittest.TestCase):
         done = subprocess.run([HERE / "pages.py"], env={**os.environ, "PAGES": "hot"}, capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertIn("PAGES is one of cold, warm", done.stderr)
+
+
+class Counts(unittest.TestCase):
+    def setUp(self):
+        near = {
+            "minor_words": 1_000_000,
+            "minor_collections": 1000,
+            "promoted_words": 100_000,
+            "major_collections": 10,
+            "top_heap_words": 1000,
+        }
+        self.rows = [(("binary_trees", "32k", 80, 2), near, dict(near))]
+        known = ocaml_counts.REACHED
+        self.addCleanup(setattr, ocaml_counts, "REACHED", known)
+        ocaml_counts.REACHED = {}
+
+    def test_counts_that_are_too_far_from_ocamls_are_faults(self):
+        self.assertEqual(list(ocaml_counts.faults(self.rows)), [])
+        ours = self.rows[0][1]
+        for count, off in (("minor_words", 1001), ("minor_collections", 11), ("promoted_words", 3001), ("major_collections", 3), ("top_heap_words", 151)):
+            for factor in (1, -1):
+                ours[count] += factor * off
+                self.assertEqual(len(list(ocaml_counts.faults(self.rows))), 1, count)
+                ours[count] -= factor * off
+        ours["major_collections"] += 2
+        self.assertEqual(list(ocaml_counts.faults(self.rows)), [])
+
+    def test_a_count_that_came_nearer_is_told(self):
+        ocaml_counts.REACHED = {("binary_trees", "minor_collections"): 0.05}
+        for off, faults in ((0, 1), (20, 1), (45, 0), (51, 1)):
+            self.rows[0][1]["minor_collections"] = 1000 + off
+            self.assertEqual(len(list(ocaml_counts.faults(self.rows))), faults, off)
+
+    def test_the_last_collection_of_gclab_does_not_count(self):
+        def pause(cause, major, copied):
+            return {"cause": cause, "major": major, "copied_bytes": copied, "live_bytes": 800, "slop_bytes": 160}
+
+        pauses = [pause("allocation", False, 80), pause("asked", True, 40), pause("final", True, 8000)]
+        run = {"stats": {"allocated_bytes": 4000, "collections": pauses}}
+        counted = {"minor_words": 500, "minor_collections": 2, "promoted_words": 15, "major_collections": 1, "top_heap_words": 120}
+        self.assertEqual(ocaml_counts.of_gclab(run), counted)
+
+    def test_the_table_is_found_on_its_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text(f"before\n{ocaml_counts.BEGIN}\nold\n{ocaml_counts.END}\nafter\n")
+            text = ocaml_counts.table(self.rows)
+            self.assertEqual(ocaml_counts.on_page(page), "old")
+            ocaml_counts.on_page(page, text)
+            self.assertEqual(ocaml_counts.on_page(page), text)
+            self.assertTrue(page.read_text().startswith("before\n") and page.read_text().endswith("\nafter\n"))
+            self.assertIn("| `binary_trees` | 32k | 80 | 2 | 1,000,000 / 1,000,000 |", text)
+
+    def test_both_sides_have_the_same_settings(self):
+        file = (HERE / "ocaml.toml").read_text()
+        swept = [re.search(rf"ocaml\.{letter} = (.*)", file)[1] for letter in "soa"]
+        both = "s = {}, o = {}, a = {} }}".format(*swept)
+        self.assertEqual(file.count(both), len(list(programs(HERE / "ocaml.toml"))))
+
+
+class Events(unittest.TestCase):
+    """A log as OCaml's runtime writes it: phases 24 (minor), 8 (slice), 25 (roots) and 3 (`Gc.stat`)."""
+
+    def log(self, *records):
+        data = ocaml_events.HEADER.pack(ocaml_events.MAGIC, ocaml_events.VERSION, 0)
+        for time, kind, value in records:
+            payload = value.to_bytes(ocaml_events.PAYLOAD[kind], "little")
+            data += struct.pack("<QII", time, 77, kind) + payload
+        return data
+
+    def pauses(self, *records):
+        return ocaml_events.pauses(ocaml_events.events(self.log(*records)))
+
+    def test_phases_without_a_gap_are_one_pause(self):
+        minor = [(1000, 0, 24), (1500, 0, 25), (2000, 1, 25), (3000, 2, 7), (5000, 1, 24)]
+        near, far = [(6000, 0, 8), (9000, 1, 8)], [(60_000, 0, 8), (63_000, 1, 8)]
+        self.assertEqual(self.pauses(*minor, *near), [(7000, True)])
+        self.assertEqual(self.pauses(*minor, *far), [(4000, False), (3000, True)])
+
+    def test_writing_out_and_counting_are_no_pause(self):
+        self.assertEqual(self.pauses((1000, 0, 24), (2000, 4, 700), (5000, 1, 24)), [(3300, False)])
+        self.assertEqual(self.pauses((1000, 4, 700), (2000, 0, 24), (5000, 1, 24)), [(3000, False)])
+        self.assertEqual(self.pauses((1000, 0, 3), (5000, 1, 3)), [])
+
+    def test_figures_are_of_all_pauses(self):
+        found = [(1_000_000 * n, n == 7) for n in range(1, 11)]
+        lines = dict(line.split(": ") for line in ocaml_events.figures(found))
+        self.assertEqual(lines["gc_seconds"], "0.055000")
+        self.assertEqual((lines["pauses"], lines["slices"]), ("10", "1"))
+        self.assertEqual((lines["longest_pause_ms"], lines["longest_slice_ms"]), ("10.000000", "7.000000"))
+        self.assertEqual((lines["p50_ms"], lines["p90_ms"]), ("5.000000", "9.000000"))
+        self.assertNotIn("p99_ms", lines)
+
+    def test_bytes_that_are_no_log_are_refused(self):
+        whole = self.log((1000, 0, 24), (5000, 1, 24))
+        for bytes_, reason in ((b"", "begin"), (b"x" * 50, "begin"), (whole[:-1], "ends within"), (self.log((1000, 1, 24)), "had not begun")):
+            with self.assertRaisesRegex(ocaml_events.Malformed, reason):
+                ocaml_events.pauses(ocaml_events.events(bytes_))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ mod hsc_env;
 mod long_list;
 mod message_window;
 mod mut_array;
+mod ocaml_gc;
 mod par_shared;
 mod par_skewed;
 mod par_trees;
@@ -74,4 +75,5 @@ pub type All = list![
     par_shared::ParShared,
     server::Server,
     hsc_env::HscEnvRoots,
+    ocaml_gc::OcamlGc,
 ];

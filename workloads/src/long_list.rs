@@ -1,10 +1,10 @@
-//! `long_list N M`: a list of N cells that lives on, and M short ones; the deepest structure there
-//! is.
+//! `long_list N M B`: a list of N cells that lives on, and M short ones; the deepest structure
+//! there is.
 //!
-//! Cells {next, value} of 24 bytes. The kept list's values are draws of a generator with seed 1,
-//! the last drawn in front. Then M times a list of 10 cells with the values 0 to 9 is built, summed
-//! and dropped. At the end the kept list is summed, too. The checksum is the sum of all values that
-//! were summed. Live: 24 N bytes.
+//! Cells {next, value} of 24 bytes. The kept list's values are the upper B bits of draws of a
+//! generator with seed 1, the last drawn in front. Then M times a list of 10 cells with the values
+//! 0 to 9 is built, summed and dropped. At the end the kept list is summed, too. The checksum is
+//! the sum of all values that were summed. Live: 24 N bytes.
 //!
 //! Set-up builds the kept list; its sum is exit.
 
@@ -38,6 +38,7 @@ impl Workload for LongList {
         args: &[
             ArgSpec::number("N", "cells of the list that lives on", 4_000_000, 0..=1 << 36),
             ArgSpec::number("M", "short lists, of ten cells each", 6_000_000, 0..=1 << 40),
+            ArgSpec::number("B", "bits of a value of the list that lives on", 64, 1..=64),
         ],
         checksum: Some(6_856_289_592_543_779_735),
         test: TestSize {
@@ -53,17 +54,17 @@ impl Workload for LongList {
     };
 
     fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
-        let (cells, lists) = (args.number("N"), args.number("M"));
-        Ok(world.enter(|m| run(m, cells, lists))?)
+        let (cells, lists, bits) = (args.number("N"), args.number("M"), args.number("B"));
+        Ok(world.enter(|m| run(m, cells, lists, bits))?)
     }
 }
 
-fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, cells: u64, lists: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, cells: u64, lists: u64, bits: u64) -> u64 {
     m.frame(|m, [kept, short]| {
         let (kept, short) = (kept.put_option(m, None), short.put_option(m, None));
         let mut rng = SplitMix64::new(SEED);
         for _ in 0..cells {
-            let value = rng.draw();
+            let value = rng.draw() >> (64 - bits);
             let (m, cell) = m.alloc_with(|m| Cell::new(kept.get(m), value));
             kept.set(m, Some(cell));
         }

@@ -1,6 +1,7 @@
 (* The workloads of workloads/src in OCaml (4.13, one thread: no par_trees).
    OCaml ints are 63-bit: draws are Int64 kept unboxed (the generator's state lives in a Bytes);
-   stored u64 values are two 32-bit halves in a cell (long_list) or a boxed Int64 (mut_array's box). *)
+   stored u64 values are two 32-bit halves in a cell (long_list) or a boxed Int64 (mut_array's box).
+   Values of long_list with at most 62 bits are ints; then all objects have the size of ours. *)
 
 external get64 : Bytes.t -> int -> int64 = "%caml_bytes_get64u"
 external set64 : Bytes.t -> int -> int64 -> unit = "%caml_bytes_set64u"
@@ -127,6 +128,40 @@ let long_list n m =
   for _ = 1 to m do c := !c + sum_short 0 (short_list (Sys.opaque_identity 10) LNil) done;
   Int64.add (Int64.of_int !c) (sum_cells (Sys.opaque_identity !kept))
 
+(* The same with values that are ints. *)
+type small = SNil | SCons of { next : small; value : int }
+
+let rec sum_small c = function
+  | SNil -> c
+  | SCons { next; value } -> sum_small (c + value) next
+
+let rec short_small k acc =
+  if k = 0 then acc else short_small (k - 1) (SCons { next = acc; value = k - 1 })
+
+(* A loop: a recursive function would box the sum at each cell. *)
+let sum_kept l =
+  let c = ref 0L and p = ref l in
+  let continue = ref true in
+  while !continue do
+    match !p with
+    | SNil -> continue := false
+    | SCons { next; value } ->
+      c := Int64.add !c (Int64.of_int value);
+      p := next
+  done;
+  !c
+
+let long_list_of_ints n m bits =
+  let st = rng 1 in
+  let kept = ref SNil in
+  for _ = 1 to n do
+    let value = Int64.to_int (Int64.shift_right_logical (draw st) (64 - bits)) in
+    kept := SCons { next = !kept; value }
+  done;
+  let c = ref 0 in
+  for _ = 1 to m do c := !c + sum_small 0 (short_small (Sys.opaque_identity 10) SNil) done;
+  Int64.add (Int64.of_int !c) (sum_kept (Sys.opaque_identity !kept))
+
 (* ---------------------------------------------------------------- mut_array *)
 let mut_array n u =
   let st = rng 2 in
@@ -214,6 +249,59 @@ let message_window w m p =
     | Node n -> total (total (c + n.key + Char.code (Bytes.get n.msg 0)) n.left) n.right in
   Int64.of_int (total 0 !t)
 
+(* ---------------------------------------------------------------- ocaml_gc *)
+type item = INil | Item of { payload : Bytes.t; next : item }
+
+let leaf = 128
+
+let rec length c = function
+  | INil -> c
+  | Item { next; payload = _ } -> length (c + 1) next
+
+(* Ends the program if the counters contradict each other. *)
+let check_stat () =
+  let s = Gc.stat () and q = Gc.quick_stat () in
+  let minor, promoted, major = Gc.counters () in
+  let ok =
+    s.live_words + s.free_words + s.fragments = s.heap_words
+    && s.top_heap_words >= s.heap_words && s.largest_free <= s.free_words
+    && q.live_words = 0 && q.top_heap_words >= s.top_heap_words
+    && minor >= s.minor_words && promoted <= minor && promoted <= major
+    && Gc.allocated_bytes () >= 8. *. (minor +. major -. promoted)
+    && Gc.get_minor_free () >= 0 && Gc.get_bucket 0 >= 0 && Gc.get_credit () >= 0 in
+  if not ok then begin prerr_endline "ocaml_gc: the counters contradict each other"; exit 3 end
+
+let requests =
+  [| Gc.minor; (fun () -> ignore (Gc.major_slice 0)); Gc.major; (fun () -> ignore (Gc.major_slice 10_000));
+     Gc.full_major; Gc.minor; Gc.compact; Gc.major |]
+
+let ocaml_gc slots updates =
+  (* An array has a word more than its slots here: ours have their length. *)
+  let table = Array.make ((slots + leaf - 1) / leaf + 1) [||] in
+  for l = 0 to Array.length table - 2 do table.(l) <- Array.make (leaf + 1) INil done;
+  let st = rng 6 in
+  let made = ref 0 in
+  let put slot =
+    let d = draw st in
+    let top = Int64.to_int (Int64.shift_right_logical d 4) in
+    let words = 1 + top mod (if Int64.to_int d land 15 = 0 then 192 else 16) in
+    let payload = Bytes.make (8 * words) (Char.unsafe_chr (!made land 255)) in
+    incr made;
+    let l = table.(slot / leaf) in
+    let chain = l.(slot mod leaf) in
+    l.(slot mod leaf) <- Item { payload; next = if length 0 chain < 3 then chain else INil } in
+  for slot = 0 to slots - 1 do put slot done;
+  Array.iter
+    (fun request ->
+      for _ = 1 to updates do put (urem (draw st) slots) done;
+      request ();
+      check_stat ())
+    requests;
+  let rec total c = function
+    | INil -> c
+    | Item { payload; next } -> total (c + Bytes.length payload + Char.code (Bytes.get payload 0)) next in
+  Int64.of_int (Array.fold_left (Array.fold_left total) 0 table)
+
 (* ---------------------------------------------------------------- main *)
 let () =
   let run w c = Printf.printf "%s checksum=%Lu\n" w c in
@@ -222,9 +310,11 @@ let () =
     (match w, List.map int_of_string args with
      | "binary_trees", [n] -> run w (binary_trees n)
      | "gcbench", [s; l; a] -> run w (gcbench s l a)
-     | "long_list", [n; m] -> run w (long_list n m)
+     | "long_list", [n; m] | "long_list", [n; m; 64] -> run w (long_list n m)
+     | "long_list", [n; m; bits] when bits >= 1 && bits <= 62 -> run w (long_list_of_ints n m bits)
      | "mut_array", [n; u] -> run w (mut_array n u)
      | "hash_churn", [b; k; u] -> run w (hash_churn b k u)
      | "message_window", [ww; m; p] -> run w (message_window ww m p)
+     | "ocaml_gc", [n; u] -> run w (ocaml_gc n u)
      | _ -> prerr_endline "usage: peers WORKLOAD ARGS..."; exit 1)
   | _ -> prerr_endline "usage: peers WORKLOAD ARGS..."; exit 1

@@ -105,6 +105,30 @@ fn hash_churn() {
 }
 
 #[test]
+fn ocaml_gc() {
+    // Repeats the updates on chains of the bytes of their items.
+    let (slots, updates) = (1000_u64, 2500);
+    let (mut rng, mut chains) = (SplitMix64::new(6), vec![Vec::new(); slots as usize]);
+    let arrays = pointers_array(8) + 8 * pointers_array(128);
+    let (mut allocated, mut live, mut peak) = (arrays, arrays, 0);
+    for turn in 0..slots + 8 * updates {
+        let slot = if turn < slots { turn } else { rng.below(slots) };
+        let draw = rng.draw();
+        let words = 1 + (draw >> 4) % if draw % 16 == 0 { 192 } else { 16 };
+        let item = 24 + bytes_array(8 * words);
+        let chain: &mut Vec<u64> = &mut chains[slot as usize];
+        if chain.len() == 3 {
+            live -= chain.drain(..).sum::<u64>();
+        }
+        chain.push(item);
+        allocated += item;
+        live += item;
+        peak = peak.max(live);
+    }
+    check("ocaml_gc", &["1000", "2500"], allocated, peak);
+}
+
+#[test]
 fn par_trees() {
     let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
     // With one capability the threads run one after the other.

@@ -53,6 +53,22 @@ const FILES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "ocaml",
+        "216 runs in 1 round",
+        &[
+            "OCAMLRUNPARAM=a=1,o=80,s=32k target/peers/ocaml/peers ocaml_gc 16384 100000",
+            "gclab exec long_list 1000000 2000000 62 --collector ocaml +RTS",
+        ],
+    ),
+    (
+        "ocaml_speed",
+        "90 runs in 5 rounds",
+        &[
+            "ocaml_events.py target/peers/ocaml/peers-events binary_trees 18",
+            "gclab exec ocaml_gc 65536 500000 --collector ocaml +RTS --ocaml=s=262144 --ocaml=o=80 --ocaml=a=2",
+        ],
+    ),
+    (
         "quick",
         "48 runs in 2 rounds",
         &["target/peers/ghc/peers binary_trees 10 +RTS -A1m"],

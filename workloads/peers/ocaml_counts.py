@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""The counts of the collector `ocaml` beside those of OCaml, from the runs of `ocaml.toml`.
+
+    ocaml_counts.py DIR                   the table, as Markdown
+    ocaml_counts.py DIR --check PAGE      ends with status 1 if a count is too far from OCaml's, or if
+                                          the table on PAGE is another one
+    ocaml_counts.py DIR --renew PAGE      writes the table to PAGE
+
+A count of OCaml's is what its runtime prints at exit (`v=0x400`). Neither side counts the collection
+after the end of the program, which only gclab does.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+# Each count: its heading, and how far it may be from OCaml's, as a share and as a number.
+AIMS = {
+    "minor_words": ("minor words", 0.001, 0),
+    "minor_collections": ("minor collections", 0.01, 0),
+    "promoted_words": ("promoted words", 0.03, 0),
+    "major_collections": ("major collections", 0.10, 2),
+    "top_heap_words": ("top heap words", 0.15, 0),
+}
+
+# Where an aim is not reached yet: the program, the count, and the share that is. `--check` fails
+# beyond it, and also when it could be less: then a line is to be removed, or a share made smaller.
+REACHED = {
+    ("binary_trees", "minor_collections"): 0.11,
+    ("binary_trees", "promoted_words"): 0.18,
+    ("binary_trees", "major_collections"): 0.56,
+    ("binary_trees", "top_heap_words"): 0.36,
+    ("long_list", "minor_collections"): 0.05,
+    ("long_list", "top_heap_words"): 0.32,
+    ("ocaml_gc", "minor_collections"): 0.15,
+    ("ocaml_gc", "major_collections"): 0.45,
+    ("ocaml_gc", "top_heap_words"): 0.37,
+}
+
+PROGRAMS = ("binary_trees", "long_list", "ocaml_gc")
+BEGIN, END = "<!-- counts beside OCaml: begin -->", "<!-- counts beside OCaml: end -->"
+
+
+def of_ocaml(run):
+    """The counts of a run of OCaml."""
+    return {count: int(run["figures"][count]) for count in AIMS}
+
+
+def of_gclab(run):
+    """The counts of a run of gclab, without its last collection. Figures that the collector has by
+    the names of OCaml's are these counts."""
+    stats = run["stats"]
+    collections = [pause for pause in stats["collections"] if pause["cause"] != "final"]
+    figures = stats.get("figures") or {}
+    counts = {
+        "minor_words": stats["allocated_bytes"] // 8,
+        "minor_collections": len(collections),
+        "promoted_words": sum(pause["copied_bytes"] for pause in collections) // 8,
+        "major_collections": sum(pause["major"] for pause in collections),
+        "top_heap_words": max(pause["live_bytes"] + pause["slop_bytes"] for pause in collections) // 8,
+    }
+    return {count: figures.get(count, value) for count, value in counts.items()}
+
+
+def setting(run):
+    """The program and the letters of a run: the same on both sides."""
+    letters = {key.removeprefix("ocaml."): value for key, value in run["flags"].items()}
+    return run["workload"], letters["s"], int(letters["o"]), int(letters["a"])
+
+
+def words(size):
+    """The number of words of a size such as 32k."""
+    return int(size[:-1]) << {"k": 10, "M": 20}[size[-1]]
+
+
+def pairs(lines):
+    """Of each setting, in order: our counts, and OCaml's. The lines are those of a `runs.jsonl`."""
+    ours, theirs = {}, {}
+    for run in map(json.loads, lines):
+        if run["outcome"] != {"status": "ok"}:
+            sys.exit(f"ocaml_counts.py: {run['id']} did not end well: {run['outcome']}")
+        if "runtime" in run:
+            theirs[setting(run)] = of_ocaml(run)
+        else:
+            ours[setting(run)] = of_gclab(run)
+    if not ours or ours.keys() != theirs.keys():
+        sys.exit("ocaml_counts.py: the runs of gclab and of OCaml are not of the same settings")
+    order = sorted(ours, key=lambda at: (at[0], words(at[1]), *at[2:]))
+    return [(at, ours[at], theirs[at]) for at in order]
+
+
+def distance(count, ours, theirs):
+    """How far two numbers are apart, as a share of OCaml's. Few collections apart are no distance."""
+    apart = abs(ours - theirs)
+    return 0.0 if apart <= AIMS[count][2] else apart / max(theirs, 1)
+
+
+def worst(rows):
+    """Of each program and count: the greatest distance, the settings within the aim, all settings."""
+    found = {}
+    for (program, *_), ours, theirs in rows:
+        for count, (_, aim, _) in AIMS.items():
+            apart = distance(count, ours[count], theirs[count])
+            greatest, within, settings = found.get((program, count), (0.0, 0, 0))
+            found[program, count] = max(greatest, apart), within + (apart <= aim), settings + 1
+    return found
+
+
+def percent(share):
+    return f"{100 * share:.3g} %"
+
+
+def table(rows):
+    """The two tables, as Markdown."""
+    heads = [f"{head}, {percent(aim)}" + (f" or {few}" if few else "") for head, aim, few in AIMS.values()]
+    lines = [" | ".join(["| program", *heads]) + " |", "|:--" + "|--:" * len(AIMS) + "|"]
+    found = worst(rows)
+    for program in dict.fromkeys(program for program, _ in found):
+        cells = [found[program, count] for count in AIMS]
+        texts = [f"{percent(greatest)} ({within} of {settings})" for greatest, within, settings in cells]
+        lines.append(" | ".join([f"| `{program}`", *texts]) + " |")
+    lines += ["", "| program | `s` | `o` | `a` | " + " | ".join(head for head, *_ in AIMS.values()) + " |"]
+    lines.append("|:--|--:|--:|--:" + "|--:" * len(AIMS) + "|")
+    for (program, *letters), ours, theirs in rows:
+        cells = [f"{ours[count]:,} / {theirs[count]:,}" for count in AIMS]
+        lines.append(" | ".join([f"| `{program}`", *map(str, letters), *cells]) + " |")
+    return "\n".join(lines)
+
+
+def faults(rows):
+    """Messages about counts that are too far from OCaml's, or nearer than `REACHED` says."""
+    for (program, count), (greatest, _, _) in worst(rows).items():
+        head, aim, _ = AIMS[count]
+        reached = REACHED.get((program, count))
+        if greatest > (reached or aim):
+            yield f"{program}: {head} are {percent(greatest)} apart, {percent(reached or aim)} are allowed"
+        elif reached and (greatest <= aim or greatest < 0.8 * reached):
+            yield f"{program}: {head} are only {percent(greatest)} apart: write that into REACHED"
+
+
+def on_page(page, text=None):
+    """The table on a page. With `text`, writes that in its place."""
+    before, rest = page.read_text().split(BEGIN)
+    found, after = rest.split(END)
+    if text is not None:
+        page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    return found.strip()
+
+
+def main(words):
+    match words:
+        case [folder] | [folder, "--check" | "--renew", _]:
+            rows = pairs((Path(folder) / "runs.jsonl").read_text().splitlines())
+        case _:
+            print(__doc__.split("\n\n")[1], file=sys.stderr)
+            return 2
+    text = table(rows)
+    if len(words) == 1:
+        print(text)
+        return 0
+    page = Path(words[2])
+    if words[1] == "--renew":
+        on_page(page, text)
+        return 0
+    messages = list(faults(rows))
+    if on_page(page) != text:
+        messages.append(f"{page} has another table: .ci/ocaml renew")
+    for message in messages:
+        print(f"ocaml_counts.py: {message}", file=sys.stderr)
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

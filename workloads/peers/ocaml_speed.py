@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""GC time, memory and pauses of the collector `ocaml` over those of OCaml, from the runs of
+`ocaml_speed.toml`: `ocaml_speed.py DIR` prints a table, as Markdown.
+
+All figures are of the whole process, also where a workload says what is measured. The collection
+after the end of the program, which only gclab does, does not count. Each figure is the median of
+its runs, and the geometric mean is over the programs.
+"""
+
+import json
+import sys
+from pathlib import Path
+from statistics import geometric_mean, median
+
+OURS, PLAIN, EVENTS = "ocaml", "OCaml", "OCaml events"
+
+# Each figure: its heading, the program of OCaml that tells it, and how much of it there may be.
+FIGURES = {
+    "gc": ("GC CPU, s", EVENTS, "1, and 0.5 on the mean"),
+    "cpu": ("total CPU, s", PLAIN, ""),
+    "peak": ("peak heap, MiB", PLAIN, "1.05"),
+    "slice": ("longest slice, ms", EVENTS, "1"),
+}
+
+
+def of_gclab(run):
+    """The figures of a run of gclab."""
+    stats = run["stats"]
+    final = stats["collections"][-1]
+    if final["cause"] != "final":
+        sys.exit(f"ocaml_speed.py: {run['id']} has no list of its collections")
+    slices = [pause for pause in stats["collections"][:-1] if pause.get("cycle", "none") != "none"]
+    return {
+        "gc": stats["gc_cpu_seconds"] - final["cpu_ns"] / 1e9,
+        "cpu": run["user_seconds"] + run["system_seconds"] - final["cpu_ns"] / 1e9,
+        "peak": stats["peak_in_use_bytes"] / (1 << 20),
+        "slice": max((pause["elapsed_ns"] for pause in slices), default=0) / 1e6,
+    }
+
+
+def of_ocaml(run):
+    """The figures of a run of OCaml. Its heap is the minor heap and the major heap."""
+    stats = run["stats"]
+    size = run["flags"]["s"]
+    minor = int(size[:-1]) << {"k": 10, "M": 20}[size[-1]]
+    return {
+        "gc": stats.get("gc_cpu_seconds"),
+        "cpu": run["user_seconds"] + run["system_seconds"],
+        "peak": (stats["peak_in_use_bytes"] + 8 * minor) / (1 << 20),
+        "slice": 1e3 * stats.get("max_slice_seconds", 0),
+    }
+
+
+def medians(lines):
+    """Of each state of pages and program: the median of each figure on both sides. The lines are
+    those of a `runs.jsonl`."""
+    runs = {}
+    for run in map(json.loads, lines):
+        if run["outcome"] != {"status": "ok"}:
+            sys.exit(f"ocaml_speed.py: {run['id']} did not end well: {run['outcome']}")
+        figures = of_ocaml(run) if "runtime" in run else of_gclab(run)
+        pages = run["settings"]["env.PAGES"]
+        runs.setdefault((pages, run["workload"]), {}).setdefault(run["collector"], []).append(figures)
+    found = {}
+    for at, sides in sorted(runs.items()):
+        if sides.keys() != {OURS, PLAIN, EVENTS}:
+            sys.exit(f"ocaml_speed.py: not all runs of {at} are there")
+        of = lambda side, figure: median(one[figure] for one in sides[side])
+        found[at] = {figure: (of(OURS, figure), of(side, figure)) for figure, (_, side, _) in FIGURES.items()}
+    return found
+
+
+def table(found):
+    """The table, as Markdown."""
+    heads = [head for head, *_ in FIGURES.values()]
+    lines = ["| pages | program | " + " | ".join(heads) + " |", "|:--|:--" + "|--:" * len(heads) + "|"]
+    ratios = {}
+    for (pages, program), figures in found.items():
+        cells = []
+        for figure, (ours, theirs) in figures.items():
+            ratios.setdefault((pages, figure), []).append(ours / theirs)
+            cells.append(f"{ours:.3g} / {theirs:.3g} = {ours / theirs:.2f}")
+        lines.append(f"| {pages} | `{program}` | " + " | ".join(cells) + " |")
+    for pages in dict.fromkeys(pages for pages, _ in found):
+        means = [f"{geometric_mean(ratios[pages, figure]):.2f}" for figure in FIGURES]
+        lines.append(f"| {pages} | geometric mean | " + " | ".join(means) + " |")
+    lines.append("| | at most | " + " | ".join(aim for *_, aim in FIGURES.values()) + " |")
+    return "\n".join(lines)
+
+
+def main(words):
+    if len(words) != 1:
+        print("usage: ocaml_speed.py DIR", file=sys.stderr)
+        return 2
+    print(table(medians((Path(words[0]) / "runs.jsonl").read_text().splitlines())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
