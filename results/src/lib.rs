@@ -49,7 +49,7 @@ mod unit;
 pub use conditions::{Conditions, Counters};
 pub use error::{ResultsError, TornLine};
 pub use folder::{EVENT_LOGS, PROFILES, ResultsDir};
-pub use latency::Latency;
+pub use latency::{Latency, MeteredLatency};
 pub use manifest::{Axis, Build, Machine, Manifest, NamedBuild};
 pub use plan::{Configuration, Fnv1a, PlannedRun};
 pub use probe::{Minimum, Probe};

@@ -8,13 +8,23 @@
 //! it.
 //!
 //! A histogram holds nanoseconds to three significant digits in constant memory. So recording
-//! allocates nothing and takes some nanoseconds.
+//! allocates nothing and takes some nanoseconds. In a closed loop the times of the requests are
+//! kept as well, 16 bytes each, for metered latency (`metered`).
 
+use crate::metered::{MOST_TIMES, Times, metered};
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
 /// The longest latency that the histogram tells from longer ones.
 const LONGEST: Duration = Duration::from_secs(3600);
+
+/// The lengths of the windows of metered latency; `None` is the whole run.
+const WINDOWS: [Option<Duration>; 4] = [
+    Some(Duration::from_millis(1)),
+    Some(Duration::from_millis(10)),
+    Some(Duration::from_millis(100)),
+    None,
+];
 
 /// Significant decimal digits of a recorded latency.
 const DIGITS: u8 = 3;
@@ -25,6 +35,8 @@ pub struct Latency {
     histogram: Histogram<u64>,
     /// Intended starts per second in an open loop; `None` for a closed loop.
     rate: Option<u64>,
+    /// The times of the requests of a closed loop; `None` without them, or if they are too many.
+    times: Option<Vec<Times>>,
 }
 
 impl std::fmt::Debug for Latency {
@@ -48,7 +60,51 @@ impl Latency {
     pub fn new(rate: Option<u64>) -> Self {
         let histogram =
             Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, DIGITS).expect("constants that are legal");
-        Latency { histogram, rate }
+        Latency {
+            histogram,
+            rate,
+            times: None,
+        }
+    }
+
+    /// An empty histogram for a closed loop of at most `requests`, whose times are to be kept for
+    /// [`Latency::metered`].
+    pub fn closed(requests: u64) -> Self {
+        let most = usize::try_from(requests).ok().filter(|most| *most <= MOST_TIMES);
+        Latency {
+            times: most.map(Vec::with_capacity),
+            ..Latency::new(None)
+        }
+    }
+
+    /// Records a request of a closed loop that started at `start`, counted from a moment that is
+    /// the same for all requests of the run, and was answered after `latency`.
+    pub fn record_from(&mut self, start: Duration, latency: Duration) {
+        self.record(latency);
+        if let Some(times) = &mut self.times {
+            let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            times.push(Times {
+                start: nanoseconds(start),
+                latency: nanoseconds(latency),
+            });
+        }
+    }
+
+    /// DaCapo's metered latencies of a closed loop, each with the length of its window (1, 10 and
+    /// 100 ms, and `None` for the whole run): the latency counts from the start that the request
+    /// would have had, if the starts in a window around it were even. None if the times of the
+    /// requests were not kept: those of an open loop are even already.
+    pub fn metered(&self) -> Vec<(Option<Duration>, Latency)> {
+        let Some(mut sorted) = self.times.clone() else {
+            return Vec::new();
+        };
+        sorted.sort_unstable();
+        let with = |window| {
+            let mut latency = Latency::new(None);
+            metered(&sorted, window, |of_request| latency.record(of_request));
+            (window, latency)
+        };
+        WINDOWS.map(with).to_vec()
     }
 
     /// Records a request that was answered after `latency`.
@@ -60,6 +116,13 @@ impl Latency {
     /// Adds the latencies that another thread has recorded.
     pub fn add(&mut self, other: &Latency) {
         self.histogram.add(&other.histogram).expect("the same bounds");
+        self.times = match (self.times.take(), &other.times) {
+            (Some(mut mine), Some(theirs)) => {
+                mine.extend_from_slice(theirs);
+                Some(mine)
+            }
+            _ => None,
+        };
     }
 
     /// Intended starts per second in an open loop; latency counts from the intended start. `None`
@@ -119,6 +182,29 @@ mod tests {
             near(all.max_ns(), 1000) && (all.mean_ns() - 500_500.0).abs() < 1000.0,
             "{all:?}"
         );
+    }
+
+    /// The requests of two threads are put in one order, and without the times of one thread there
+    /// is no metered latency.
+    #[test]
+    fn requests_of_all_threads_are_metered_together() {
+        let millisecond = Duration::from_millis(1);
+        let mut halves = [Latency::closed(1000), Latency::closed(1000)];
+        for request in 0..1000_u32 {
+            halves[request as usize % 2].record_from(request * millisecond / 10, millisecond);
+        }
+        let [mut all, odd] = halves;
+        all.add(&odd);
+        let windows = all.metered();
+        assert_eq!(windows.len(), 4);
+        for (window, metered) in windows {
+            assert_eq!(metered.requests(), 1000);
+            // Even starts, so each latency is that of the request itself.
+            assert!(metered.max_ns().abs_diff(1_000_000) < 2000, "{window:?}: {metered:?}");
+        }
+        all.add(&Latency::new(None));
+        assert!(all.metered().is_empty() && Latency::new(Some(5)).metered().is_empty());
+        assert!(Latency::closed(1 << 40).metered().is_empty(), "too many requests");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod args;
 mod description;
 mod latency;
 mod list;
+mod metered;
 mod rng;
 mod threads;
 mod workload;

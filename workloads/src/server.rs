@@ -114,7 +114,7 @@ impl Workload for Server {
         let schedule = Schedule::new(args.number("R"), (rate > 0).then_some(rate));
         let served =
             world.measure(|| threads::enter_each(world, threads, |m, _| serve(m, &cache, slots, &schedule)))??;
-        let mut latency = Latency::new(schedule.rate);
+        let mut latency = schedule.latency();
         let mut sum = 0_u64;
         for (answers, latencies) in served {
             sum = sum.wrapping_add(answers);
@@ -132,6 +132,8 @@ impl Workload for Server {
 /// The order of requests, and their intended starts.
 #[derive(Debug)]
 struct Schedule {
+    /// The moment that the starts of a closed loop count from.
+    made: Instant,
     first: Instant,
     requests: u64,
     rate: Option<u64>,
@@ -141,11 +143,21 @@ struct Schedule {
 impl Schedule {
     /// A schedule whose first request starts after [`STARTING`].
     fn new(requests: u64, rate: Option<u64>) -> Self {
+        let made = Instant::now();
         Schedule {
-            first: Instant::now() + STARTING,
+            made,
+            first: made + STARTING,
             requests,
             rate,
             next: AtomicU64::new(0),
+        }
+    }
+
+    /// No latency so far.
+    fn latency(&self) -> Latency {
+        match self.rate {
+            Some(_) => Latency::new(self.rate),
+            None => Latency::closed(self.requests),
         }
     }
 
@@ -170,16 +182,20 @@ fn serve<M: MutatorKind>(
     m.frame(|m, [slot, list]| {
         let cache = slot.put(cache.open(m));
         let list = list.put_option(m, None);
-        let mut latency = Latency::new(schedule.rate);
+        let mut latency = schedule.latency();
         let mut sum = 0_u64;
-        while let Some((request, start)) = schedule.take() {
-            if let Some(start) = start {
-                wait(m, start);
+        while let Some((request, due)) = schedule.take() {
+            if let Some(due) = due {
+                wait(m, due);
             }
-            let start = start.unwrap_or_else(Instant::now);
+            let start = due.unwrap_or_else(Instant::now);
             let answer = m.cost_centre(cost_centre!("answer"), |m| answer(m, &cache, slots, request, &list));
             sum = sum.wrapping_add(answer);
-            latency.record(start.elapsed());
+            let taken = start.elapsed();
+            match due {
+                Some(_) => latency.record(taken),
+                None => latency.record_from(start.duration_since(schedule.made), taken),
+            }
         }
         (sum, latency)
     })

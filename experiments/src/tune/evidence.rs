@@ -29,6 +29,11 @@ pub(super) fn fate(search: &Search, setting: usize) -> String {
             shown(limit.goal, interval.high),
             shown(limit.goal, limit.most)
         ),
-        Fate::SetAside { rung } => format!("set aside after rung {rung}"),
+        Fate::SetAside { ratio, rung } => format!(
+            "set aside after rung {rung}: estimated {:.2} to {:.2} of the leader's {}",
+            ratio.low,
+            ratio.high,
+            search.rules().goal.words()
+        ),
     }
 }

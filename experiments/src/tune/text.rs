@@ -71,7 +71,7 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     }
     let _ = write!(
         text,
-        "All eliminations together are wrong in at most one search in twenty. A setting that was set aside may be as good.\n\
+        "All eliminations together are wrong in at most one search in twenty. A setting that waited with few runs may be as good.\n\
          The answer is that of this input on this machine: another input may need other flags.\n\
          All runs are in {}\n",
         tuned.folder.display()

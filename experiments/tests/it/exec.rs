@@ -174,6 +174,17 @@ fn latency_goes_into_the_record_and_nowhere_else() {
         ]
         .map(Option::unwrap);
         assert!(rising[0] > 0 && rising.is_sorted(), "{latency:?}");
+        // A closed loop has made-up starts as well, which are never later than the real ones.
+        let windows = latency.metered.as_deref().unwrap_or_default();
+        let lengths: Vec<Option<u64>> = windows.iter().map(|one| one.window_ns).collect();
+        let all = [Some(1_000_000), Some(10_000_000), Some(100_000_000), None];
+        assert_eq!(lengths, if expected.is_none() { &all[..] } else { &[] });
+        for metered in windows {
+            assert!(
+                metered.p50_ns >= latency.p50_ns && metered.max_ns >= latency.max_ns,
+                "{latency:?}"
+            );
+        }
         // A thousand requests have no one in ten thousand.
         assert_eq!(latency.p99_99_ns, None);
         assert!(latency.mean_ns.unwrap() <= rising[4] as f64);

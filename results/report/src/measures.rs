@@ -6,7 +6,7 @@
 //! without phases, of an older gclab, it is that of the whole run.
 
 use gclab_results::schema::Total;
-use gclab_results::{CollectionRecord, RunPhase, RunRecord, RunStats};
+use gclab_results::{CollectionRecord, MeteredLatency, RunPhase, RunRecord, RunStats};
 use gclab_stats::Utilisation;
 
 /// The figures of the heap.
@@ -25,6 +25,13 @@ pub(crate) fn measured<T>(
         Some(phases) => phase(&phases.measured),
         None => whole(stats),
     }
+}
+
+/// A percentile of the metered latency with a window of this many milliseconds; 0 is the whole run.
+pub(crate) fn metered(run: &RunRecord, window_ms: u64, of: fn(&MeteredLatency) -> Option<u64>) -> Option<f64> {
+    let window = (window_ms > 0).then_some(window_ms * 1_000_000);
+    let nanoseconds = of(run.latency.as_ref()?.metered_in(window)?)?;
+    Some(nanoseconds as f64 * 1e-9)
 }
 
 /// The collections of the measured phase, if the record has all of them.

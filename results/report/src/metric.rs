@@ -11,7 +11,7 @@
 //! whole run. Figures of memory and of parallel collections are those of the whole run in any case.
 //! Of a program that is not gclab's own, all figures are those of the whole run.
 
-use crate::measures::{self, measured, stats};
+use crate::measures::{self, measured, metered, stats};
 use crate::run::Run;
 pub(crate) use gclab_results::Unit;
 use gclab_results::schema::{Shown, Total};
@@ -300,6 +300,14 @@ metrics! {
     LATENCY_P99_9 "latency_p99_9_seconds" "latency 99.9 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_9_ns);
     LATENCY_P99_99 "latency_p99_99_seconds" "latency 99.99 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_99_ns);
     LATENCY_MAX "latency_max_seconds" "max latency" Milliseconds |r| nanoseconds(r.latency.as_ref()?.max_ns);
+    METERED_1_P99 "metered_1_ms_p99_seconds" "metered in 1 ms, 99 %" Milliseconds |r| metered(r, 1, |m| m.p99_ns);
+    METERED_10_P99 "metered_10_ms_p99_seconds" "metered in 10 ms, 99 %" Milliseconds |r| metered(r, 10, |m| m.p99_ns);
+    METERED_100_P99 "metered_100_ms_p99_seconds" "metered in 100 ms, 99 %" Milliseconds |r| metered(r, 100, |m| m.p99_ns);
+    METERED_P99 "metered_run_p99_seconds" "metered in the whole run, 99 %" Milliseconds |r| metered(r, 0, |m| m.p99_ns);
+    METERED_1_P99_9 "metered_1_ms_p99_9_seconds" "metered in 1 ms, 99.9 %" Milliseconds |r| metered(r, 1, |m| m.p99_9_ns);
+    METERED_10_P99_9 "metered_10_ms_p99_9_seconds" "metered in 10 ms, 99.9 %" Milliseconds |r| metered(r, 10, |m| m.p99_9_ns);
+    METERED_100_P99_9 "metered_100_ms_p99_9_seconds" "metered in 100 ms, 99.9 %" Milliseconds |r| metered(r, 100, |m| m.p99_9_ns);
+    METERED_P99_9 "metered_run_p99_9_seconds" "metered in the whole run, 99.9 %" Milliseconds |r| metered(r, 0, |m| m.p99_9_ns);
     WALL "wall_seconds";
     USER "user_seconds";
     SYSTEM "system_seconds";

@@ -4,8 +4,8 @@ use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
     Axis, Build, Census, CollectionRecord, Conditions, Counters, Expectation, GcThread, Generation, HeapProfile,
-    Latency, Machine, Manifest, Minimum, NamedBuild, Pauses, PlannedRun, Probe, Program, RunPhase, RunPhases,
-    RunRecord, RunStats, Status,
+    Latency, Machine, Manifest, MeteredLatency, Minimum, NamedBuild, Pauses, PlannedRun, Probe, Program, RunPhase,
+    RunPhases, RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -55,6 +55,7 @@ fn content(name: &str) -> String {
         "fields: HeapProfile" => table(HeapProfile::FIELDS),
         "fields: Census" => table(Census::FIELDS),
         "fields: Latency" => table(Latency::FIELDS),
+        "fields: MeteredLatency" => table(MeteredLatency::FIELDS),
         "fields: RunStats" => table(RunStats::FIELDS),
         "fields: RunPhases" => table(RunPhases::FIELDS),
         "fields: RunPhase" => table(RunPhase::FIELDS),

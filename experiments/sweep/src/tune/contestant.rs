@@ -20,7 +20,7 @@ pub enum Measured {
 pub enum Fate {
     /// It had no run.
     Untried,
-    /// It was in the race to its end.
+    /// It was in the race to its end. It may have few runs, if others were more promising.
     Racing,
     /// One of its runs failed.
     Failed(String),
@@ -40,8 +40,10 @@ pub enum Fate {
         /// The number of the rung after which it was found, from 1.
         rung: usize,
     },
-    /// Others were more promising in this rung, so it got no further runs.
+    /// The interval of its estimate lies above the leader's, so it got no further runs.
     SetAside {
+        /// The interval of its estimate over the leader's.
+        ratio: Interval,
         /// The number of the rung after which it was decided, from 1.
         rung: usize,
     },

@@ -13,7 +13,7 @@
 //! - `source`: the runs, as processes, with their records in a results folder.
 //!
 //! All before `offer` know no processes and no records. A recorded grid takes the place of the last
-//! in the tests (`replay`), which count how often a search finds a good setting.
+//! in the tests (`grids`, `replay`), which count how often a search finds a good setting.
 
 pub mod answer;
 pub mod contestant;
@@ -22,6 +22,8 @@ mod drive;
 pub mod energy;
 pub mod figures;
 pub mod front;
+#[cfg(test)]
+mod grids;
 pub mod offer;
 mod picks;
 mod race;

@@ -1,12 +1,17 @@
 //! The race of the settings: their order by the runs so far, and which of them are out.
 //!
-//! The order is by estimates that settings with flags in common share ([`estimates`]): it decides
-//! which setting gets the next runs, also among those without a run. A setting is out only by
-//! intervals of its own runs, relative to the leader's, with the spread that all settings share
-//! ([`Pooled`]). The chance of a false elimination in the whole race is at most one in twenty
-//! (Bonferroni: the 5 % are divided by the number of comparisons and of rungs).
+//! The order is by estimates that settings with flags in common share ([`estimates`]): it says
+//! which setting gets the next runs, also among those without a run. A setting leaves the race by
+//! an interval, in one of two ways:
+//!
+//! - It is *out* by intervals of its own runs, relative to the leader's, with the spread that all
+//!   settings share ([`Pooled`]). The chance of a false elimination in the whole race is at most
+//!   one in twenty (Bonferroni: the 5 % are divided by the number of comparisons and of rungs).
+//! - It is *set aside* if the interval of its estimate lies above that of the leader's estimate,
+//!   each of 99 %. The estimates are the model's, so this says that more runs of it would hardly
+//!   find it better. It does not say that its own runs show it to be worse.
 
-use gclab_inference::{Estimate, Pooled, Runs, estimates, without_disturbances};
+use gclab_inference::{Estimate, Interval, Pooled, Runs, estimates, without_disturbances};
 
 use super::contestant::{Contestant, Fate};
 use super::figures::Goal;
@@ -16,9 +21,16 @@ use super::space::Space;
 /// The chance of a false elimination in the whole race.
 const RISK: f64 = 0.05;
 
-/// The ends that put settings in an order are this many standard errors from the estimate. They
-/// decide about runs, not about answers.
+/// The leader is the setting with the least upper end, this many standard errors above its
+/// estimate.
 const ENDS: f64 = 1.3;
+
+/// Among the settings that could get the next runs, those come first whose estimates less this many
+/// standard errors are least. More would spend more runs on settings of which little is known.
+const HOPE: f64 = 0.7;
+
+/// The interval of 99 % of an estimate reaches this many standard errors to each side.
+const APART: f64 = 2.576;
 
 /// The settings with their runs.
 #[derive(Debug)]
@@ -49,6 +61,17 @@ impl Order {
         });
         settings
     }
+
+    /// The estimate of `setting` over that of `leader`, from the lower end of the one over the
+    /// upper end of the other; `None` for settings that are out.
+    fn over(&self, leader: usize, setting: usize) -> Option<Interval> {
+        let ((_, leader), (_, setting)) = self.keys[leader].zip(self.keys[setting])?;
+        let (middle, reach) = (setting.log - leader.log, APART * (setting.error + leader.error));
+        Some(Interval {
+            low: (middle - reach).exp(),
+            high: (middle + reach).exp(),
+        })
+    }
 }
 
 impl Race {
@@ -71,7 +94,7 @@ impl Race {
     }
 
     /// Whether a setting has runs and is not out.
-    fn is_racing(&self, setting: usize) -> bool {
+    pub(super) fn is_racing(&self, setting: usize) -> bool {
         let contestant = &self.contestants[setting];
         contestant.fate == Fate::Racing && !contestant.race.is_empty()
     }
@@ -80,7 +103,7 @@ impl Race {
     /// and those without a run.
     pub(super) fn promising(&self) -> Vec<usize> {
         self.order(|setting| self.is_racing(setting) || self.is_untried(setting))
-            .by(-ENDS)
+            .by(-HOPE)
     }
 
     /// The settings in the race, those with the best upper ends first.
@@ -131,6 +154,19 @@ impl Race {
             .map(|contestant| contestant.race_of(goal))
             .collect();
         Pooled::of(samples.iter().map(Vec::as_slice))
+    }
+
+    /// Sets those settings aside whose estimates lie above the leader's, interval above interval.
+    pub(super) fn set_aside(&mut self, rung: usize) {
+        let order = self.order(|setting| self.is_racing(setting));
+        let Some(leader) = order.by(ENDS).first().copied() else {
+            return;
+        };
+        for setting in (0..self.space.len()).filter(|setting| *setting != self.space.default_setting()) {
+            if let Some(ratio) = order.over(leader, setting).filter(|ratio| ratio.low > 1.0) {
+                self.contestants[setting].fate = Fate::SetAside { ratio, rung };
+            }
+        }
     }
 
     /// Takes settings out of the race that are worse than the leader, or break a limit, by their

@@ -12,10 +12,12 @@
 //! 2. The *first rung* is one run of a part of the settings, in which each value of each flag
 //!    occurs about equally often.
 //! 3. Each later *rung* looks at the runs so far. A setting is out if its interval, relative to the
-//!    leader, lies above 1, or if it breaks a limit by its interval, or if it fails. Half as many
-//!    settings as are in the race go on: those with the best lower ends of their estimates, also
-//!    settings without a run. The others are set aside, which says only that there are better
-//!    places for the next runs. Runs go to the settings with the fewest.
+//!    leader, lies above 1, or if it breaks a limit by its interval, or if it fails. It is set
+//!    aside if the interval of its estimate lies above that of the leader's. Half as many settings
+//!    as were in the rung before, and are left, get the next runs: those with the best lower ends
+//!    of their estimates, also settings without a run. The others *wait*. They are in the race, and
+//!    get runs in a later rung if they are among the best then. Runs go to the settings with the
+//!    fewest.
 //! 4. The *confirmation* is new runs of the leader and of the default, one after the other in turn.
 //!    The answer has these runs only. (The leader leads partly by luck, so the runs that made it
 //!    the leader flatter it.)
@@ -69,6 +71,8 @@ pub struct Search {
     random: Pcg64,
     /// The most runs; known after the pilot.
     budget: usize,
+    /// The settings that had runs in the last rung.
+    going: Vec<usize>,
     finalists: Vec<usize>,
     exhausted: Vec<bool>,
     /// A figure that the default does not tell.
@@ -83,6 +87,7 @@ impl Search {
             random: Pcg64::new(u128::from(rules.seed), 0),
             stage: Stage::Pilot,
             budget: 0,
+            going: Vec::new(),
             finalists: Vec::new(),
             missing: None,
             race: Race::new(space, rules),
@@ -250,6 +255,7 @@ impl Search {
         let wanted = ((self.left() as f64 * FIRST_RUNG) as usize).max(1);
         let mut batch = balanced(&self.race.space, wanted, &mut self.random);
         batch.push(self.race.default());
+        self.going.clone_from(&batch);
         shuffle(&mut batch, &mut self.random);
         batch
     }
@@ -258,17 +264,18 @@ impl Search {
     fn rung(&mut self, rung: usize) -> Vec<usize> {
         self.race.eliminate(rung, RUNGS + 1);
         let default = self.race.default();
-        let racing = self.race.leaders();
-        if racing.iter().all(|setting| *setting == default) && rung > 1 {
+        self.race.set_aside(rung);
+        if self.race.leaders().iter().all(|setting| *setting == default) && rung > 1 {
             return Vec::new();
         }
+        let left = self
+            .going
+            .iter()
+            .filter(|setting| self.race.is_racing(**setting))
+            .count();
         let mut kept = self.race.promising();
-        kept.truncate(racing.len().div_ceil(2).max(2));
-        for setting in racing {
-            if setting != default && !kept.contains(&setting) {
-                self.race.contestants[setting].fate = Fate::SetAside { rung };
-            }
-        }
+        kept.truncate(left.div_ceil(2).max(2));
+        self.going.clone_from(&kept);
         kept.retain(|setting| *setting != default);
         let allowance = self.left() / (RUNGS + 1 - rung);
         let runs = |setting: usize| self.race.contestants[setting].race.len();

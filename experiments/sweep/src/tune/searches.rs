@@ -1,7 +1,7 @@
 //! Searches of programs whose times are known, without a process.
 
-use super::answer::{Answer, Comparison, Verdict, answer};
-use super::contestant::{Fate, Measured};
+use super::answer::{Answer, Comparison, Interval, Verdict, answer};
+use super::contestant::{Contestant, Fate, Measured};
 use super::figures::{Figures, Goal};
 use super::rules::{Budget, Rules};
 use super::search::{PILOT, Search};
@@ -98,6 +98,35 @@ fn a_setting_that_is_far_worse_gets_few_runs_and_the_default_is_never_out() {
     assert!(of_default.race.len() > PILOT && of_default.confirmation.len() == 8);
 }
 
+/// A setting leaves the race by an interval alone: what is set aside has an interval above the
+/// leader's. Where runs scatter more than the settings differ, none is, and settings with few runs
+/// wait in the race.
+#[test]
+fn settings_are_set_aside_by_intervals() {
+    let aside = |search: &Search| -> Vec<Interval> {
+        let fates = search.contestants().iter().map(|one| &one.fate);
+        let ratio = |fate: &Fate| match fate {
+            Fate::SetAside { ratio, .. } => Some(*ratio),
+            _ => None,
+        };
+        fates.filter_map(ratio).collect()
+    };
+    let steps = searched(|point| 1.0 + 0.1 * point[0] as f64, 0.02, None);
+    let ratios = aside(&steps);
+    assert!(
+        !ratios.is_empty() && ratios.iter().all(|ratio| ratio.low > 1.0),
+        "{ratios:?}"
+    );
+    let noise = searched(|_| 1.0, 0.3, None);
+    assert_eq!(aside(&noise), []);
+    let waits = |one: &&Contestant| one.fate == Fate::Racing && one.race.len() < 3;
+    assert!(
+        noise.contestants().iter().filter(waits).count() > 2,
+        "{:?}",
+        noise.contestants()
+    );
+}
+
 /// The fastest settings fail in their fourth run: no fifth run is asked for.
 #[test]
 fn a_setting_that_fails_is_not_asked_again() {
@@ -114,7 +143,7 @@ fn a_setting_that_fails_is_not_asked_again() {
 fn an_answer_is_unclear_where_runs_scatter() {
     let steady = compared(&searched(|_| 1.0, 0.01, None));
     assert_eq!((steady.verdict, steady.verdict.more_runs()), (Verdict::AsGood, None));
-    let scattered = compared(&searched(|_| 1.0, 0.3, None));
+    let scattered = compared(&searched(|_| 1.0, 0.2, None));
     let Verdict::Unclear(Some(more)) = scattered.verdict else {
         panic!("{scattered:?}");
     };

@@ -2,7 +2,7 @@
 
 use super::answers::collectors;
 use super::runs::{word_cells, word_columns};
-use crate::analysis::answers::{LatencyRow, PERCENTILES, latency_chart, latency_rows, latency_sentence};
+use crate::analysis::answers::{LatencyRow, METERED, PERCENTILES, latency_chart, latency_rows, latency_sentence};
 use crate::analysis::panels::{MOST_PANELS, by_other_axes};
 use crate::chart::Chart;
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
@@ -26,6 +26,10 @@ pub(super) fn latency(summary: &Summary<'_>) -> Option<Section> {
         parts.push(Part::Heading(work.title.clone()));
         parts.push(Part::Charts(charts(summary, work, rows)));
         parts.push(Part::Table(table(summary, rows)));
+        if let Some(table) = metered_table(summary, rows) {
+            parts.push(Part::Paragraph(METERED_NOTE.to_owned()));
+            parts.push(Part::Table(table));
+        }
     }
     let note = "Marks are medians of the runs, bands reach from the least to the greatest run. A percentile is absent where \
          no request could exceed it because there were too few. In an open loop the latency of a request counts from the \
@@ -61,6 +65,28 @@ fn charts(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[LatencyRow<'_>
         (chart.y_min, chart.y_max) = (lowest, highest);
     }
     charts
+}
+
+const METERED_NOTE: &str = "Metered latency of the closed loop, in ms: the latency counts from the start that a request \
+     would have had, if the starts in a window around it were even. The wider the window, the longer the queue behind a \
+     pause.";
+
+/// The metered latency of closed loops; `None` if no run has any.
+fn metered_table(summary: &Summary<'_>, rows: &[LatencyRow<'_>]) -> Option<Table> {
+    let is_known = |at: &usize| rows.iter().any(|row| row.metered[*at].is_some());
+    let known: Vec<usize> = (0..METERED.len()).filter(is_known).collect();
+    let mut columns = word_columns(summary);
+    columns.extend(known.iter().map(|&at| Column::figures(METERED[at].0)));
+    let row = |row: &LatencyRow<'_>| {
+        let mut cells = word_cells(summary, row.group);
+        cells.extend(known.iter().map(|&at| Cell::Figure(METERED[at].1, row.metered[at])));
+        cells
+    };
+    (!known.is_empty()).then(|| Table {
+        look: Look::Sortable,
+        columns,
+        rows: rows.iter().map(row).collect(),
+    })
 }
 
 fn table(summary: &Summary<'_>, rows: &[LatencyRow<'_>]) -> Table {

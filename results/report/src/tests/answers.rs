@@ -7,7 +7,7 @@ use crate::folder::{Results, kept};
 use crate::render::terminal_within;
 use crate::summary::Summary;
 use crate::{html, markdown, terminal};
-use gclab_results::{Latency, Manifest, RunRecord, RunStats, Status};
+use gclab_results::{Latency, Manifest, MeteredLatency, RunRecord, RunStats, Status};
 use tempfile::{TempDir, tempdir};
 
 /// A sweep over `A` with ten rounds.
@@ -277,6 +277,7 @@ fn served() -> (Experiment, Vec<RunRecord>) {
             p99_9_ns: at(1.6),
             p99_99_ns: None,
             max_ns: at(2.5),
+            metered: None,
         });
     }
     (experiment, runs)
@@ -307,6 +308,36 @@ fn requests_are_answered_within_a_time() {
     );
     assert!(first.contains("99.9%") && !first.contains("99.99%"), "{first}");
     assert_eq!(latency_rows(&summary.works[0])[0].requests, 100_000);
+}
+
+/// A closed loop has a table of metered latency, with a column for each window and percentile that
+/// runs have; an open loop has none.
+#[test]
+fn a_closed_loop_has_metered_latency() {
+    let (experiment, mut runs) = served();
+    let (_parent, dir) = folder(&experiment, &runs);
+    assert!(!markdown(std::slice::from_ref(&dir)).contains("Metered latency"));
+    for run in &mut runs {
+        let latency = run.latency.as_mut().expect("requests");
+        latency.rate_per_second = None;
+        let window = |window_ns, p99_ns| MeteredLatency {
+            window_ns,
+            p99_ns: Some(p99_ns),
+            ..MeteredLatency::default()
+        };
+        latency.metered = Some(vec![window(Some(10_000_000), 3_210_000), window(None, 45_600_000)]);
+    }
+    let (_parent, dir) = folder(&experiment, &runs);
+    let text = markdown(std::slice::from_ref(&dir));
+    let (_, table) = text.split_once("Metered latency").expect("a note");
+    let table = table.split("\n\n").nth(1).expect("a table");
+    let head = table.lines().next().expect("a head");
+    assert!(
+        head.contains("10 ms: 99 %") && head.contains("whole run: 99 %"),
+        "{head}"
+    );
+    assert!(!head.contains("99.9 %"), "{head}");
+    assert!(table.contains("3.21") && table.contains("45.6"), "{table}");
 }
 
 /// Profiles alone: their bands are the answer, and no chart has a single dot.

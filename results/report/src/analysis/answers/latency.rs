@@ -22,6 +22,18 @@ pub(crate) const PERCENTILES: [(f64, Metric); 5] = [
     (99.99, metric::LATENCY_P99_99),
 ];
 
+/// The metered latency of closed loops: the window and the percentile, and the figure.
+pub(crate) const METERED: [(&str, Metric); 8] = [
+    ("1 ms: 99 %", metric::METERED_1_P99),
+    ("1 ms: 99.9 %", metric::METERED_1_P99_9),
+    ("10 ms: 99 %", metric::METERED_10_P99),
+    ("10 ms: 99.9 %", metric::METERED_10_P99_9),
+    ("100 ms: 99 %", metric::METERED_100_P99),
+    ("100 ms: 99.9 %", metric::METERED_100_P99_9),
+    ("whole run: 99 %", metric::METERED_P99),
+    ("whole run: 99.9 %", metric::METERED_P99_9),
+];
+
 /// The most settings that a sentence names.
 const NAMES: usize = 4;
 
@@ -36,6 +48,8 @@ pub(crate) struct LatencyRow<'a> {
     pub(crate) percentiles: Vec<Option<Spread>>,
     /// The greatest latency of each run.
     pub(crate) longest: Option<Spread>,
+    /// The figures in the order of [`METERED`]; absent in an open loop.
+    pub(crate) metered: Vec<Option<Spread>>,
 }
 
 /// The configurations of a workload that answered requests.
@@ -47,6 +61,7 @@ pub(crate) fn rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<LatencyRow<'a>> {
             requests,
             percentiles: PERCENTILES.iter().map(|(_, metric)| group.spread(metric)).collect(),
             longest: group.spread(&metric::LATENCY_MAX),
+            metered: METERED.iter().map(|(_, metric)| group.spread(metric)).collect(),
         })
     };
     work.groups.iter().filter_map(row).collect()

@@ -20,6 +20,6 @@ mod settings;
 pub(crate) use best::{Answer, Best, answers, headline};
 pub(crate) use knee::{SENTENCES, knees};
 pub(crate) use latency::{
-    LatencyRow, PERCENTILES, chart as latency_chart, rows as latency_rows, sentence as latency_sentence,
+    LatencyRow, METERED, PERCENTILES, chart as latency_chart, rows as latency_rows, sentence as latency_sentence,
 };
 pub(crate) use overall::overall;
