@@ -55,8 +55,8 @@ impl Task {
 /// The place of the trigger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Trigger {
-    #[default]
     Middle,
+    #[default]
     End,
 }
 

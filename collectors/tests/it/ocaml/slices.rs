@@ -1,8 +1,118 @@
 //! Cycles of the collector `ocaml`, whose slices come between parts of the program.
 
 use gclab_collectors::Ocaml;
+use gclab_core::collector::{Cycle, KindOf};
+use gclab_core::mutator::{Mutator, Request};
+use gclab_core::words::{Bytes, Words};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
+use gclab_stats::Statistics;
 
 #[test]
 fn closures_that_are_hidden_while_marking_live() {
     gclab_proof::slices::slices::<Ocaml>();
+}
+
+/// Only the end of a cycle is a major collection. A slice is a pause of generation 1.
+#[test]
+fn records_tell_slices_from_cycles() {
+    let statistics = in_slices::<Ocaml>(|m| {
+        m.frame(|m, [long]| {
+            let long = long.put_option(m, None);
+            list(m, &long, LENGTH);
+            (0..8).for_each(|_| m.collect(SLICE));
+            // Floats until the next cycle.
+            long.set(m, None);
+            m.collect(Request::Cycle);
+            (0..3).for_each(|_| m.collect(SLICE));
+            m.collect(Request::Full);
+        });
+    });
+    let cycles: Vec<Cycle> = statistics.collections.iter().map(|each| each.work.cycle).collect();
+    let (began, continued) = (Cycle::Began, Cycle::Continued);
+    let mut expected = vec![Cycle::None, began];
+    expected.extend([continued; 7]);
+    expected.extend([Cycle::Ended, began, continued, continued, Cycle::Whole, Cycle::Whole]);
+    assert_eq!(cycles, expected);
+    for each in &statistics.collections {
+        let (work, is_slice) = (&each.work, each.work.cycle.is_slice());
+        assert_eq!(work.generation, u32::from(work.cycle != Cycle::None));
+        assert_eq!((work.marked.is_some(), work.swept.is_some()), (is_slice, is_slice));
+    }
+    let (list, slices) = (LENGTH * 3 * 8, &statistics.slices);
+    assert_eq!((slices.count, slices.cycles, statistics.major_gcs), (12, 1, 3));
+    assert_eq!(slices.marked, list);
+    assert_eq!((statistics.max_live, statistics.cumulative_live), (list, list));
+}
+
+/// A minor heap, and bytes of each of the small closures.
+const AREA: usize = 64 << 10;
+const SMALL: usize = 64;
+
+fn run(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Ocaml>>)) -> Statistics {
+    let mut world = World::new::<Ocaml>(&gclab_proof::small_heap::<Ocaml>()).expect("a small heap");
+    Checker::install(&mut world);
+    world.enter(program).expect("enough memory");
+    world.finish()
+}
+
+/// The parts of a cycle that the first pauses did, and halves of a minor heap before each.
+fn pauses(statistics: &Statistics, count: usize) -> Vec<(Cycle, usize)> {
+    let first = statistics.collections.iter().take(count);
+    let halves = |allocated: Bytes| (allocated.0 + AREA / 64) / (AREA / 2);
+    first
+        .map(|each| (each.work.cycle, halves(each.before.allocated)))
+        .collect()
+}
+
+#[test]
+fn slices_come_at_the_middle_of_the_minor_heap_and_minor_collections_at_its_end() {
+    let statistics = run(|m| (0..5 * AREA / SMALL).for_each(|_| _ = m.alloc_bytes_filled(SMALL - 16, 0)));
+    let expected = [
+        (Cycle::Began, 2),
+        (Cycle::None, 2),
+        (Cycle::Continued, 1),
+        (Cycle::None, 1),
+        (Cycle::Continued, 1),
+        (Cycle::None, 1),
+    ];
+    assert_eq!(pauses(&statistics, 6), expected);
+}
+
+/// As much is allocated in the major heap as the minor heap has: a slice is due at once.
+#[test]
+fn large_objects_make_slices_due() {
+    let statistics = run(|m| {
+        (0..6).for_each(|_| _ = m.alloc_bytes_filled(AREA * 3 / 4, 0));
+    });
+    let words = Words(2 + AREA * 3 / 4 / 8).to_bytes();
+    let allocated: Vec<_> = statistics
+        .collections
+        .iter()
+        .map(|each| each.before.allocated)
+        .collect();
+    assert_eq!(allocated[..2], [words + words; 2]);
+    let cycles: Vec<_> = statistics.collections.iter().map(|each| each.work.cycle).collect();
+    assert_eq!(cycles[..2], [Cycle::Began, Cycle::Continued]);
+}
+
+/// The end of a cycle begins the next one, however much of the minor heap is used.
+#[test]
+fn a_cycle_begins_straight_after_the_one_before() {
+    let statistics = run(|m| {
+        m.frame(|m, [long]| {
+            let long = long.put_option(m, None);
+            (0..20).for_each(|_| list(m, &long, LENGTH));
+        });
+    });
+    let collections = &statistics.collections;
+    let ended = |place: &usize| collections[*place].work.cycle == Cycle::Ended;
+    let ends: Vec<usize> = (0..collections.len() - 2).filter(ended).collect();
+    assert!(!ends.is_empty());
+    for end in ends {
+        let next = &collections[end + 1];
+        assert_eq!(next.work.cycle, Cycle::Began);
+        assert!(next.before.allocated <= Bytes(SMALL), "{:?}", next.before.allocated);
+    }
 }
