@@ -66,7 +66,7 @@ def pauses(log):
     open_phases, start, flushed, slices, last_end = [], 0, 0, False, None
     for time, kind, value in log:
         if kind == FLUSH:
-            flushed += value if open_phases else 0
+            flushed += value
         elif kind == ENTRY:
             if not open_phases:
                 start, flushed, slices = time, 0, False
