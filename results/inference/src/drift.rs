@@ -162,6 +162,20 @@ mod tests {
         assert!((found.ci95.low.ln() / 6.0 - (1.0 - half)).abs() < 1e-8, "{found:?}");
     }
 
+    /// The change is that from the first run to the last, wherever a part of a plan begins.
+    #[test]
+    fn a_part_of_a_plan_has_the_drift_of_its_own_runs() {
+        let noise = |position: usize| [0.01, -0.02, 0.01][position % 3];
+        let early = runs(1.1, noise);
+        let late = early.clone().map(|mut of| {
+            of.iter_mut().for_each(|(position, _)| *position += 500.0);
+            of
+        });
+        let [first, late] = [early, late].map(|all| trend(all.iter().map(Vec::as_slice)).drift().expect("enough runs"));
+        assert!((first.change - late.change).abs() < 1e-9, "{first:?} {late:?}");
+        assert!((first.ci95.high - late.ci95.high).abs() < 1e-9, "{first:?} {late:?}");
+    }
+
     #[test]
     fn few_runs_have_no_drift() {
         let [one, other] = runs(1.1, |_| 0.0);

@@ -213,6 +213,20 @@ fn the_interval_of_a_geometric_mean_is_that_of_resamples() {
     );
 }
 
+/// The means of many runs are normal, so the interval of their resamples is Welch's.
+#[test]
+fn the_interval_of_a_geometric_mean_of_many_runs_is_welchs() {
+    let many = |mean: f64| Sample::of((0..1500).map(|run| mean * (1.0 + 0.1 * f64::from(run % 7)))).expect("runs");
+    let pairs = [(many(1.0), many(0.9)), (many(3.0), many(3.1))];
+    let ratio = geometric_mean_of_ratios(&pairs.each_ref().map(|(base, new)| (base, new))).expect("pairs");
+    let welch = Welch::of(&pairs.map(|(base, new)| (base.spread, new.spread))).expect("pairs");
+    let (ci, even) = (ratio.ci95.expect("runs"), welch.interval().expect("runs"));
+    // The ends of 10,000 resamples scatter by 1 % of the width.
+    let most = 0.03 * (even.high - even.low);
+    assert!((ci.low - even.low).abs() < most, "{ci:?} {even:?}");
+    assert!((ci.high - even.high).abs() < most, "{ci:?} {even:?}");
+}
+
 /// The chance of a ratio is 5 % where an end of its interval is 1: both sides of that limit agree
 /// with the interval.
 #[test]
