@@ -1,4 +1,4 @@
-//! Sampled closures ([`crate::mutator::Tracker`]), as plain data.
+//! Sampled closures ([`crate::mutator::Tracker`]) as plain data, and the interface of trackers.
 
 use crate::profile::StackId;
 use crate::words::Words;
@@ -21,4 +21,32 @@ pub(crate) enum SampleEvent {
     Allocated(u64, Sampled),
     Promoted(u64),
     Died(u64),
+}
+
+/// The refusal to start or stop Memprof.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MemprofError {
+    /// It runs already, with another tracker.
+    Started,
+    /// It does not run.
+    NotStarted,
+    /// This is no rate.
+    Rate(f64),
+}
+
+impl std::fmt::Display for MemprofError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MemprofError::Started => f.write_str("memprof samples already: stop it before it is started again"),
+            MemprofError::NotStarted => f.write_str("memprof does not sample: start it before it is stopped"),
+            MemprofError::Rate(rate) => write!(f, "memprof cannot sample at a rate of {rate}: it is from 0 to 1"),
+        }
+    }
+}
+
+impl std::error::Error for MemprofError {}
+
+/// A tracker of any type, with the values of its closures.
+pub(crate) trait Track: Send {
+    fn event(&mut self, event: SampleEvent);
 }

@@ -14,6 +14,7 @@
 //! Memory at the worst: live data with the space overhead, the minor heap, and as much again, set
 //! aside for promotion.
 
+mod answers;
 mod counts;
 mod cycle;
 mod gc;

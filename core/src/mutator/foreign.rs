@@ -11,15 +11,11 @@ use crate::closure::{Closure, Kind, TypeInfo};
 use crate::kind::MutatorKind;
 use crate::sync::Arc;
 use crate::words::Bytes;
-use std::any::Any;
 use std::marker::PhantomData;
 
 /// A closure that owns a value outside the heap.
 #[derive(Debug)]
 pub struct Foreign<V>(PhantomData<V>);
-
-/// A value that a closure owns, as its world keeps it.
-pub(crate) type ForeignValue = Arc<dyn Any + Send + Sync>;
 
 static FOREIGN: TypeInfo = TypeInfo::fixed(Kind::Constr, "Foreign", "gclab_core", 0, 1);
 

@@ -13,7 +13,7 @@ use super::{Mutator, NoGc};
 use crate::alloc::Alloc;
 use crate::kind::MutatorKind;
 use crate::profile::{CostCentre, SideWords};
-use crate::sampled::{SampleEvent, Sampled};
+use crate::sampled::{MemprofError, SampleEvent, Sampled, Track};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
 use std::collections::HashMap;
@@ -49,34 +49,6 @@ pub trait Tracker: Send + 'static {
     fn dealloc_minor(&mut self, value: Self::Minor);
     /// An old closure has died.
     fn dealloc_major(&mut self, value: Self::Major);
-}
-
-/// The refusal to start or stop Memprof.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MemprofError {
-    /// It runs already, with another tracker.
-    Started,
-    /// It does not run.
-    NotStarted,
-    /// This is no rate.
-    Rate(f64),
-}
-
-impl std::fmt::Display for MemprofError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            MemprofError::Started => f.write_str("memprof samples already: stop it before it is started again"),
-            MemprofError::NotStarted => f.write_str("memprof does not sample: start it before it is stopped"),
-            MemprofError::Rate(rate) => write!(f, "memprof cannot sample at a rate of {rate}: it is from 0 to 1"),
-        }
-    }
-}
-
-impl std::error::Error for MemprofError {}
-
-/// A tracker of any type, with the values of its closures.
-pub(crate) trait Track: Send {
-    fn event(&mut self, event: SampleEvent);
 }
 
 struct Tracking<T: Tracker> {

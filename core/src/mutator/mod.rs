@@ -28,19 +28,18 @@ mod var;
 
 pub use crate::cause::Request;
 pub use crate::kind::MutatorKind;
+pub use crate::sampled::MemprofError;
 pub use alloc::Init;
 pub use array::MutArray;
 pub use bytes::{ByteArray, MutByteArray, MutWordArray};
 pub use finaliser::Alarm;
 pub use foreign::Foreign;
-pub(crate) use foreign::ForeignValue;
 pub use frame::{FrameSlot, OptionRoot, Root};
 pub use gc::{Any, Distinct, Gc};
 pub use handle::{Handle, WeakHandle};
-pub(crate) use memprof::Track;
-pub use memprof::{Allocation, MemprofError, Tracker};
+pub use memprof::{Allocation, Tracker};
 pub use record::Record;
-pub(crate) use slow_path::{FinaliserFunction, SlowPath};
+pub(crate) use slow_path::{FinaliserFunction, ForeignValue, SlowPath};
 pub use var::MutVar;
 
 use crate::capability::{Capability, CapabilityData};

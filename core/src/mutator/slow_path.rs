@@ -1,13 +1,11 @@
 //! The calls of a mutator to its world: those that are too slow for generated code.
 
-use super::foreign::ForeignValue;
-use super::memprof::{MemprofError, Track};
 use crate::cause::Request;
 use crate::collector::Description;
 use crate::kind::MutatorKind;
 use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
-use crate::sampled::Sampled;
+use crate::sampled::{MemprofError, Sampled, Track};
 use crate::session::Session;
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
@@ -18,8 +16,12 @@ use std::any::Any;
 /// functions.
 pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
 
+/// A value that a closure owns, as its world keeps it.
+pub(crate) type ForeignValue = Arc<dyn Any + Send + Sync>;
+
 /// The world as its mutators call it. Each call takes the world's lock, except `handles` and those
-/// for finalisers, for values outside the heap and for sampled closures, which have locks of their own.
+/// for finalisers, for values outside the heap and for sampled closures, which have locks of their
+/// own.
 ///
 /// A call that finds the heap exhausted unwinds to [`crate::world::World::enter`].
 pub(crate) trait SlowPath<M: MutatorKind> {

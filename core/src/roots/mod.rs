@@ -2,8 +2,8 @@
 //!
 //! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a
 //! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names.
-//! Other tables have the closures of *finalisers* ([`finalisers`]), and closures whose death is to be
-//! noted ([`watch`]). A collection sees them all as [`Roots`].
+//! Other tables have the closures of *finalisers* ([`finalisers`]), and closures whose death is to
+//! be noted ([`watch`]). A collection sees them all as [`Roots`].
 
 pub(crate) mod finalisers;
 pub(crate) mod frames;

@@ -224,8 +224,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         self.in_pause(name, (cause, due), since, |collector, pause| collector.collect(pause))
     }
 
-    /// Calls `call` with the collector and everything that it works on. `name` is for the message if
-    /// it panics.
+    /// Calls `call` with the collector and everything that it works on. `name` is for the message
+    /// if it panics.
     pub(super) fn in_pause<R>(
         &mut self,
         name: &'static str,

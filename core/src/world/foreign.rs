@@ -1,12 +1,8 @@
 //! The values outside the heap that closures own. Their closures are in a table beside the heap's
 //! roots ([`crate::roots::watch`]).
 
-use super::state::World;
-use crate::cause::{Cause, Refill};
-use crate::kind::MutatorKind;
 use crate::mutator::ForeignValue;
 use crate::roots::watch::Watch;
-use crate::session::Session;
 use crate::sync::Mutex;
 use crate::words::Bytes;
 use std::collections::HashMap;
@@ -35,7 +31,7 @@ pub(super) struct ForeignCounts {
 }
 
 impl Values {
-    fn own(&self, watch: &Watch, closure: u64, value: ForeignValue, bytes: Bytes) {
+    pub(super) fn own(&self, watch: &Watch, closure: u64, value: ForeignValue, bytes: Bytes) {
         let mut table = self.0.lock();
         let Table { values, counts } = &mut *table;
         counts.closures += 1;
@@ -56,7 +52,7 @@ impl Values {
     }
 
     /// Drops the values of closures that have died, in the order in which they were allocated.
-    fn drop_dead(&self, watch: &Watch) {
+    pub(super) fn drop_dead(&self, watch: &Watch) {
         while let Some(number) = watch.take_dead() {
             // Dropped without the lock: its code is the program's own. After its panic the others
             // are still there.
@@ -67,28 +63,5 @@ impl Values {
 
     pub(super) fn counts(&self) -> ForeignCounts {
         self.0.lock().counts
-    }
-}
-
-impl<M: MutatorKind> World<M> {
-    /// A mutator is about to allocate a closure that owns `bytes` outside the heap. Collects first
-    /// if the collector wants to. Returns whether it has collected.
-    pub(super) fn note_foreign(&self, session: Session<'_, M::Alloc>, bytes: Bytes) -> bool {
-        let mut state = self.lock(session);
-        if state.collector.foreign(bytes) == Refill::Ready {
-            return false;
-        }
-        let result = self.stop_and_collect(&mut state, Some(session), Cause::Allocation);
-        drop(state);
-        self.or_leave(result);
-        true
-    }
-
-    pub(super) fn own_foreign_value(&self, closure: u64, value: ForeignValue, bytes: Bytes) {
-        self.values.own(self.handles.foreign(), closure, value, bytes);
-    }
-
-    pub(super) fn drop_foreign_values(&self) {
-        self.values.drop_dead(self.handles.foreign());
     }
 }

@@ -1,18 +1,12 @@
 //! Memprof: the sampled closures of a heap, and the tracker that follows them.
 //!
 //! An allocator says which closures have sampled words ([`crate::collector::Sampling`]). From then
-//! on a table beside the heap's roots watches each of them ([`crate::roots::watch`]). What happens to
-//! them waits in a queue until a mutator calls the tracker, where finalisers may run, too.
+//! on a table beside the heap's roots watches each of them ([`crate::roots::watch`]). What happens
+//! to them waits in a queue until a mutator calls the tracker, where finalisers may run, too.
 
-use super::collection::{WorldAtRest, capabilities};
-use super::state::World;
 use crate::block::StateView;
-use crate::collector::{Alloc, Sampling};
-use crate::kind::MutatorKind;
-use crate::mutator::{MemprofError, Track};
 use crate::roots::watch::Watch;
-use crate::sampled::{SampleEvent, Sampled};
-use crate::session::Session;
+use crate::sampled::{MemprofError, SampleEvent, Sampled, Track};
 use crate::sync::{AtomicBool, Mutex, Ordering::Relaxed};
 use crate::words::Bytes;
 use std::collections::VecDeque;
@@ -39,7 +33,7 @@ struct Queue {
 
 impl Memprof {
     /// Follows a closure from now on.
-    fn follow(&self, watch: &Watch, sampled: Sampled) {
+    pub(super) fn follow(&self, watch: &Watch, sampled: Sampled) {
         let mut queue = self.queue.lock();
         if !queue.is_on {
             return;
@@ -77,7 +71,7 @@ impl Memprof {
     }
 
     /// Calls the tracker with the events that wait. One thread at a time does.
-    fn call_tracker(&self) {
+    pub(super) fn call_tracker(&self) {
         let mut tracker = self.tracker.lock();
         if let Some(tracker) = &mut *tracker {
             while let Some(event) = self.next() {
@@ -85,84 +79,28 @@ impl Memprof {
             }
         }
     }
-}
 
-impl<M: MutatorKind> World<M> {
     /// Whether events wait for the tracker.
-    pub(super) fn memprof_is_due(&self) -> bool {
-        self.memprof.is_due.load(Relaxed)
+    pub(super) fn is_due(&self) -> bool {
+        self.is_due.load(Relaxed)
     }
 
-    pub(super) fn call_memprof_tracker(&self) {
-        self.memprof.call_tracker();
-    }
-
-    /// Follows a sampled closure.
-    pub(super) fn follow_sampled(&self, sampled: Sampled) {
-        self.memprof.follow(self.handles.sampled(), sampled);
-    }
-
-    /// Samples from now on, on all capabilities; with `None` no longer.
+    /// Has `new` follow closures from now on, or no tracker. Returns the one before.
     ///
     /// # Errors
-    /// If it did so already.
-    pub(super) fn set_memprof(
-        &self,
-        session: Session<'_, M::Alloc>,
-        start: Option<(f64, Box<dyn Track>)>,
-    ) -> Result<(), MemprofError> {
-        let mut state = self.lock(session);
-        let mut stop = self.stop(&mut state, Some(session), None);
-        let mut tracker = self.memprof.tracker.lock();
-        let error = match (&start, &*tracker) {
-            (Some(_), Some(_)) => Some(MemprofError::Started),
-            (None, None) => Some(MemprofError::NotStarted),
-            _ => None,
-        };
-        let old = match error {
-            Some(_) => None,
-            None => {
-                let (rate, new) = start.unzip();
-                let mut queue = self.memprof.queue.lock();
-                queue.is_on = new.is_some();
-                queue.events.clear();
-                queue.first = queue.numbers + 1;
-                self.memprof.is_due.store(false, Relaxed);
-                stop.world().sample(rate);
-                std::mem::replace(&mut *tracker, new)
-            }
-        };
-        drop(tracker);
-        drop(stop);
-        drop(state);
-        // Without the locks: its code is the program's own.
-        drop(old);
-        error.map_or(Ok(()), Err)
+    /// If there is a tracker already, or none to be taken away.
+    pub(super) fn replace(&self, new: Option<Box<dyn Track>>) -> Result<Option<Box<dyn Track>>, MemprofError> {
+        let mut tracker = self.tracker.lock();
+        match (&new, &*tracker) {
+            (Some(_), Some(_)) => return Err(MemprofError::Started),
+            (None, None) => return Err(MemprofError::NotStarted),
+            _ => {}
+        }
+        let mut queue = self.queue.lock();
+        queue.is_on = new.is_some();
+        queue.events.clear();
+        queue.first = queue.numbers + 1;
+        self.is_due.store(false, Relaxed);
+        Ok(std::mem::replace(&mut *tracker, new))
     }
 }
-
-impl<M: MutatorKind> WorldAtRest<'_, M> {
-    /// Has all allocators sample words at this rate.
-    fn sample(&mut self, rate: Option<f64>) {
-        // SAFETY: `new`'s caller promises that they are inside and stopped.
-        for capability in unsafe { capabilities(self.participants, &self.state.idle) } {
-            let seed = SEED + capability.number() as u64;
-            capability.alloc().sample(rate.map(|rate| Sampling { rate, seed }));
-            capability.take_sampled();
-        }
-    }
-
-    /// A collection begins: follows the sampled closures that mutators have allocated since they
-    /// were last in a slow path.
-    pub(super) fn follow_sampled(&mut self, world: &World<M>) {
-        // SAFETY: as for `sample`.
-        for capability in unsafe { capabilities(self.participants, &self.state.idle) } {
-            if let Some(sampled) = capability.take_sampled() {
-                world.follow_sampled(sampled);
-            }
-        }
-    }
-}
-
-/// The seed of the first capability's random numbers, so that runs can be repeated.
-const SEED: u64 = 42;

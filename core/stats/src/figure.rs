@@ -5,6 +5,6 @@
 pub struct Figure {
     /// The name, in words with `_` between them, with its unit: the key in records.
     pub name: &'static str,
-    /// The value.
+    /// The value at the end of the run.
     pub value: u64,
 }

@@ -1,9 +1,7 @@
-//! The questions of the module to the collector, which answers them while the world is stopped.
+//! The questions of the module to the collector, which answers them while the world is stopped
+//! (`collectors/src/ocaml/answers.rs`).
 
-use super::super::{Ocaml, Policy};
 use super::{Control, Stat};
-use gclab_core::collector::{Bump, Pause};
-use gclab_core::words::Words;
 
 /// A question with its answer, or a change of settings.
 #[derive(Debug)]
@@ -12,8 +10,7 @@ pub(in super::super) enum Question {
     Stat(bool, Stat),
     /// The parameters.
     Get(Option<Control>),
-    /// New parameters.
-    /// It says whether they hold: a new policy needs a collector that is idle.
+    /// New parameters, and whether they hold: a new policy needs a collector that is idle.
     Set(Control, bool),
     /// The free words of the minor heap.
     MinorFree(u64),
@@ -21,67 +18,4 @@ pub(in super::super) enum Question {
     Bucket(usize, u64),
     /// The credit, in millionths of a cycle.
     Credit(u64),
-}
-
-impl Ocaml {
-    /// Answers a question.
-    pub(in super::super) fn reply(&mut self, pause: &Pause<'_, Bump>, question: &mut Question) {
-        match question {
-            Question::Stat(walk, stat) => *stat = self.stat(pause, *walk),
-            Question::Get(control) => *control = Some(Control::of(&self.settings, self.stack_limit)),
-            Question::Set(control, done) => *done = self.change(control),
-            Question::MinorFree(words) => {
-                let size = self.nursery.size().to_words_up();
-                *words = size
-                    .saturating_sub(self.minor_words(pause) - self.counts.before_minor)
-                    .0 as u64;
-            }
-            Question::Bucket(number, work) => *work = self.window.bucket(*number),
-            Question::Credit(work) => *work = self.window.credit(),
-        }
-    }
-
-    fn minor_words(&self, pause: &Pause<'_, Bump>) -> Words {
-        self.counts.minor_words(pause.since.allocated.to_words_up())
-    }
-
-    fn change(&mut self, control: &Control) -> bool {
-        if control.allocation_policy != self.settings.policy {
-            if !self.major.is_idle() {
-                return false;
-            }
-            self.major.set_policy(Policy::of_number(control.allocation_policy));
-        }
-        if control.window_size as usize != self.settings.window {
-            self.window.resize(control.window_size as usize);
-        }
-        control.apply(&mut self.settings);
-        self.stack_limit = Some(control.stack_limit);
-        true
-    }
-
-    /// The counters. `walk`: those of blocks, too, for which every block is looked at.
-    fn stat(&self, pause: &Pause<'_, Bump>, walk: bool) -> Stat {
-        let census = if walk { self.major.census() } else { Default::default() };
-        let (counts, heap) = (&self.counts, self.major.words());
-        Stat {
-            minor_words: self.minor_words(pause).0 as f64,
-            promoted_words: counts.promoted.0 as f64,
-            major_words: counts.major_words().0 as f64,
-            minor_collections: counts.minor_collections,
-            major_collections: self.cycles,
-            heap_words: heap.0 as u64,
-            heap_chunks: self.major.chunk_count(),
-            live_words: census.live_words.0 as u64,
-            live_blocks: census.live_blocks,
-            free_words: census.free_words.0 as u64,
-            free_blocks: census.free_blocks,
-            largest_free: census.largest_free.0 as u64,
-            fragments: census.fragments,
-            compactions: counts.compactions,
-            top_heap_words: counts.top_heap.max(heap).0 as u64,
-            stack_size: pause.roots.frame_words().0 as u64,
-            forced_major_collections: counts.forced,
-        }
-    }
 }

@@ -75,27 +75,6 @@ impl<L: FreeList> FreeSpace<L> {
         &self.memory
     }
 
-    /// Puts all free blocks into `list`, which is empty, and uses it from now on.
-    ///
-    /// # Panics
-    /// If a sweep is under way.
-    pub fn set_list(&mut self, list: L) {
-        assert!(self.cursor.is_none(), "a sweep knows its list");
-        let mut blocks = Vec::new();
-        self.for_each_piece(|piece| {
-            if let Piece::Free(block, _) = piece {
-                blocks.push(block);
-            }
-        });
-        for &block in &blocks {
-            self.list.absorbed(&mut self.memory, block);
-        }
-        self.list = list;
-        for block in blocks {
-            self.list.add(&mut self.memory, block);
-        }
-    }
-
     /// The free list, for its figures.
     pub fn list(&self) -> &L {
         &self.list

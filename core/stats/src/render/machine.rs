@@ -10,8 +10,8 @@
 //! because GHC's has.
 //!
 //! Keys of gclab's own come last: the slices (`slices`, `sliced_cycles`, `max_slice_seconds`), if
-//! there were any; the figures by name; the time of the checker (`check_`) and of other looks at the
-//! stopped heap (`inspect_`), if there were any; and the figures of the measured phase, if the
+//! there were any; the figures by name; the time of the checker (`check_`) and of other looks at
+//! the stopped heap (`inspect_`), if there were any; and the figures of the measured phase, if the
 //! program said where it begins.
 
 use super::super::{Statistics, Times};

@@ -3,7 +3,8 @@
 //! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the slices of collectors that work in
-//! slices (`Slices`), figures by name (`Figures`), the part of mutator time in which the collector looked for room (`Refills`),
+//! slices (`Slices`), figures by name (`Figures`), the part of mutator time in which the collector
+//! looked for room (`Refills`),
 //! and the times of set-up and of the measured phase (`Measured`). `GC sharing` and `GC sync` are
 //! there only with several capabilities or GC threads,
 //! `Measured` only if the program says where it begins. Each begins as no line of GHC's does, and
