@@ -135,7 +135,7 @@ impl MajorHeap {
     /// has them ahead of it, they are black.
     pub(super) fn promote(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         let known = self.space.known_closures(&self.starts, &self.marks);
-        let promotion = self.space.promotion(&self.marks);
+        let promotion = self.space.promotion();
         let mut marker = Marker::moving(pause.heap, &known, &promotion);
         trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);

@@ -20,6 +20,16 @@ pub unsafe trait Destination: Sync {
     /// Returns the start and the end of more memory, with room for a closure of `words` words, or
     /// `None` if none is left. Several threads may call it at a time.
     fn room(&self, words: Words) -> Option<(Addr, Addr)>;
+
+    /// Takes back the memory from `from` to `to`, the end of what [`Destination::room`] returned:
+    /// the caller has no more use of it, and has put nothing there. By default it is lost until
+    /// the blocks are swept.
+    ///
+    /// # Safety
+    /// It is that memory, and the caller does not use it from now on.
+    unsafe fn leave(&self, from: Addr, to: Addr) {
+        let _ = (from, to);
+    }
 }
 
 /// No destination: every closure is marked where it is.

@@ -24,8 +24,9 @@ impl BestFit {
         self.tree.root()
     }
 
-    /// Takes words of the smallest block of the tree with so many.
-    fn take_of_tree(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr> {
+    /// The node of the smallest blocks of the tree that have so many words, and the node below it,
+    /// if the tree was searched.
+    fn best(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(FreeBlock, Option<FreeBlock>)> {
         let (node, below) = match self.least {
             Some(least) if memory.words(least) >= words => (least, None),
             _ => self.tree.best(memory, words)?,
@@ -33,6 +34,12 @@ impl BestFit {
         if below.is_none() {
             self.least = Some(node);
         }
+        Some((node, below))
+    }
+
+    /// Takes words of the smallest block of the tree with so many.
+    fn take_of_tree(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr> {
+        let (node, below) = self.best(memory, words)?;
         // Of several blocks, the one that has waited longest; the node itself is the last.
         let block = memory.link(node, Link::Next).unwrap_or(node);
         let left = memory.words(block) - words;
@@ -83,6 +90,24 @@ impl FreeList for BestFit {
             self.small.push(memory, block);
         }
         Some(at)
+    }
+
+    /// Small closures take one block after the other of the lists, or the smallest one of the tree
+    /// as long as it lasts: so the first of them takes it as a whole.
+    fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
+        if words > small::MOST {
+            return self.take_of_tree(memory, words).map(|at| (at, words));
+        }
+        let block = match self.small.least(words) {
+            Some(size) => self.small.pop(memory, size)?,
+            None => {
+                let (node, _) = self.best(memory, words)?;
+                let block = memory.link(node, Link::Next).unwrap_or(node);
+                self.remove_large(memory, block);
+                block
+            }
+        };
+        Some(memory.take_all(block))
     }
 
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock) {

@@ -54,6 +54,11 @@ impl FreeList for Policy {
         each!(self, list => list.take(memory, words))
     }
 
+    #[inline]
+    fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
+        each!(self, list => list.take_several(memory, words))
+    }
+
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         each!(self, list => list.add(memory, block));
     }

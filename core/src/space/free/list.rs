@@ -10,7 +10,14 @@ pub trait FreeList: fmt::Debug + Send + 'static {
     /// Takes `words` words, or returns `None` if no block has so many.
     fn take(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr>;
 
-    /// Adds a block that no sweep has found: a new chunk.
+    /// Takes at least `words` words for one small closure after the other: a block as a whole, if
+    /// the list would take them of it in any case. The last of these words may come back
+    /// ([`FreeList::add`]). By default takes `words` words.
+    fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
+        self.take(memory, words).map(|at| (at, words))
+    }
+
+    /// Adds a block that no sweep has found: a new chunk, or the rest of a block.
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock);
 
     /// A sweep begins at the lowest address. It calls [`FreeList::absorbed`] and

@@ -311,6 +311,14 @@ impl FreeMemory {
         (at, rest)
     }
 
+    /// Takes all words of a block, which is in no list any more.
+    pub fn take_all(&mut self, block: FreeBlock) -> (Addr, Words) {
+        let words = self.absorb(block);
+        // SAFETY: as in `take`.
+        unsafe { poison::lend(block.0, words.to_bytes()) };
+        (block.0, words)
+    }
+
     /// Gives a block the size `left`, two words or more.
     #[inline(always)]
     fn shrink(&mut self, block: FreeBlock, left: Words) {

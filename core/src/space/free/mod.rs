@@ -174,11 +174,12 @@ impl<L: FreeList> FreeSpace<L> {
         self.list.take(&mut self.memory, words)
     }
 
-    /// As [`FreeSpace::take`]; a spare chunk makes room if there is one.
-    fn take_or_grow(&mut self, words: Words) -> Option<Addr> {
+    /// Takes room for small closures of `words` words or more, as [`FreeList::take_several`] has
+    /// it; a spare chunk makes room if there is one.
+    fn take_or_grow(&mut self, words: Words) -> Option<(Addr, Words)> {
         loop {
-            if let Some(at) = self.take(words) {
-                return Some(at);
+            if let Some(taken) = self.list.take_several(&mut self.memory, words) {
+                return Some(taken);
             }
             if self.spare.is_empty() {
                 return None;
@@ -209,9 +210,16 @@ impl<L: FreeList> FreeSpace<L> {
     /// still have it ahead of them.
     #[inline(always)]
     pub fn is_black(&self, at: Addr) -> bool {
-        match self.cursor {
-            Some(cursor) => at >= cursor && !mutant!("free/white-ahead-of-the-sweep"),
+        at >= self.black_from()
+    }
+
+    /// The address from which on new closures are black.
+    fn black_from(&self) -> Addr {
+        let is_black = match self.cursor {
+            Some(cursor) if !mutant!("free/white-ahead-of-the-sweep") => return cursor,
+            Some(_) => false,
             None => self.black && !mutant!("free/white-while-marking"),
-        }
+        };
+        if is_black { Addr::NULL } else { Addr(usize::MAX) }
     }
 }

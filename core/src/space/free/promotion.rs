@@ -1,36 +1,38 @@
 //! A free space as the destination of closures that move.
 
 use super::{FreeList, FreeSpace};
-use crate::space::{Destination, MarkBits, Marks};
+use crate::space::Destination;
 use crate::sync::Mutex;
 use crate::words::{Addr, Words};
 
-/// A [`FreeSpace`] to which closures of a nursery move, each into a free block for itself.
+/// A [`FreeSpace`] to which closures of a nursery move, each into a free block for itself, or
+/// several into one.
 #[derive(Debug)]
-pub struct Promotion<'s, L> {
-    space: Mutex<&'s mut FreeSpace<L>>,
-    marks: &'s MarkBits,
-}
+pub struct Promotion<'s, L>(Mutex<&'s mut FreeSpace<L>>);
 
 impl<L: FreeList> FreeSpace<L> {
-    /// The space as a destination. `marks` are its marks. The marker that moves closures here marks
-    /// in the table of starts.
-    pub fn promotion<'s>(&'s mut self, marks: &'s MarkBits) -> Promotion<'s, L> {
-        Promotion {
-            space: Mutex::new(self),
-            marks,
-        }
+    /// The space as a destination. The marker that moves closures here marks them as
+    /// [`KnownClosures`](super::KnownClosures): they have starts, and are black where they have to
+    /// be.
+    pub fn promotion(&mut self) -> Promotion<'_, L> {
+        Promotion(Mutex::new(self))
     }
 }
 
 // SAFETY: the free list hands out free memory of chunks, once. These have the state of an old step.
 unsafe impl<L: FreeList> Destination for Promotion<'_, L> {
     fn room(&self, words: Words) -> Option<(Addr, Addr)> {
-        let mut space = self.space.lock();
-        let at = space.take_or_grow(words)?;
-        if space.is_black(at) && !mutant!("free/promoted-white") {
-            self.marks.mark::<true>(at, words);
+        let (at, taken) = self.0.lock().take_or_grow(words)?;
+        Some((at, at + taken))
+    }
+
+    unsafe fn leave(&self, from: Addr, to: Addr) {
+        let mut space = self.0.lock();
+        let space = &mut **space;
+        // SAFETY: words of a chunk that `room` has handed out; the caller vouches for the rest.
+        let block = unsafe { space.memory.release(from, (to - from).to_words_up()) };
+        if let Some(block) = block {
+            space.list.add(&mut space.memory, block);
         }
-        Some((at, at + words))
     }
 }

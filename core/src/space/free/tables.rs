@@ -1,6 +1,6 @@
 //! The tables of a free space, as markers see them.
 
-use super::FreeSpace;
+use super::{FreeList, FreeSpace};
 use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, StateView};
 use crate::heap::Heap;
 use crate::space::{MarkBits, Marks};
@@ -8,16 +8,19 @@ use crate::words::{Addr, Words};
 
 /// The table of starts for a promotion, in which old closures count as marked. Dead ones that no
 /// sweep has come to are not looked into, since their slots may lead to memory that was freed.
-/// Large objects that it marks are black.
+/// Closures that are promoted are black where the marking or the sweep have them ahead of them, and
+/// large objects always.
 #[derive(Debug)]
 pub struct KnownClosures<'s> {
     starts: &'s MarkBits,
     marks: &'s MarkBits,
     /// The address that a sweep has come to, if one is under way.
     cursor: Option<Addr>,
+    /// New closures are black from this address on.
+    black: Addr,
 }
 
-impl<L> FreeSpace<L> {
+impl<L: FreeList> FreeSpace<L> {
     /// The closures of the space and of large objects beside it that start at bits of `starts`, for
     /// a promotion. `marks` are those of the space.
     pub fn known_closures<'s>(&self, starts: &'s MarkBits, marks: &'s MarkBits) -> KnownClosures<'s> {
@@ -25,6 +28,7 @@ impl<L> FreeSpace<L> {
             starts,
             marks,
             cursor: self.cursor,
+            black: self.black_from(),
         }
     }
 }
@@ -40,7 +44,12 @@ unsafe impl Marks for KnownClosures<'_> {
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
         let is_new = self.starts.mark::<PARALLEL>(at, words);
-        if is_new && words >= LARGE_OBJECT && !mutant!("ocaml/large-promoted-white") {
+        let is_black = if words >= LARGE_OBJECT {
+            !mutant!("ocaml/large-promoted-white")
+        } else {
+            at >= self.black && !mutant!("free/promoted-white")
+        };
+        if is_new && is_black {
             self.marks.mark::<PARALLEL>(at, words);
         }
         is_new

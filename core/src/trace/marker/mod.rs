@@ -163,12 +163,13 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
         shared.parallel_ns += parallel_ns;
         shared.threads.resize(figures.len(), Default::default());
         let threads = shared.threads.iter_mut().zip(figures);
-        for (number, (marker, (sum, figures))) in loops.into_iter().zip(threads).enumerate() {
+        for (number, (mut marker, (sum, figures))) in loops.into_iter().zip(threads).enumerate() {
             *sum += &figures;
             if number == 0 {
                 *first = marker;
                 continue;
             }
+            marker.mover.leave();
             sum.copied += marker.words.to_bytes().0 as u64;
             self.marked.closures += marker.closures;
             self.marked.words += marker.words;
@@ -193,6 +194,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
     }
 
     fn results(mut self) -> Marked {
+        self.first.mover.leave();
         self.marked.counted += self.first.counted;
         if let Some(thread) = self.marked.shared.threads.first_mut() {
             thread.copied = self.first.words.to_bytes().0 as u64;

@@ -57,6 +57,15 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
+    /// Gives the rest of the room back.
+    pub(super) fn leave(&mut self) {
+        if self.free < self.limit {
+            // SAFETY: the end of the thread's room, which it forgets.
+            unsafe { self.destination.leave(self.free, self.limit) };
+        }
+        (self.free, self.limit) = (Addr::NULL, Addr::NULL);
+    }
+
     /// Finds the place of the closure that `slot` holds, moves it there, and updates the slot.
     /// Returns the closure if it has to be marked there.
     ///
@@ -130,7 +139,9 @@ impl<'m, D: Destination> Mover<'m, D> {
         words: Words,
     ) -> Option<ClosureRef> {
         if self.limit - self.free < words.to_bytes() {
-            (self.free, self.limit) = self.destination.room(words)?;
+            let (free, limit) = self.destination.room(words)?;
+            self.leave();
+            (self.free, self.limit) = (free, limit);
         }
         let copy = self.free.as_mut_ptr::<u64>();
         // SAFETY: the destination's memory is this thread's, and no closure lies there. The caller
