@@ -58,30 +58,36 @@ fn standing(cell: &str) -> Standing {
     Standing::Time(number(ratio), number(least), number(most))
 }
 
-const COLOURS: [&str; 4] = ["#2f5fa8", "#b4532a", "#3d7f52", "#7a4fa3"];
+const COLOURS: [&str; 8] = [
+    "#2f5fa8", "#b4532a", "#3d7f52", "#7a4fa3", "#0f8a8a", "#8a6d1f", "#a8326b", "#4b5563",
+];
+/// The distance of marks of one column.
+const STEP: f64 = 5.5;
 /// The greatest time of the axis; longer ones are drawn at its end.
 const TICKS: [f64; 5] = [1.0, 1.25, 1.5, 2.0, 3.0];
 const LONGEST: f64 = 5.0;
 
-/// A mark of a collector; its shape tells it apart in grey.
+/// A mark of a collector; its shape, full or hollow, tells it apart in grey.
 fn mark(place: usize, x: f64, y: f64) -> String {
     let colour = COLOURS[place];
-    match place {
-        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="5" fill="{colour}"/>"#),
+    let fill = if place < COLOURS.len() / 2 { colour } else { "#fff" };
+    let style = format!("style=\"stroke:{colour};stroke-width:1.6;fill:{fill}\"");
+    match place % 4 {
+        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" {style}/>"#),
         1 => format!(
-            r#"<rect x="{:.1}" y="{:.1}" width="9" height="9" style="stroke:none;fill:{colour}"/>"#,
-            x - 4.5,
-            y - 4.5
+            r#"<rect x="{:.1}" y="{:.1}" width="8" height="8" {style}/>"#,
+            x - 4.0,
+            y - 4.0
         ),
-        2 => format!(r#"<path d="M{x:.1} {:.1} l5.5 10 h-11z" fill="{colour}"/>"#, y - 6.0),
-        _ => format!(r#"<path d="M{x:.1} {:.1} l6 6 -6 6 -6 -6z" fill="{colour}"/>"#, y - 6.0),
+        2 => format!(r#"<path d="M{x:.1} {:.1} l4.5 8 h-9z" {style}/>"#, y - 5.0),
+        _ => format!(r#"<path d="M{x:.1} {:.1} l5 5 -5 5 -5 -5z" {style}/>"#, y - 5.0),
     }
 }
 
 pub(super) fn picture(budgets: &Budgets) -> String {
-    let about = "Time against memory: total time of four collectors over the best, by the size of the heap in multiples of \
-                 the least heap, with 95 % intervals. Crosses are heaps with which a collector fails.";
-    let mut picture = Picture::new(900.0, 440.0, about);
+    let about = "Time against memory: total time of collectors over the best, by the size of the heap in multiples of the \
+                 least heap, with 95 % intervals. Crosses are heaps with which a collector fails.";
+    let mut picture = Picture::new(900.0, 500.0, about);
     picture.text(20.0, 28.0, "How much time does memory save?", TITLE);
     picture.text(
         20.0,
@@ -89,7 +95,7 @@ pub(super) fn picture(budgets: &Budgets) -> String {
         "total time over the best (geometric mean of four programs, 95 % interval)",
         SMALL,
     );
-    let area = Rect::new(60.0, 104.0, 640.0, 276.0);
+    let area = Rect::new(60.0, 160.0, 640.0, 280.0);
     let span = |value: f64, most: f64| value.ln() / most.ln();
     let last = budgets.rows.last().expect("the table has rows").0;
     let x = |multiple: f64| area.x + 30.0 + span(multiple, last) * (area.width - 60.0);
@@ -116,7 +122,7 @@ pub(super) fn picture(budgets: &Budgets) -> String {
     for (place, collector) in budgets.collectors.iter().enumerate() {
         let colour = COLOURS[place];
         // Marks of one column stand side by side.
-        let at = |multiple: f64| x(multiple) + (place as f64 - 1.5) * 7.0;
+        let at = |multiple: f64| x(multiple) + (place as f64 - (budgets.collectors.len() - 1) as f64 / 2.0) * STEP;
         let mut points = Vec::new();
         for (multiple, standings) in &budgets.rows {
             match standings[place] {
