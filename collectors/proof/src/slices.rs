@@ -24,7 +24,7 @@ pub struct Number {
 /// The numbers of the list.
 pub const LENGTH: u64 = 2000;
 
-/// A request for a slice. Its bound is [`SLICE_LIMIT`].
+/// A request for a slice, whose work `-DI100` bounds.
 pub const SLICE: Request = Request::Slice(Words(1000));
 
 /// The most words that a slice does, beside those that were promoted.
