@@ -64,6 +64,8 @@ pub(super) struct Cap {
     open: (u64, u64),
     /// The generation of the last collection that it led.
     pub(super) led: Option<u16>,
+    /// The slop after that collection.
+    pub(super) led_slop: u64,
     pub(super) times: CapTimes,
 }
 

@@ -90,8 +90,14 @@ impl Gather {
         let oldest = self.info_generations.map(|all| all.saturating_sub(1) as usize);
         let oldest = oldest.or(self.major.map(usize::from));
         if let Some(major) = oldest.and_then(|place| generations.get(place)) {
-            summary.major = Some(major.collections);
-            summary.max_slop = (major.collections > 0).then_some(major.max_slop);
+            // A slice of a collector that works in slices is a pause of the oldest generation, too.
+            // The size of live data follows a collection of everything alone.
+            let (majors, slop) = match self.major {
+                Some(_) => (self.live.samples.min(major.collections), self.live_slop),
+                None => (major.collections, major.max_slop),
+            };
+            summary.major = Some(majors);
+            summary.max_slop = (majors > 0).then_some(slop);
         }
         let mut parallel = self.parallel;
         if self.unbalanced {

@@ -29,6 +29,8 @@ pub(super) struct Gather {
     pub(super) info_generations: Option<u64>,
     /// The generation whose collections were followed by a figure of live data.
     pub(super) major: Option<u16>,
+    /// The most slop after a collection whose live data the log has.
+    pub(super) live_slop: u64,
     pub(super) copied: u64,
     pub(super) live: Live,
     /// The latest size of the heap before the interval: time and bytes.
@@ -134,6 +136,7 @@ impl Gather {
                 }
                 if let Some(figures) = figures {
                     cap.led = Some(figures.generation);
+                    cap.led_slop = figures.slop;
                     self.pause(requested, (start, end), &figures);
                 }
             }
@@ -157,6 +160,7 @@ impl Gather {
                 let time = cap.collection().unwrap_or(time);
                 if interval.contains(time) {
                     self.live.samples += 1;
+                    self.live_slop = self.live_slop.max(cap.led_slop);
                     self.live.max = self.live.max.max(bytes);
                     self.live.sum = self.live.sum.saturating_add(bytes);
                 }
