@@ -130,9 +130,14 @@ fn what_a_killed_runner_leaves_behind_ends_before_the_next_run() {
     let mut runner = bench.start(&words);
     let child = || fs::read_to_string(bench.path().join("child")).unwrap_or_default();
     until("a run", || child().ends_with('\n'));
-    kill(&mut runner);
     let first = child();
     let shell = fs::read_to_string(bench.path().join("shell")).unwrap();
+    let note = bench.path().join("out/.scratch/group");
+    let is_noted = |text: String| text.split_whitespace().next() == Some(shell.trim());
+    until("the note of its group", || {
+        fs::read_to_string(&note).is_ok_and(is_noted)
+    });
+    kill(&mut runner);
     until("the end of the first process", || is_gone(&shell));
     assert!(!is_gone(&first), "the test has nothing to show");
     bench.write("second", "");
