@@ -19,12 +19,14 @@ fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, 
 }
 
 /// Checks that a run allocates exactly `allocated` bytes and has at most `live` (the peak) live.
-/// Collections may miss the peak, here by at most a quarter.
+/// Collections may miss the peak, here by at most a quarter. Marking in slices also finds what died
+/// meanwhile, and what was promoted.
 fn check(workload: &str, args: &[&str], allocated: u64, live: u64) {
     for (collector, found, found_live) in allocated_and_live(workload, args) {
         assert_eq!(found, allocated, "{workload} under {collector}: allocated");
+        let most = if collector == "ocaml" { live * 2 } else { live };
         assert!(
-            found_live <= live,
+            found_live <= most,
             "{workload} under {collector}: {found_live} live, of {live} at the peak"
         );
         assert!(
