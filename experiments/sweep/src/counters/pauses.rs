@@ -171,7 +171,10 @@ mod tests {
             blocks: Bytes(0),
         };
         assert_eq!(event(&mut counters, start()), Part::Collection);
-        assert_eq!(event(&mut counters, EventKind::Phase(Phase::RootsTraced)), Part::Collection);
+        assert_eq!(
+            event(&mut counters, EventKind::Phase(Phase::RootsTraced)),
+            Part::Collection
+        );
         assert_eq!(event(&mut counters, recorded), Part::Mutator);
         assert_eq!(event(&mut counters, EventKind::LookStart(Look::Check)), Part::Neither);
         assert_eq!(event(&mut counters, EventKind::LookEnd(Look::Check)), Part::Mutator);
