@@ -26,7 +26,8 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     if there.iter().any(|key| key == "page_faults") {
         let faults = |counters: &Option<gclab_results::Counters>| counters.as_ref().unwrap().page_faults.unwrap();
         let (mutator, collections) = (faults(&run.mut_counters), faults(&run.gc_counters));
-        assert!(mutator > 0 && collections > 0, "{mutator} {collections}");
+        // The mutator's own memory may have come before the run, in huge pages.
+        assert!(collections > 0, "{mutator} {collections}");
         assert!(mutator + collections <= faults(&run.counters), "{run:?}");
         let expected = mutator as f64 / (mutator + collections) as f64;
         assert!(
