@@ -209,10 +209,10 @@ impl Keeper {
         let (asides, odd_start) = self.asides(record, told.as_ref());
         let named = self.named(record);
         let sharing = self.sharing(record);
-        let conditions = record.conditions.as_mut().filter(|_| self.wanted.details);
-        let (disturbances, machine_changes) = conditions.map_or((None, None), |during| {
-            (during.disturbances.take(), during.machine_changes.take())
-        });
+        let mut conditions = record.conditions.as_mut();
+        let disturbances = conditions.as_mut().and_then(|during| during.disturbances.take());
+        let conditions = conditions.filter(|_| self.wanted.details);
+        let machine_changes = conditions.and_then(|during| during.machine_changes.take());
         let latency = record.latency.as_ref().filter(|_| self.wanted.details);
         let stem = record.id.strip_suffix(&format!("-{}", record.round)).map(str::to_owned);
         let kind = Kind {
