@@ -5,4 +5,5 @@ mod gc_module;
 mod pace;
 mod policies;
 mod probe;
+mod several;
 mod slices;
