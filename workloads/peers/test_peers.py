@@ -132,25 +132,26 @@ class Counts(unittest.TestCase):
         }
         self.rows = [(("binary_trees", "32k", 80, 2), near, dict(near))]
 
-    def test_counts_that_went_away_from_ocamls_are_told(self):
+    def test_each_count_of_ours_that_changed_is_told(self):
         before, ours = ocaml_counts.table(self.rows), self.rows[0][1]
-        grown = lambda: list(ocaml_counts.grown(before, ocaml_counts.table(self.rows)))
-        self.assertEqual(grown(), [])
-        for count, off in (("minor_words", 1100), ("minor_collections", 11), ("promoted_words", 3100), ("major_collections", 3), ("top_heap_words", 151)):
-            for factor in (1, -1):
-                ours[count] += factor * off
-                self.assertEqual(len(grown()), 1, count)
-                ours[count] -= factor * off
-        ours["major_collections"] += 2
-        self.assertEqual(grown(), [])
+        changed = lambda: ocaml_counts.changed(before, ocaml_counts.table(self.rows))
+        self.assertEqual(changed(), ([], 0))
+        for count, (head, *_) in ocaml_counts.AIMS.items():
+            ours[count] += 1
+            now = f"{ours[count]:,}, and were {ours[count] - 1:,}"
+            self.assertEqual(changed(), ([f"`binary_trees` 32k 80 2: gclab's {head} are {now}"], 0))
+            ours[count] -= 1
 
-    def test_a_distance_that_is_known_may_stay_and_shrink(self):
-        ours = self.rows[0][1]
-        ours["minor_collections"] = 1050
-        before = ocaml_counts.table(self.rows)
-        for found, messages in ((1050, 0), (1020, 0), (1051, 1)):
-            ours["minor_collections"] = found
-            self.assertEqual(len(list(ocaml_counts.grown(before, ocaml_counts.table(self.rows)))), messages, found)
+    def test_counts_of_ocaml_may_be_others_on_another_machine(self):
+        before, theirs = ocaml_counts.table(self.rows), self.rows[0][2]
+        theirs["major_collections"] = 11
+        self.assertEqual(ocaml_counts.changed(before, ocaml_counts.table(self.rows)), ([], 1))
+
+    def test_the_settings_are_those_of_the_page(self):
+        one = ocaml_counts.table(self.rows)
+        two = ocaml_counts.table(self.rows + [(("long_list", "32k", 80, 2), *self.rows[0][1:])])
+        self.assertEqual(ocaml_counts.changed(two, one), (["`long_list` 32k 80 2: the setting is no more"], 0))
+        self.assertEqual(len(ocaml_counts.changed(one, two)[0]), len(ocaml_counts.AIMS))
 
     def test_the_last_collection_of_gclab_does_not_count(self):
         def pause(cause, major, copied, phase="remembered"):

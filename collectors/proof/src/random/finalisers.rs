@@ -46,6 +46,9 @@ pub(super) struct Finalisers {
     kept: VecDeque<(Handle<Any>, Id)>,
     /// Objects that a weak handle led to.
     opened: HashSet<Id>,
+    /// The heap was exhausted. A collection before that may have made finalisers ready, which run
+    /// after the next one, before its own.
+    is_late: bool,
 }
 
 impl Finalisers {
@@ -68,6 +71,11 @@ impl Finalisers {
     pub(super) fn objects(&self) -> impl Iterator<Item = Id> + '_ {
         let registered = self.registered.values().map(|(id, _)| *id);
         registered.chain(self.kept.iter().map(|(_, id)| *id))
+    }
+
+    /// The heap is exhausted.
+    pub(super) fn exhausted(&mut self) {
+        self.is_late = true;
     }
 
     /// Registers a finaliser of the object `id`. Each second first finaliser allocates.
@@ -134,7 +142,8 @@ impl Finalisers {
             self.kept.extend(closure.map(|closure| (closure, id)));
         }
         if collected {
-            self.all_have_run(&self.reachable(model, roots), &order);
+            let is_late = std::mem::take(&mut self.is_late);
+            self.all_have_run(&self.reachable(model, roots), (!is_late).then_some(&order));
         }
     }
 
@@ -143,9 +152,10 @@ impl Finalisers {
         model.reachable(roots.iter().copied().chain(kept))
     }
 
-    /// After a collection of everything that made finalisers run in this `order`.
-    fn all_have_run(&self, reachable: &[bool], order: &[(bool, usize)]) {
-        if !order.is_sorted() {
+    /// After a collection of everything. `order`: of the finalisers that ran, if it alone made them
+    /// ready.
+    fn all_have_run(&self, reachable: &[bool], order: Option<&Vec<(bool, usize)>>) {
+        if order.is_some_and(|order| !order.is_sorted()) {
             differ("finalisers of one collection ran in another order than that of their registration, reversed");
         }
         for (number, (id, _)) in &self.registered {

@@ -96,6 +96,7 @@ pub(super) fn session<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: 
         Ok(Ok(end)) => end,
         Ok(Err(EnterError::Exhausted(exhausted))) => {
             heap.may_be_exhausted(&exhausted.cause);
+            heap.finalisers.exhausted();
             End::Session(0)
         }
         Ok(Err(error)) => differ(error.to_string()),
