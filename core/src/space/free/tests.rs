@@ -224,6 +224,7 @@ impl Model {
         );
         assert_eq!(closures.into_values().sum::<Words>(), memory.in_use());
         self.check_regions();
+        self.check_known();
     }
 
     /// Compares the regions with the closures that no sweep is about to free.

@@ -30,6 +30,22 @@ impl Model {
         }
         leave(&promotion, free, limit);
     }
+
+    /// A promotion looks into all closures but those that the sweep is about to free.
+    pub(super) fn check_known(&self) {
+        let known = self.space.known_closures(&self.starts, &self.marks);
+        let mut found = Vec::new();
+        for chunk in self.space.memory().chunks() {
+            let mut from = chunk.start();
+            while let Some(at) = known.next_marked(from, chunk.end()) {
+                found.push(at);
+                from = at + Words(1);
+            }
+        }
+        let closures = self.closures.keys().copied();
+        let expected: Vec<Addr> = closures.filter(|&at| !self.space.is_dead(&self.marks, at)).collect();
+        assert_eq!(found, expected);
+    }
 }
 
 fn leave(promotion: &Promotion<'_, Plain>, free: Addr, limit: Addr) {
