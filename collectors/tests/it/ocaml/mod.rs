@@ -2,6 +2,7 @@
 
 mod exhausted;
 mod gc_module;
+mod gc_requests;
 mod pace;
 mod policies;
 mod probe;
