@@ -21,8 +21,11 @@ struct Number {
     next: Mut<Number>,
 }
 
+/// A function of the module.
+type Function = fn(&mut Module<'_, '_, Kind>);
+
 /// The requests, each beside the function that makes it.
-const FUNCTIONS: [(Request, fn(&mut Module<'_, '_, Kind>)); 6] = [
+const FUNCTIONS: [(Request, Function); 6] = [
     (Request::Minor, |gc| gc.minor()),
     (Request::Slice(Words(0)), |gc| _ = gc.major_slice(0)),
     (Request::Slice(Words(10_000)), |gc| _ = gc.major_slice(10_000)),
