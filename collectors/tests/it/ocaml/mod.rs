@@ -2,7 +2,9 @@
 
 mod exhausted;
 mod gc_module;
+mod gc_requests;
 mod pace;
 mod policies;
 mod probe;
+mod several;
 mod slices;
