@@ -5,7 +5,7 @@
 
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
-use gclab_core::config::Config;
+use gclab_core::config::{Config, OcamlLetter, OcamlLetters};
 use gclab_core::mutator::{MutByteArray, MutVar, Mutator, MutatorKind, OptionRoot, Request};
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
@@ -45,13 +45,16 @@ pub fn list<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h
     m.collect(Request::Minor);
 }
 
-/// Runs `program` with the checker on. No cycle begins unless the program asks for it. Returns the
-/// statistics.
+/// Runs `program` with the checker on. No cycle begins unless the program asks for it, and nothing
+/// is compacted, so that the checker knows each closure again. Returns the statistics.
 ///
 /// # Panics
 /// If the heap is exhausted, or the checker finds a fault.
 pub fn in_slices<C: Collector>(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) -> Statistics {
+    let mut letters = OcamlLetters::default();
+    letters.set(OcamlLetter::MaxOverhead, Some(OcamlLetter::MaxOverhead.range().1));
     let config = Config {
+        ocaml: letters,
         slice_limit: Some(SLICE_LIMIT),
         allocation_area: Bytes::mib(1),
         old_min: Bytes::mib(64),

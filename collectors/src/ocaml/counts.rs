@@ -16,7 +16,7 @@ pub(super) struct Counts {
     pub(super) minor_collections: u64,
     /// Cycles that the program asked for as a whole.
     pub(super) forced: u64,
-    /// Compactions: chunks were given back.
+    /// Compactions.
     pub(super) compactions: u64,
     /// Most words of the major heap.
     pub(super) top_heap: Words,

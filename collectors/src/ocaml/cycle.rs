@@ -1,8 +1,8 @@
 //! A cycle of marking and sweeping, a part at a time.
 
-use super::major::MajorHeap;
+use super::major::{Compactions, MajorHeap};
 use super::pace::{words_to_mark, words_to_sweep};
-use super::stage::{Amount, Stage};
+use super::stage::{Amount, CycleWords, Stage};
 use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::collector::{Bump, Counted, Pause};
 use gclab_core::events::Phase;
@@ -48,6 +48,7 @@ pub(super) struct Done {
     pub marked: Bytes,
     pub swept: Bytes,
     pub counted: Counted,
+    pub compactions: Compactions,
 }
 
 impl std::ops::AddAssign for Done {
@@ -55,6 +56,7 @@ impl std::ops::AddAssign for Done {
         self.marked += other.marked;
         self.swept += other.swept;
         self.counted += other.counted;
+        self.compactions += other.compactions;
     }
 }
 
@@ -72,6 +74,10 @@ impl MajorHeap {
         let (trace, marked) = SlicedTrace::begin(pause, &OldMarks::new(pause.heap, &self.marks));
         self.marked = Amount::default();
         self.marked += &marked;
+        self.cycle = CycleWords {
+            heap: self.words(),
+            marked: marked.words,
+        };
         self.stage = Stage::Marking(trace);
         Done {
             marked: marked.words.to_bytes(),
@@ -89,6 +95,7 @@ impl MajorHeap {
                 let marks = OldMarks::new(pause.heap, &self.marks);
                 let (left, marked) = trace.advance(pause, &marks, budget.mark);
                 self.marked += &marked;
+                self.cycle.marked += marked.words;
                 done.marked = marked.words.to_bytes();
                 done.counted = marked.counted;
                 pause.events.phase(Phase::Marked);

@@ -1,11 +1,14 @@
 //! The major heap: a free space for all but large objects, and these beside it.
 
 mod census;
+mod compaction;
 
-use super::pace::{Compaction, LEAST_CHUNK, chunk_words};
+pub(super) use compaction::Compactions;
+
+use super::pace::{LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
 use super::settings::Settings;
-use super::stage::{Amount, Stage};
+use super::stage::{Amount, CycleWords, Stage};
 use gclab_core::block::{BLOCK, FIRST_OLD_STEP, OutOfMemory, Region};
 use gclab_core::collector::{Bump, Pause};
 use gclab_core::heap::Heap;
@@ -26,6 +29,8 @@ pub(super) struct MajorHeap {
     pub(super) live: Amount,
     /// Those of them that are black, while a cycle marks.
     pub(super) marked: Amount,
+    /// The words of the heap when the last cycle began, and the words that it marked.
+    pub(super) cycle: CycleWords,
     pub(super) stage: Stage,
     /// Words of young large objects that were allocated since this was last asked for.
     direct: Words,
@@ -50,6 +55,7 @@ impl MajorHeap {
             marks: MarkBits::new(heap)?,
             live: Amount::default(),
             marked: Amount::default(),
+            cycle: CycleWords::default(),
             stage: Stage::Idle,
             direct: Words::ZERO,
             most_chunk,
@@ -149,21 +155,6 @@ impl MajorHeap {
     /// Returns all chunks that are wholly free: memory is short.
     pub(super) fn shrink_to_the_least(&mut self, heap: &mut Heap) {
         self.space.shrink(heap, Words::ZERO);
-    }
-
-    /// Returns chunks that are wholly free, after `cycles` cycles, where the overhead calls for a
-    /// compaction. As many words stay free as the space overhead of live data is, and a word for
-    /// each percent of it. With `force` they are returned in any case. Returns whether they were.
-    pub(super) fn shrink(&mut self, heap: &mut Heap, settings: &Settings, cycles: u64, force: bool) -> bool {
-        let memory = self.space.memory();
-        let overhead = Compaction::overhead(memory.held(), memory.free());
-        let rule = settings.compaction;
-        let is_due = rule.is_possible(cycles, memory.held(), settings.increment) && rule.is_due(overhead);
-        if force || is_due {
-            let keep = settings.space_overhead as usize * (memory.in_use().0 / 100 + 1);
-            self.space.shrink(heap, Words(keep));
-        }
-        force || is_due
     }
 
     /// Chooses free blocks by another policy from now on, while no cycle is under way.

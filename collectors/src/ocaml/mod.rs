@@ -3,7 +3,8 @@
 //! New closures lie in the *minor heap*, in which mutators allocate by bumping. A minor collection
 //! promotes all live closures: there is no ageing. The *major heap* is chunks with closures and
 //! free blocks of any size. An allocation policy chooses the free block for each closure that is
-//! promoted. A major collection marks the major heap and sweeps it; no closure moves.
+//! promoted. A major collection marks the major heap and sweeps it. Closures move only where the
+//! heap is compacted, when free memory reaches a multiple of live data (module `compaction`).
 //!
 //! Words that were allocated in the major heap owe a share of a cycle of marking and sweeping,
 //! according to the space overhead (module `pace`). The cycle (module `cycle`) goes on in slices,
@@ -15,13 +16,16 @@
 //! aside for promotion.
 
 mod answers;
+mod compaction;
 mod counts;
+mod course;
 mod cycle;
 mod gc;
 mod major;
 mod outside;
 mod pace;
 mod policy;
+mod room;
 mod settings;
 mod stage;
 mod task;
@@ -35,6 +39,7 @@ pub use policy::{BestFit, FirstFit, NextFit, Policy};
 pub use settings::Settings;
 
 use counts::Counts;
+use course::Course;
 use cycle::{Budget, Done};
 use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
@@ -74,8 +79,6 @@ pub struct Ocaml {
     outside: Outside,
     /// Cycles that are over.
     cycles: u64,
-    /// A cycle has ended, and free chunks may go back to the heap when the minor heap is empty.
-    may_shrink: bool,
     /// Memory is short: the minor heap is smaller than it should be.
     is_urgent: bool,
     counts: Counts,
@@ -115,7 +118,6 @@ unsafe impl Collector for Ocaml {
             promoted: Words::ZERO,
             outside: Outside::default(),
             cycles: 0,
-            may_shrink: false,
             is_urgent: false,
             counts: Counts::default(),
             stack_limit: None,
@@ -182,20 +184,25 @@ impl Collect for Ocaml {
         } else {
             Marked::default()
         };
-        let (mut cycle, mut done) = self.work(pause, task.major);
+        let (cycle, done) = self.work(pause, task.major);
         pause.events.phase(Phase::Released);
-        if task.minor && !self.make_room(pause) && cycle != Cycle::Whole {
-            let (whole, more) = self.work(pause, Major::Everything);
-            cycle = whole;
-            done += more;
-            self.make_room(pause);
+        let mut course = Course {
+            task,
+            promoted,
+            cycle,
+            done,
+        };
+        self.end_cycle(pause, &mut course);
+        if course.task.minor && !self.make_room(pause) {
+            self.last_resort(pause, &mut course);
         }
         self.counts.end(self.major.words());
         if let Some(last) = last {
             (self.counts, self.cycles) = last;
         }
-        self.occasion.has_passed(task, cycle, pause.cause.request().is_some());
-        Ok(self.outcome(&promoted, cycle, done))
+        let is_asked = pause.cause.request().is_some();
+        self.occasion.has_passed(course.task, course.cycle, is_asked);
+        Ok(self.outcome(&course))
     }
 
     fn foreign(&mut self, bytes: Bytes) -> Refill {
@@ -279,7 +286,6 @@ impl Ocaml {
         };
         if cycle.is_over() {
             self.cycles += 1;
-            self.may_shrink = true;
         }
         (cycle, done)
     }
@@ -328,57 +334,12 @@ impl Ocaml {
         done
     }
 
-    /// After a minor collection: returns free chunks if a cycle is over, and gives the minor heap
-    /// its size. Returns whether there is room for the least minor heap.
-    fn make_room(&mut self, pause: &mut Pause<'_, Bump>) -> bool {
-        if self.major.is_idle() && std::mem::take(&mut self.may_shrink) {
-            if self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage {
-                self.major.shrink_to_the_least(pause.heap);
-            } else {
-                let force = pause.cause.forces_compaction();
-                let compacted = self.major.shrink(pause.heap, &self.settings, self.cycles, force);
-                self.counts.compactions += u64::from(compacted);
-            }
-        }
-        let least = least_area(pause.capabilities.iter().len() as u32);
-        self.exhausted = self.set_area(pause.heap, least).err();
-        self.exhausted.is_none()
-    }
-
-    /// Gives the empty minor heap its size, and sets room aside for the promotion of all of it.
-    /// Where there is too little memory, it is smaller, down to `least`.
-    ///
-    /// # Errors
-    /// If there is not even room for that.
-    fn set_area(&mut self, heap: &mut Heap, least: Bytes) -> Result<(), OutOfMemory> {
-        let mut area = self.settings.minor_heap.max(least);
-        self.is_urgent = false;
-        loop {
-            let resized = self.resize(heap, area);
-            let size = self.nursery.size().to_words_up();
-            match resized.and_then(|()| self.major.prepare(heap, &self.settings, size)) {
-                Ok(()) => return Ok(()),
-                Err(error) if area <= least => return Err(error),
-                Err(_) => {
-                    area = Bytes(area.0 / 2).max(least);
-                    self.is_urgent = true;
-                }
-            }
-        }
-    }
-
-    /// Gives the minor heap the size `area`. A run of blocks ends at its middle, where a slice is
-    /// due.
-    fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {
-        if area != self.area {
-            self.area = area;
-            self.nursery.resize(heap, Bytes(area.0 / 2))?;
-        }
-        self.nursery.resize(heap, area)
-    }
-
-    /// The outcome of a pause that promoted `promoted`, and did this part of a `cycle`.
-    fn outcome(&self, promoted: &Marked, cycle: Cycle, done: Done) -> Outcome {
+    /// The outcome of a pause of this course.
+    fn outcome(&self, course: &Course) -> Outcome {
+        let Course {
+            promoted, cycle, done, ..
+        } = course;
+        let (cycle, compactions) = (*cycle, done.compactions);
         let live = self.major.live().words.to_bytes();
         let mut counted = promoted.counted;
         counted += done.counted;
@@ -388,7 +349,8 @@ impl Ocaml {
             work: Work {
                 generation: u32::from(cycle != Cycle::None),
                 cycle,
-                copied: promoted.moved.to_bytes(),
+                compacted: compactions.count > 0,
+                copied: (promoted.moved + compactions.moved).to_bytes(),
                 promoted: promoted.words.to_bytes(),
                 live,
                 marked: cycle.is_slice().then_some(done.marked),

@@ -27,3 +27,12 @@ impl std::ops::AddAssign<&Marked> for Amount {
         self.large += marked.large;
     }
 }
+
+/// The words of a cycle, from which the overhead of the heap is estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CycleWords {
+    /// Those of the heap when it began.
+    pub heap: Words,
+    /// Those that it marked. Closures that were promoted meanwhile are not among them.
+    pub marked: Words,
+}

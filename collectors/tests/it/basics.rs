@@ -187,8 +187,9 @@ impl CollectorVisitor for LargeObjects {
             })
             .expect("room enough");
         let statistics = world.finish();
+        // It has two words. Where it is promoted, it may be compacted twice afterwards.
         assert!(
-            statistics.collections[..3].iter().all(|c| c.work.copied <= Bytes(16)),
+            statistics.collections[..3].iter().all(|c| c.work.copied <= Bytes(48)),
             "more than its owner was copied: {statistics:?}"
         );
     }

@@ -123,6 +123,11 @@ impl LargeObjects {
         (self.young, self.taken) = (0, 0);
     }
 
+    /// The objects, marked ones first.
+    pub(crate) fn objects(&self) -> &[LargeObject] {
+        &self.objects
+    }
+
     /// Bytes allocated since the last collection.
     pub fn taken(&self) -> Bytes {
         Bytes(self.taken)

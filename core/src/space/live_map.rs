@@ -26,7 +26,7 @@
 //! it set.
 
 use super::{Marks, set_bits};
-use crate::block::{LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
+use crate::block::{Charges, LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
 use crate::memory::Table;
@@ -40,6 +40,9 @@ pub(crate) const ENTRY: usize = u64::BITS as usize;
 /// Bytes of heap that belong to an entry.
 pub(crate) const ENTRY_BYTES: usize = ENTRY * 8;
 
+/// Bytes of the three tables for an entry.
+const BYTES_OF_ENTRY: usize = 17;
+
 /// The live map of a heap. Addresses outside the heap panic.
 #[derive(Debug)]
 pub struct LiveMap {
@@ -48,6 +51,18 @@ pub struct LiveMap {
     to: Table<u64>,
     base: Addr,
     side_words: Option<Arc<SideWords>>,
+    /// The charge for a map that does not live as long as its heap.
+    _charge: Option<Charge>,
+}
+
+/// Bytes that are charged until it is dropped.
+#[derive(Debug)]
+struct Charge(Charges, Bytes);
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.0.release(self.1);
+    }
 }
 
 impl LiveMap {
@@ -57,7 +72,32 @@ impl LiveMap {
     /// If the system has no addresses for it.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
         // For each entry: eight bytes of bits, one byte of overhang, eight bytes of destination.
-        heap.register_side(Bytes(MEGABLOCK.0 / ENTRY_BYTES * 17))?;
+        heap.register_side(Bytes(MEGABLOCK.0 / ENTRY_BYTES * BYTES_OF_ENTRY))?;
+        LiveMap::without_charge(heap)
+    }
+
+    /// The map of `heap`, empty, for a short time: its memory counts under the limit until it is
+    /// dropped. Meanwhile the heap allocates no blocks.
+    ///
+    /// # Errors
+    /// If the heap has no memory for it.
+    pub fn for_a_moment(heap: &Heap) -> Result<Self, OutOfMemory> {
+        let bytes = Bytes(heap.blocks().accounting().committed().0 / ENTRY_BYTES * BYTES_OF_ENTRY);
+        let charges = heap.charges();
+        charges.charge(bytes).map_err(|cause| OutOfMemory {
+            requested: bytes,
+            in_use: heap.blocks().accounting().committed(),
+            limit: heap.blocks().limit(),
+            cause,
+        })?;
+        let charge = Charge(charges, bytes);
+        Ok(LiveMap {
+            _charge: Some(charge),
+            ..LiveMap::without_charge(heap)?
+        })
+    }
+
+    fn without_charge(heap: &Heap) -> Result<Self, OutOfMemory> {
         let entries = heap.blocks().accounting().reserved.0 / ENTRY_BYTES;
         let table = |error| OutOfMemory {
             requested: Bytes(entries * 8),
@@ -71,6 +111,7 @@ impl LiveMap {
             to: Table::new(entries).map_err(table)?,
             base: heap.blocks().base(),
             side_words: heap.side_words().cloned(),
+            _charge: None,
         })
     }
 
@@ -153,9 +194,12 @@ impl LiveMap {
     pub(crate) fn set_destination(&mut self, at: Addr, to: Addr) {
         let entry = self.entry(at);
         let overhang = usize::from(self.overhang[entry].load(Relaxed));
-        let to = to.0 - overhang * 8;
-        assert!(to <= at.0, "a closure would go to a higher address");
-        self.to[entry] = to as u64;
+        self.to[entry] = (to.0 - overhang * 8) as u64;
+    }
+
+    /// The first address of the entry at `at` where a closure may begin.
+    pub(crate) fn first_beginning(&self, at: Addr) -> Addr {
+        at + Words(usize::from(self.overhang[self.entry(at)].load(Relaxed)))
     }
 
     /// The map as loops read it.

@@ -96,7 +96,7 @@ impl Checker {
         pointers::kept(stopped, &regions, &tables.starts)?;
         if let Some(Collection { work, .. }) = collection {
             let (starts, traversal) = (&tables.starts, &mut tables.traversal);
-            Snapshot::check(&mut self.snapshot, stopped, work.cycle, starts, traversal)?;
+            Snapshot::check(&mut self.snapshot, stopped, work, starts, traversal)?;
         }
         collection.map_or(Ok(()), |collection| {
             statistics(collection, &regions)?;

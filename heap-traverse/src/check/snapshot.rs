@@ -6,7 +6,7 @@ use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::words::Addr;
 use gclab_core::world::Stopped;
-use gclab_stats::Cycle;
+use gclab_stats::{Cycle, Work};
 
 /// The closures of a snapshot that is being marked.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Checks the snapshot against `starts`, where closures start now, and the closures that the
     /// barrier noted. `kept` is the snapshot after the last collection, and becomes that after this
-    /// one, which did this part of a `cycle`: a whole cycle after the end of another may free some
-    /// of it.
+    /// one, which did this `work`: a whole cycle after the end of another may free some of it, and
+    /// closures that were compacted are elsewhere.
     pub(super) fn check(
         kept: &mut Option<Snapshot>,
         stopped: &Stopped<'_>,
-        cycle: Cycle,
+        work: &Work,
         starts: &AddrSet,
         traversal: &mut Traversal,
     ) -> Result<(), Fault> {
@@ -31,7 +31,7 @@ impl Snapshot {
         }
         let lost = kept
             .as_ref()
-            .filter(|_| cycle != Cycle::Whole)
+            .filter(|_| work.cycle != Cycle::Whole && !work.compacted)
             .and_then(|snapshot| snapshot.lost(starts));
         if let Some(lost) = lost {
             return Err(fault(stopped, "the snapshot has", lost));

@@ -1,7 +1,8 @@
 //! Finalisers of a random program, and the rules that they have to keep.
 //!
-//! * A finaliser runs only if its object is unreachable, or has become reachable again by a weak
-//!   handle since the collection that found it dead.
+//! * A finaliser runs only if its object is unreachable, or has become reachable again since the
+//!   collection that found it dead: by a weak handle, or by another finaliser of that collection
+//!   that ran before.
 //! * It runs once. Its closure, and all that it leads to, are as the reference has them.
 //! * After a collection of everything, no unreachable object has one that has not run.
 //! * Those of one collection run in the reverse order of their registration, first ones before last
@@ -44,7 +45,7 @@ pub(super) struct Finalisers {
     words: Arc<AtomicU64>,
     /// Closures that finalisers returned to the program.
     kept: VecDeque<(Handle<Any>, Id)>,
-    /// Objects that a weak handle led to.
+    /// Objects that a weak handle led to, or a finaliser after which others may be late.
     opened: HashSet<Id>,
     /// The heap was exhausted. A collection before that may have made finalisers ready, which run
     /// after the next one, before its own.
@@ -104,7 +105,7 @@ impl Finalisers {
         }
     }
 
-    /// A weak handle led the program to the object `id`.
+    /// A weak handle or a finaliser led the program to the object `id`.
     pub(super) fn open(&mut self, model: &Model, id: Id) {
         if !self.registered.is_empty() {
             let reached = model.reachable([id]);
@@ -127,7 +128,8 @@ impl Finalisers {
     /// Looks at the finalisers that have run since the last look. `roots`: the roots of the
     /// program, with the closures that earlier finalisers returned. `collected`: the operation
     /// before collected everything, with no thread but this one, and did nothing else.
-    pub(super) fn look(&mut self, model: &Model, roots: &[Id], collected: bool) {
+    /// `in_threads`: any thread may run the finalisers, and has perhaps run a part of them.
+    pub(super) fn look(&mut self, model: &Model, roots: &[Id], collected: bool, in_threads: bool) {
         let ran = std::mem::take(&mut *self.ran.lock().expect("sound"));
         let mut order = Vec::new();
         let reachable = self.reachable(model, roots);
@@ -139,7 +141,12 @@ impl Finalisers {
                 differ(format!("finaliser {number} ran, and {id:?} is reachable"));
             }
             order.push((last, usize::MAX - number));
-            self.kept.extend(closure.map(|closure| (closure, id)));
+            if let Some(closure) = closure {
+                self.kept.push_back((closure, id));
+                if in_threads || self.is_late {
+                    self.open(model, id);
+                }
+            }
         }
         if collected {
             let is_late = std::mem::take(&mut self.is_late);

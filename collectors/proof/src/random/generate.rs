@@ -20,8 +20,15 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
     );
     let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
     let team = (1u32..5, any::<bool>());
-    let letters = (0u64..3, 1u64..300, 1u64..9, prop_oneof![Just(0u64), Just(126_976)]);
-    let letters = letters.prop_map(|(policy, overhead, window, heap)| [policy, overhead, window, heap]);
+    let most_overhead = prop_oneof![Just(0u64), 1u64..1000, Just(1_000_000)];
+    let letters = (
+        0u64..3,
+        1u64..300,
+        1u64..9,
+        prop_oneof![Just(0u64), Just(126_976)],
+        most_overhead,
+    );
+    let letters = letters.prop_map(|(policy, overhead, window, heap, most)| [policy, overhead, window, heap, most]);
     let letters = proptest::option::weighted(0.8, letters);
     (area, old, odd, limit, team, letters).prop_map(
         |(

@@ -312,7 +312,8 @@ impl Heap {
     pub(super) fn look_at_finalisers(&mut self, collected: bool) {
         if collected || self.finalisers.some_ran() {
             let roots: Vec<Id> = self.roots(true).collect();
-            self.finalisers.look(&self.model, &roots, collected);
+            let in_threads = self.table.is_some();
+            self.finalisers.look(&self.model, &roots, collected, in_threads);
         }
     }
 

@@ -240,16 +240,17 @@ pub struct Setting {
     pub gc_threads: u32,
     /// Whether all collections balance work (`-qb0`), or those of the default.
     pub balance_all: bool,
-    /// The letters `a`, `o`, `w` and `h` of `--ocaml`, for a collector that has them.
-    pub ocaml: Option<[u64; 4]>,
+    /// The letters `a`, `o`, `w`, `h` and `O` of `--ocaml`, for a collector that has them.
+    pub ocaml: Option<[u64; 5]>,
 }
 
 /// The letters of [`Setting::ocaml`].
-const LETTERS: [OcamlLetter; 4] = [
+const LETTERS: [OcamlLetter; 5] = [
     OcamlLetter::Policy,
     OcamlLetter::SpaceOverhead,
     OcamlLetter::Window,
     OcamlLetter::InitialHeap,
+    OcamlLetter::MaxOverhead,
 ];
 
 impl Default for Setting {

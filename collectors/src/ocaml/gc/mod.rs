@@ -175,7 +175,7 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         self.0.collect(Request::Full);
     }
 
-    /// As [`Module::full_major`], and gives free chunks back.
+    /// As [`Module::full_major`], and compacts the major heap.
     pub fn compact(&mut self) {
         self.0.collect(Request::Compact);
     }

@@ -5,6 +5,9 @@ use gclab_core::words::Words;
 /// The least chunk: 15 pages of 4096 words.
 pub const LEAST_CHUNK: Words = Words(15 * 4096);
 
+/// A page: a small difference in sizes does not matter.
+const PAGE: Words = Words(512);
+
 /// By how much the heap grows at least (`i`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Increment {
@@ -71,9 +74,35 @@ impl Compaction {
         100.0 * heap.saturating_sub(marked).0 as f64 / marked.0 as f64
     }
 
-    /// The overhead of a heap of `heap` words of which `free` are free, in percent of the others.
+    /// The overhead of a heap of `heap` words of which `free` are free, in percent of the others:
+    /// at most 999,999, which is less than the number that stands for never.
     pub fn overhead(heap: Words, free: Words) -> f64 {
-        100.0 * free.0 as f64 / heap.saturating_sub(free).0 as f64
+        let most = (Compaction::NEVER - 1) as f64;
+        match heap.saturating_sub(free) {
+            Words(0) if free == Words::ZERO => 0.0,
+            in_use => (100.0 * free.0 as f64 / in_use.0 as f64).min(most),
+        }
+    }
+
+    /// The words that stay free in a heap with `live` words in use: the space overhead of them, and
+    /// a word for each percent of it.
+    pub fn free_words(live: Words, space_overhead: u64) -> Words {
+        Words(space_overhead as usize * (live.0 / 100 + 1))
+    }
+
+    /// The words of a new chunk that everything is to be moved into, since the heap is more than
+    /// twice as large: of its `heap` words `moving` move there, of `live` in use. `None` if the
+    /// chunks need not change.
+    pub fn one_chunk(
+        heap: Words,
+        moving: Words,
+        live: Words,
+        increment: Increment,
+        space_overhead: u64,
+    ) -> Option<Words> {
+        let target = moving + Compaction::free_words(live, space_overhead) + PAGE;
+        let target = increment.clip(heap, target);
+        (target.0 < heap.0 / 2).then_some(target)
     }
 
     /// Whether the heap may be compacted at all, after `cycles` whole cycles.

@@ -1,5 +1,6 @@
 //! The parts of the collector `ocaml`.
 
+mod compaction;
 mod exhausted;
 mod gc_module;
 mod pace;

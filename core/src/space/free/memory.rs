@@ -100,7 +100,7 @@ impl Head {
 #[derive(Debug, Default)]
 pub struct FreeMemory {
     /// By address.
-    chunks: Vec<BlockRun>,
+    pub(super) chunks: Vec<BlockRun>,
     /// Words of all chunks.
     held: Words,
     /// Words of free blocks.
@@ -122,6 +122,17 @@ impl FreeMemory {
     /// # Panics
     /// If it is a chunk already.
     pub fn add(&mut self, run: BlockRun) -> FreeBlock {
+        self.insert(run);
+        // SAFETY: the run is the space's, and holds nothing yet.
+        let block = unsafe { self.release(run.start(), run.bytes().to_words_up()) };
+        block.expect("a run has more than a word")
+    }
+
+    /// Notes that `run` is a chunk.
+    ///
+    /// # Panics
+    /// If it is a chunk already.
+    pub(super) fn insert(&mut self, run: BlockRun) {
         let place = self.chunks.partition_point(|chunk| chunk.start() < run.start());
         let behind = self.chunks.get(place).is_none_or(|chunk| run.end() <= chunk.start());
         let before = place
@@ -130,9 +141,6 @@ impl FreeMemory {
         assert!(behind && before, "{run:?} is a chunk already");
         self.chunks.insert(place, run);
         self.held += run.bytes().to_words_up();
-        // SAFETY: the run is the space's, and holds nothing yet.
-        let block = unsafe { self.release(run.start(), run.bytes().to_words_up()) };
-        block.expect("a run has more than a word")
     }
 
     /// Removes the chunk that `block` fills. The block is in no list any more.

@@ -19,8 +19,12 @@
 //! A sweep has a budget and may stop anywhere, in the middle of a chunk or of a run of dead
 //! closures. It reads bits of live closures, and the headers of dead ones.
 //!
+//! When neither a marking nor a sweep is under way, all closures may slide to the front of the
+//! chunks ([`Compactor::slide_free`](crate::trace::Compactor::slide_free)).
+//!
 //! Memory: a 64th of the chunks for each of the tables, and 16 bytes a chunk.
 
+mod compaction;
 mod list;
 mod memory;
 mod promotion;
@@ -81,8 +85,8 @@ impl<L: FreeList> FreeSpace<L> {
         &self.list
     }
 
-    /// Adds a chunk of `words` words, rounded up to whole blocks. `starts` and `marks` are those of
-    /// the space: no closure starts in the chunk yet.
+    /// Adds a chunk of `words` words, rounded up to whole blocks, and returns it. `starts` and
+    /// `marks` are those of the space: no closure starts in the chunk yet.
     ///
     /// # Errors
     /// If the heap has no memory for it.
@@ -92,10 +96,10 @@ impl<L: FreeList> FreeSpace<L> {
         starts: &mut MarkBits,
         marks: &mut MarkBits,
         words: Words,
-    ) -> Result<(), OutOfMemory> {
+    ) -> Result<BlockRun, OutOfMemory> {
         let run = self.chunk(heap, starts, marks, words)?;
         self.add(run);
-        Ok(())
+        Ok(run)
     }
 
     /// Ensures that small closures of `words` words in total can be promoted, whichever free blocks
@@ -136,19 +140,31 @@ impl<L: FreeList> FreeSpace<L> {
         Ok(())
     }
 
-    /// Returns chunks that are free as a whole to the heap, as long as `keep` words stay free.
+    /// Returns chunks that are free as a whole to the heap. The first of them stay, until `keep`
+    /// words are free with them and with the free blocks of the other chunks. Returns the number of
+    /// those that went.
     ///
     /// # Panics
     /// If a sweep is under way.
-    pub fn shrink(&mut self, heap: &mut Heap, keep: Words) {
+    pub fn shrink(&mut self, heap: &mut Heap, keep: Words) -> usize {
         assert!(self.ahead.is_none(), "a sweep knows its chunks");
-        for chunk in self.memory.chunks().to_vec().into_iter().rev() {
-            let fits = self.memory.free() >= keep + chunk.bytes().to_words_up();
-            if let Some(block) = self.memory.filling(chunk).filter(|_| fits) {
+        let filling = |run: &BlockRun| {
+            self.memory
+                .filling(*run)
+                .map(|block| (block, run.bytes().to_words_up()))
+        };
+        let chunks: Vec<_> = self.memory.chunks().iter().filter_map(filling).collect();
+        let mut stays = self.memory.free() - chunks.iter().map(|(_, words)| *words).sum();
+        let before = self.memory.chunks().len();
+        for (block, words) in chunks {
+            if stays < keep {
+                stays += words;
+            } else {
                 self.list.absorbed(&mut self.memory, block);
                 heap.free(self.memory.remove(block));
             }
         }
+        before - self.memory.chunks().len()
     }
 
     /// A new run, without bits.

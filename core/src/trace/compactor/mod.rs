@@ -21,16 +21,20 @@
 //! (Threading, as in Jonkers' method, chains the slots of all closures through their referents, and
 //! so cannot be shared.) One thread makes the plan, which takes a twentieth of the time of a slide.
 //!
-//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it
-//! was moved. (As long as closures go to an earlier chunk than they come from, that is clear. When
-//! they begin to go to the chunk that they come from, those before them in it need no more room
-//! than they had, and so everything that fitted in it fits.) [`LiveMap`] asserts it of each entry.
-//! At the end of a chunk at most the closures that begin in one entry are lost, 470 words; of small
-//! closures a few words.
+//! Invariant: no closure goes behind its own place, in the order of chunks and in its chunk, so
+//! none is overwritten before it was moved. (As long as closures go to an earlier chunk than they
+//! come from, that is clear. When they begin to go to the chunk that they come from, those before
+//! them in it need no more room than they had, and so everything that fitted in it fits.) The plan
+//! asserts it of each entry. At the end of a chunk at most the closures that begin in one entry are
+//! lost, 470 words; of small closures a few words.
+//!
+//! A [free space](crate::space::FreeSpace) is one lane, whose closures of all kinds lie together
+//! ([`free`]).
 //!
 //! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and two words and a byte
 //! for each chunk.
 
+mod free;
 mod plan;
 mod slide;
 mod turns;
@@ -49,14 +53,14 @@ use slide::{Slid, Slide, for_each_live, update};
 #[cfg(all(test, gclab_loom))]
 pub(super) use turns::Turns;
 
-/// One compaction of the oldest step, under way.
+/// One compaction of the oldest step or of a free space, under way.
 #[derive(Debug)]
 pub struct Compactor<'m> {
     map: &'m mut LiveMap,
     lanes: [PlannedLane; 2],
     large: Vec<LargeObject>,
+    /// Large objects of the oldest step that died.
     dead_large: Vec<BlockRun>,
-    number: u8,
     workers: Option<Workers<'m>>,
     /// The slots of handles, which are updated by the slide.
     handles: Vec<SlotRange>,
@@ -78,8 +82,7 @@ impl<'m> Compactor<'m> {
     /// After marking: gives every live closure of the oldest step its place. All live closures are
     /// there.
     pub fn plan(steps: &mut Steps, map: &'m mut LiveMap) -> Self {
-        let number = steps.oldest();
-        let step = std::mem::take(steps.step_mut(number));
+        let step = std::mem::take(steps.step_mut(steps.oldest()));
         let (mut large, mut dead_large) = (Vec::new(), Vec::new());
         for &object in step.large() {
             let start = object.run.start();
@@ -90,13 +93,24 @@ impl<'m> Compactor<'m> {
                 dead_large.push(object.run);
             }
         }
-        let lanes = [step.scanned, step.flat].map(|lane| PlannedLane::new(lane.into_chunks(), map));
+        let lanes = [step.scanned, step.flat].map(|lane| {
+            let mut chunks = lane.into_chunks();
+            chunks.sort_unstable_by_key(|chunk| chunk.run.start());
+            PlannedLane::new(chunks, map)
+        });
+        Compactor {
+            dead_large,
+            ..Compactor::planned(map, lanes, large)
+        }
+    }
+
+    /// A compaction of these lanes, between these large objects, which live.
+    fn planned(map: &'m mut LiveMap, lanes: [PlannedLane; 2], large: Vec<LargeObject>) -> Self {
         Compactor {
             map,
             lanes,
             large,
-            dead_large,
-            number,
+            dead_large: Vec::new(),
             workers: None,
             handles: Vec::new(),
             slid: Slid::default(),
@@ -161,7 +175,7 @@ impl<'m> Compactor<'m> {
                 self.map.clear(start, start + Bytes(ENTRY_BYTES));
             }
         }
-        let step = steps.step_mut(self.number);
+        let step = steps.step_mut(steps.oldest());
         let mut freed = self.dead_large;
         for (lane, planned) in [&mut step.scanned, &mut step.flat].into_iter().zip(self.lanes) {
             let PlannedLane { chunks, ends, .. } = planned;

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A lane whose live closures have their places.
 #[derive(Debug)]
 pub(super) struct PlannedLane {
-    /// The chunks as they were, by address.
+    /// The chunks as they were, in order.
     pub chunks: Vec<Chunk>,
     /// The future ends of the chunks that are still needed, which are the first ones.
     pub ends: Vec<Addr>,
@@ -18,14 +18,23 @@ pub(super) struct PlannedLane {
 }
 
 impl PlannedLane {
-    /// Gives the live closures of these chunks their places in the first of them, by address.
-    pub(super) fn new(mut chunks: Vec<Chunk>, map: &mut LiveMap) -> Self {
-        chunks.sort_unstable_by_key(|chunk| chunk.run.start());
+    /// A lane without chunks.
+    pub(super) fn empty() -> Self {
+        PlannedLane {
+            chunks: Vec::new(),
+            ends: Vec::new(),
+            into: Vec::new(),
+            words: Words::ZERO,
+        }
+    }
+
+    /// Gives the live closures of these chunks their places in the first of them, in order.
+    pub(super) fn new(chunks: Vec<Chunk>, map: &mut LiveMap) -> Self {
         let mut ends: Vec<Addr> = Vec::with_capacity(chunks.len());
         let mut into = Vec::with_capacity(chunks.len());
         let mut live = 0;
         let (mut free, mut limit) = (Addr(0), Addr(0));
-        for chunk in &chunks {
+        for (number, chunk) in chunks.iter().enumerate() {
             let mut reached = 0..0;
             let mut at = chunk.run.start();
             while at < chunk.end {
@@ -38,6 +47,8 @@ impl PlannedLane {
                         ends.push(next.start());
                         (free, limit) = (next.start(), next.end());
                     }
+                    let is_before = ends.len() <= number || free <= map.first_beginning(at);
+                    assert!(is_before, "a closure would go behind its place");
                     map.set_destination(at, free);
                     free.0 += words.0 * 8;
                     if let Some(end) = ends.last_mut() {

@@ -310,12 +310,12 @@ unsafe fn slide_chunk<const UPDATE: bool>(chunk: Chunk, map: LiveView<'_>) -> Sl
 /// Moves a closure to `to`, with its slots updated if that is still to be done. Returns its size.
 ///
 /// # Safety
-/// A closure is at `closure`, whose referents are marked and planned. `to` is not at a higher
-/// address, and closures that this overwrites have been moved.
+/// A closure is at `closure`, whose referents are marked and planned. `to` is in an earlier chunk,
+/// or not at a higher address. Closures that this overwrites have been moved.
 #[inline(always)]
 unsafe fn slide_closure<const UPDATE: bool>(closure: ClosureRef, to: ClosureRef, map: LiveView<'_>) -> Words {
     // SAFETY: the caller's promise. Words are read before anything is written at or behind them,
-    // since `to` is not behind the closure.
+    // since `to` is in another chunk, or not behind the closure.
     unsafe {
         let to = to.0;
         let header = closure.header();

@@ -1,0 +1,70 @@
+//! Room after a minor collection: the size of the minor heap, and memory for its promotion.
+
+use super::course::Course;
+use super::task::Major;
+use super::{Ocaml, least_area};
+use gclab_core::block::OutOfMemory;
+use gclab_core::collector::{Bump, Cause, Cycle, Pause};
+use gclab_core::heap::Heap;
+use gclab_core::words::Bytes;
+
+impl Ocaml {
+    /// There is no room for the least minor heap: frees what a whole cycle finds, and then what a
+    /// compaction does.
+    pub(super) fn last_resort(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
+        if course.cycle != Cycle::Whole {
+            let (whole, more) = self.work(pause, Major::Everything);
+            course.cycle = whole;
+            course.done += more;
+            if self.make_room(pause) {
+                return;
+            }
+        }
+        self.compact(pause, &mut course.done);
+        self.make_room(pause);
+    }
+
+    /// After a minor collection: returns free chunks if a cycle is over and memory is short, and
+    /// gives the minor heap its size. Returns whether there is room for the least minor heap.
+    pub(super) fn make_room(&mut self, pause: &mut Pause<'_, Bump>) -> bool {
+        let is_short = self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage;
+        if is_short && self.major.is_idle() {
+            self.major.shrink_to_the_least(pause.heap);
+        }
+        let least = least_area(pause.capabilities.iter().len() as u32);
+        self.exhausted = self.set_area(pause.heap, least).err();
+        self.exhausted.is_none()
+    }
+
+    /// Gives the empty minor heap its size, and sets room aside for the promotion of all of it.
+    /// Where there is too little memory, it is smaller, down to `least`.
+    ///
+    /// # Errors
+    /// If there is not even room for that.
+    pub(super) fn set_area(&mut self, heap: &mut Heap, least: Bytes) -> Result<(), OutOfMemory> {
+        let mut area = self.settings.minor_heap.max(least);
+        self.is_urgent = false;
+        loop {
+            let resized = self.resize(heap, area);
+            let size = self.nursery.size().to_words_up();
+            match resized.and_then(|()| self.major.prepare(heap, &self.settings, size)) {
+                Ok(()) => return Ok(()),
+                Err(error) if area <= least => return Err(error),
+                Err(_) => {
+                    area = Bytes(area.0 / 2).max(least);
+                    self.is_urgent = true;
+                }
+            }
+        }
+    }
+
+    /// Gives the minor heap the size `area`. A run of blocks ends at its middle, where a slice is
+    /// due.
+    fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {
+        if area != self.area {
+            self.area = area;
+            self.nursery.resize(heap, Bytes(area.0 / 2))?;
+        }
+        self.nursery.resize(heap, area)
+    }
+}
