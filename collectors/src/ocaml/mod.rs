@@ -194,7 +194,8 @@ impl Collect for Ocaml {
         if let Some(last) = last {
             (self.counts, self.cycles) = last;
         }
-        self.occasion.has_passed(task, cycle, pause.cause.request().is_some());
+        self.occasion
+            .has_passed(task, cycle, matches!(pause.cause, Cause::Asked(_)));
         Ok(self.outcome(&promoted, cycle, done))
     }
 
