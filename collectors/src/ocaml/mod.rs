@@ -200,7 +200,7 @@ impl Collect for Ocaml {
         if let Some(last) = last {
             (self.counts, self.cycles) = last;
         }
-        let is_asked = pause.cause.request().is_some();
+        let is_asked = matches!(pause.cause, Cause::Asked(_));
         self.occasion.has_passed(course.task, course.cycle, is_asked);
         Ok(self.outcome(&course))
     }

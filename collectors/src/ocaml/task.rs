@@ -140,8 +140,8 @@ impl Occasion {
         }
     }
 
-    /// A pause has passed that did this task, and this part of a cycle; perhaps the program asked for
-    /// it. An automatic slice moves the trigger.
+    /// A pause has passed that did this task, and this part of a cycle; perhaps the program asked
+    /// for it. An automatic slice moves the trigger.
     pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle, is_asked: bool) {
         if task.minor {
             self.trigger = Trigger::Middle;

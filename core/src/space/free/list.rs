@@ -20,8 +20,9 @@ pub trait FreeList: fmt::Debug + Send + 'static {
     /// Adds a block that no sweep has found: a new chunk, or the rest of a block.
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock);
 
-    /// Whether a sweep goes on to the end of the free memory that it has found, for the work of the
-    /// first closure there. Otherwise each dead closure is work, and the free block behind it is none.
+    /// Whether a sweep goes on to the end of the free memory that it has found, for the work of
+    /// the first closure there. Otherwise each dead closure is work, and the free block behind it
+    /// is none.
     fn sweeps_to_the_end(&self) -> bool {
         false
     }

@@ -104,9 +104,9 @@ impl<L: FreeList> FreeSpace<L> {
 
     /// Ensures that small closures of `words` words in total can be promoted, whichever free blocks
     /// the list chooses: if there may be too little room, sets chunks aside. `chunk` returns the
-    /// words of the next one, from the words of all chunks before it. They become chunks of the
-    /// space when no free block fits. Where the heap has no memory for one, it is as small as it may
-    /// be. Chunks that are not needed go back to the heap.
+    /// words of the next one from those of all before it. They become chunks of the
+    /// space when no free block fits. Where the heap has no memory for one, it is as small as it
+    /// may be. Chunks that are not needed go back to the heap.
     ///
     /// # Errors
     /// If the heap has no memory for them.

@@ -61,8 +61,8 @@ struct Run {
     /// The end of the live closure before it, or the start of its chunk.
     start: Addr,
     words: Words,
-    /// The words that are work: of each closure, fragment and free block that the sweep comes to, but
-    /// for those that a closure before them takes along.
+    /// The words that are work: of each closure, fragment and free block that the sweep comes to,
+    /// but for those that a closure before them takes along.
     work: Words,
     /// The last of them was a dead closure or a fragment.
     is_white: bool,
@@ -104,8 +104,8 @@ impl<L: FreeList> FreeSpace<L> {
         Swept { passed, is_over: false }
     }
 
-    /// Sweeps the part of a chunk from `from` on that has `left` words of work, up to the end of the
-    /// first free memory that it makes. Returns the end of the part, and its work.
+    /// Sweeps the part of a chunk from `from` on that has `left` words of work, up to the end of
+    /// the first free memory that it makes. Returns the end of the part, and its work.
     fn sweep_from(
         &mut self,
         starts: &mut MarkBits,
