@@ -126,7 +126,8 @@ impl<B> SnapshotBarrier<B> {
     #[inline(never)]
     fn note<A>(capability: Capability<'_, A>, closure: ClosureRef) {
         let state = capability.state_of(closure.addr());
-        if !state.is_outside() && state.step() > 0 {
+        let is_old = state.step() > 0 || mutant!("sliced/young-noted");
+        if !state.is_outside() && is_old {
             capability.overwritten().push(closure);
         }
     }

@@ -9,8 +9,10 @@ use clap::{Args, ValueEnum};
 use gclab_report::{Order, Results, Rivals, compare as compare_folders, compare_builds, history_of};
 use gclab_sweep::find::find;
 use gclab_sweep::suggest::suggest;
+use gclab_sweep::tell;
 
 use crate::common::{fraction, print, refuse};
+use crate::conditions::disturbances;
 use crate::report::open_compared;
 
 /// Compare two results folders, two collectors, or the history of many folders: exit 0 without a
@@ -92,6 +94,10 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
         return refuse("--against needs --collector, or --build");
     }
     let comparison = open_compared(&[base.clone(), new.clone()]).and_then(|folders| {
+        note_disturbed(&folders[0], base);
+        if new != base {
+            note_disturbed(&folders[1], new);
+        }
         if let Some(rivals) = rivals {
             has_collector(&folders[0], base, rivals.against)?;
             has_collector(&folders[1], new, rivals.collector)?;
@@ -143,6 +149,14 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
         ExitCode::FAILURE
     } else {
         printed
+    }
+}
+
+/// Says so if runs of a folder were disturbed: what looks like a change may come from that.
+fn note_disturbed(results: &Results, folder: &Path) {
+    if let Some(how) = disturbances(results) {
+        let folder = folder.display();
+        tell!("gclab: note: {folder}: runs were disturbed ({how}); a difference may come from that");
     }
 }
 

@@ -93,6 +93,16 @@ pub(crate) fn changes(
     })
 }
 
+/// Says which checks failed during the runs of a folder, and in how many runs; `None` without any.
+pub(crate) fn disturbances(results: &Results) -> Option<String> {
+    let failed = Disturbance::ALL.iter().filter_map(|disturbance| {
+        let count = results.disturbed_by(disturbance.name());
+        (count > 0).then(|| format!("{disturbance} in {count} of {}", results.timed()))
+    });
+    let failed: Vec<String> = failed.collect();
+    (!failed.is_empty()).then(|| failed.join(", "))
+}
+
 /// One message for each check that failed during a run.
 pub(crate) fn disturbed(results: &Results) -> Vec<String> {
     let during = |disturbance: &Disturbance| {

@@ -17,7 +17,7 @@ use gclab_sweep::minheap::reference;
 use gclab_sweep::plan::{ORDER, RunKind, Schedule};
 use gclab_sweep::run::Run;
 use gclab_sweep::runner::precision::PILOT;
-use gclab_sweep::runner::progress::{Estimator, Left};
+use gclab_sweep::runner::progress::Estimator;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep};
 use gclab_sweep::text::{counted, duration};
@@ -230,13 +230,7 @@ fn size_and_time(
     source: Option<String>,
 ) -> String {
     let runs = schedule.len();
-    let time = (!estimator.is_empty()).then(|| {
-        let mut left = Left::default();
-        for kind in kinds {
-            left.add(kind.run().planned, kind.count);
-        }
-        estimator.estimate(&left)
-    });
+    let time = (!estimator.is_empty()).then(|| estimator.estimate_kinds(kinds));
     let estimate = match (time.flatten(), source) {
         (Some(time), source) => {
             let source = source.unwrap_or_else(|| "by earlier runs".to_owned());

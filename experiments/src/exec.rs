@@ -6,8 +6,6 @@
 //! panic (101) or a signal is a crash.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,6 +18,7 @@ use gclab_flags::{FlagValue, Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request, end_by};
 use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
 use gclab_stats::render;
+use gclab_sweep::counters::pauses::PauseCounters;
 use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
@@ -29,6 +28,7 @@ use gclab_workloads::{Args, WorkloadDescription};
 use crate::common::{self, EXIT_PANIC, fail, print, refuse};
 use crate::exhausted::exhausted;
 use crate::given::{given, notes};
+use crate::record_file::RecordFile;
 use crate::settings::Settings;
 
 /// Run one workload under one collector, in this process
@@ -46,6 +46,10 @@ pub(crate) struct Arguments {
     /// workload's name, here]
     #[arg(long, value_name = "STEM")]
     profile: Option<PathBuf>,
+    /// Read the performance counters at each pause, so that the record has those of the mutator and
+    /// those of collections apart
+    #[arg(long, requires = "record")]
+    pause_counters: bool,
 }
 
 /// The workload, its arguments and the collector of a run.
@@ -245,13 +249,16 @@ fn run(
         record: record.as_ref().map(|record| (&record.file, record.path.as_path())),
         ..checked.request(&program, words)
     };
+    // Opened while this is the only thread: the others inherit them.
+    let counters = pause_counters(arguments);
+    let listeners = counters.iter().map(PauseCounters::listener).collect();
     let Done {
         ended,
         statistics,
         profile,
         unwritten,
         unlogged,
-    } = executor.execute(&request, Vec::new());
+    } = executor.execute(&request, listeners);
     if !matches!(ended, Ended::Refused(_))
         && let Some(Err(message)) = record.as_ref().map(RecordFile::empty)
     {
@@ -293,12 +300,15 @@ fn run(
             flags: checked.given(),
             ..Configuration::default()
         };
+        let (mut_counters, gc_counters) = counters.map_or((None, None), |counters| counters.split());
         let rts = (!words.is_empty()).then(|| "+RTS".to_owned());
         let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();
         let line = RunRecord {
             outcome,
             checksum,
             max_rss_bytes: machine::peak_resident(),
+            mut_counters,
+            gc_counters,
             latency: measured.as_ref().map(latency),
             stats: statistics.as_ref().map(RunStats::from),
             profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),
@@ -320,54 +330,11 @@ fn run(
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// The file of `--record`. It keeps its old text until the run is over.
-struct RecordFile {
-    path: PathBuf,
-    file: File,
-    /// The new file, if there was none: the target of a link, not the link.
-    made: Option<PathBuf>,
-}
-
-impl RecordFile {
-    fn create(path: &PathBuf) -> Result<RecordFile, String> {
-        let is_new = fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-        let file = File::options().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| RecordFile::problem(path, &error))?;
-        Ok(RecordFile {
-            path: path.clone(),
-            file,
-            made: if is_new { fs::canonicalize(path).ok() } else { None },
-        })
-    }
-
-    /// The run was refused: leaves the files as they were.
-    fn leave(self) {
-        if let Some(made) = self.made {
-            // A problem here is less than the one that the user learns about.
-            let _ = fs::remove_file(made);
-        }
-    }
-
-    /// The run was not refused: removes the old text. A device has none.
-    fn empty(&self) -> Result<(), String> {
-        let emptied = self
-            .file
-            .metadata()
-            .and_then(|there| if there.is_file() { self.file.set_len(0) } else { Ok(()) });
-        emptied.map_err(|error| RecordFile::problem(&self.path, &error))
-    }
-
-    /// Writes the record as one line.
-    fn write(mut self, line: &RunRecord) -> Result<(), String> {
-        serde_json::to_vec(line)
-            .map_err(io::Error::from)
-            .and_then(|text| self.file.write_all(&[text.as_slice(), b"\n"].concat()))
-            .map_err(|error| RecordFile::problem(&self.path, &error))
-    }
-
-    fn problem(path: &std::path::Path, error: &io::Error) -> String {
-        format!("--record {}: {error}", path.display())
-    }
+/// The counters that are read at each pause, if the run is to read them and the machine has any.
+fn pause_counters(arguments: &Arguments) -> Option<PauseCounters> {
+    let opened = arguments.pause_counters.then(PauseCounters::open)?;
+    let absent = |why| notes(&[format!("--pause-counters: {why}")]);
+    opened.map_err(absent).ok()
 }
 
 #[cfg(test)]

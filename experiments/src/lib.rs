@@ -2,9 +2,9 @@
 //! and reports (`gclab_report`).
 //!
 //! Where things are: `cli` (the words of the command line, and the subcommand that they name), one
-//! module for each subcommand, `dry_run` and `run_arguments` (parts of `run`), `settings` and
-//! `given` (flags and their sources), `exhausted` and `verdict` (long messages), `common`
-//! (messages, exit statuses and look-ups that the subcommands share).
+//! module for each subcommand, `dry_run` and `run_arguments` (parts of `run`), `record_file` (a
+//! part of `exec`), `settings` and `given` (flags and their sources), `exhausted` and `verdict`
+//! (long messages), `common` (messages, exit statuses and look-ups that the subcommands share).
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +33,7 @@ mod new;
 mod own_program;
 mod plan;
 mod profile;
+mod record_file;
 mod report;
 mod run;
 mod run_arguments;

@@ -56,10 +56,10 @@ impl<W: Write> LifeTeller<W> {
         let mut moved = false;
         for event in side_words.take_life() {
             match event {
-                LifeEvent::Allocated { at, .. } => {
+                LifeEvent::Allocated { at, step, .. } => {
                     let text = born(&event, side_words);
                     self.say(time_ns, &text);
-                    self.state = State::Alive { at, step: 0 };
+                    self.state = State::Alive { at, step };
                 }
                 LifeEvent::Moved { from, to } => {
                     moved = true;
@@ -138,6 +138,7 @@ fn born(event: &LifeEvent, side_words: &SideWords) -> String {
         words,
         info,
         stack,
+        ..
     } = event
     else {
         return String::new();

@@ -53,8 +53,8 @@ documented! {
         pub page_faults: Option<u64>,
         /// Context switches, if the system lets the runner count in the kernel.
         pub context_switches: Option<u64>,
-        /// The least share of the run for which a counter counted. Counters share registers; a
-        /// count is scaled to the whole run. Absent if all counted all the time.
+        /// The least share of the time for which a counter counted. Counters share registers; a
+        /// count is scaled to the whole time. Absent if all counted all the time.
         pub least_share: Option<f64>,
     }
 }

@@ -11,6 +11,10 @@
 //! All closures have the same size in OCaml: an item 3 words, a payload 2 words and its bytes, an
 //! array 2 words and its slots. None is a large object.
 //!
+//! A workload knows no collector. So it makes the requests themselves that the functions of the
+//! module `Gc` make under the collector `ocaml`: `minor`, `major_slice 0`, `major`, `major_slice
+//! 10000`, `full_major`, `minor`, `compact` and `major`.
+//!
 //! The first items are set-up; the sum is exit.
 
 use gclab_core::closure::{Closure, Ptr};

@@ -11,7 +11,8 @@ use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_stats::Statistics;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A link of a list.
 #[derive(Closure, Debug)]
@@ -76,6 +77,7 @@ pub fn slices<C: Collector>() {
     promoted::<C>();
     large::<C>();
     young::<C>();
+    finalised::<C>();
 }
 
 /// The program takes a closure out of one that is marked and not scanned yet, and overwrites the
@@ -180,6 +182,31 @@ fn young<C: Collector>() {
                 m.collect(SLICE);
                 m.collect(Request::Cycle);
                 assert!(var.get(m).read(m).is_none());
+            });
+        });
+    }
+}
+
+/// A closure at the end of the list has a finaliser. It lives, though marking comes to it late; the
+/// finaliser runs when it is gone.
+fn finalised<C: Collector>() {
+    for slices in SLICES {
+        let ran = Arc::new(AtomicU64::new(0));
+        in_slices::<C>(|m| {
+            m.frame(|m, [long]| {
+                let count = Arc::clone(&ran);
+                let (view, last) = m.alloc_with(|_| Number::new(7, None));
+                view.finalise_last(last, move |_| _ = count.fetch_add(1, Relaxed));
+                let long = long.put_option(view, Some(last));
+                list(m, &long, LENGTH);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                m.collect(Request::Cycle);
+                m.alloc(|_| Number::new(8, None));
+                assert_eq!(ran.load(Relaxed), 0, "the closure lives, after {slices} slices");
+                long.set(m, None);
+                m.collect(Request::Full);
+                m.alloc(|_| Number::new(9, None));
+                assert_eq!(ran.load(Relaxed), 1, "the closure is gone");
             });
         });
     }

@@ -46,7 +46,7 @@ pub struct GenerationalImmix<const NURSERY: bool> {
     is_urgent: bool,
 }
 
-/// What both have in common.
+/// The description of both, but for names.
 const DESCRIPTION: Description = Description {
     name: "",
     summary: "",
@@ -144,7 +144,7 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
 }
 
 impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
-    /// A minor collection. What survives it is old.
+    /// A minor collection. Its survivors are old.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
         let marked = self.spaces.mark(pause, Marking::Young);
         self.old += marked.words.to_bytes();

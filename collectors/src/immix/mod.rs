@@ -2,8 +2,8 @@
 //! Mutators allocate in the holes between them. Closures of fragmented blocks and of the nursery of
 //! `gen-immix` move, if there is room.
 //!
-//! `immix` marks everything at each collection. Between two collections mutators take as much as
-//! there is live data: (F − 1) × live, or -A.
+//! `immix` marks everything at each collection. Between two collections mutators take
+//! (F − 1) × live, and -A at least.
 //!
 //! Memory at the worst: F × live, and the holes that are too small.
 

@@ -127,7 +127,7 @@ impl Spaces {
                 }
                 self.lines.condemn(&mut self.marks, pause.capabilities);
                 self.large.condemn(&mut self.marks);
-                // Whatever these slots lead to is found from the roots, if they live.
+                // The closures that these slots lead to are found from the roots, if they live.
                 let sets = pause.capabilities.iter().map(Capability::remembered);
                 sets.for_each(|set| set.take(|_| ()));
             }

@@ -1,4 +1,4 @@
-//! What the collector counts over a run, for the module `Gc`.
+//! The counts of the collector over a run, for the module `Gc`.
 
 use gclab_core::collector::{Cause, Request};
 use gclab_core::words::Words;

@@ -135,7 +135,7 @@ fn fragmented_blocks_are_emptied_and_all_pointers_follow() {
             let slop = |collection: &Collection| collection.work.slop.0;
             let (first, last) = (&collections[0], &collections[7]);
             assert!(slop(first) > NODES * SIZE * 9 / 10, "{first:?}");
-            // The reserve may have one run, which one thread takes. The other one moves nothing then.
+            // The reserve may have one run, which one thread takes. The other then moves nothing.
             let most = slop(first) / if gc_threads == 1 { 10 } else { 1 };
             assert!(slop(last) < most, "{last:?}");
             let copied: usize = collections.iter().map(|collection| collection.work.copied.0).sum();

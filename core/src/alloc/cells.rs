@@ -86,12 +86,12 @@ unsafe impl Alloc for Cells {
     fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
         let class = SizeClass::of(words);
         let (hole, cell) = (&self.holes[class.index()], class.cell().to_bytes());
-        if let Some(at) = hole.reserve_sampled(cell, words, &self.sampler) {
+        let own = mutant!("memprof/padding-sampled", words => class.cell());
+        if let Some(at) = hole.reserve_sampled(cell, own, &self.sampler) {
             return Some(at);
         }
         let (running, at) = hole.next(cell)?;
         self.left.set(self.left.get() + running);
-        let own = mutant!("memprof/padding-sampled", words => class.cell());
         hole.pass(cell, own, &self.sampler);
         Some(at)
     }
@@ -236,5 +236,28 @@ mod tests {
         cells.restrict(None);
         assert_eq!([(); 4].map(|()| take(Words(3))), [Some(10), Some(19), Some(22), None]);
         assert_eq!(cells.take_allocated(), Words(4 + 9).to_bytes());
+    }
+    /// At a rate of 1 every word of a closure is sampled, and none of those behind it in its cell.
+    #[test]
+    fn the_rest_of_a_cell_is_not_sampled() {
+        let mut memory = [0_u64; 4 * 40];
+        let start = Addr::of(memory.as_mut_ptr());
+        let (cells, words) = (Cells::default(), Words(37));
+        let class = SizeClass::of(words);
+        assert!(class.cell() > words && class.cell() <= Words(40), "{:?}", class.cell());
+        let hole = |from: usize, count: usize| {
+            let at = start + Words(from * class.cell().0);
+            (at, at + Words(count * class.cell().0))
+        };
+        cells.sample(Some(Sampling { rate: 1.0, seed: 42 }));
+        // The second hole is not a neighbour of the first.
+        cells.set_holes(class, hole(0, 2), &[hole(3, 1)]);
+        for place in [0, 1, 3] {
+            assert_eq!(cells.reserve(words), None, "the sampled word is in the way");
+            assert_eq!(cells.reserve_elsewhere(words), Some(hole(place, 1).0));
+            cells.commit(hole(place, 1).0, words);
+            assert_eq!((cells.take_samples(), cells.take_samples()), (37, 0), "in cell {place}");
+        }
+        assert_eq!(cells.reserve_elsewhere(words), None);
     }
 }

@@ -99,7 +99,7 @@ impl Heap {
     pub(crate) fn map_side_words(&mut self, config: &Config) -> Result<(), MemoryError> {
         let reserved = self.blocks.accounting().reserved.0;
         let base = self.blocks.base();
-        let followers = Followers::new(base, config.follow_moves, config.follow_closure);
+        let followers = Followers::new(base, self.states, config.follow_moves, config.follow_closure);
         let side_words = SideWords::new(base, reserved, config.profile.follows_uses(), followers)?;
         self.side_words = Some(Arc::new(side_words));
         Ok(())

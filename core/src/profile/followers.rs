@@ -4,6 +4,7 @@
 use super::cost_centre::StackId;
 use super::life::{Followed, Life, LifeEvent};
 use super::move_log::{MoveLog, Moves};
+use crate::block::StateView;
 use crate::closure::TypeInfo;
 use crate::words::{Addr, Words};
 
@@ -12,15 +13,17 @@ use crate::words::{Addr, Words};
 pub(crate) struct Followers {
     moves: Option<MoveLog>,
     life: Option<Life>,
+    states: StateView,
 }
 
 impl Followers {
-    /// Those of the heap at `base`: a log of moves if `moves`, and the life of `closure`. `None` if
-    /// there would be neither.
-    pub(crate) fn new(base: Addr, moves: bool, closure: Option<Followed>) -> Option<Followers> {
+    /// Those of the heap at `base` whose blocks have these `states`: a log of moves if `moves`, and
+    /// the life of `closure`. `None` if there would be neither.
+    pub(crate) fn new(base: Addr, states: StateView, moves: bool, closure: Option<Followed>) -> Option<Followers> {
         (moves || closure.is_some()).then(|| Followers {
             moves: moves.then(|| MoveLog::new(base)),
             life: closure.map(Life::new),
+            states,
         })
     }
 
@@ -28,7 +31,7 @@ impl Followers {
     #[cold]
     pub(super) fn born(&self, at: Addr, words: Words, info: &'static TypeInfo, stack: StackId) {
         if let Some(life) = &self.life {
-            life.born(at, words, info, stack);
+            life.born((at, self.states.of(at).step()), words, info, stack);
         }
     }
 

@@ -26,6 +26,8 @@ pub enum LifeEvent {
         number: u64,
         /// The address of its header.
         at: Addr,
+        /// The step of its block.
+        step: u8,
         /// The size, header included.
         words: Words,
         /// Its info table.
@@ -74,8 +76,8 @@ impl Life {
         }
     }
 
-    /// Notes an allocation.
-    pub(super) fn born(&self, at: Addr, words: Words, info: &'static TypeInfo, stack: StackId) {
+    /// Notes an allocation, at an address and in a step.
+    pub(super) fn born(&self, (at, step): (Addr, u8), words: Words, info: &'static TypeInfo, stack: StackId) {
         let number = self.allocations.fetch_add(1, Relaxed) + 1;
         self.takes_place(at);
         let begins = match self.followed {
@@ -87,6 +89,7 @@ impl Life {
             self.events.lock().push(LifeEvent::Allocated {
                 number,
                 at,
+                step,
                 words,
                 info,
                 stack,
@@ -138,7 +141,7 @@ mod tests {
     static BYTES: TypeInfo = TypeInfo::variable(Kind::ArrWords, "BYTES");
 
     fn born(life: &Life, at: usize) {
-        life.born(Addr(at), Words(2), &BYTES, StackId(0));
+        life.born((Addr(at), 0), Words(2), &BYTES, StackId(0));
     }
 
     /// Where each event left the closure, 0 for dead.

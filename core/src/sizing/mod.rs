@@ -8,7 +8,8 @@
 //! As the limit nears, three things give way, in this order: the factor, so that the next major
 //! collection still fits; the allocation area (that of all capabilities together, here and below),
 //! down to a few blocks; and minor collections, which become major ones. The heap is exhausted only
-//! when a major collection leaves less than half of `-m` percent of the limit to allocate in.
+//! when a major collection leaves less than half of `-m` percent of the limit to allocate in, or no
+//! room for the allocation that asked for it.
 //!
 //! Invariant: planned memory fits. After [`Sizing::resize`] the next collection has the memory that
 //! it copies into, even if everything lives (`Heap::prepare_to_copy` does not fail; property

@@ -200,7 +200,7 @@ impl<M: MutatorKind> World<M> {
         session: Session<'_, M::Alloc>,
         words: Words,
     ) -> Result<Addr, Exhausted> {
-        let mut collected = false;
+        let (mut collected, mut all_collected) = (false, false);
         loop {
             let alloc = &session.capability.alloc;
             if let Some(at) = alloc.reserve_any(words).or_else(|| alloc.reserve_elsewhere(words)) {
@@ -219,9 +219,10 @@ impl<M: MutatorKind> World<M> {
                     collected = true;
                 }
                 Ok(Refill::Collect) => panic!("{}: no room straight after a collection", self.description.name),
-                Err(_) if !collected => {
+                // A minor collection may have left garbage.
+                Err(_) if !all_collected => {
                     self.stop_and_collect(state, Some(session), Cause::Shortage)?;
-                    collected = true;
+                    (collected, all_collected) = (true, true);
                 }
                 Err(cause) => return Err(self.exhausted(cause)),
             }

@@ -23,6 +23,10 @@ pub(crate) struct Files<'f> {
 /// The flag of a run that writes an event log.
 pub(crate) const LOG_FLAG: &str = "-l";
 
+/// The option of a run whose record has its performance counters of each part. Without a record it
+/// would have no effect.
+pub const PAUSE_COUNTERS: &str = "--pause-counters";
+
 /// The words after the program's name. With `files`, the run writes its record, profile and event
 /// log there.
 pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
@@ -39,6 +43,9 @@ pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
     words.extend(["--collector".to_owned(), planned.collector.clone()]);
     if let Some(files) = files {
         words.extend(["--record".to_owned(), files.record.display().to_string()]);
+        if run.surroundings.pause_counters {
+            words.push(PAUSE_COUNTERS.to_owned());
+        }
         if let Purpose::HeapProfile(_) = planned.purpose() {
             words.extend(["--profile".to_owned(), files.profile.display().to_string()]);
         }
@@ -125,11 +132,13 @@ fn shown_workload(run: &Run) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use gclab_flags::FlagValue;
     use gclab_results::shell_line;
 
     use super::*;
-    use crate::run::Combination;
+    use crate::run::{Combination, Surroundings};
 
     fn run(args: &[&str], flags: &[(&str, &str)]) -> Run {
         let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
@@ -157,6 +166,16 @@ mod tests {
             shell_line(&words),
             "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -RTS"
         );
+        let mut counted = planned.clone();
+        counted.surroundings = Arc::new(Surroundings {
+            pause_counters: true,
+            ..Surroundings::default()
+        });
+        assert_eq!(
+            shell_line(&exec(&counted, Some(&files))),
+            "exec mut_array 10 20 --collector copying --record '/tmp/a b' --pause-counters +RTS -A1m -F1.5 -RTS"
+        );
+        assert_eq!(shown(&counted), shown(&planned), "without a record they have no effect");
         let mut logged = planned.clone();
         logged.planned.eventlog = Some(true);
         let words = exec(&logged, Some(&files));

@@ -102,6 +102,8 @@ pub struct Experiment {
     /// The commands that run before each run of a workload, untimed. Programs have their own, or
     /// the same.
     pub prepare: Vec<Vec<String>>,
+    /// Whether runs of workloads read their performance counters at each pause.
+    pub pause_counters: bool,
     /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file
     /// has no `heap`.
     pub heap: Vec<f64>,

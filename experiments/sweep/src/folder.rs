@@ -21,11 +21,11 @@ use gclab_results::folder::PLAN_DRAFT;
 use gclab_results::{Manifest, Minimum, NamedBuild, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
+use crate::counters::available;
 use crate::experiment::Experiment;
 use crate::machine;
 use crate::plan::{ORDER, Shard, adopt, programs_of};
 use crate::run::Run;
-use crate::runner::counters::available;
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
 
 /// The folder of all results, below the current folder.

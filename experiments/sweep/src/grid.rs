@@ -1,7 +1,7 @@
 //! The grid of a sweep as text: a row for each workload and setting, a column for each collector,
 //! and in each cell the seconds of one run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use gclab_results::{Axis, Configuration};
@@ -17,14 +17,18 @@ const MOST_ROWS: usize = 1000;
 pub fn grid<'s>(experiment: &Experiment, runs: impl Iterator<Item = &'s RunKind<'s>>, estimator: &Estimator) -> String {
     let axes = experiment.axes();
     let places = Places::of(experiment, &axes);
-    let mut rows: BTreeMap<Vec<u32>, Vec<&RunKind<'_>>> = BTreeMap::new();
-    for run in runs {
-        rows.entry(places.place(run)).or_default().push(run);
-    }
-    let all = rows.len();
+    let runs: Vec<&RunKind<'_>> = runs.collect();
+    // One list for the places of all runs: there may be a hundred thousand.
+    let mut all_places = Vec::with_capacity(runs.len() * places.count());
+    runs.iter().for_each(|run| places.push(run, &mut all_places));
+    let place = |index: &usize| &all_places[index * places.count()..][..places.count()];
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by(|a, b| place(a).cmp(place(b)));
+    let rows = order.chunk_by(|a, b| place(a) == place(b));
+    let all = rows.clone().count();
     let rows: Vec<(String, Vec<&RunKind<'_>>)> = rows
-        .into_values()
         .take(MOST_ROWS)
+        .map(|row| row.iter().map(|index| runs[*index]).collect::<Vec<_>>())
         .map(|runs| (row_name(&axes, runs[0]), runs))
         .collect();
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -90,10 +94,15 @@ impl<'e> Places<'e> {
         }
     }
 
-    /// The place of a run's workload, of its value on each axis, and of its multiple of the heap.
-    fn place(&self, run: &RunKind<'_>) -> Vec<u32> {
+    /// The number of places of a run.
+    fn count(&self) -> usize {
+        self.axes.len() + 2
+    }
+
+    /// Adds the place of a run's workload, of its value on each axis, and of its multiple of the
+    /// heap.
+    fn push(&self, run: &RunKind<'_>, places: &mut Vec<u32>) {
         let of = run.configuration();
-        let mut places = Vec::with_capacity(self.axes.len() + 2);
         let mut push = |place: Option<u32>| places.push(place.unwrap_or(u32::MAX));
         push(self.works.get(&(of.workload.as_str(), of.args.as_slice())).copied());
         for (name, values) in &self.axes {
@@ -105,6 +114,5 @@ impl<'e> Places<'e> {
             run.heap()
                 .and_then(|own| heaps.find(|(_, multiple)| **multiple == own).map(|(place, _)| place)),
         );
-        places
     }
 }

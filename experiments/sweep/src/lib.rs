@@ -5,11 +5,11 @@
 //! with typed flags), `plan` (which runs there are, their ids and their order), `spec` (reads and
 //! checks an experiment file), `program` (a program that is not gclab's own), `runtime` (the
 //! adapters of other runtimes), `command_line` (the words that start a run), `runner` (processes,
-//! resuming), `calibrate` (the time of a sweep), `grid` (its grid as text), `folder` (chooses the
-//! results folder), `find` (finds one by its name), `minheap` (the least heap of a program),
-//! `record` and `machine` (parts of the records), `cluster` (scripts for several machines, and
-//! joining their folders), `suggest` and `text` (parts of messages). This crate knows collectors
-//! and workloads by their descriptions only.
+//! resuming), `counters` (performance counters), `calibrate` (the time of a sweep), `grid` (its
+//! grid as text), `folder` (chooses the results folder), `find` (finds one by its name), `minheap`
+//! (the least heap of a program), `record` and `machine` (parts of the records), `cluster` (scripts
+//! for several machines, and joining their folders), `suggest` and `text` (parts of messages). This
+//! crate knows collectors and workloads by their descriptions only.
 
 #![deny(unsafe_code)]
 
@@ -33,6 +33,7 @@ pub mod build;
 pub mod calibrate;
 pub mod cluster;
 pub mod command_line;
+pub mod counters;
 pub mod environment;
 pub mod experiment;
 pub mod find;

@@ -53,6 +53,8 @@ pub(crate) struct Surroundings {
     pub(crate) prepare: Vec<Vec<String>>,
     /// The arguments in full, without defaults, if they are known.
     pub(crate) full_args: Option<Vec<String>>,
+    /// Whether the run reads its performance counters at each pause.
+    pub(crate) pause_counters: bool,
 }
 
 /// A configuration with flags of their types.

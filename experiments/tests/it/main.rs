@@ -20,6 +20,7 @@ mod memory;
 mod minheap;
 mod new;
 mod own;
+mod pause_counters;
 mod precision;
 mod profile;
 mod profile_show;

@@ -155,6 +155,8 @@ fn compare_tells_worse_from_same() {
         .lines()
     {
         let mut run: gclab_results::RunRecord = serde_json::from_str(line).unwrap();
+        // As on a machine on which other guests of its host were busy.
+        run.conditions.as_mut().unwrap().disturbances = Some(vec!["steal".to_owned()]);
         let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|seconds| seconds * 100.0);
         slower(&mut run.wall_seconds);
         let measured = &mut run.stats.as_mut().unwrap().phases.as_mut().unwrap().measured;
@@ -178,6 +180,8 @@ fn compare_tells_worse_from_same() {
         "{}",
         worse.all()
     );
+    let note = "gclab: note: slow: runs were disturbed (steal in 24 of 24); a difference may come from that";
+    assert!(worse.stderr.contains(note), "{}", worse.all());
     bench.gclab(&["compare", "slow", "base"]).exits(0);
     let changed = bench
         .gclab(&["compare", "base", "slow", "--only-changed"])

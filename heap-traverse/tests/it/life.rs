@@ -161,6 +161,16 @@ fn generations_promote_and_mark() {
     let copying = told("copying").join("\n");
     assert!(copying.contains(": promoted from step 0 to step 1"), "{copying}");
     assert!(copying.contains(": promoted from step 1 to step 2"), "{copying}");
+    for name in ["immix", "mark-sweep"] {
+        let all = told(name).join("\n");
+        assert!(all.contains(": marked, stays at 0x"), "{name}: {all}");
+        assert!(!all.contains("promoted"), "{name} has one generation: {all}");
+    }
+    let sticky = told("sticky-immix").join("\n");
+    assert!(
+        sticky.contains(": promoted where it is from step 1 to step 2"),
+        "{sticky}"
+    );
 }
 
 /// Other closures slide to where it was, and are not taken for it: the fourth one to its very

@@ -6,7 +6,7 @@
 //! without phases, of an older gclab, it is that of the whole run.
 
 use gclab_results::schema::Total;
-use gclab_results::{CollectionRecord, MeteredLatency, RunPhase, RunRecord, RunStats};
+use gclab_results::{CollectionRecord, Counters, MeteredLatency, RunPhase, RunRecord, RunStats};
 use gclab_stats::Utilisation;
 
 /// The figures of the heap.
@@ -129,6 +129,31 @@ pub(crate) fn collection_share(run: &RunRecord) -> Option<f64> {
         |stats| stats.mut_elapsed_seconds,
     )?;
     (gc + mutator > 0.0).then(|| gc / (gc + mutator))
+}
+
+/// The number of collections with several threads.
+pub(crate) fn par_gcs(run: &RunRecord) -> Option<f64> {
+    let counts: Option<Vec<u64>> = stats(run)?.generations.iter().map(|g| g.par_collections).collect();
+    counts.filter(|c| !c.is_empty()).map(|c| c.iter().sum::<u64>() as f64)
+}
+
+/// The share of the pauses of parallel collections in which one thread worked alone.
+pub(crate) fn sequential_share(run: &RunRecord) -> Option<f64> {
+    let elapsed = stats(run)?.par_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
+    Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
+}
+
+/// The minimum mutator utilisation for a window that the record names.
+pub(crate) fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
+    let by_window = stats(run)?.pauses.as_ref()?.least_utilisation.as_ref()?;
+    by_window.get(window).copied()
+}
+
+/// The mutator's share of what a counter counted in the mutator and in collections.
+pub(crate) fn mutator_share(run: &RunRecord, of: fn(&Counters) -> Option<u64>) -> Option<f64> {
+    let mutator = of(run.mut_counters.as_ref()?)? as f64;
+    let collections = of(run.gc_counters.as_ref()?)? as f64;
+    (mutator + collections > 0.0).then(|| mutator / (mutator + collections))
 }
 
 /// The bounded mutator utilisation (BMU): the least share of a window of this length or longer in

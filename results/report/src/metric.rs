@@ -246,24 +246,6 @@ fn longest_of_run(stats: &RunStats) -> Option<f64> {
         .or_else(told)
 }
 
-/// The number of collections with several threads.
-fn par_gcs(run: &RunRecord) -> Option<f64> {
-    let counts: Option<Vec<u64>> = stats(run)?.generations.iter().map(|g| g.par_collections).collect();
-    counts.filter(|c| !c.is_empty()).map(|c| c.iter().sum::<u64>() as f64)
-}
-
-/// The share of the pauses of parallel collections in which one thread worked alone.
-fn sequential_share(run: &RunRecord) -> Option<f64> {
-    let elapsed = stats(run)?.par_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
-    Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
-}
-
-/// The minimum mutator utilisation for a window that the record names.
-fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
-    let by_window = stats(run)?.pauses.as_ref()?.least_utilisation.as_ref()?;
-    by_window.get(window).copied()
-}
-
 metrics! {
     GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds measured!(gc_elapsed_seconds);
     MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds measured!(mut_elapsed_seconds);
@@ -282,11 +264,11 @@ metrics! {
     MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds measured!(mut_cpu_seconds);
     TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds total_cpu;
     PROCESS_CPU "process_cpu_seconds" "CPU" Seconds process_cpu;
-    PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
+    PAR_GCS "par_gcs" "parallel GCs" Count measures::par_gcs;
     PAR_COPIED "par_copied_bytes";
     WORK_BALANCE "work_balance";
     OLD_WORK_BALANCE "old_work_balance";
-    SEQUENTIAL "sequential_share" "sequential" Percent sequential_share;
+    SEQUENTIAL "sequential_share" "sequential" Percent measures::sequential_share;
     SYNC "sync_elapsed_seconds" "stopping" Milliseconds measured!(sync_elapsed_seconds);
     MAX_SYNC "max_sync_seconds";
     SETUP_ELAPSED "setup_elapsed_seconds" "set-up" Seconds |r| stats(r)?.phases.as_ref()?.setup.total_elapsed_seconds;
@@ -328,15 +310,21 @@ metrics! {
     TASK_CLOCK "task_clock_seconds" "task clock" Seconds |r| nanoseconds(r.counters.as_ref()?.task_clock_ns);
     COUNTED_FAULTS "page_faults" "page faults" Count |r| count(r.counters.as_ref()?.page_faults);
     COUNTED_SWITCHES "context_switches" "context switches" Count |r| count(r.counters.as_ref()?.context_switches);
-    MMU_1 "least_utilisation_1_ms" "utilisation in 1 ms" Percent |r| least_utilisation(r, "1 ms");
-    MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| least_utilisation(r, "10 ms");
-    MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| least_utilisation(r, "100 ms");
-    MMU_1000 "least_utilisation_1000_ms" "utilisation in 1000 ms" Percent |r| least_utilisation(r, "1000 ms");
+    MMU_1 "least_utilisation_1_ms" "utilisation in 1 ms" Percent |r| measures::least_utilisation(r, "1 ms");
+    MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| measures::least_utilisation(r, "10 ms");
+    MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| measures::least_utilisation(r, "100 ms");
+    MMU_1000 "least_utilisation_1000_ms" "utilisation in 1000 ms" Percent |r| measures::least_utilisation(r, "1000 ms");
     BMU_1 "bounded_utilisation_1_ms" "bounded in 1 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000);
     BMU_10 "bounded_utilisation_10_ms" "bounded in 10 ms" Percent |r| measures::bounded_utilisation(r, 10_000_000);
     BMU_100 "bounded_utilisation_100_ms" "bounded in 100 ms" Percent |r| measures::bounded_utilisation(r, 100_000_000);
     BMU_1000 "bounded_utilisation_1000_ms" "bounded in 1000 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000_000);
     GC_SHARE "gc_share" "GC share" Percent measures::collection_share;
+    MUT_LLC_MISSES "mut_llc_misses_share" "mutator's LLC misses" Percent |r| measures::mutator_share(r, |c| c.llc_misses);
+    MUT_DTLB_MISSES "mut_dtlb_misses_share" "mutator's dTLB misses" Percent |r| measures::mutator_share(r, |c| c.dtlb_misses);
+    MUT_INSTRUCTIONS "mut_instructions_share" "mutator's instructions" Percent |r| measures::mutator_share(r, |c| c.instructions);
+    MUT_CYCLES "mut_cycles_share" "mutator's cycles" Percent |r| measures::mutator_share(r, |c| c.cycles);
+    MUT_TASK_CLOCK "mut_task_clock_share" "mutator's task clock" Percent |r| measures::mutator_share(r, |c| c.task_clock_ns);
+    MUT_PAGE_FAULTS "mut_page_faults_share" "mutator's page faults" Percent |r| measures::mutator_share(r, |c| c.page_faults);
     ALLOCATION_RATE "allocation_bytes_per_second" "allocation rate" MebibytesPerSecond measures::allocation_rate;
     PROMOTION_RATE "promotion_bytes_per_second" "promotion rate" MebibytesPerSecond measures::promotion_rate;
     SURVIVAL_RATE "survival_rate" "survival rate" Percent measures::survival_rate;
@@ -367,6 +355,12 @@ pub(crate) const TABLE: &[Metric] = &[
 /// The columns of the table of measures of collection, before the figures that have no name here.
 const MEASURES: &[Metric] = &[
     GC_SHARE,
+    MUT_LLC_MISSES,
+    MUT_DTLB_MISSES,
+    MUT_INSTRUCTIONS,
+    MUT_CYCLES,
+    MUT_TASK_CLOCK,
+    MUT_PAGE_FAULTS,
     ALLOCATION_RATE,
     SURVIVAL_RATE,
     PROMOTION_RATE,

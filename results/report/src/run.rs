@@ -117,8 +117,11 @@ pub(crate) struct Kind {
     /// The names of the figures that `stats` of a program took from its output. Their values follow
     /// those of columns and asides.
     pub(crate) named: Vec<Arc<str>>,
+    /// The names of the figures that only some collectors have. Their values follow those of
+    /// `named`.
+    pub(crate) own: Vec<Arc<str>>,
     /// The ways to share the work in collections of each generation. The numbers of collections
-    /// follow the values of `named`.
+    /// follow the values of `own`.
     pub(crate) sharing: Vec<(usize, Arc<str>)>,
 }
 
@@ -282,10 +285,18 @@ impl Run {
         self.kind().named.iter().zip(self.after(0))
     }
 
+    /// The figures that only some collectors have, by name.
+    pub(crate) fn own(&self) -> impl Iterator<Item = (&Arc<str>, f64)> {
+        let Kind { named, own, .. } = self.kind();
+        own.iter().zip(self.after(named.len()))
+    }
+
     /// How often each way to share the work was chosen in collections of each generation.
     pub(crate) fn sharing(&self) -> impl Iterator<Item = (usize, &Arc<str>, u64)> {
-        let Kind { named, sharing, .. } = self.kind();
-        let ways = sharing.iter().zip(self.after(named.len()));
+        let Kind {
+            named, own, sharing, ..
+        } = self.kind();
+        let ways = sharing.iter().zip(self.after(named.len() + own.len()));
         ways.map(|((generation, way), count)| (*generation, way, count as u64))
     }
 

@@ -6,6 +6,7 @@
 
 use super::small::{self, SmallLists};
 use super::tree::Tree;
+use gclab_core::mutant;
 use gclab_core::space::{FreeBlock, FreeList, FreeMemory, Link};
 use gclab_core::words::{Addr, Words};
 
@@ -103,7 +104,9 @@ impl FreeList for BestFit {
             None => {
                 let (node, _) = self.best(memory, words)?;
                 let block = memory.link(node, Link::Next).unwrap_or(node);
-                self.remove_large(memory, block);
+                if !mutant!("ocaml/block-still-listed") {
+                    self.remove_large(memory, block);
+                }
                 block
             }
         };

@@ -181,7 +181,7 @@ fn a_slice_that_shows_the_overhead_compacts_after_another_cycle() {
 }
 
 #[test]
-fn weak_handles_and_finalisers_follow() {
+fn weak_handles_follow() {
     run(&[], |m| {
         let mut kept = arrays(m, 3_000);
         let weak: Vec<_> = kept.iter().map(|(_, array)| m.weak_handle(array.open(m))).collect();

@@ -3,7 +3,9 @@
 mod compaction;
 mod exhausted;
 mod gc_module;
+mod gc_requests;
 mod pace;
 mod policies;
 mod probe;
+mod several;
 mod slices;

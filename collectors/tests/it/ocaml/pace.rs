@@ -166,6 +166,22 @@ fn the_overhead_of_a_cycle_and_of_a_heap() {
     near(Compaction::overhead(HEAP, Words(800_000)), 400.0);
 }
 
+/// Of a heap without live data it is less than the number that stands for never.
+#[test]
+fn the_overhead_of_free_blocks_is_below_never() {
+    near(Compaction::overhead(HEAP, HEAP), 999_999.0);
+    near(Compaction::overhead(Words(0), Words(0)), 0.0);
+}
+
+/// As in OCaml 4.13 with little live data and the chunk of the beginning.
+#[test]
+fn a_heap_that_is_twice_too_large_moves_into_one_chunk() {
+    let one_chunk = |heap| Compaction::one_chunk(Words(heap), Words(3000), Words(3000), Increment::Percent(15), 120);
+    assert_eq!(Compaction::free_words(Words(3000), 120), Words(3720));
+    assert_eq!(one_chunk(126_976), Some(LEAST_CHUNK));
+    assert_eq!(one_chunk(2 * 61_440), None);
+}
+
 #[test]
 fn the_heap_is_compacted_from_the_overhead_on_but_not_at_first_and_not_when_small() {
     let default = Compaction { max_overhead: 500 };

@@ -32,7 +32,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// The rule of a policy: which of the free blocks, by address, a closure of `words` words must go
 /// to. It may allow several.
-trait Rule {
+pub(super) trait Rule {
     fn allows(&mut self, free: &[(Addr, Words)], words: Words, chosen: (Addr, Words)) -> bool;
     /// The blocks have changed: a sweep, or a new chunk.
     fn changed(&mut self) {}
@@ -40,7 +40,7 @@ trait Rule {
 
 /// Next-fit: the first that fits, from the block before which the last search ended on.
 #[derive(Default)]
-struct OnFrom(Option<Addr>);
+pub(super) struct OnFrom(Option<Addr>);
 
 impl Rule for OnFrom {
     fn allows(&mut self, free: &[(Addr, Words)], words: Words, chosen: (Addr, Words)) -> bool {
@@ -62,7 +62,7 @@ impl Rule for OnFrom {
 }
 
 /// First-fit: the lowest that fits.
-struct Lowest;
+pub(super) struct Lowest;
 
 impl Rule for Lowest {
     fn allows(&mut self, free: &[(Addr, Words)], words: Words, chosen: (Addr, Words)) -> bool {
@@ -71,7 +71,7 @@ impl Rule for Lowest {
 }
 
 /// Best-fit: none that fits is smaller.
-struct Smallest;
+pub(super) struct Smallest;
 
 impl Rule for Smallest {
     fn allows(&mut self, free: &[(Addr, Words)], words: Words, chosen: (Addr, Words)) -> bool {

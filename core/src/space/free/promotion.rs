@@ -31,7 +31,7 @@ unsafe impl<L: FreeList> Destination for Promotion<'_, L> {
         let space = &mut **space;
         // SAFETY: words of a chunk that `room` has handed out; the caller vouches for the rest.
         let block = unsafe { space.memory.release(from, (to - from).to_words_up()) };
-        if let Some(block) = block {
+        if let Some(block) = block.filter(|_| !mutant!("free/rest-not-listed")) {
             space.list.add(&mut space.memory, block);
         }
     }

@@ -1,5 +1,7 @@
 //! Random programs on a free space, against a plain map of its closures.
 
+mod promotion;
+
 use super::*;
 use crate::config::Config;
 use crate::words::Bytes;
@@ -22,6 +24,13 @@ impl FreeList for Plain {
             self.0.remove(&block);
         }
         Some(at)
+    }
+
+    /// The first block that fits, as a whole.
+    fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
+        let block = *self.0.iter().find(|&&block| memory.words(block) >= words)?;
+        self.0.remove(&block);
+        Some(memory.take_all(block))
     }
 
     fn add(&mut self, _: &mut FreeMemory, block: FreeBlock) {
@@ -55,6 +64,8 @@ impl FreeList for Plain {
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Allocate(usize),
+    /// Moves so many closures to the space, from a size on.
+    Promote(usize, usize),
     Drop(usize),
     BeginMarking,
     BeginSweep,
@@ -66,6 +77,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => (0..SIZES.len()).prop_map(Op::Allocate),
+        2 => (0..20_usize, 0..SIZES.len()).prop_map(|(count, size)| Op::Promote(count, size)),
         6 => (0..1000_usize).prop_map(Op::Drop),
         1 => Just(Op::BeginMarking),
         1 => Just(Op::BeginSweep),
@@ -112,6 +124,10 @@ impl Model {
     fn run(&mut self, op: Op) {
         match op {
             Op::Allocate(number) => self.allocate(Words(SIZES[number])),
+            Op::Promote(count, from) => {
+                let sizes = (from..from + count).map(|number| SIZES[number * 3 % SIZES.len()]);
+                self.promote(&sizes.map(Words).collect::<Vec<_>>());
+            }
             Op::Drop(number) => {
                 let closures = self.closures.len();
                 let nth = self.closures.values_mut().nth(number % closures.max(1));
@@ -244,6 +260,7 @@ impl Model {
         );
         assert_eq!(closures.into_values().sum::<Words>(), memory.in_use());
         self.check_regions();
+        self.check_known();
     }
 
     /// Compares the regions with the closures that no sweep is about to free.
@@ -374,40 +391,4 @@ fn words_beyond_a_chunk_are_not_freed() {
     fresh_block(&mut model);
     let end = model.space.memory.chunks()[0].end();
     model.space.memory.put(end - Words(2), Words(3));
-}
-
-#[test]
-fn spare_chunks_suffice_for_closures_of_any_size() {
-    let mut model = Model::new();
-    let (heap, starts, marks) = (&mut model.heap, &mut model.starts, &mut model.marks);
-    let words = Words(5000);
-    model
-        .space
-        .prepare(heap, starts, marks, words, &|_| Words(1024))
-        .expect("room");
-    let runs = model.space.spare.len();
-    assert_eq!(model.space.memory().held(), Words(0));
-    // Prepared once, it needs no more.
-    model
-        .space
-        .prepare(heap, starts, marks, words, &|_| Words(1024))
-        .expect("room");
-    assert_eq!(model.space.spare.len(), runs);
-    // Half as much needs less, and gives memory back.
-    let half = Words(words.0 / 2);
-    model
-        .space
-        .prepare(heap, starts, marks, half, &|_| Words(1024))
-        .expect("room");
-    assert!(model.space.spare.len() < runs);
-    model
-        .space
-        .prepare(heap, starts, marks, words, &|_| Words(1024))
-        .expect("room");
-    let mut taken = Words(0);
-    while taken + LARGE_OBJECT <= words {
-        let size = LARGE_OBJECT - Words(1);
-        assert!(model.space.take_or_grow(size).is_some(), "after {taken:?}");
-        taken += size;
-    }
 }

@@ -16,19 +16,28 @@ impl<L: FreeList> FreeSpace<L> {
     /// Returns `None` if no block fits: the space has to grow.
     pub fn allocate(&mut self, starts: &mut MarkBits, marks: &mut MarkBits, words: Words) -> Option<Addr> {
         let at = self.take(words)?;
-        let info = if words == Words(1) { &WORD } else { &BYTES };
         // SAFETY: the list has handed these words out.
-        unsafe {
-            let start = at.as_mut_ptr::<u64>();
-            start.write(Header::new(info).0);
-            if words > Words(1) {
-                start.add(1).write((words - Words(2)).to_bytes().0 as u64);
-            }
-        }
+        unsafe { write_room(at, words) };
         starts.set(at);
         if self.is_black(at) {
             marks.set(at);
         }
         Some(at)
+    }
+}
+
+/// Writes a closure of `words` words without pointers.
+///
+/// # Safety
+/// The words belong to the caller.
+pub(super) unsafe fn write_room(at: Addr, words: Words) {
+    let info = if words == Words(1) { &WORD } else { &BYTES };
+    // SAFETY: the caller vouches for the words.
+    unsafe {
+        let start = at.as_mut_ptr::<u64>();
+        start.write(Header::new(info).0);
+        if words > Words(1) {
+            start.add(1).write((words - Words(2)).to_bytes().0 as u64);
+        }
     }
 }

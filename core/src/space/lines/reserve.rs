@@ -31,7 +31,6 @@ impl Reserve {
     pub(super) fn end(&mut self, used: &mut Vec<Hole>, unused: &mut Vec<Hole>) -> impl Iterator<Item = BlockRun> {
         self.taken.store(0, Relaxed);
         let taken = self.holes_taken.swap(0, Relaxed).min(self.holes.len());
-        let taken = mutant!("evacuate/hole-twice", taken => 0);
         // The next hole is the last one of a list.
         unused.extend(self.holes.drain(taken..).rev());
         used.extend(self.holes.drain(..).rev());
@@ -46,7 +45,9 @@ unsafe impl Destination for Reserve {
     fn room(&self, words: Words) -> Option<(Addr, Addr)> {
         // Relaxed, here and below: a number; the lists do not change.
         if words <= SMALL && self.holes_taken.load(Relaxed) < self.holes.len() {
-            let number = self.holes_taken.fetch_add(1, Relaxed);
+            let number = self
+                .holes_taken
+                .fetch_add(mutant!("evacuate/hole-twice", 1 => 0), Relaxed);
             if let Some(hole) = self.holes.get(number) {
                 return Some((hole.start, hole.end));
             }

@@ -24,7 +24,7 @@ const MANY: usize = 16;
 /// for tests.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
-/// What a worker has slid.
+/// The closures that a worker has slid.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slid {
     /// Words of live closures in chunks.

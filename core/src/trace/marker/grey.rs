@@ -1,4 +1,4 @@
-//! What is left of a marking that was interrupted.
+//! The rest of a marking that was interrupted.
 
 use super::dropped::Dropped;
 use super::span_stack::{SpanStack, StackPool};

@@ -9,8 +9,8 @@
 //! smaller, so that tests go through this all the time.
 //!
 //! **It may stop and go on later.** A thread that marks alone may have a budget
-//! ([`Marker::set_budget`]). What it has not scanned when that is used up is a value ([`Grey`]),
-//! with which another marker goes on in a later pause.
+//! ([`Marker::set_budget`]). The part that it has not scanned when that is used up is a value
+//! ([`Grey`]), with which another marker goes on in a later pause.
 //!
 //! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure
 //! starts.

@@ -119,13 +119,14 @@ fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
         ..old.clone()
     };
     assert_eq!(with_build(&old), with_build(&renamed), "a build's name is no part");
-    let others: [fn(&mut Experiment); 7] = [
+    let others: [fn(&mut Experiment); 8] = [
         |e| e.sweeps[0][0] = axis("A", &["2m"]),
         |e| e.sweeps[0][0] = axis("O", &["1m"]),
         |e| e.collectors[0] = "two-space".into(),
         |e| e.workloads[0].0 = "gcbench".into(),
         |e| e.workloads[0].1[0] = "9".into(),
         |e| e.executable = Some("3".into()),
+        |e| e.pause_counters = true,
         |e| {
             e.sweeps[0][0].points[0].env.insert("LANG".into(), "C".into());
         },

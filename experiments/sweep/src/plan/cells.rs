@@ -144,6 +144,7 @@ fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows:
                             env: point.env.clone(),
                             prepare: experiment.prepare.clone(),
                             full_args: experiment.full_args.get(index).cloned(),
+                            pause_counters: experiment.pause_counters,
                         })
                     });
                     let combination = Combination::new(workload, args, collector, point.flags.clone());

@@ -2,7 +2,8 @@
 //!
 //! Parts of a workload's fingerprint: the build of gclab (the hash of its file), the workload with
 //! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), the
-//! variables of its environment that the plan sets, and its preparation. Parts of a program's: its
+//! variables of its environment that the plan sets, its preparation, and whether it reads counters
+//! at each pause. Parts of a program's: its
 //! runtime, its command (the hash of its file in the place of the first word, if the file can be
 //! read), its folder, environment, standard input (its path and the hash of that file) and
 //! preparation, its names in tables, and the flags of its runtime.
@@ -15,6 +16,7 @@ use std::collections::HashMap;
 use gclab_flags::FlagValue;
 use gclab_results::Fnv1a;
 
+use crate::command_line::PAUSE_COUNTERS;
 use crate::experiment::Experiment;
 use crate::program::Program;
 use crate::run::{Combination, Subject};
@@ -65,6 +67,10 @@ impl<'e> Fingerprints<'e> {
                 let build = surroundings.build.as_ref();
                 hash.part(build.map_or(self.executable, |build| &build.executable));
                 of_commands(&mut hash, &surroundings.prepare);
+                // Without them, the fingerprint is that of a plan before there were any.
+                if surroundings.pause_counters {
+                    hash.part(PAUSE_COUNTERS);
+                }
             }
             Subject::Program(program, setting) => {
                 for (key, value) in setting.iter() {

@@ -28,7 +28,7 @@ mod order;
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-use gclab_results::{Configuration, Minimum, PlannedRun};
+use gclab_results::{Configuration, Minimum, PlannedRun, Purpose};
 
 use crate::experiment::Experiment;
 use crate::run::{Combination, Run};
@@ -163,6 +163,15 @@ impl<'s> RunKind<'s> {
         self.first.kind == Kind::Times
     }
 
+    /// The purpose of these runs.
+    pub fn purpose(&self) -> Purpose<'s> {
+        match self.first.kind {
+            Kind::Times => Purpose::Times,
+            Kind::Profile(number) => Purpose::HeapProfile(self.schedule.profile(self.first.cell, number)),
+            Kind::EventLog => Purpose::EventLog,
+        }
+    }
+
     /// Makes the first of these runs. It has a copy of the configuration: for a hundred thousand
     /// kinds this takes most of a second.
     pub fn run(&self) -> Run {
@@ -275,7 +284,7 @@ impl Schedule {
         let mut run = match slot.kind {
             Kind::Times => Run::new(combination, slot.round, slot.position),
             Kind::Profile(number) => {
-                let flags = self.profiles[self.works[slot.cell as usize] as usize][number as usize].as_str();
+                let flags = self.profile(slot.cell, number);
                 Run::profiled(combination, flags, number as usize, slot.position)
             }
             Kind::EventLog => Run::logged(combination, slot.position),
@@ -283,6 +292,11 @@ impl Schedule {
         run.planned = run.planned.with_fingerprint(&cell.fingerprint);
         run.planned.heap_multiple = cell.heap;
         run
+    }
+
+    /// The flags of the heap profile of this number of a cell.
+    fn profile(&self, cell: u32, number: u32) -> &str {
+        &self.profiles[self.works[cell as usize] as usize][number as usize]
     }
 
     /// The runs, in order.
@@ -307,8 +321,8 @@ impl Schedule {
             let place = match slot.kind {
                 Kind::Times => *timed[slot.cell as usize].get_or_insert_with(add),
                 Kind::Profile(number) => {
-                    let flags = &self.profiles[self.works[slot.cell as usize] as usize][number as usize];
-                    *untimed.entry((slot.cell, flags.as_str())).or_insert_with(add)
+                    let flags = self.profile(slot.cell, number);
+                    *untimed.entry((slot.cell, flags)).or_insert_with(add)
                 }
                 Kind::EventLog => *untimed.entry((slot.cell, "event log")).or_insert_with(add),
             };

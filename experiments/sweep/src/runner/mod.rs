@@ -9,7 +9,7 @@
 
 pub mod builds;
 mod child;
-pub(crate) mod counters;
+mod counters;
 mod leftover;
 pub(crate) mod lock;
 pub(crate) mod outcome;

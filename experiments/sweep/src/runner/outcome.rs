@@ -88,6 +88,8 @@ impl Judged {
                 latency: own.latency,
                 profile: own.profile.filter(|_| run.profile_flags.is_some()),
                 stats: own.stats,
+                mut_counters: own.mut_counters,
+                gc_counters: own.gc_counters,
                 ..RunRecord::default()
             },
             outcome,

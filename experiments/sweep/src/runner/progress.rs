@@ -12,6 +12,7 @@ use std::time::Duration;
 use gclab_results::{PlannedRun, Purpose, RunRecord};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::plan::RunKind;
 pub use crate::run::describe;
 use crate::text::duration;
 
@@ -27,7 +28,13 @@ impl Estimator {
         let Some(seconds) = run.wall_seconds else {
             return;
         };
-        for key in keys(run.purpose(), &run.cell, &run.workload, &run.args) {
+        let purpose = run.purpose();
+        let keys = [
+            of_cell(purpose, &run.cell),
+            of_work(purpose, &run.workload, &run.args),
+            of_all(purpose),
+        ];
+        for key in keys {
             let (sum, count) = self.sums.entry(key).or_default();
             *sum += seconds;
             *count += 1;
@@ -41,23 +48,40 @@ impl Estimator {
 
     /// The mean time of a run of this configuration, in seconds, if any was done.
     pub fn seconds(&self, run: &PlannedRun) -> Option<f64> {
-        let [own, ..] = keys(run.purpose(), &run.cell, &run.workload, &run.args);
-        self.sums.get(&own).map(|(sum, count)| sum / f64::from(*count))
+        self.mean(&of_cell(run.purpose(), &run.cell))
     }
 
     /// The time that the runs in `left` will take; `None` if no run was ever done.
     pub fn estimate(&self, left: &Left) -> Option<Duration> {
-        let mean = |key: String| self.sums.get(&key).map(|(sum, count)| sum / f64::from(*count));
-        let of_kind = |run: &PlannedRun, purpose: Purpose<'_>| {
-            let mut keys = keys(purpose, &run.cell, &run.workload, &run.args).into_iter();
-            keys.find_map(mean)
-        };
-        let seconds = |run: &PlannedRun| of_kind(run, run.purpose()).or_else(|| of_kind(run, Purpose::Times));
         let groups = left.0.values();
-        groups
-            .map(|(run, count)| Some(seconds(run)? * *count as f64))
-            .sum::<Option<f64>>()
-            .map(Duration::from_secs_f64)
+        let seconds = groups.map(|(run, count)| {
+            Some(self.nearest(run.purpose(), &run.cell, &run.workload, &run.args)? * *count as f64)
+        });
+        seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
+    }
+
+    /// The time that all runs of these kinds will take; `None` if no run was ever done.
+    pub fn estimate_kinds(&self, kinds: &[RunKind<'_>]) -> Option<Duration> {
+        let seconds = kinds.iter().map(|kind| {
+            let of = kind.configuration();
+            Some(self.nearest(kind.purpose(), &of.id(), &of.workload, &of.args)? * kind.count as f64)
+        });
+        seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
+    }
+
+    /// The mean time of the nearest runs that were done. Without any of this purpose, timed runs
+    /// stand for them.
+    fn nearest(&self, purpose: Purpose<'_>, cell: &str, workload: &str, args: &[String]) -> Option<f64> {
+        let of = |purpose| {
+            let own = self.mean(&of_cell(purpose, cell));
+            let of_work = || self.mean(&of_work(purpose, workload, args));
+            own.or_else(of_work).or_else(|| self.mean(&of_all(purpose)))
+        };
+        of(purpose).or_else(|| of(Purpose::Times))
+    }
+
+    fn mean(&self, key: &str) -> Option<f64> {
+        self.sums.get(key).map(|(sum, count)| sum / f64::from(*count))
     }
 }
 
@@ -77,12 +101,6 @@ impl Left {
         left
     }
 
-    /// Counts `count` runs of one configuration and purpose.
-    pub fn add(&mut self, run: PlannedRun, count: usize) {
-        let (_, all) = self.0.entry(group(&run)).or_insert((run, 0));
-        *all += count;
-    }
-
     /// Takes out a run that is done.
     pub fn done(&mut self, run: &PlannedRun) {
         if let Some((_, count)) = self.0.get_mut(&group(run)) {
@@ -96,14 +114,20 @@ fn group(run: &PlannedRun) -> (String, String) {
     (run.cell.clone(), run.purpose().to_string())
 }
 
-/// The keys of a run in [`Estimator::sums`], from the nearest to the farthest: its configuration,
-/// its workload, all runs. Runs that are not timed are slower and have keys of their own.
-fn keys(purpose: Purpose<'_>, cell: &str, workload: &str, args: &[String]) -> [String; 3] {
-    [
-        format!("{purpose} cell {cell}"),
-        format!("{purpose} work {workload} {}", args.join(" ")),
-        purpose.to_string(),
-    ]
+/// The key of a configuration in [`Estimator::sums`]. Runs that are not timed are slower and have
+/// keys of their own.
+fn of_cell(purpose: Purpose<'_>, cell: &str) -> String {
+    format!("{purpose} cell {cell}")
+}
+
+/// The key of a workload with its arguments.
+fn of_work(purpose: Purpose<'_>, workload: &str, args: &[String]) -> String {
+    format!("{purpose} work {workload} {}", args.join(" "))
+}
+
+/// The key of all runs.
+fn of_all(purpose: Purpose<'_>) -> String {
+    purpose.to_string()
 }
 
 /// Shows the progress of a sweep.
@@ -188,6 +212,8 @@ mod tests {
     use gclab_results::Configuration;
 
     use super::*;
+    use crate::experiment::Experiment;
+    use crate::plan::{Schedule, Shard};
 
     fn run(workload: &str, collector: &str) -> PlannedRun {
         PlannedRun::new(
@@ -251,6 +277,41 @@ mod tests {
             left.done(run);
         }
         assert_eq!(estimator.estimate(&left), Some(Duration::ZERO));
+    }
+
+    /// A schedule knows how often each configuration runs; its runs need not be made one by one.
+    #[test]
+    fn kinds_take_the_time_of_their_runs() {
+        let experiment = Experiment {
+            collectors: vec!["x".into(), "y".into()],
+            workloads: ["a", "b"].map(|name| (name.to_owned(), Vec::new())).to_vec(),
+            profiles: vec![vec!["-hy".into()], Vec::new()],
+            eventlogs: vec![false, true],
+            repeat: 3,
+            ..Experiment::default()
+        };
+        let schedule = Schedule::new(&experiment, &[], Shard::default());
+        let runs: Vec<PlannedRun> = schedule.runs().map(|run| run.planned).collect();
+        let mut estimator = Estimator::default();
+        assert_eq!(estimator.estimate_kinds(&schedule.kinds()), None);
+        let logged = runs
+            .iter()
+            .find(|run| run.purpose() == Purpose::EventLog)
+            .expect("a log");
+        let timed = runs
+            .iter()
+            .find(|run| run.purpose() == Purpose::Times)
+            .expect("a timed run");
+        for (run, seconds) in [(timed, 1.0), (logged, 32.0)] {
+            estimator.learn(&RunRecord {
+                wall_seconds: Some(seconds),
+                ..RunRecord::planned(run, 1)
+            });
+        }
+        // Twelve timed runs, two profiles that count as such, and two logs.
+        let expected = Some(Duration::from_secs(14 + 2 * 32));
+        assert_eq!(estimator.estimate_kinds(&schedule.kinds()), expected);
+        assert_eq!(estimator.estimate(&Left::of(&runs)), expected);
     }
 
     #[test]

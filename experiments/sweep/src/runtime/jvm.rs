@@ -224,7 +224,7 @@ impl Runtime for Jvm {
 
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
         let says = |text: &str| ended.stderr.contains(text) || ended.stdout.contains(text);
-        if says("java.lang.OutOfMemoryError") || says("Too small maximum heap") {
+        if EXHAUSTED.iter().any(|text| says(text)) {
             return Some(Failure::Exhausted);
         }
         let refused = says("Could not create the Java Virtual Machine");
@@ -236,6 +236,13 @@ impl Runtime for Jvm {
         Some(Log::of(log).statistics())
     }
 }
+
+/// The words of a machine without memory: of a program, and of the machine itself while it starts.
+const EXHAUSTED: [&str; 3] = [
+    "java.lang.OutOfMemoryError",
+    "Too small maximum heap",
+    "GC triggered before VM initialization completed",
+];
 
 /// The figures of a log.
 #[derive(Debug, Default)]

@@ -310,6 +310,9 @@ fn each_runtime_says_in_its_way_that_memory_ran_out() {
     assert_eq!(of("ocaml", Some(2), "Fatal error: exception Not_found"), None);
     let heap_space = "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space";
     assert_eq!(of("jvm", Some(1), heap_space), exhausted);
+    let at_start = "Error occurred during initialization of VM\nGC triggered before VM initialization completed. \
+                    Try increasing NewSize, current value 1331K.";
+    assert_eq!(of("jvm", Some(1), at_start), exhausted);
     assert_eq!(of("jvm", Some(1), "Exception in thread \"main\" java.lang.Error"), None);
     let refused = Some(Failure::Refused);
     assert_eq!(of("ghc", Some(1), "p: Most RTS options are disabled."), refused);

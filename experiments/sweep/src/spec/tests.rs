@@ -264,6 +264,19 @@ fn wrong_event_logs() {
 }
 
 #[test]
+fn counters_of_pauses_are_asked_for() {
+    let asked = |text: &str| spec(&format!("{HEAD}{text}")).unwrap().pause_counters;
+    assert!(!asked(""));
+    assert!(!asked("pause_counters = false\n"));
+    assert!(asked("pause_counters = true\n"));
+    let message = all(&[("a string", format!("{HEAD}pause_counters = \"llc\"\n"))]);
+    assert!(
+        message.contains("`pause_counters`") && message.contains("true or false"),
+        "{message}"
+    );
+}
+
+#[test]
 fn wrong_shapes() {
     let cases = [
         (

@@ -208,11 +208,12 @@ impl Keeper {
         let columns = self.columns(record);
         let (asides, odd_start) = self.asides(record, told.as_ref());
         let named = self.named(record);
+        let own = self.own(record);
         let sharing = self.sharing(record);
-        let conditions = record.conditions.as_mut().filter(|_| self.wanted.details);
-        let (disturbances, machine_changes) = conditions.map_or((None, None), |during| {
-            (during.disturbances.take(), during.machine_changes.take())
-        });
+        let mut conditions = record.conditions.as_mut();
+        let disturbances = conditions.as_mut().and_then(|during| during.disturbances.take());
+        let conditions = conditions.filter(|_| self.wanted.details);
+        let machine_changes = conditions.and_then(|during| during.machine_changes.take());
         let latency = record.latency.as_ref().filter(|_| self.wanted.details);
         let stem = record.id.strip_suffix(&format!("-{}", record.round)).map(str::to_owned);
         let kind = Kind {
@@ -227,6 +228,7 @@ impl Keeper {
             machine_changes,
             places: self.places(Places { columns, asides }),
             named,
+            own,
             sharing,
         };
         (kind, single)
@@ -289,6 +291,17 @@ impl Keeper {
         for (name, value) in figures.into_iter().flatten() {
             names.push(self.text(name));
             self.row.push(*value);
+        }
+        names
+    }
+
+    /// The names of figures that only some collectors have. Their values are added to the row.
+    fn own(&mut self, record: &RunRecord) -> Vec<Arc<str>> {
+        let stats = record.stats.as_ref().filter(|_| self.wanted.details);
+        let mut names = Vec::new();
+        for (name, value) in stats.and_then(|stats| stats.figures.as_ref()).into_iter().flatten() {
+            names.push(self.text(name));
+            self.row.push(*value as f64);
         }
         names
     }

@@ -4,10 +4,11 @@
 use super::csv_text::{CsvText, text};
 use crate::folder::Results;
 use crate::metric::{self, Metric, Unit};
-use crate::run::each_facts;
+use crate::run::{Run, each_facts};
 use gclab_results::Status;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// A figure in its base unit. Times are measured in whole nanoseconds; digits beyond these are
 /// noise of the arithmetic.
@@ -24,10 +25,15 @@ fn number(unit: Unit, value: f64) -> String {
     }
 }
 
+/// The figures of a run that have a name, and no column in every table.
+fn by_name(run: &Run) -> impl Iterator<Item = (&Arc<str>, f64)> {
+    run.named().chain(run.own())
+}
+
 /// The timed runs of these folders as CSV. Columns: the folder's name, the configuration, a `flag_`
 /// column for each flag of any run, a `setting_` column for each other setting, the outcome, each
-/// figure under its key, and a `figure_` column for each figure that `stats` of a program names. An
-/// empty cell is a figure that the run does not have.
+/// figure under its key, and a `figure_` column for each figure that `stats` of a program names or
+/// that only some collectors have. An empty cell is a figure that the run does not have.
 pub fn csv(dirs: &[Results]) -> String {
     text(|to| write_csv(dirs, to))
 }
@@ -42,7 +48,8 @@ pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
     let configurations = || some().map(|run| &run.configuration);
     let flags: BTreeSet<&String> = configurations().flat_map(|of| of.flags.keys()).collect();
     let settings: BTreeSet<&String> = configurations().flat_map(|of| of.settings.keys()).collect();
-    let figures: BTreeSet<&str> = some().flat_map(|run| run.named()).map(|(name, _)| &**name).collect();
+    let figures = some().flat_map(by_name).map(|(name, _)| &**name);
+    let figures: BTreeSet<&str> = figures.collect();
     let metrics: Vec<Metric> = metric::all().collect();
     let mut text = CsvText::new(to);
     let head = [
@@ -102,8 +109,8 @@ pub fn write_csv(dirs: &[Results], to: &mut dyn Write) -> io::Result<()> {
                 .map_or(String::new(), |v| number(m.unit, v))
         }));
         row.extend(figures.iter().map(|figure| {
-            let own = run.named().find(|(name, _)| ***name == **figure);
-            own.map_or(String::new(), |(_, value)| value.to_string())
+            let found = by_name(run).find(|(name, _)| ***name == **figure);
+            found.map_or(String::new(), |(_, value)| value.to_string())
         }));
         text.row(&row)?;
     }

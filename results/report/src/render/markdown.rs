@@ -42,7 +42,7 @@ fn folder(report: &Report) -> String {
     if report.most_runs > 1 {
         text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
     }
-    for section in [Topic::EventLogs, Topic::Profiles]
+    for section in [Topic::OwnFigures, Topic::EventLogs, Topic::Profiles]
         .iter()
         .filter_map(|topic| report.section(*topic))
     {

@@ -6,6 +6,7 @@ mod environment;
 mod latency;
 mod logs;
 mod overhead;
+mod own;
 mod profiles;
 mod report;
 mod runs;

@@ -2,6 +2,7 @@
 
 use super::synthetic::{self, small, small_runs, write};
 use crate::folder::Results;
+use crate::measures::mutator_share;
 use crate::{csv, html, markdown};
 use gclab_results::{Conditions, Counters, RunRecord};
 use std::collections::BTreeMap;
@@ -63,6 +64,28 @@ fn runs_of_another_kernel_are_told_apart() {
         );
         assert!(text.contains(&line), "{text}");
     });
+}
+
+/// A share needs the count of the mutator and that of collections.
+#[test]
+fn the_mutators_share_is_absent_without_one_of_its_counts() {
+    let counters = |misses| Counters {
+        llc_misses: misses,
+        ..Counters::default()
+    };
+    let run = |mutator: Option<Counters>, collections: Option<Counters>| RunRecord {
+        mut_counters: mutator,
+        gc_counters: collections,
+        ..RunRecord::default()
+    };
+    let share = |run: &RunRecord| mutator_share(run, |counters| counters.llc_misses);
+    let both = run(Some(counters(Some(30))), Some(counters(Some(10))));
+    assert_eq!(share(&both), Some(0.75));
+    assert_eq!(mutator_share(&both, |counters| counters.dtlb_misses), None);
+    assert_eq!(share(&run(Some(counters(Some(30))), None)), None);
+    assert_eq!(share(&run(Some(counters(None)), Some(counters(Some(10))))), None);
+    let none = run(Some(counters(Some(0))), Some(counters(Some(0))));
+    assert_eq!(share(&none), None, "no miss has no owner");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod logs;
 mod markup;
 mod memory;
 mod overhead;
+mod own;
 mod parallel;
 mod pauses;
 mod pictures;

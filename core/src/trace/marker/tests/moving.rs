@@ -1,19 +1,29 @@
-//! Marking that moves closures: random graphs keep their shape, however much room there is.
+//! Marking that moves closures: random graphs keep their shape, however much room there is. Room
+//! that no closure fills comes back.
 
 use super::*;
 use crate::block::{BLOCK, BlockRun};
-use crate::sync::{AtomicUsize, Ordering::Relaxed};
+use crate::sync::{AtomicUsize, Mutex, Ordering::Relaxed};
 use std::collections::{HashMap, HashSet};
 
 /// Blocks for copies.
 #[derive(Default)]
-struct Room(Vec<BlockRun>, AtomicUsize);
+struct Room {
+    runs: Vec<BlockRun>,
+    taken: AtomicUsize,
+    /// What threads had no use of.
+    left: Mutex<Vec<(Addr, Addr)>>,
+}
 
 // SAFETY: each block is returned once. `Moving::new` takes them from the heap, after its closures.
 unsafe impl Destination for Room {
     fn room(&self, _: Words) -> Option<(Addr, Addr)> {
-        let run = self.0.get(self.1.fetch_add(1, Relaxed))?;
+        let run = self.runs.get(self.taken.fetch_add(1, Relaxed))?;
         Some((run.start(), run.end()))
+    }
+
+    unsafe fn leave(&self, from: Addr, to: Addr) {
+        self.left.lock().push((from, to));
     }
 }
 
@@ -86,7 +96,10 @@ impl Moving {
         }
         let heap = &mut graph.heap;
         let taken = (0..plan.room).map(|_| heap.allocate(1, 1, BlockState::of_step(1)).expect("room"));
-        let room = Room(taken.collect(), AtomicUsize::new(0));
+        let room = Room {
+            runs: taken.collect(),
+            ..Room::default()
+        };
         Moving { graph, room, edges }
     }
 
@@ -102,6 +115,29 @@ impl Moving {
         unsafe { marker.first.found::<false>(Slot(&raw mut root)) };
         marker.trace();
         (marker.finish(), Addr(root as usize))
+    }
+
+    /// Checks that each block that threads took is copies, one behind the other, and a rest that
+    /// came back, if there is one.
+    fn check_room(&self, places: &HashMap<usize, Addr>) {
+        let left = self.room.left.lock();
+        let rests = left.iter().map(|&(from, to)| (from, (to - from).to_words_up()));
+        let copies = places
+            .iter()
+            .map(|(&number, &at)| (at, Words(self.graph.words[number])));
+        let parts: HashMap<Addr, Words> = rests.chain(copies).collect();
+        let taken = self.room.taken.load(Relaxed).min(self.room.runs.len());
+        for run in &self.room.runs[..taken] {
+            let mut at = run.start();
+            while at < run.end() {
+                let words = parts.get(&at);
+                at = at + *words.unwrap_or_else(|| panic!("{at} of {run:?} is lost"));
+            }
+            assert_eq!(at, run.end(), "the last part of {run:?}");
+        }
+        let ends_in_run = |to: Addr| self.room.runs[..taken].iter().any(|run| run.end() == to);
+        assert!(left.iter().all(|&(from, to)| from < to && ends_in_run(to)), "{left:?}");
+        assert!(left.len() <= taken, "{left:?} of {taken} blocks");
     }
 
     /// The places of all closures that `root`, which lies at `at`, leads to.
@@ -152,6 +188,7 @@ proptest! {
             let mut moving = Moving::new(&plan);
             let (marked, at) = moving.mark(&mut helpers, threads, root);
             let places = moving.places(root, at);
+            moving.check_room(&places);
             let graph = &moving.graph;
             let words = |number: &usize| graph.words[*number];
             prop_assert_eq!(places.values().collect::<HashSet<_>>().len(), places.len());

@@ -45,7 +45,7 @@ fn an_exit_status_and_the_output() {
 /// count neither this process nor the time before the child became a shell.
 #[test]
 fn counters_count_the_child_and_its_processes() {
-    let (there, _) = super::super::counters::available();
+    let (there, _) = crate::counters::available();
     let finished = sh("sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done' & wait", LONG);
     let Some(counters) = finished.counters.clone() else {
         assert!(there.is_empty(), "{there:?} are there, and none was read");

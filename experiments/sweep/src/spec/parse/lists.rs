@@ -20,6 +20,9 @@ const HEAP_HELP: &str = "`heap` has multiples of the least heap with which a wor
 /// The meaning of `profiles`.
 const PROFILES_HELP: &str = "`profiles` has the flags of heap profiles, each a string as on a command line: profiles = [\"-hy\", \"-hr -R0 -i0\"]";
 
+/// The meaning of `pause_counters`.
+const PAUSE_COUNTERS_HELP: &str = "`pause_counters = true` counts the misses of the mutator and of collections apart";
+
 /// The meaning of `eventlog`.
 const EVENTLOG_HELP: &str = "`eventlog = true` adds one run to each configuration, which writes an event log";
 
@@ -143,6 +146,15 @@ impl Walk<'_> {
         let wrong = || self.wrong_type("eventlog", value, "true or false").help(EVENTLOG_HELP);
         let asked = value.get_ref().as_bool().ok_or_else(wrong)?;
         Ok(Spanned::new(value.span(), asked))
+    }
+
+    /// Whether runs read their performance counters at each pause.
+    pub(super) fn pause_counters(&self, value: &Spanned<DeValue<'_>>) -> Parsed<bool> {
+        let wrong = || {
+            self.wrong_type("pause_counters", value, "true or false")
+                .help(PAUSE_COUNTERS_HELP)
+        };
+        value.get_ref().as_bool().ok_or_else(wrong)
     }
 
     /// Strings of flags. The list of a workload may be empty: then it has no profile of the file.

@@ -32,7 +32,7 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-pub(super) const FILE_KEYS: [&str; 18] = [
+pub(super) const FILE_KEYS: [&str; 19] = [
     "include",
     "question",
     "collectors",
@@ -47,6 +47,7 @@ pub(super) const FILE_KEYS: [&str; 18] = [
     "heap",
     "profiles",
     "eventlog",
+    "pause_counters",
     "flags",
     "ocaml",
     "sweep",
@@ -144,6 +145,10 @@ impl Walk<'_> {
                 .unwrap_or(DEFAULT_TIMEOUT),
             prepare: get("prepare")
                 .map(|value| self.prepare(value))
+                .transpose()?
+                .unwrap_or_default(),
+            pause_counters: get("pause_counters")
+                .map(|value| self.pause_counters(value))
                 .transpose()?
                 .unwrap_or_default(),
             heap: get("heap").map(|value| self.heap(value)).transpose()?,

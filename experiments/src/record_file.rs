@@ -1,0 +1,61 @@
+//! The file of `gclab exec --record`.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use gclab_results::RunRecord;
+
+/// The file of `--record`. It keeps its old text until the run is over.
+pub(crate) struct RecordFile {
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
+    /// The new file, if there was none: the target of a link, not the link.
+    made: Option<PathBuf>,
+}
+
+impl RecordFile {
+    /// Opens the file, or makes it.
+    ///
+    /// # Errors
+    /// A message if it cannot be written.
+    pub(crate) fn create(path: &PathBuf) -> Result<RecordFile, String> {
+        let is_new = fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| RecordFile::problem(path, &error))?;
+        Ok(RecordFile {
+            path: path.clone(),
+            file,
+            made: if is_new { fs::canonicalize(path).ok() } else { None },
+        })
+    }
+
+    /// The run was refused: leaves the files as they were.
+    pub(crate) fn leave(self) {
+        if let Some(made) = self.made {
+            // A problem here is less than the one that the user learns about.
+            let _ = fs::remove_file(made);
+        }
+    }
+
+    /// The run was not refused: removes the old text. A device has none.
+    pub(crate) fn empty(&self) -> Result<(), String> {
+        let emptied = self
+            .file
+            .metadata()
+            .and_then(|there| if there.is_file() { self.file.set_len(0) } else { Ok(()) });
+        emptied.map_err(|error| RecordFile::problem(&self.path, &error))
+    }
+
+    /// Writes the record as one line.
+    pub(crate) fn write(mut self, line: &RunRecord) -> Result<(), String> {
+        serde_json::to_vec(line)
+            .map_err(io::Error::from)
+            .and_then(|text| self.file.write_all(&[text.as_slice(), b"\n"].concat()))
+            .map_err(|error| RecordFile::problem(&self.path, &error))
+    }
+
+    fn problem(path: &Path, error: &io::Error) -> String {
+        format!("--record {}: {error}", path.display())
+    }
+}

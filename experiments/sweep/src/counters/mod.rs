@@ -1,0 +1,241 @@
+//! Performance counters, by the kernel's `perf_event`: those of a run, which the runner reads, and
+//! those of this process for its collections (`pauses`).
+//!
+//! A counter that the machine does not have is absent. Virtual machines often have none of the
+//! processor; the kernel may forbid them (`perf_event_paranoid`).
+
+use std::io;
+use std::ops::{AddAssign, Sub};
+
+use gclab_results::Counters;
+use perf_event::events::{Cache, CacheOp, CacheResult, Event, Hardware, Software, WhichCache};
+use perf_event::{Builder, Counter};
+
+pub mod pauses;
+
+/// A counter: its key in records, the event, whether it counts in the kernel as well, and its
+/// place.
+pub(crate) struct Kind {
+    pub(crate) key: &'static str,
+    event: fn() -> Event,
+    in_kernel: bool,
+    place: fn(&mut Counters) -> &mut Option<u64>,
+}
+
+/// The misses of loads in a cache.
+fn load_misses(which: WhichCache) -> Event {
+    Cache {
+        which,
+        operation: CacheOp::READ,
+        result: CacheResult::MISS,
+    }
+    .into()
+}
+
+/// The counters of the processor, and then those of the kernel.
+pub(crate) const KINDS: [Kind; 7] = [
+    Kind {
+        key: "instructions",
+        event: || Hardware::INSTRUCTIONS.into(),
+        in_kernel: false,
+        place: |counters| &mut counters.instructions,
+    },
+    Kind {
+        key: "cycles",
+        event: || Hardware::CPU_CYCLES.into(),
+        in_kernel: false,
+        place: |counters| &mut counters.cycles,
+    },
+    Kind {
+        key: "llc_misses",
+        event: || load_misses(WhichCache::LL),
+        in_kernel: false,
+        place: |counters| &mut counters.llc_misses,
+    },
+    Kind {
+        key: "dtlb_misses",
+        event: || load_misses(WhichCache::DTLB),
+        in_kernel: false,
+        place: |counters| &mut counters.dtlb_misses,
+    },
+    Kind {
+        key: "task_clock_ns",
+        event: || Software::TASK_CLOCK.into(),
+        in_kernel: false,
+        place: |counters| &mut counters.task_clock_ns,
+    },
+    Kind {
+        key: "page_faults",
+        event: || Software::PAGE_FAULTS.into(),
+        in_kernel: false,
+        place: |counters| &mut counters.page_faults,
+    },
+    Kind {
+        key: "context_switches",
+        event: || Software::CONTEXT_SWITCHES.into(),
+        // The kernel switches, so user space alone has none.
+        in_kernel: true,
+        place: |counters| &mut counters.context_switches,
+    },
+];
+
+/// The number of counters that count what the processor does.
+const OF_PROCESSOR: usize = 4;
+
+/// The threads that a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// This one, once the counter is enabled.
+    Thread,
+    /// This one, and threads and processes that it starts from now on, once it is enabled.
+    Heirs,
+    /// The same, from when an heir becomes another program.
+    Child,
+}
+
+/// A counter that does not count yet.
+///
+/// # Errors
+/// If the machine does not have it, or the system refuses it.
+pub(crate) fn built(kind: &Kind, counted: Counted) -> io::Result<Counter> {
+    let mut builder = Builder::new().kind((kind.event)());
+    builder
+        .inherit(counted != Counted::Thread)
+        .enable_on_exec(counted == Counted::Child);
+    if kind.in_kernel {
+        builder.include_kernel();
+    }
+    builder.build()
+}
+
+/// A count, with the times for which its counter was to count and did: counters share registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    count: u64,
+    enabled: u64,
+    running: u64,
+}
+
+impl Reading {
+    /// The counts of all threads so far.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn of(counter: &mut Counter) -> io::Result<Reading> {
+        counter.read_count_and_time().map(|read| Reading {
+            count: read.count,
+            enabled: read.time_enabled,
+            running: read.time_running,
+        })
+    }
+
+    /// The count for the whole time, and the share of the time for which the counter counted;
+    /// `None` if it never did.
+    fn scaled(self) -> Option<(u64, f64)> {
+        let Reading {
+            count,
+            enabled,
+            running,
+        } = self;
+        if running == 0 {
+            return None;
+        }
+        if running >= enabled {
+            return Some((count, 1.0));
+        }
+        let share = running as f64 / enabled as f64;
+        Some(((count as f64 / share).round() as u64, share))
+    }
+}
+
+impl Sub for Reading {
+    type Output = Reading;
+
+    fn sub(self, before: Reading) -> Reading {
+        Reading {
+            count: self.count.saturating_sub(before.count),
+            enabled: self.enabled.saturating_sub(before.enabled),
+            running: self.running.saturating_sub(before.running),
+        }
+    }
+}
+
+impl AddAssign for Reading {
+    fn add_assign(&mut self, more: Reading) {
+        self.count += more.count;
+        self.enabled += more.enabled;
+        self.running += more.running;
+    }
+}
+
+/// The counts of these readings; `None` if no counter has counted.
+pub(crate) fn counts<'k>(readings: impl IntoIterator<Item = (&'k Kind, Reading)>) -> Option<Counters> {
+    let mut counters = Counters::default();
+    let mut least: Option<f64> = None;
+    for (kind, reading) in readings {
+        let Some((count, share)) = reading.scaled() else {
+            continue;
+        };
+        *(kind.place)(&mut counters) = Some(count);
+        least = Some(least.map_or(share, |least| least.min(share)));
+    }
+    counters.least_share = Some(least?).filter(|least| *least < 1.0);
+    Some(counters)
+}
+
+/// The keys of the counters that runs have here, and why they lack others.
+pub(crate) fn available() -> (Vec<String>, Option<String>) {
+    let tried: Vec<(&Kind, io::Result<Counter>)> =
+        KINDS.iter().map(|kind| (kind, built(kind, Counted::Child))).collect();
+    let there = tried.iter().filter(|(_, opened)| opened.is_ok());
+    let keys = there.map(|(kind, _)| kind.key.to_owned()).collect();
+    let missing: Vec<&str> = tried
+        .iter()
+        .filter(|(_, opened)| opened.is_err())
+        .map(|(kind, _)| kind.key)
+        .collect();
+    let first = tried.iter().find_map(|(_, opened)| opened.as_ref().err());
+    let reason = first.map(|error| {
+        let of_processor = tried[..OF_PROCESSOR].iter().all(|(_, opened)| opened.is_err());
+        format!(
+            "no {}: {}",
+            missing.join(", "),
+            match error.raw_os_error() {
+                Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if of_processor => {
+                    "this processor, or the virtual machine, has no performance counters".to_owned()
+                }
+                Some(libc::EACCES | libc::EPERM) => {
+                    "the kernel forbids them; `sysctl kernel.perf_event_paranoid=1` permits them".to_owned()
+                }
+                _ => error.to_string(),
+            }
+        )
+    });
+    (keys, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_that_share_registers_are_scaled() {
+        let scaled = |count, enabled, running| {
+            Reading {
+                count,
+                enabled,
+                running,
+            }
+            .scaled()
+        };
+        assert_eq!(scaled(100, 50, 50), Some((100, 1.0)));
+        assert_eq!(scaled(100, 400, 100), Some((400, 0.25)));
+        assert_eq!(scaled(0, 400, 0), None, "never counted");
+    }
+
+    #[test]
+    fn what_is_missing_has_a_reason() {
+        let (there, reason) = available();
+        assert_eq!(reason.is_some(), there.len() < KINDS.len(), "{there:?} {reason:?}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Counters that a run reads at each pause: `pause_counters` of a file, `--pause-counters`.
+
+use std::fs;
+use std::process::Command;
+
+use gclab_results::RunRecord;
+
+use crate::support::{Bench, Done};
+
+/// A two-space collection copies to memory that no one has touched.
+#[test]
+fn page_faults_are_those_of_the_mutator_and_of_collections() {
+    let bench = Bench::new();
+    let file = |asked: &str| {
+        format!(
+            "collectors = [\"two-space\"]\nworkloads = [{{ name = \"binary_trees\", args = [16] }}]\nrepeat = 1\n{asked}\n"
+        )
+    };
+    bench.write("split.toml", &file("pause_counters = true"));
+    bench.gclab(&["run", "split.toml", "--out", "split"]).exits(0);
+    let results = gclab_results::ResultsDir::open(bench.path().join("split")).unwrap();
+    let run = &results.runs()[0];
+    let there = &results.manifest().machine.counters;
+    let csv = bench.gclab(&["report", "split", "--format", "csv"]).exits(0).stdout;
+    let share = column(&csv, "mut_page_faults_share");
+    if there.iter().any(|key| key == "page_faults") {
+        let faults = |counters: &Option<gclab_results::Counters>| counters.as_ref().unwrap().page_faults.unwrap();
+        let (mutator, collections) = (faults(&run.mut_counters), faults(&run.gc_counters));
+        // The mutator's own memory may have come before the run, in huge pages.
+        assert!(collections > 0, "{mutator} {collections}");
+        assert!(mutator + collections <= faults(&run.counters), "{run:?}");
+        let expected = mutator as f64 / (mutator + collections) as f64;
+        assert!(
+            (share.parse::<f64>().unwrap() - expected).abs() < 1e-6,
+            "{share} {expected}"
+        );
+    } else {
+        eprintln!("not tried: this machine counts no page faults, only {there:?}");
+        assert_eq!(share, "");
+    }
+    bench.write("plain.toml", &file(""));
+    bench.gclab(&["run", "plain.toml", "--out", "plain"]).exits(0);
+    let results = gclab_results::ResultsDir::open(bench.path().join("plain")).unwrap();
+    let plain = &results.runs()[0];
+    assert_eq!(
+        (&plain.mut_counters, &plain.gc_counters),
+        (&None, &None),
+        "not asked for"
+    );
+    assert_eq!(plain.checksum, run.checksum);
+    assert_ne!(plain.id, run.id, "another measurement");
+}
+
+/// The cell of the only line of a CSV file.
+fn column(csv: &str, name: &str) -> String {
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let place = head.iter().position(|column| *column == name).unwrap();
+    lines.next().unwrap()[place].to_owned()
+}
+
+/// The run has room for one file, its record, so the system refuses every counter.
+#[test]
+fn counters_that_are_refused_are_absent() {
+    let bench = Bench::new();
+    let gclab = env!("CARGO_BIN_EXE_gclab");
+    let line = format!("exec 3>&-; ulimit -n 4; exec '{gclab}' exec binary_trees 10 --record r.json --pause-counters");
+    let done = Done::of(Command::new("sh").current_dir(bench.path()).args(["-c", &line])).exits(0);
+    assert!(done.stdout.contains("checksum="), "{}", done.all());
+    assert!(done.all().contains("note: --pause-counters: no "), "{}", done.all());
+    let record = fs::read_to_string(bench.path().join("r.json")).unwrap();
+    let record: RunRecord = serde_json::from_str(&record).unwrap();
+    assert_eq!((record.mut_counters, record.gc_counters), (None, None));
+    assert!(record.stats.is_some() && record.checksum.is_some());
+}
+
+#[test]
+fn counters_need_a_record() {
+    let bench = Bench::new();
+    let done = bench.gclab(&["exec", "binary_trees", "6", "--pause-counters"]).exits(2);
+    assert!(done.all().contains("--record"), "{}", done.all());
+}
