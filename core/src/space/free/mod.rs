@@ -24,6 +24,7 @@
 //!
 //! Memory: a 64th of the chunks for each of the tables, and 16 bytes a chunk.
 
+mod ahead;
 mod compaction;
 mod list;
 mod memory;
@@ -39,7 +40,6 @@ pub use list::FreeList;
 pub use memory::{FreeBlock, FreeMemory, Link, Rest};
 pub use promotion::Promotion;
 pub use regions::Piece;
-use sweep::Ahead;
 pub use sweep::Swept;
 pub use tables::{KnownClosures, OldMarks};
 
@@ -47,6 +47,7 @@ use super::MarkBits;
 use crate::block::{BlockRun, BlockState, LARGE_OBJECT, OutOfMemory, blocks_for};
 use crate::heap::Heap;
 use crate::words::{Addr, Words};
+use ahead::Ahead;
 
 /// Chunks with closures and free blocks of any size, in the lists of `L`.
 #[derive(Debug)]

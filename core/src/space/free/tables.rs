@@ -1,6 +1,6 @@
 //! The tables of a free space, as markers see them.
 
-use super::sweep::Ahead;
+use super::ahead::Ahead;
 use super::{FreeList, FreeSpace};
 use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, StateView};
 use crate::heap::Heap;
