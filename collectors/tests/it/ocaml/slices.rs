@@ -1,6 +1,7 @@
 //! Cycles of the collector `ocaml`, whose slices come between parts of the program.
 
 use gclab_collectors::Ocaml;
+use gclab_collectors::ocaml::{GcModule, Stat};
 use gclab_core::collector::{Cycle, KindOf};
 use gclab_core::mutator::{Mutator, Request};
 use gclab_core::words::{Bytes, Words};
@@ -117,4 +118,36 @@ fn a_cycle_begins_straight_after_the_one_before() {
         assert_eq!(next.work.cycle, Cycle::Began);
         assert!(next.before.allocated <= Bytes(SMALL), "{:?}", next.before.allocated);
     }
+}
+
+fn counts(m: &mut Mutator<'_, KindOf<Ocaml>>) -> Stat {
+    m.gc().expect("ocaml").quick_stat()
+}
+
+#[test]
+fn requests_end_the_cycle_under_way_and_some_a_whole_one_more() {
+    run(|m| {
+        for (request, expected) in [(Request::Cycle, 1), (Request::Full, 2), (Request::Compact, 2)] {
+            // No cycle is under way: this begins one.
+            m.collect(Request::Minor);
+            let before = counts(m).major_collections;
+            m.collect(request);
+            assert_eq!(counts(m).major_collections - before, expected, "{request:?}");
+        }
+    });
+}
+
+/// The minor collection of that cycle finds nothing to do, and is not counted.
+#[test]
+fn after_a_request_the_next_allocation_begins_a_cycle() {
+    let statistics = run(|m| {
+        _ = m.alloc_bytes_filled(SMALL, 0);
+        m.collect(Request::Full);
+        (0..10).for_each(|_| _ = m.alloc_bytes_filled(SMALL, 0));
+        assert_eq!(counts(m).minor_collections, 1);
+    });
+    let pauses = statistics.collections.iter();
+    let pauses: Vec<_> = pauses.map(|each| (each.work.cycle, each.before.allocated)).collect();
+    assert_eq!(pauses[1], (Cycle::Began, Bytes(0)), "{pauses:?}");
+    assert_eq!(pauses.len(), 3, "{pauses:?}");
 }
