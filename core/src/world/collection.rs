@@ -21,10 +21,18 @@ use crate::workers::turns;
 use gclab_stats::Memory;
 use std::time::Duration;
 
+/// There is no memory to begin a collection, or no room to go on after it.
+struct NoRoom {
+    error: OutOfMemory,
+    /// No other collection can free more.
+    is_everything_collected: bool,
+}
+
 impl<M: MutatorKind> World<M> {
     /// Stops the world, collects, records the collection, and resumes. `session` is the caller's,
-    /// if it is inside. If there is no memory to begin a collection of some generations, everything
-    /// is collected, for which a collector may need less.
+    /// if it is inside. If there is no memory to begin a collection of some generations, or no room
+    /// to go on after it, everything is collected: a collector may need less for that, and it frees
+    /// more.
     ///
     /// # Errors
     /// If there is no room to go on. The heap is intact.
@@ -35,21 +43,22 @@ impl<M: MutatorKind> World<M> {
         cause: Cause,
     ) -> Result<(), Exhausted> {
         let collected = match self.collect_once(state, session, cause) {
-            Err(NotBegun(_)) if !cause.forces_major() => self.collect_once(state, session, Cause::Shortage),
+            Err(NoRoom {
+                is_everything_collected: false,
+                ..
+            }) => self.collect_once(state, session, Cause::Shortage),
             collected => collected,
         };
-        let exhausted = collected.unwrap_or_else(|NotBegun(error)| Some(error));
-        exhausted.map_or(Ok(()), |error| Err(self.exhausted(error)))
+        collected.map_err(|no_room| self.exhausted(no_room.error))
     }
 
-    /// Stops the world, collects once if that can begin, and resumes. Returns the reason why there
-    /// is no room to go on, if there is none.
+    /// Stops the world, collects once if that can begin, and resumes.
     fn collect_once<'w>(
         &'w self,
         state: &mut Locked<'w, M>,
         session: Option<Session<'_, M::Alloc>>,
         cause: Cause,
-    ) -> Result<Option<OutOfMemory>, NotBegun> {
+    ) -> Result<(), NoRoom> {
         let requested = state.recorder.clock().elapsed_ns();
         let leader = session.map_or(0, |session| session.capability.view().number());
         let reason = if cause.is_forced() {
@@ -71,17 +80,23 @@ impl<M: MutatorKind> World<M> {
             .collected(self.handles.sampled(), world.state.heap.states());
         let done = match done {
             Ok(mut outcome) => {
-                let exhausted = outcome.exhausted.take();
+                let no_room = outcome.exhausted.take().map(|error| NoRoom {
+                    error,
+                    is_everything_collected: cause.forces_major() || outcome.work.is_major(),
+                });
                 debug_assert!(
                     outcome.work.is_major() || due.is_none_or(|due| !due.major),
                     "a major collection was due"
                 );
                 world.record(leader, cause, outcome, kept);
-                Ok(exhausted)
+                no_room.map_or(Ok(()), Err)
             }
-            Err(not_begun) => {
+            Err(NotBegun(error)) => {
                 world.announce_not_begun(leader);
-                Err(not_begun)
+                Err(NoRoom {
+                    error,
+                    is_everything_collected: cause.forces_major(),
+                })
             }
         };
 
