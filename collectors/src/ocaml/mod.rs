@@ -176,6 +176,8 @@ impl Collect for Ocaml {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         pause.events.phase(Phase::Condemned);
         self.counts.begin(pause.cause, pause.since.allocated.to_words_up());
+        // OCaml does not collect at the end of a program.
+        let last = (pause.cause == Cause::Final).then_some((self.counts, self.cycles));
         let task = self.task;
         let promoted = if task.minor {
             self.minor(pause)
@@ -195,7 +197,11 @@ impl Collect for Ocaml {
             self.last_resort(pause, &mut course);
         }
         self.counts.end(self.major.words());
-        self.occasion.has_passed(course.task, course.cycle);
+        if let Some(last) = last {
+            (self.counts, self.cycles) = last;
+        }
+        let is_asked = matches!(pause.cause, Cause::Asked(_));
+        self.occasion.has_passed(course.task, course.cycle, is_asked);
         Ok(self.outcome(&course))
     }
 
@@ -253,7 +259,9 @@ impl Ocaml {
             .for_each(|run| pause.heap.free(run));
         self.major.grow_on(pause.heap, &self.settings, before);
         self.promoted += promoted.moved;
-        self.counts.minor(promoted.moved);
+        if used > Bytes::ZERO {
+            self.counts.minor(promoted.moved);
+        }
         let heap = self.major.words().max(Words(1));
         self.outside.promoted(pause.roots, &self.settings.custom, heap);
         promoted
@@ -309,11 +317,19 @@ impl Ocaml {
         self.major.finish_cycle(pause)
     }
 
-    /// Finishes the cycle under way if there is one, and does a whole one.
+    /// Does a whole cycle, after the rest of the one under way if there is one. Behind that, as in
+    /// OCaml, an automatic slice begins the whole one, so that the backlog stays.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
-        let mut done = self.finish_cycle(pause);
-        self.window.forget_backlog();
-        done += self.major.begin_cycle(pause);
+        let mut done = Done::default();
+        if self.major.is_idle() {
+            self.take_allocated();
+            self.window.forget_backlog();
+            done += self.major.begin_cycle(pause);
+        } else {
+            done += self.finish_cycle(pause);
+            self.cycles += 1;
+            done += self.slice(pause, Slice::Automatic);
+        }
         done += self.major.finish_cycle(pause);
         done
     }

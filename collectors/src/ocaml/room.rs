@@ -47,7 +47,7 @@ impl Ocaml {
         loop {
             let resized = self.resize(heap, area);
             let size = self.nursery.size().to_words_up();
-            match resized.and_then(|()| self.major.prepare(heap, size)) {
+            match resized.and_then(|()| self.major.prepare(heap, &self.settings, size)) {
                 Ok(()) => return Ok(()),
                 Err(error) if area <= least => return Err(error),
                 Err(_) => {
