@@ -51,6 +51,54 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     assert_ne!(plain.id, run.id, "another measurement");
 }
 
+/// A folder keeps the runs that it has. It never passes for one of runs with other counters, or with
+/// another preparation.
+#[test]
+fn a_folder_of_runs_without_counters_does_not_pass_for_one_with_them() {
+    let bench = Bench::new();
+    let file = |keys: &str| {
+        bench.write(
+            "x.toml",
+            &format!(
+                "collectors = [\"copying\"]\nworkloads = [{{ name = \"binary_trees\", args = [6] }}]\nrepeat = 2\n{keys}\n"
+            ),
+        );
+    };
+    let refused = |why: &str| {
+        let done = bench.gclab(&["run", "x.toml", "--out", "out"]).exits(2);
+        assert!(
+            done.stderr.contains("holds another plan") && done.stderr.contains(why),
+            "{}",
+            done.all()
+        );
+    };
+    let (plain, counted, prepared) = ("", "pause_counters = true", "prepare = [\"true\"]");
+    file(plain);
+    bench.gclab(&["run", "x.toml", "--out", "out"]).exits(0);
+    bench.gclab(&["run", "x.toml"]).exits(0);
+    let kept = fs::read_to_string(bench.path().join("out/runs.jsonl")).unwrap();
+    file(counted);
+    refused("its runs have no counters at pauses");
+    file(prepared);
+    refused("`prepare`");
+    // Without --out each has a folder of its own, where its runs are done.
+    for (folders, keys) in [(2, counted), (3, prepared), (3, plain), (3, counted)] {
+        file(keys);
+        bench.gclab(&["run", "x.toml"]).exits(0);
+        assert_eq!(bench.folders().len(), folders, "{keys}");
+    }
+    file(counted);
+    bench.gclab(&["run", "x.toml", "--out", "counted"]).exits(0);
+    file(plain);
+    let done = bench.gclab(&["run", "x.toml", "--out", "counted"]).exits(2);
+    assert!(
+        done.stderr.contains("without them they are other runs"),
+        "{}",
+        done.all()
+    );
+    assert_eq!(fs::read_to_string(bench.path().join("out/runs.jsonl")).unwrap(), kept);
+}
+
 /// The cell of the only line of a CSV file.
 fn column(csv: &str, name: &str) -> String {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());

@@ -34,8 +34,13 @@ pub(super) struct Fingerprints<'e> {
 
 impl<'e> Fingerprints<'e> {
     pub(super) fn new(experiment: &'e Experiment) -> Fingerprints<'e> {
+        Fingerprints::of_executable(experiment.executable.as_deref().unwrap_or_default())
+    }
+
+    /// The same of the gclab whose file has this hash.
+    pub(super) fn of_executable(executable: &'e str) -> Fingerprints<'e> {
         Fingerprints {
-            executable: experiment.executable.as_deref().unwrap_or_default(),
+            executable,
             meanings: HashMap::new(),
         }
     }
