@@ -307,6 +307,7 @@ fn run(
             outcome,
             checksum,
             max_rss_bytes: machine::peak_resident(),
+            pause_counters: arguments.pause_counters.then_some(true),
             mut_counters,
             gc_counters,
             latency: measured.as_ref().map(latency),

@@ -110,6 +110,7 @@ pub fn manifest(
     manifest.timeout_seconds = Some(experiment.timeout.as_secs_f64());
     manifest.repeat = experiment.repeat;
     manifest.precision = experiment.precision;
+    manifest.pause_counters = experiment.pause_counters.then_some(true);
     manifest.sweep = experiment.axes();
     let builds = experiment.builds.iter();
     manifest.builds = builds

@@ -20,6 +20,8 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     bench.gclab(&["run", "split.toml", "--out", "split"]).exits(0);
     let results = gclab_results::ResultsDir::open(bench.path().join("split")).unwrap();
     let run = &results.runs()[0];
+    let asked = (results.manifest().pause_counters, run.pause_counters);
+    assert_eq!(asked, (Some(true), Some(true)));
     let there = &results.manifest().machine.counters;
     let csv = bench.gclab(&["report", "split", "--format", "csv"]).exits(0).stdout;
     let share = column(&csv, "mut_page_faults_share");
@@ -47,6 +49,8 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
         (&None, &None),
         "not asked for"
     );
+    let asked = (results.manifest().pause_counters, plain.pause_counters);
+    assert_eq!(asked, (None, None));
     assert_eq!(plain.checksum, run.checksum);
     assert_ne!(plain.id, run.id, "another measurement");
 }
@@ -119,6 +123,7 @@ fn counters_that_are_refused_are_absent() {
     let record = fs::read_to_string(bench.path().join("r.json")).unwrap();
     let record: RunRecord = serde_json::from_str(&record).unwrap();
     assert_eq!((record.mut_counters, record.gc_counters), (None, None));
+    assert_eq!(record.pause_counters, Some(true), "they were asked for");
     assert!(record.stats.is_some() && record.checksum.is_some());
 }
 
