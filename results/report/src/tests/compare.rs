@@ -251,6 +251,8 @@ fn counters_at_pauses_on_one_side_are_a_caution() {
         ["the key pause_counters differs: true in the base, false in the new one"]
     );
     assert_eq!(cautions(&counted, &counted), Vec::<String>::new());
+    let says_so = |dir| crate::markdown(std::slice::from_ref(dir)).contains("Counters at pauses: read in each run");
+    assert!(says_so(&counted) && !says_so(&plain));
 }
 
 /// Two collectors of one folder: each setting of one has its partner of the other.
