@@ -96,6 +96,8 @@ documented! {
         /// Whether the run was to read its performance counters at each pause (`pause_counters`).
         /// Such a run takes longer. Absent in other runs.
         pub pause_counters: Option<bool>,
+        /// Why such a run lacks performance counters of its parts; absent if it has all of them.
+        pub pause_counters_absent: Option<String>,
         /// The counts of the mutator, in a run that read the counters at each pause: from when
         /// there was a heap to the end of the run, without collections and looks at the heap.
         /// Absent in other runs.

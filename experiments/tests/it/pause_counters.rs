@@ -40,6 +40,19 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
         eprintln!("not tried: this machine counts no page faults, only {there:?}");
         assert_eq!(share, "");
     }
+    // Each counter is there, or is named as absent.
+    let absent = run.pause_counters_absent.clone().unwrap_or_default();
+    for key in [
+        "instructions",
+        "cycles",
+        "llc_misses",
+        "dtlb_misses",
+        "task_clock_ns",
+        "page_faults",
+    ] {
+        let is_there = there.iter().any(|there| there == key);
+        assert_eq!(absent.contains(key), !is_there, "{key}: {absent}");
+    }
     bench.write("plain.toml", &file(""));
     bench.gclab(&["run", "plain.toml", "--out", "plain"]).exits(0);
     let results = gclab_results::ResultsDir::open(bench.path().join("plain")).unwrap();
@@ -124,6 +137,9 @@ fn counters_that_are_refused_are_absent() {
     let record: RunRecord = serde_json::from_str(&record).unwrap();
     assert_eq!((record.mut_counters, record.gc_counters), (None, None));
     assert_eq!(record.pause_counters, Some(true), "they were asked for");
+    let absent = record.pause_counters_absent.unwrap_or_default();
+    let all = "no instructions, cycles, llc_misses, dtlb_misses, task_clock_ns, page_faults: ";
+    assert!(absent.starts_with(all), "{absent}");
     assert!(record.stats.is_some() && record.checksum.is_some());
 }
 

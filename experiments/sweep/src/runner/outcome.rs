@@ -91,6 +91,7 @@ impl Judged {
                 latency: own.latency,
                 profile: own.profile.filter(|_| run.profile_flags.is_some()),
                 stats: own.stats,
+                pause_counters_absent: own.pause_counters_absent,
                 mut_counters: own.mut_counters,
                 gc_counters: own.gc_counters,
                 ..RunRecord::default()
