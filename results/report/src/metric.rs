@@ -325,6 +325,7 @@ metrics! {
     MUT_CYCLES "mut_cycles_share" "mutator's share of cycles" Percent |r| measures::mutator_share(r, |c| c.cycles);
     MUT_TASK_CLOCK "mut_task_clock_share" "mutator's share of task clock" Percent |r| measures::mutator_share(r, |c| c.task_clock_ns);
     MUT_PAGE_FAULTS "mut_page_faults_share" "mutator's share of page faults" Percent |r| measures::mutator_share(r, |c| c.page_faults);
+    COUNTED_AT_PAUSES "pause_counters_least_share" "least part of the time counted" Percent measures::counted_at_pauses;
     ALLOCATION_RATE "allocation_bytes_per_second" "allocation rate" MebibytesPerSecond measures::allocation_rate;
     PROMOTION_RATE "promotion_bytes_per_second" "promotion rate" MebibytesPerSecond measures::promotion_rate;
     SURVIVAL_RATE "survival_rate" "survival rate" Percent measures::survival_rate;

@@ -79,6 +79,10 @@ pub(crate) const KINDS: [Kind; 7] = [
     },
 ];
 
+/// The least share of the time for which a counter must have counted. A count that is scaled by more
+/// than twenty would be a guess.
+const LEAST_SHARE: f64 = 0.05;
+
 /// The number of counters that count what the processor does.
 const OF_PROCESSOR: usize = 4;
 
@@ -130,7 +134,7 @@ impl Reading {
     }
 
     /// The count for the whole time, and the share of the time for which the counter counted;
-    /// `None` if it never did.
+    /// `None` if it never did, or for less than [`LEAST_SHARE`].
     fn scaled(self) -> Option<(u64, f64)> {
         let Reading {
             count,
@@ -144,6 +148,9 @@ impl Reading {
             return Some((count, 1.0));
         }
         let share = running as f64 / enabled as f64;
+        if share < LEAST_SHARE {
+            return None;
+        }
         Some(((count as f64 / share).round() as u64, share))
     }
 }
@@ -228,6 +235,8 @@ mod tests {
         assert_eq!(scaled(100, 50, 50), Some((100, 1.0)));
         assert_eq!(scaled(100, 400, 100), Some((400, 0.25)));
         assert_eq!(scaled(0, 400, 0), None, "never counted");
+        assert_eq!(scaled(100, 400, 20), Some((2000, 0.05)));
+        assert_eq!(scaled(100, 400, 19), None, "a guess");
     }
 
     /// The refusals of a kernel for all counters from the one of this number on.
@@ -254,6 +263,29 @@ mod tests {
             "others of the processor count"
         );
         assert!(why(6, 7, libc::EACCES).starts_with("no context_switches: the kernel forbids them"));
+    }
+
+    /// A guess is absent beside figures, and does not count for the least share.
+    #[test]
+    fn a_counter_that_hardly_counted_is_absent() {
+        let reading = |running| Reading {
+            count: 10,
+            enabled: 1000,
+            running,
+        };
+        let found = counts([
+            (&KINDS[0], reading(500)),
+            (&KINDS[1], reading(49)),
+            (&KINDS[5], reading(1000)),
+        ]);
+        let expected = Counters {
+            instructions: Some(20),
+            page_faults: Some(10),
+            least_share: Some(0.5),
+            ..Counters::default()
+        };
+        assert_eq!(found, Some(expected));
+        assert_eq!(counts([(&KINDS[1], reading(49))]), None);
     }
 
     #[test]

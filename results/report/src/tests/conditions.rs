@@ -133,6 +133,35 @@ fn reports_have_a_table_of_the_mutators_shares() {
     );
 }
 
+/// Counters that share registers count for a part of the time, which the table shows then.
+#[test]
+fn shares_of_scaled_counts_have_the_part_of_the_time_that_was_counted() {
+    let column = |mutator: Option<f64>, collections: Option<f64>| {
+        let counters = |least_share| {
+            Some(Counters {
+                cycles: Some(100),
+                least_share,
+                ..Counters::default()
+            })
+        };
+        let folder = tempdir().expect("a folder");
+        let mut runs = small_runs();
+        for run in &mut runs {
+            (run.mut_counters, run.gc_counters) = (counters(mutator), counters(collections));
+        }
+        let dir = write(folder.path(), synthetic::manifest(&small()), &runs);
+        let text = markdown(&[dir]);
+        let table = table_of_shares(&text);
+        let place = table[0]
+            .iter()
+            .position(|cell| *cell == "least part of the time counted %");
+        place.map(|place| table[2][place].to_owned())
+    };
+    assert_eq!(column(None, None), None);
+    assert_eq!(column(Some(0.5), None).as_deref(), Some("50.0"));
+    assert_eq!(column(Some(0.5), Some(0.25)).as_deref(), Some("25.0"));
+}
+
 #[test]
 fn counters_are_columns_of_csv_files_and_absent_where_there_are_none() {
     let count = |at: usize, run: &mut RunRecord| {
