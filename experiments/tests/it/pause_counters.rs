@@ -68,8 +68,8 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     assert_ne!(plain.id, run.id, "another measurement");
 }
 
-/// A folder keeps the runs that it has. It never passes for one of runs with other counters, or with
-/// another preparation.
+/// A folder keeps the runs that it has. It never passes for one of runs with other counters, or
+/// with another preparation.
 #[test]
 fn a_folder_of_runs_without_counters_does_not_pass_for_one_with_them() {
     let bench = Bench::new();

@@ -79,8 +79,8 @@ pub(crate) const KINDS: [Kind; 7] = [
     },
 ];
 
-/// The least share of the time for which a counter must have counted. A count that is scaled by more
-/// than twenty would be a guess.
+/// The least share of the time for which a counter must have counted. A count that is scaled by
+/// more than twenty would be a guess.
 const LEAST_SHARE: f64 = 0.05;
 
 /// The number of counters that count what the processor does.
