@@ -170,6 +170,9 @@ fn history(arguments: &CompareArguments) -> ExitCode {
         Ok(folders) => folders,
         Err(message) => return refuse(message),
     };
+    for (results, folder) in folders.iter().zip(&arguments.history) {
+        note_disturbed(results, folder);
+    }
     let history = history_of(folders, order, arguments.threshold).only_changed(arguments.only_changed);
     if history.is_empty() {
         return refuse("no two of these folders have a configuration in common that was run: there is no history");

@@ -250,7 +250,10 @@ fn run(
         ..checked.request(&program, words)
     };
     // Opened while this is the only thread: the others inherit them.
-    let counters = pause_counters(arguments);
+    let counters = arguments.pause_counters.then(PauseCounters::open);
+    if let Some(absent) = counters.as_ref().and_then(PauseCounters::absent) {
+        notes(&[format!("--pause-counters: {absent}")]);
+    }
     let listeners = counters.iter().map(PauseCounters::listener).collect();
     let Done {
         ended,
@@ -300,13 +303,16 @@ fn run(
             flags: checked.given(),
             ..Configuration::default()
         };
-        let (mut_counters, gc_counters) = counters.map_or((None, None), |counters| counters.split());
+        let (mut_counters, gc_counters) = counters.as_ref().map_or((None, None), PauseCounters::split);
+        let pause_counters_absent = counters.as_ref().and_then(PauseCounters::absent);
         let rts = (!words.is_empty()).then(|| "+RTS".to_owned());
         let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();
         let line = RunRecord {
             outcome,
             checksum,
             max_rss_bytes: machine::peak_resident(),
+            pause_counters: arguments.pause_counters.then_some(true),
+            pause_counters_absent,
             mut_counters,
             gc_counters,
             latency: measured.as_ref().map(latency),
@@ -328,13 +334,6 @@ fn run(
         }
     }
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
-}
-
-/// The counters that are read at each pause, if the run is to read them and the machine has any.
-fn pause_counters(arguments: &Arguments) -> Option<PauseCounters> {
-    let opened = arguments.pause_counters.then(PauseCounters::open)?;
-    let absent = |why| notes(&[format!("--pause-counters: {why}")]);
-    opened.map_err(absent).ok()
 }
 
 #[cfg(test)]

@@ -54,7 +54,8 @@ documented! {
         /// Context switches, if the system lets the runner count in the kernel.
         pub context_switches: Option<u64>,
         /// The least share of the time for which a counter counted. Counters share registers; a
-        /// count is scaled to the whole time. Absent if all counted all the time.
+        /// count is scaled to the whole time. A counter that counted for less than 5 % of it is
+        /// absent. This is absent if all counted all the time.
         pub least_share: Option<f64>,
     }
 }

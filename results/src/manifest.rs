@@ -46,6 +46,9 @@ documented! {
         /// The least heap of each configuration, which was found before the plan was made; empty
         /// without `heap`.
         pub minima: Vec<Minimum> = default,
+        /// Whether runs of workloads read their performance counters at each pause
+        /// (`pause_counters`); absent if they do not.
+        pub pause_counters: Option<bool>,
         /// The builds of gclab that do the runs, if the experiment names several; empty if the
         /// gclab of `build` does them.
         pub builds: Vec<NamedBuild> = default,

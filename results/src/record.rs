@@ -93,9 +93,14 @@ documented! {
         pub conditions: Option<Conditions>,
         /// The counts of the performance counters; absent where the machine has none.
         pub counters: Option<Counters>,
-        /// The counts of the mutator, in a run that read the counters at each pause
-        /// (`pause_counters`): from when there was a heap to the end of the run, without
-        /// collections and looks at the heap. Absent in other runs.
+        /// Whether the run was to read its performance counters at each pause (`pause_counters`).
+        /// Such a run takes longer. Absent in other runs.
+        pub pause_counters: Option<bool>,
+        /// Why such a run lacks performance counters of its parts; absent if it has all of them.
+        pub pause_counters_absent: Option<String>,
+        /// The counts of the mutator, in a run that read the counters at each pause: from when
+        /// there was a heap to the end of the run, without collections and looks at the heap.
+        /// Absent in other runs.
         pub mut_counters: Option<Counters>,
         /// The counts of collections, from when the mutators had stopped. Absent without a
         /// collection, too.

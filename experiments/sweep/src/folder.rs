@@ -24,7 +24,7 @@ use thiserror::Error;
 use crate::counters::available;
 use crate::experiment::Experiment;
 use crate::machine;
-use crate::plan::{ORDER, Shard, adopt, programs_of};
+use crate::plan::{ORDER, Shard, adopt, programs_of, why_other};
 use crate::run::Run;
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
 
@@ -110,6 +110,7 @@ pub fn manifest(
     manifest.timeout_seconds = Some(experiment.timeout.as_secs_f64());
     manifest.repeat = experiment.repeat;
     manifest.precision = experiment.precision;
+    manifest.pause_counters = experiment.pause_counters.then_some(true);
     manifest.sweep = experiment.axes();
     let builds = experiment.builds.iter();
     manifest.builds = builds
@@ -203,7 +204,7 @@ fn same_plan(found: &Manifest, wanted: &Manifest, runs: &[Run]) -> Option<Vec<Ru
             .collect()
     };
     let is_same = key(found) == key(wanted) && found.programs == wanted.programs && builds(found) == builds(wanted);
-    is_same.then(|| adopt(runs, &found.plan)).flatten()
+    is_same.then(|| adopt(runs, found)).flatten()
 }
 
 /// The plan of a folder; `None` if it cannot be read.
@@ -253,10 +254,11 @@ fn resume(path: PathBuf, wanted: &Manifest, runs: &[Run]) -> Result<Folder, Fold
     let results = ResultsDir::open_totals(&path)?;
     let found = results.manifest();
     let Some(runs) = same_plan(found, wanted, runs) else {
+        let why = why_other(runs, found).map_or_else(String::new, |why| format!("; {why}"));
         return Err(taken(
             &path,
             &format!(
-                "holds another plan (experiment {}, {} runs): choose another folder, or leave out --out",
+                "holds another plan (experiment {}, {} runs){why}: choose another folder, or leave out --out",
                 found.name,
                 found.plan.len()
             ),

@@ -294,6 +294,15 @@ impl Run {
         }
     }
 
+    /// The configuration of the run, with what it runs.
+    pub(crate) fn combination(&self) -> Combination {
+        Combination {
+            configuration: self.planned.configuration(),
+            subject: self.subject.clone(),
+            surroundings: Arc::clone(&self.surroundings),
+        }
+    }
+
     /// The flags of a workload of gclab's, without those of its heap profile or event log.
     pub(crate) fn own_flags(&self) -> Flags {
         self.subject.own_flags()

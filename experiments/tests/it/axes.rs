@@ -186,9 +186,24 @@ fn a_build_is_a_gclab_that_has_what_the_file_names() {
     assert!(refused("echo wrong option >&2; exit 3").contains("--version ends with exit status 3: wrong option"));
     let lists = r#"if [ "$1" = list ]; then echo '[{"name": "two-space"}]'; else echo gclab 1; fi"#;
     assert!(refused(lists).contains("has none of the collectors called copying; collectors: two-space"));
+    // An older gclab, which would refuse each run.
+    let gclab = env!("CARGO_BIN_EXE_gclab");
+    let older = format!("{gclab} \"$@\" | grep -v -e --pause-counters");
+    bench.script("build", &older);
+    bench.write(
+        "x.toml",
+        &format!("builds = [\"build\"]\npause_counters = true\n{}", tiny(1)),
+    );
+    let done = bench.gclab(&["run", "x.toml"]).exits(2);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+    assert!(
+        done.stderr
+            .contains("build cannot read counters at pauses: its `gclab exec` has no --pause-counters")
+    );
+    bench.script("build", &format!("exec {gclab} \"$@\""));
+    bench.gclab(&["plan", "x.toml"]).exits(0);
     assert!(bench.folders().is_empty());
     // The environment of the plan reaches the run, and a build may be a script.
-    let gclab = env!("CARGO_BIN_EXE_gclab");
     bench.script("build", &format!("echo \"$MARK\" >> marks\nexec {gclab} \"$@\""));
     let text = tiny(1).replace("[sweep]", "[sweep]\nenv.MARK = [\"one\", \"two words\"]");
     bench.write("x.toml", &format!("builds = [\"build\"]\n{text}"));

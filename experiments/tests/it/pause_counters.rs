@@ -20,6 +20,8 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     bench.gclab(&["run", "split.toml", "--out", "split"]).exits(0);
     let results = gclab_results::ResultsDir::open(bench.path().join("split")).unwrap();
     let run = &results.runs()[0];
+    let asked = (results.manifest().pause_counters, run.pause_counters);
+    assert_eq!(asked, (Some(true), Some(true)));
     let there = &results.manifest().machine.counters;
     let csv = bench.gclab(&["report", "split", "--format", "csv"]).exits(0).stdout;
     let share = column(&csv, "mut_page_faults_share");
@@ -38,6 +40,19 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
         eprintln!("not tried: this machine counts no page faults, only {there:?}");
         assert_eq!(share, "");
     }
+    // Each counter is there, or is named as absent.
+    let absent = run.pause_counters_absent.clone().unwrap_or_default();
+    for key in [
+        "instructions",
+        "cycles",
+        "llc_misses",
+        "dtlb_misses",
+        "task_clock_ns",
+        "page_faults",
+    ] {
+        let is_there = there.iter().any(|there| there == key);
+        assert_eq!(absent.contains(key), !is_there, "{key}: {absent}");
+    }
     bench.write("plain.toml", &file(""));
     bench.gclab(&["run", "plain.toml", "--out", "plain"]).exits(0);
     let results = gclab_results::ResultsDir::open(bench.path().join("plain")).unwrap();
@@ -47,8 +62,58 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
         (&None, &None),
         "not asked for"
     );
+    let asked = (results.manifest().pause_counters, plain.pause_counters);
+    assert_eq!(asked, (None, None));
     assert_eq!(plain.checksum, run.checksum);
     assert_ne!(plain.id, run.id, "another measurement");
+}
+
+/// A folder keeps the runs that it has. It never passes for one of runs with other counters, or
+/// with another preparation.
+#[test]
+fn a_folder_of_runs_without_counters_does_not_pass_for_one_with_them() {
+    let bench = Bench::new();
+    let file = |keys: &str| {
+        bench.write(
+            "x.toml",
+            &format!(
+                "collectors = [\"copying\"]\nworkloads = [{{ name = \"binary_trees\", args = [6] }}]\nrepeat = 2\n{keys}\n"
+            ),
+        );
+    };
+    let refused = |why: &str| {
+        let done = bench.gclab(&["run", "x.toml", "--out", "out"]).exits(2);
+        assert!(
+            done.stderr.contains("holds another plan") && done.stderr.contains(why),
+            "{}",
+            done.all()
+        );
+    };
+    let (plain, counted, prepared) = ("", "pause_counters = true", "prepare = [\"true\"]");
+    file(plain);
+    bench.gclab(&["run", "x.toml", "--out", "out"]).exits(0);
+    bench.gclab(&["run", "x.toml"]).exits(0);
+    let kept = fs::read_to_string(bench.path().join("out/runs.jsonl")).unwrap();
+    file(counted);
+    refused("its runs have no counters at pauses");
+    file(prepared);
+    refused("`prepare`");
+    // Without --out each has a folder of its own, where its runs are done.
+    for (folders, keys) in [(2, counted), (3, prepared), (3, plain), (3, counted)] {
+        file(keys);
+        bench.gclab(&["run", "x.toml"]).exits(0);
+        assert_eq!(bench.folders().len(), folders, "{keys}");
+    }
+    file(counted);
+    bench.gclab(&["run", "x.toml", "--out", "counted"]).exits(0);
+    file(plain);
+    let done = bench.gclab(&["run", "x.toml", "--out", "counted"]).exits(2);
+    assert!(
+        done.stderr.contains("without them they are other runs"),
+        "{}",
+        done.all()
+    );
+    assert_eq!(fs::read_to_string(bench.path().join("out/runs.jsonl")).unwrap(), kept);
 }
 
 /// The cell of the only line of a CSV file.
@@ -71,6 +136,10 @@ fn counters_that_are_refused_are_absent() {
     let record = fs::read_to_string(bench.path().join("r.json")).unwrap();
     let record: RunRecord = serde_json::from_str(&record).unwrap();
     assert_eq!((record.mut_counters, record.gc_counters), (None, None));
+    assert_eq!(record.pause_counters, Some(true), "they were asked for");
+    let absent = record.pause_counters_absent.unwrap_or_default();
+    let all = "no instructions, cycles, llc_misses, dtlb_misses, task_clock_ns, page_faults: ";
+    assert!(absent.starts_with(all), "{absent}");
     assert!(record.stats.is_some() && record.checksum.is_some());
 }
 

@@ -182,6 +182,8 @@ fn compare_tells_worse_from_same() {
     );
     let note = "gclab: note: slow: runs were disturbed (steal in 24 of 24); a difference may come from that";
     assert!(worse.stderr.contains(note), "{}", worse.all());
+    let history = bench.gclab(&["compare", "--history", "base", "slow"]).exits(1);
+    assert!(history.stderr.contains(note), "{}", history.all());
     bench.gclab(&["compare", "slow", "base"]).exits(0);
     let changed = bench
         .gclab(&["compare", "base", "slow", "--only-changed"])

@@ -99,6 +99,8 @@ pub(crate) enum Topic {
     Workloads,
     /// One table of all configurations, and one of all runs.
     Configurations,
+    /// The mutator's shares of what performance counters counted.
+    Shares,
     /// A table of a collector's own figures for each collector that has any.
     OwnFigures,
     /// Drift over the time of the experiment, and runs that stand apart.
@@ -132,6 +134,7 @@ impl Topic {
             Topic::Failed => "Failed runs",
             Topic::Workloads => "Workloads",
             Topic::Configurations => "All configurations",
+            Topic::Shares => "Misses of the mutator and of collections",
             Topic::OwnFigures => "Figures of single collectors",
             Topic::Steadiness => "Did the machine hold still?",
             Topic::Machine => "Environment",

@@ -156,6 +156,18 @@ pub(crate) fn mutator_share(run: &RunRecord, of: fn(&Counters) -> Option<u64>) -
     (mutator + collections > 0.0).then(|| mutator / (mutator + collections))
 }
 
+/// The least share of the time of the mutator, or of collections, for which a counter at pauses
+/// counted. `None` without such counters; 1 if all counted all the time.
+pub(crate) fn counted_at_pauses(run: &RunRecord) -> Option<f64> {
+    let share = |counters: &Counters| counters.least_share.unwrap_or(1.0);
+    let mutator = share(run.mut_counters.as_ref()?);
+    Some(
+        run.gc_counters
+            .as_ref()
+            .map_or(mutator, |collections| share(collections).min(mutator)),
+    )
+}
+
 /// The bounded mutator utilisation (BMU): the least share of a window of this length or longer in
 /// which the mutators could run, within the measured phase.
 pub(crate) fn bounded_utilisation(run: &RunRecord, window_ns: u64) -> Option<f64> {

@@ -319,12 +319,13 @@ metrics! {
     BMU_100 "bounded_utilisation_100_ms" "bounded in 100 ms" Percent |r| measures::bounded_utilisation(r, 100_000_000);
     BMU_1000 "bounded_utilisation_1000_ms" "bounded in 1000 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000_000);
     GC_SHARE "gc_share" "GC share" Percent measures::collection_share;
-    MUT_LLC_MISSES "mut_llc_misses_share" "mutator's LLC misses" Percent |r| measures::mutator_share(r, |c| c.llc_misses);
-    MUT_DTLB_MISSES "mut_dtlb_misses_share" "mutator's dTLB misses" Percent |r| measures::mutator_share(r, |c| c.dtlb_misses);
-    MUT_INSTRUCTIONS "mut_instructions_share" "mutator's instructions" Percent |r| measures::mutator_share(r, |c| c.instructions);
-    MUT_CYCLES "mut_cycles_share" "mutator's cycles" Percent |r| measures::mutator_share(r, |c| c.cycles);
-    MUT_TASK_CLOCK "mut_task_clock_share" "mutator's task clock" Percent |r| measures::mutator_share(r, |c| c.task_clock_ns);
-    MUT_PAGE_FAULTS "mut_page_faults_share" "mutator's page faults" Percent |r| measures::mutator_share(r, |c| c.page_faults);
+    MUT_LLC_MISSES "mut_llc_misses_share" "mutator's share of LLC misses" Percent |r| measures::mutator_share(r, |c| c.llc_misses);
+    MUT_DTLB_MISSES "mut_dtlb_misses_share" "mutator's share of dTLB misses" Percent |r| measures::mutator_share(r, |c| c.dtlb_misses);
+    MUT_INSTRUCTIONS "mut_instructions_share" "mutator's share of instructions" Percent |r| measures::mutator_share(r, |c| c.instructions);
+    MUT_CYCLES "mut_cycles_share" "mutator's share of cycles" Percent |r| measures::mutator_share(r, |c| c.cycles);
+    MUT_TASK_CLOCK "mut_task_clock_share" "mutator's share of task clock" Percent |r| measures::mutator_share(r, |c| c.task_clock_ns);
+    MUT_PAGE_FAULTS "mut_page_faults_share" "mutator's share of page faults" Percent |r| measures::mutator_share(r, |c| c.page_faults);
+    COUNTED_AT_PAUSES "pause_counters_least_share" "least part of the time counted" Percent measures::counted_at_pauses;
     ALLOCATION_RATE "allocation_bytes_per_second" "allocation rate" MebibytesPerSecond measures::allocation_rate;
     PROMOTION_RATE "promotion_bytes_per_second" "promotion rate" MebibytesPerSecond measures::promotion_rate;
     SURVIVAL_RATE "survival_rate" "survival rate" Percent measures::survival_rate;
@@ -352,15 +353,19 @@ pub(crate) const TABLE: &[Metric] = &[
     WORK_BALANCE,
 ];
 
-/// The columns of the table of measures of collection, before the figures that have no name here.
-const MEASURES: &[Metric] = &[
-    GC_SHARE,
+/// The mutator's shares of what performance counters counted.
+pub(crate) const MUTATOR_SHARES: &[Metric] = &[
     MUT_LLC_MISSES,
     MUT_DTLB_MISSES,
     MUT_INSTRUCTIONS,
     MUT_CYCLES,
     MUT_TASK_CLOCK,
     MUT_PAGE_FAULTS,
+];
+
+/// The columns of the table of measures of collection, before the figures that have no name here.
+const MEASURES: &[Metric] = &[
+    GC_SHARE,
     ALLOCATION_RATE,
     SURVIVAL_RATE,
     PROMOTION_RATE,

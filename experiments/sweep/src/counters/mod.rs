@@ -79,6 +79,10 @@ pub(crate) const KINDS: [Kind; 7] = [
     },
 ];
 
+/// The least share of the time for which a counter must have counted. A count that is scaled by
+/// more than twenty would be a guess.
+const LEAST_SHARE: f64 = 0.05;
+
 /// The number of counters that count what the processor does.
 const OF_PROCESSOR: usize = 4;
 
@@ -130,7 +134,7 @@ impl Reading {
     }
 
     /// The count for the whole time, and the share of the time for which the counter counted;
-    /// `None` if it never did.
+    /// `None` if it never did, or for less than [`LEAST_SHARE`].
     fn scaled(self) -> Option<(u64, f64)> {
         let Reading {
             count,
@@ -144,6 +148,9 @@ impl Reading {
             return Some((count, 1.0));
         }
         let share = running as f64 / enabled as f64;
+        if share < LEAST_SHARE {
+            return None;
+        }
         Some(((count as f64 / share).round() as u64, share))
     }
 }
@@ -189,29 +196,26 @@ pub(crate) fn available() -> (Vec<String>, Option<String>) {
         KINDS.iter().map(|kind| (kind, built(kind, Counted::Child))).collect();
     let there = tried.iter().filter(|(_, opened)| opened.is_ok());
     let keys = there.map(|(kind, _)| kind.key.to_owned()).collect();
-    let missing: Vec<&str> = tried
-        .iter()
-        .filter(|(_, opened)| opened.is_err())
-        .map(|(kind, _)| kind.key)
-        .collect();
-    let first = tried.iter().find_map(|(_, opened)| opened.as_ref().err());
-    let reason = first.map(|error| {
-        let of_processor = tried[..OF_PROCESSOR].iter().all(|(_, opened)| opened.is_err());
-        format!(
-            "no {}: {}",
-            missing.join(", "),
-            match error.raw_os_error() {
-                Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if of_processor => {
-                    "this processor, or the virtual machine, has no performance counters".to_owned()
-                }
-                Some(libc::EACCES | libc::EPERM) => {
-                    "the kernel forbids them; `sysctl kernel.perf_event_paranoid=1` permits them".to_owned()
-                }
-                _ => error.to_string(),
-            }
-        )
-    });
-    (keys, reason)
+    (keys, why_absent(&tried))
+}
+
+/// Which of these counters are absent, and why the first of them is; `None` if all are there. They
+/// begin with those of the processor.
+fn why_absent<C>(tried: &[(&Kind, io::Result<C>)]) -> Option<String> {
+    let missing = tried.iter().filter(|(_, opened)| opened.is_err());
+    let missing: Vec<&str> = missing.map(|(kind, _)| kind.key).collect();
+    let error = tried.iter().find_map(|(_, opened)| opened.as_ref().err())?;
+    let of_processor = tried.iter().take(OF_PROCESSOR).all(|(_, opened)| opened.is_err());
+    let reason = match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if of_processor => {
+            "this processor, or the virtual machine, has no performance counters".to_owned()
+        }
+        Some(libc::EACCES | libc::EPERM) => {
+            "the kernel forbids them; `sysctl kernel.perf_event_paranoid=1` permits them".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Some(format!("no {}: {reason}", missing.join(", ")))
 }
 
 #[cfg(test)]
@@ -231,6 +235,57 @@ mod tests {
         assert_eq!(scaled(100, 50, 50), Some((100, 1.0)));
         assert_eq!(scaled(100, 400, 100), Some((400, 0.25)));
         assert_eq!(scaled(0, 400, 0), None, "never counted");
+        assert_eq!(scaled(100, 400, 20), Some((2000, 0.05)));
+        assert_eq!(scaled(100, 400, 19), None, "a guess");
+    }
+
+    /// The refusals of a kernel for all counters from the one of this number on.
+    #[test]
+    fn the_counters_that_are_absent_are_named() {
+        let error = |number| Err(io::Error::from_raw_os_error(number));
+        let tried = |from: usize, to: usize, number| -> Vec<(&Kind, io::Result<()>)> {
+            let opened = |at| {
+                if (from..to).contains(&at) {
+                    error(number)
+                } else {
+                    Ok(())
+                }
+            };
+            KINDS.iter().enumerate().map(|(at, kind)| (kind, opened(at))).collect()
+        };
+        let why = |from, to, number| why_absent(&tried(from, to, number)).unwrap_or_default();
+        assert_eq!(why(0, 0, libc::EACCES), "");
+        assert!(
+            why(0, 4, libc::ENOENT).starts_with("no instructions, cycles, llc_misses, dtlb_misses: this processor")
+        );
+        assert!(
+            why(3, 4, libc::ENOENT).starts_with("no dtlb_misses: No such file"),
+            "others of the processor count"
+        );
+        assert!(why(6, 7, libc::EACCES).starts_with("no context_switches: the kernel forbids them"));
+    }
+
+    /// A guess is absent beside figures, and does not count for the least share.
+    #[test]
+    fn a_counter_that_hardly_counted_is_absent() {
+        let reading = |running| Reading {
+            count: 10,
+            enabled: 1000,
+            running,
+        };
+        let found = counts([
+            (&KINDS[0], reading(500)),
+            (&KINDS[1], reading(49)),
+            (&KINDS[5], reading(1000)),
+        ]);
+        let expected = Counters {
+            instructions: Some(20),
+            page_faults: Some(10),
+            least_share: Some(0.5),
+            ..Counters::default()
+        };
+        assert_eq!(found, Some(expected));
+        assert_eq!(counts([(&KINDS[1], reading(49))]), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! The counters are opened before any other thread starts; threads inherit them, so all are
 //! counted. A listener reads them when the mutators have stopped for a collection and when it is
 //! over, and at both ends of a look at the heap (the checker, a census), which belongs to neither
-//! part. Between pauses no counter is read.
+//! part. Between pauses no counter is read. Context switches are not counted: they have no share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,16 +12,17 @@ use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_results::Counters;
 use perf_event::Counter;
 
-use super::{Counted, KINDS, Kind, Reading, available, built, counts};
+use super::{Counted, KINDS, Kind, Reading, built, counts, why_absent};
 
 /// The part of a run that is being counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// The program itself, and what the heap does while it runs.
     Mutator,
     /// A collection.
     Collection,
     /// A look at the heap, or the time before and after the run.
+    #[default]
     Neither,
 }
 
@@ -48,9 +49,12 @@ impl Split {
 }
 
 /// The counters of one run in this process.
+#[derive(Default)]
 struct Counting {
     counters: Vec<(&'static Kind, Counter, Split)>,
     part: Part,
+    /// Why the run lacks some of the counters.
+    absent: Vec<String>,
 }
 
 impl Counting {
@@ -58,10 +62,18 @@ impl Counting {
     /// any more is dropped: a part of its count would be wrong.
     fn enter(&mut self, next: Part) {
         let ended = std::mem::replace(&mut self.part, next);
-        self.counters.retain_mut(|(_, counter, split)| {
-            let now = Reading::of(counter);
-            now.map(|now| split.over(ended, now)).is_ok()
-        });
+        let absent = &mut self.absent;
+        self.counters
+            .retain_mut(|(kind, counter, split)| match Reading::of(counter) {
+                Ok(now) => {
+                    split.over(ended, now);
+                    true
+                }
+                Err(error) => {
+                    absent.push(format!("no {}: a reading failed: {error}", kind.key));
+                    false
+                }
+            });
     }
 }
 
@@ -78,23 +90,30 @@ impl std::fmt::Debug for PauseCounters {
 impl PauseCounters {
     /// Opens the counters that the machine has. They count this thread and those that it starts
     /// from now on.
-    ///
-    /// # Errors
-    /// The reason if there is none.
-    pub fn open() -> Result<PauseCounters, String> {
-        let opened = KINDS.iter().filter_map(|kind| {
-            let mut counter = built(kind, Counted::Heirs).ok()?;
-            counter.enable().ok()?;
-            Some((kind, counter, Split::default()))
-        });
-        let counters: Vec<_> = opened.collect();
-        if counters.is_empty() {
-            return Err(available().1.unwrap_or_default());
-        }
-        Ok(PauseCounters(Arc::new(Mutex::new(Counting {
-            counters,
-            part: Part::Neither,
-        }))))
+    pub fn open() -> PauseCounters {
+        let opened = |kind: &'static Kind| {
+            let counter = built(kind, Counted::Heirs).and_then(|mut counter| {
+                counter.enable()?;
+                Ok(counter)
+            });
+            (kind, counter)
+        };
+        let tried: Vec<_> = KINDS.iter().filter(|kind| !kind.in_kernel).map(opened).collect();
+        let absent = why_absent(&tried).into_iter().collect();
+        let there = tried
+            .into_iter()
+            .filter_map(|(kind, opened)| Some((kind, opened.ok()?)));
+        PauseCounters(Arc::new(Mutex::new(Counting {
+            counters: there.map(|(kind, counter)| (kind, counter, Split::default())).collect(),
+            absent,
+            ..Counting::default()
+        })))
+    }
+
+    /// Which counters the run lacks so far, and why; `None` if it has all of them.
+    pub fn absent(&self) -> Option<String> {
+        let absent = self.counting().absent.join("; ");
+        (!absent.is_empty()).then_some(absent)
     }
 
     /// A listener that reads them as the run goes on.
@@ -103,9 +122,13 @@ impl PauseCounters {
     }
 
     /// The counts of the mutator and those of the collections, in a run that is over. Those of
-    /// collections are absent if there was none.
+    /// collections are absent if there was none. The last part of a run that announced no end goes
+    /// on until now.
     pub fn split(&self) -> (Option<Counters>, Option<Counters>) {
-        let counting = self.counting();
+        let mut counting = self.counting();
+        if counting.part != Part::Neither {
+            counting.enter(Part::Neither);
+        }
         let of = |part: fn(&Split) -> Reading| {
             let all = counting.counters.iter();
             counts(all.map(|(kind, _, split)| (*kind, part(split))))
@@ -155,10 +178,7 @@ mod tests {
 
     #[test]
     fn each_event_begins_its_part() {
-        let mut counters = PauseCounters(Arc::new(Mutex::new(Counting {
-            counters: Vec::new(),
-            part: Part::Neither,
-        })));
+        let mut counters = PauseCounters(Arc::default());
         let start = || EventKind::Start {
             cause: Cause::Shortage,
             due: None,
@@ -187,19 +207,36 @@ mod tests {
         assert_eq!(event(&mut counters, end), Part::Neither);
     }
 
+    /// The page faults of a part.
+    fn faults(counts: &Option<Counters>) -> Option<u64> {
+        counts.as_ref().and_then(|counts| counts.page_faults)
+    }
+
+    /// Touches fresh memory: a fault brings in at most 2 MiB of it.
+    fn touch() {
+        let memory = vec![1_u8; 64 << 20];
+        assert!(memory.iter().step_by(4096).all(|byte| *byte == 1));
+    }
+
+    /// Whether the counter of page faults is there. Without it, the reason is told.
+    fn counts_faults(counters: &PauseCounters) -> bool {
+        let absent = counters.absent().unwrap_or_default();
+        let is_there = counters
+            .counting()
+            .counters
+            .iter()
+            .any(|(kind, ..)| kind.key == "page_faults");
+        assert_eq!(is_there, !absent.contains("page_faults"), "{absent}");
+        is_there || {
+            eprintln!("not tried: {absent}");
+            false
+        }
+    }
+
     /// Fresh memory that another thread touches: its faults belong to the part under way.
     #[test]
     fn threads_that_start_later_are_counted() {
-        let opened = PauseCounters::open();
-        let is_there = |key| available().0.iter().any(|there| there == key);
-        let Ok(counters) = opened.as_ref().inspect_err(|why| eprintln!("not tried: {why}")) else {
-            assert_eq!(available().0, Vec::<String>::new());
-            return;
-        };
-        let touch = || {
-            let memory = vec![1_u8; 64 << 20];
-            assert!(memory.iter().step_by(4096).all(|byte| *byte == 1));
-        };
+        let counters = PauseCounters::open();
         counters.counting().enter(Part::Mutator);
         counters.counting().enter(Part::Collection);
         std::thread::spawn(touch).join().expect("touched");
@@ -207,12 +244,41 @@ mod tests {
         touch();
         counters.counting().enter(Part::Neither);
         let (mutator, collections) = counters.split();
-        let faults = |counts: &Option<Counters>| counts.as_ref().and_then(|counts| counts.page_faults);
-        if is_there("page_faults") {
-            // A fault brings in at most 2 MiB.
+        if counts_faults(&counters) {
             let (mutator, collections) = (faults(&mutator).unwrap_or(0), faults(&collections).expect("a count"));
             assert!(collections >= 32, "{collections}");
             assert!(mutator < collections / 2, "{mutator} {collections}");
+        }
+    }
+
+    #[test]
+    fn the_last_part_counts_in_a_run_that_announces_no_end() {
+        let counters = PauseCounters::open();
+        counters.counting().enter(Part::Mutator);
+        touch();
+        let (mutator, _) = counters.split();
+        touch();
+        assert_eq!(counters.split().0, mutator, "the run is over");
+        if counts_faults(&counters) {
+            assert!(faults(&mutator) >= Some(32), "{mutator:?}");
+        }
+    }
+
+    /// Context switches are counted in the kernel, which may be forbidden, and have no share.
+    #[test]
+    fn each_counter_is_there_or_named_as_absent() {
+        let counters = PauseCounters::open();
+        let absent = counters.absent().unwrap_or_default();
+        let counting = counters.counting();
+        for kind in &KINDS {
+            let is_there = counting.counters.iter().any(|(there, ..)| there.key == kind.key);
+            let is_named = absent.contains(kind.key);
+            let expected = if kind.in_kernel {
+                (false, false)
+            } else {
+                (is_there, !is_there)
+            };
+            assert_eq!((is_there, is_named), expected, "{}: {absent}", kind.key);
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::heap::default_limit;
-use gclab_results::{Minimum, Probe, RunRecord, SCHEMA, Status};
+use gclab_results::{Fnv1a, Minimum, Probe, RunRecord, SCHEMA, Status};
 
 use super::error::SearchError;
 use super::progress::Progress;
@@ -127,9 +127,21 @@ pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum
     Some(minimum(question, &found, probes.len()))
 }
 
-/// The folder of the probes of a question.
+/// The folder of the probes of a question. A workload that is prepared in another way has another
+/// one. (The id of a program's configuration has its preparation.)
 pub fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
-    store::folder(&tools.root, question.configuration(), executable(question, tools))
+    let executable = executable(question, tools);
+    let prepare = &question.surroundings().prepare;
+    if prepare.is_empty() {
+        return store::folder(&tools.root, question.configuration(), executable);
+    }
+    let mut hash = Fnv1a::new();
+    for command in prepare {
+        command.iter().for_each(|word| hash.part(word));
+        hash.end_of_list();
+    }
+    let made_of = format!("{executable}-{}", hash.text());
+    store::folder(&tools.root, question.configuration(), &made_of)
 }
 
 /// The hash of the file that a question runs.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gclab_results::{Probe, Status};
@@ -10,7 +11,7 @@ use super::prober::known;
 use super::progress::Progress;
 use super::*;
 use crate::experiment::Setting;
-use crate::run::Combination;
+use crate::run::{Combination, Surroundings};
 use crate::runner::stop::Stop;
 use crate::runner::write_program;
 
@@ -102,6 +103,28 @@ fn question(workload: &str) -> Combination {
 }
 
 const MIB: u64 = 1 << 20;
+
+/// What prepares a run may make the file that it reads.
+#[test]
+fn probes_of_another_preparation_are_others() {
+    let bench = Bench::new();
+    let prepared = |commands: &[&[&str]]| {
+        let words = |words: &&[&str]| words.iter().map(|word| word.to_string()).collect();
+        let surroundings = Surroundings {
+            prepare: commands.iter().map(words).collect(),
+            ..Surroundings::default()
+        };
+        folder(&question("plain").within(&Arc::new(surroundings)), &bench.tools())
+    };
+    let commands: [&[&[&str]]; 4] = [&[], &[&["a"]], &[&["a", "b"]], &[&["a"], &["b"]]];
+    let folders = commands.map(prepared);
+    let mut each: Vec<&PathBuf> = folders.iter().collect();
+    each.sort();
+    each.dedup();
+    assert_eq!(each.len(), folders.len(), "{folders:?}");
+    let plain = store::folder(&bench.tools().root, question("plain").configuration(), "0123");
+    assert_eq!(folders[0], plain, "so that earlier probes are found");
+}
 
 #[test]
 fn an_exhausted_heap_is_too_small_and_every_probe_is_on_record() {

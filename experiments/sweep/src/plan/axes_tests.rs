@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use gclab_results::{Manifest, PlannedRun};
+
 use super::tests::{axis, experiment, logged, profiled, value};
 use super::*;
 use crate::axes::Exclude;
@@ -206,7 +208,7 @@ fn a_plan_of_an_older_gclab_keeps_its_ids_and_its_order() {
         .map(|run| run.planned.clone().with_fingerprint(&run.planned.cell))
         .collect();
     old.reverse();
-    let adopted = adopt(&runs, &old).expect("the same runs");
+    let adopted = adopt(&runs, &made_by("", &old)).expect("the same runs");
     let planned: Vec<PlannedRun> = adopted.iter().map(|run| run.planned.clone()).collect();
     assert_eq!(planned, old);
     for run in &adopted {
@@ -214,10 +216,10 @@ fn a_plan_of_an_older_gclab_keeps_its_ids_and_its_order() {
         assert_eq!(mine.map(|mine| &mine.subject), Some(&run.subject));
     }
     let (fewer, mut other) = (old[1..].to_vec(), old);
-    assert_eq!(adopt(&runs, &fewer), None, "one is missing");
+    assert_eq!(adopt(&runs, &made_by("", &fewer)), None, "one is missing");
     other[0].round = 17;
     other[0].id = format!("{}-17", other[0].cell);
-    assert_eq!(adopt(&runs, &other), None, "one is another");
+    assert_eq!(adopt(&runs, &made_by("", &other)), None, "one is another");
     // With fingerprints, values that mean the same are the same.
     let found: Vec<PlannedRun> = runs.iter().map(|run| run.planned.clone()).collect();
     let renamed = Experiment {
@@ -233,10 +235,65 @@ fn a_plan_of_an_older_gclab_keeps_its_ids_and_its_order() {
         executable: Some("another build".into()),
         ..experiment.clone()
     };
-    let of_another_build = adopt(&plan(&rebuilt, &[], Shard::default()), &found);
+    let of_another_build = adopt(&plan(&rebuilt, &[], Shard::default()), &made_by("", &found));
     assert!(of_another_build.is_some(), "so that it can be refused in words");
-    let adopted = adopt(&again, &found).expect("the same runs");
+    let adopted = adopt(&again, &made_by("", &found)).expect("the same runs");
     assert!(adopted.iter().zip(&found).all(|(run, found)| run.planned == *found));
+}
+
+/// The plan of a folder that a gclab with this hash made.
+fn made_by(executable: &str, plan: &[PlannedRun]) -> Manifest {
+    let mut manifest = Manifest::new("x");
+    manifest.build.executable = Some(executable.to_owned());
+    manifest.plan = plan.to_owned();
+    manifest
+}
+
+/// Keys that affect results and are in no configuration keep runs apart, whichever build and
+/// whichever gclab made the plan.
+#[test]
+fn runs_with_another_preparation_or_other_counters_are_others() {
+    let plain = Experiment {
+        executable: Some("this".into()),
+        ..experiment(2, 5)
+    };
+    let prepared = |word: &str| Experiment {
+        prepare: vec![vec![word.to_owned()]],
+        ..plain.clone()
+    };
+    let counted = Experiment {
+        pause_counters: true,
+        ..plain.clone()
+    };
+    let all = [&plain, &prepared("one"), &prepared("other"), &counted].map(|one| plan(one, &[], Shard::default()));
+    let elsewhere = |experiment: &Experiment| {
+        let built = Experiment {
+            executable: Some("other".into()),
+            ..experiment.clone()
+        };
+        plan(&built, &[], Shard::default())
+    };
+    let of_other = [&plain, &prepared("one"), &prepared("other"), &counted].map(elsewhere);
+    let planned = |runs: &[Run]| -> Vec<PlannedRun> { runs.iter().map(|run| run.planned.clone()).collect() };
+    for (one, runs) in all.iter().enumerate() {
+        for (other, (found, of_other)) in all.iter().zip(&of_other).enumerate() {
+            for found in [made_by("this", &planned(found)), made_by("other", &planned(of_other))] {
+                assert_eq!(adopt(runs, &found).is_some(), one == other, "{one} {other}");
+                let why = why_other(runs, &found).unwrap_or_default();
+                let expected = match (one, other) {
+                    _ if one == other => "",
+                    (0, 3) => "without them",
+                    (3, 0) => "no counters at pauses",
+                    _ => "`prepare`",
+                };
+                assert!(why.contains(expected) && why.is_empty() == expected.is_empty(), "{why}");
+            }
+        }
+        // Plans before fingerprints are older than these keys.
+        let named = |run: &Run| run.planned.clone().with_fingerprint(&run.planned.cell);
+        let before = made_by("other", &runs.iter().map(named).collect::<Vec<_>>());
+        assert_eq!(adopt(runs, &before).is_some(), one == 0, "{one}");
+    }
 }
 
 #[test]

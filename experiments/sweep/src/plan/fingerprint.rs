@@ -3,10 +3,11 @@
 //! Parts of a workload's fingerprint: the build of gclab (the hash of its file), the workload with
 //! all its arguments, the collector, the flags by their meaning (`1m` and `1024k` are one), the
 //! variables of its environment that the plan sets, its preparation, and whether it reads counters
-//! at each pause. Parts of a program's: its
-//! runtime, its command (the hash of its file in the place of the first word, if the file can be
-//! read), its folder, environment, standard input (its path and the hash of that file) and
-//! preparation, its names in tables, and the flags of its runtime.
+//! at each pause.
+//!
+//! Parts of a program's: its runtime, its command (the hash of its file in the place of the first
+//! word, if the file can be read), its folder, environment, standard input (its path and the hash
+//! of that file) and preparation, its names in tables, and the flags of its runtime.
 //!
 //! No part: names of experiment files and builds, the question, the order of lists, the seed, the
 //! number of runs, time limits.
@@ -34,8 +35,13 @@ pub(super) struct Fingerprints<'e> {
 
 impl<'e> Fingerprints<'e> {
     pub(super) fn new(experiment: &'e Experiment) -> Fingerprints<'e> {
+        Fingerprints::of_executable(experiment.executable.as_deref().unwrap_or_default())
+    }
+
+    /// The same of the gclab whose file has this hash.
+    pub(super) fn of_executable(executable: &'e str) -> Fingerprints<'e> {
         Fingerprints {
-            executable: experiment.executable.as_deref().unwrap_or_default(),
+            executable,
             meanings: HashMap::new(),
         }
     }

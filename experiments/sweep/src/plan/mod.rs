@@ -18,6 +18,7 @@
 //! runs that are compared (collectors, flags). The profiles and event logs of a workload are a
 //! group too.
 
+mod adopt;
 #[cfg(test)]
 mod axes_tests;
 mod cells;
@@ -28,13 +29,15 @@ mod order;
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-use gclab_results::{Configuration, Minimum, PlannedRun, Purpose};
+use gclab_results::{Configuration, Minimum, Purpose};
 
 use crate::experiment::Experiment;
 use crate::run::{Combination, Run};
 use order::order;
 pub(crate) use order::shuffle;
 
+pub use adopt::adopt;
+pub(crate) use adopt::why_other;
 pub use cells::Cell;
 pub(crate) use cells::{Variants, heap_bytes, heap_name, planned_points, points, programs_of, used_excludes};
 
@@ -348,44 +351,6 @@ impl Schedule {
 /// The runs of `shard`, in order.
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Run> {
     Schedule::new(experiment, minima, shard).runs().collect()
-}
-
-/// The same runs by the plan of a folder, which may have another order, and other ids if another
-/// gclab made it. `None` if it is not a plan of these runs.
-pub fn adopt(runs: &[Run], found: &[PlannedRun]) -> Option<Vec<Run>> {
-    if runs.len() != found.len() {
-        return None;
-    }
-    let by = |identity: fn(&PlannedRun) -> String| {
-        let mut mine: HashMap<String, &Run> = runs.iter().map(|run| (identity(&run.planned), run)).collect();
-        let adopted = found.iter().map(|planned| {
-            let run = mine.remove(&identity(planned))?;
-            Some(Run {
-                planned: planned.clone(),
-                ..run.clone()
-            })
-        });
-        adopted.collect::<Option<Vec<Run>>>()
-    };
-    // Another build has other fingerprints; plans before fingerprints have none.
-    by(by_id).or_else(|| by(by_cell))
-}
-
-/// The identity of a planned run among those of one build.
-fn by_id(run: &PlannedRun) -> String {
-    labelled(&run.id, run)
-}
-
-/// The identity of a planned run among those of all builds.
-fn by_cell(run: &PlannedRun) -> String {
-    let number = run.id.rsplit_once('-').map_or("", |(_, number)| number);
-    labelled(&format!("{}-{number}", run.cell), run)
-}
-
-fn labelled(id: &str, run: &PlannedRun) -> String {
-    let heap = run.heap_multiple.map(|multiple| multiple.to_string());
-    let heap = heap.unwrap_or_default();
-    format!("{id} {heap} {}", run.profile_flags.as_deref().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! A look at the builds of an experiment before its first run: whether each is a gclab, and has the
-//! collectors and workloads of the file.
+//! collectors and workloads of the file, and the counters that it asks for.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 use super::child::{self, End, Limits};
 use super::stop::Stop;
 use crate::build::Build;
+use crate::command_line::PAUSE_COUNTERS;
 use crate::experiment::Experiment;
 use crate::suggest::suggest;
 
@@ -18,7 +19,8 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Looks at each build of `experiment`.
 ///
 /// # Errors
-/// A message about the first build that is no gclab, or lacks a collector or a workload.
+/// A message about the first build that is no gclab, or lacks a collector, a workload, or the
+/// counters at pauses that the file asks for.
 pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String> {
     for build in &experiment.builds {
         let version = output(build, &["--version"], stop)?;
@@ -36,8 +38,24 @@ pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String
             experiment.workloads.iter().map(|(name, _)| name),
             stop,
         )?;
+        if experiment.pause_counters {
+            reads_counters(build, stop)?;
+        }
     }
     Ok(())
+}
+
+/// Checks that the runs of a build can read counters at pauses: an older gclab refuses the option.
+fn reads_counters(build: &Build, stop: &Stop) -> Result<(), String> {
+    let help = output(build, &["exec", "--help"], stop)?;
+    if help.split_whitespace().any(|word| word == PAUSE_COUNTERS) {
+        return Ok(());
+    }
+    Err(format!(
+        "`builds`: {} cannot read counters at pauses: its `gclab exec` has no {PAUSE_COUNTERS}; \
+         take `pause_counters` out of the file, or name a newer build",
+        build.file.display()
+    ))
 }
 
 fn has_all<'n>(build: &Build, kind: &str, names: impl Iterator<Item = &'n String>, stop: &Stop) -> Result<(), String> {

@@ -28,6 +28,8 @@ pub(crate) struct Launch {
     pub host: Option<String>,
     /// The memory of the runner that a child begins with, in bytes.
     pub copied: Option<u64>,
+    /// Whether the run is to read its performance counters at each pause.
+    pub pause_counters: bool,
     /// The command that repeats the run.
     pub command: Vec<String>,
     /// The seed of the plan.
@@ -42,6 +44,7 @@ impl Launch {
             load_average: machine::load_average(),
             host: machine::host(),
             copied: machine::copied_resident(),
+            pause_counters: run.surroundings.pause_counters,
             command: command_line::shown(run),
             seed,
         }
@@ -88,6 +91,7 @@ impl Judged {
                 latency: own.latency,
                 profile: own.profile.filter(|_| run.profile_flags.is_some()),
                 stats: own.stats,
+                pause_counters_absent: own.pause_counters_absent,
                 mut_counters: own.mut_counters,
                 gc_counters: own.gc_counters,
                 ..RunRecord::default()
@@ -231,6 +235,7 @@ pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judge
         minor_page_faults: Some(minor).filter(|_| ran),
         major_page_faults: Some(major).filter(|_| ran),
         counters: finished.counters.filter(|_| ran),
+        pause_counters: launch.pause_counters.then_some(true),
         stderr_tail: (!outcome.is_ok() && !stderr.is_empty()).then_some(stderr),
         outcome,
         wall_seconds: seconds(finished.wall),
@@ -337,12 +342,19 @@ mod tests {
             load_average: None,
             host: None,
             copied: Some(100 << 20),
+            pause_counters: true,
             command: vec![],
             seed: 1,
         };
         let line = own.map(|own| serde_json::to_string(&own).unwrap());
         let judged = Judged::workload(&planned(), &finished, line.as_deref(), &launch);
         record(&planned(), launch, finished, judged)
+    }
+
+    #[test]
+    fn a_run_without_a_record_of_its_own_says_what_it_was_to_count() {
+        let killed = outcome(End::Signal(9), "", None);
+        assert_eq!((killed.stats.is_some(), killed.pause_counters), (false, Some(true)));
     }
 
     fn own(status: Status) -> RunRecord {

@@ -168,6 +168,43 @@ fn a_file_builds_on_others() {
     assert!(spec.text.starts_with("include = ") && spec.text.matches("\n# included: ").count() == 3);
 }
 
+/// A file has the last word over those that it includes, and of these the later one.
+#[test]
+fn counters_of_pauses_are_those_of_the_last_file_that_has_the_key() {
+    let head = "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n";
+    let program = "[[program]]\nname = \"p\"\ncommand = [\"true\"]\n";
+    let text = |keys: &str| format!("{keys}\n{head}");
+    let folder = files(&[
+        ("on.toml", "pause_counters = true\n"),
+        ("off.toml", "# of\npause_counters = false\n"),
+        ("wrong.toml", "# a\n# b\npause_counters = \"llc\"\n"),
+        ("neither.toml", &text("include = [\"on.toml\"]")),
+        ("above.toml", &text("include = [\"on.toml\"]\npause_counters = false")),
+        ("later.toml", &text("include = [\"off.toml\", \"on.toml\"]")),
+        ("earlier.toml", &text("include = [\"on.toml\", \"off.toml\"]")),
+        ("of-wrong.toml", &text("include = [\"wrong.toml\"]")),
+        ("programs.toml", &format!("include = [\"on.toml\"]\n{program}")),
+        ("mixed.toml", &format!("{}{program}", text("include = [\"on.toml\"]"))),
+        ("quiet.toml", &format!("include = [\"off.toml\"]\n{program}")),
+        ("itself.toml", &format!("# a\npause_counters = true\n{program}")),
+    ]);
+    let loaded = |name: &str| load(&folder.path().join(format!("{name}.toml")), None, &registry());
+    let names = ["neither", "above", "later", "earlier", "mixed", "quiet"];
+    let asked: Vec<bool> = names
+        .iter()
+        .map(|name| loaded(name).expect(name).pause_counters)
+        .collect();
+    assert_eq!(asked, [true, false, true, false, true, false], "{names:?}");
+    for (name, place, message) in [
+        ("of-wrong", "wrong.toml:3:18", "`pause_counters` must be true or false"),
+        ("programs", "on.toml:1:18", "this file has programs alone"),
+        ("itself", "itself.toml:2:18", "this file has programs alone"),
+    ] {
+        let text = loaded(name).expect_err(name).render(false);
+        assert!(text.contains(place) && text.contains(message), "{name}: {text}");
+    }
+}
+
 #[test]
 fn wrong_includes() {
     let folder = files(&[

@@ -59,7 +59,7 @@ pub(super) fn validate(name: String, source: &Source, mut raw: Raw, registry: &R
         programs: programs::programs(source, &raw)?,
         question: raw.question.clone(),
         prepare: programs::commands(&raw.prepare),
-        pause_counters: raw.pause_counters,
+        pause_counters: works::pause_counters(source, &raw)?,
         repeat: raw.repeat,
         precision: raw.precision,
         seed: raw.seed,

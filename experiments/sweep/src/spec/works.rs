@@ -196,3 +196,20 @@ pub(super) fn builds(source: &Source, raw: &Raw) -> Parsed<Vec<Arc<Build>>> {
     }
     Ok(builds)
 }
+
+/// Whether runs of workloads read their counters at each pause.
+pub(super) fn pause_counters(source: &Source, raw: &Raw) -> Parsed<bool> {
+    let Some(asked) = raw.pause_counters.as_ref().filter(|asked| *asked.get_ref()) else {
+        return Ok(false);
+    };
+    if raw.workloads.is_empty() {
+        return Err(SpecError::at(
+            source,
+            asked.span(),
+            "`pause_counters` is for workloads, and this file has programs alone",
+            "no workload",
+        )
+        .help("take the key out, or write `pause_counters = false`: records of programs have the counters of the whole run"));
+    }
+    Ok(true)
+}

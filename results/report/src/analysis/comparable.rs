@@ -4,8 +4,23 @@ use super::verdict::Verdict;
 use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS};
 use crate::run::{Run, each_facts};
 use crate::summary::Group;
-use gclab_results::RunRecord;
+use gclab_results::{Manifest, RunRecord};
 use std::collections::BTreeSet;
+
+/// The facts about a folder that make its figures others than those of another folder, with their
+/// names. (The commit is none of them: it is what most comparisons are about.)
+pub(crate) fn facts(manifest: &Manifest) -> [(&'static str, String); 5] {
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let (machine, build) = (&manifest.machine, &manifest.build);
+    let counted = manifest.pause_counters == Some(true);
+    [
+        ("processor", or_unknown(&machine.cpu)),
+        ("kernel", or_unknown(&machine.kernel)),
+        ("build profile", or_unknown(&build.profile)),
+        ("rustc", or_unknown(&build.rustc)),
+        ("key pause_counters", counted.to_string()),
+    ]
+}
 
 /// The figures that are judged: more of them where collections were parallel.
 pub(crate) fn compared(groups: &[&Group<'_>]) -> impl Iterator<Item = &'static Metric> + use<> {

@@ -15,7 +15,7 @@
 //! Records of an older gclab have no phases, so their times are those of whole runs. If only one
 //! side of a configuration has phases, the figures of both sides are those of whole runs.
 
-use super::comparable::{OkRuns, compared, is_mixed, ok_runs, outcome_change, values};
+use super::comparable::{OkRuns, compared, facts, is_mixed, ok_runs, outcome_change, values};
 use super::rivals::{self, Candidate, Mean, Side, candidates};
 use super::verdict::{Verdict, judge_figure};
 use crate::folder::Results;
@@ -351,20 +351,9 @@ fn caution_of_whole_runs(rows: &[Row]) -> Option<String> {
 }
 
 fn cautions(base: &Results, new: &Results) -> Vec<String> {
-    let (a, b) = (base.manifest(), new.manifest());
-    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-    let pairs = [
-        ("processor", or_unknown(&a.machine.cpu), or_unknown(&b.machine.cpu)),
-        ("kernel", or_unknown(&a.machine.kernel), or_unknown(&b.machine.kernel)),
-        (
-            "build profile",
-            or_unknown(&a.build.profile),
-            or_unknown(&b.build.profile),
-        ),
-        ("rustc", or_unknown(&a.build.rustc), or_unknown(&b.build.rustc)),
-    ];
-    let differ = pairs.iter().filter(|(_, a, b)| a != b);
+    let pairs = facts(base.manifest()).into_iter().zip(facts(new.manifest()));
+    let differ = pairs.filter(|(base, new)| base != new);
     differ
-        .map(|(name, a, b)| format!("the {name} differs: {a} in the base, {b} in the new one"))
+        .map(|((name, base), (_, new))| format!("the {name} differs: {base} in the base, {new} in the new one"))
         .collect()
 }

@@ -129,6 +129,11 @@ pub(crate) fn environment(dir: &Results) -> Vec<(&'static str, String)> {
     put("Power", machine.power.clone());
     put("Performance counters", Some(machine.counters.join(", ")));
     put("Missing counters", machine.counters_absent.clone());
+    let at_pauses = manifest.pause_counters == Some(true);
+    put(
+        "Counters at pauses",
+        at_pauses.then(|| "read in each run of a workload".to_owned()),
+    );
     put("Virtualisation", machine.virtualisation.clone());
     put("Mitigations", Some(machine.mitigations.join("; ")));
     put("gclab", Some(manifest.gclab.clone()));

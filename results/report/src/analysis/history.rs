@@ -9,7 +9,7 @@
 //! Records of an older gclab have no phases. If only some folders of a configuration have phases,
 //! its figures are those of whole runs in all of them.
 
-use super::comparable::{OkRuns, compared, is_mixed, ok_runs, outcome_change, values};
+use super::comparable::{OkRuns, compared, facts, is_mixed, ok_runs, outcome_change, values};
 use super::verdict::{Verdict, is_within_a_megablock, judge_figure};
 use crate::folder::Results;
 use crate::metric::Metric;
@@ -399,24 +399,11 @@ fn judge_together(rows: &mut [HistoryRow]) -> (usize, usize) {
     (chances.len(), taken_back)
 }
 
-/// A fact about a folder with its name.
-type Fact = (&'static str, fn(&Manifest) -> Option<&String>);
-
-/// Facts that must not change within a history.
-const FACTS: [Fact; 4] = [
-    ("processor", |manifest| manifest.machine.cpu.as_ref()),
-    ("kernel", |manifest| manifest.machine.kernel.as_ref()),
-    ("build profile", |manifest| manifest.build.profile.as_ref()),
-    ("rustc", |manifest| manifest.build.rustc.as_ref()),
-];
-
 /// One caution for each change of a fact: `folder 3: the kernel is ..., it was ...`.
 fn cautions(dirs: &[Results]) -> Vec<String> {
     let mut cautions = Vec::new();
     for (number, pair) in (2..).zip(dirs.windows(2)) {
-        for (name, of) in FACTS {
-            let fact = |dir: &Results| of(dir.manifest()).map_or("unknown", String::as_str).to_owned();
-            let (was, is) = (fact(&pair[0]), fact(&pair[1]));
+        for ((name, was), (_, is)) in facts(pair[0].manifest()).into_iter().zip(facts(pair[1].manifest())) {
             if was != is {
                 cautions.push(format!("from folder {number} on the {name} is {is}; it was {was}"));
             }

@@ -42,10 +42,8 @@ fn folder(report: &Report) -> String {
     if report.most_runs > 1 {
         text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
     }
-    for section in [Topic::OwnFigures, Topic::EventLogs, Topic::Profiles]
-        .iter()
-        .filter_map(|topic| report.section(*topic))
-    {
+    let last = [Topic::Shares, Topic::OwnFigures, Topic::EventLogs, Topic::Profiles];
+    for section in last.iter().filter_map(|topic| report.section(*topic)) {
         let _ = writeln!(text, "\n### {}", section.topic.title());
         parts(&mut text, &section.parts, "####");
     }

@@ -10,6 +10,7 @@ mod own;
 mod profiles;
 mod report;
 mod runs;
+mod shares;
 mod sharing;
 mod steadiness;
 

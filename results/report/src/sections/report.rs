@@ -1,6 +1,6 @@
 //! The report of a folder: its head, and all its sections.
 
-use super::{answers, charts, environment, latency, logs, overhead, own, profiles, runs, steadiness};
+use super::{answers, charts, environment, latency, logs, overhead, own, profiles, runs, shares, steadiness};
 use crate::analysis::facts::cautions;
 use crate::document::{Part, Report, Section, Topic};
 use crate::folder::Results;
@@ -50,6 +50,7 @@ fn of(dir: &Results, logs: fn(&Results, &Summary<'_>) -> Option<Section>) -> Rep
         runs::failed(dir, &summary),
         Some(runs::workloads(dir, &summary)),
         Some(runs::configurations(dir, &summary)),
+        shares::section(&summary),
         own::section(&summary),
         steadiness::section(&summary),
         Some(environment::section(dir, &summary)),

@@ -233,6 +233,28 @@ fn a_comparison_in_text() {
     insta::assert_snapshot!(text(&comparison));
 }
 
+/// Reading counters takes time in each pause.
+#[test]
+fn counters_at_pauses_on_one_side_are_a_caution() {
+    let (a, b) = (tempdir().expect("a folder"), tempdir().expect("a folder"));
+    let plain = write(a.path(), synthetic::manifest(&small()), &steady());
+    let mut counted = synthetic::manifest(&small());
+    counted.pause_counters = Some(true);
+    let counted = write(b.path(), counted, &slower(&steady(), 1.0));
+    let cautions = |base, new| compare(base, new, 0.03, None).cautions;
+    assert_eq!(
+        cautions(&plain, &counted),
+        ["the key pause_counters differs: false in the base, true in the new one"]
+    );
+    assert_eq!(
+        cautions(&counted, &plain),
+        ["the key pause_counters differs: true in the base, false in the new one"]
+    );
+    assert_eq!(cautions(&counted, &counted), Vec::<String>::new());
+    let says_so = |dir| crate::markdown(std::slice::from_ref(dir)).contains("Counters at pauses: read in each run");
+    assert!(says_so(&counted) && !says_so(&plain));
+}
+
 /// Two collectors of one folder: each setting of one has its partner of the other.
 #[test]
 fn collectors_of_one_folder() {

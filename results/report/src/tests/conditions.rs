@@ -88,6 +88,80 @@ fn the_mutators_share_is_absent_without_one_of_its_counts() {
     assert_eq!(share(&none), None, "no miss has no owner");
 }
 
+/// The cells of each line of the table below the heading of the shares in Markdown.
+fn table_of_shares(text: &str) -> Vec<Vec<&str>> {
+    let (_, below) = text
+        .split_once("### Misses of the mutator and of collections")
+        .expect("the heading");
+    let lines = below.lines().skip_while(|line| !line.starts_with('|'));
+    let lines = lines.take_while(|line| line.starts_with('|'));
+    lines
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect()
+}
+
+/// Every run has three quarters of its page faults in the mutator, and no other counter.
+#[test]
+fn reports_have_a_table_of_the_mutators_shares() {
+    let counters = |faults| {
+        Some(Counters {
+            page_faults: Some(faults),
+            ..Counters::default()
+        })
+    };
+    let count = |_: usize, run: &mut RunRecord| (run.mut_counters, run.gc_counters) = (counters(300), counters(100));
+    reported(count, |dir| {
+        let text = markdown(std::slice::from_ref(dir));
+        let table = table_of_shares(&text);
+        let place = table[0]
+            .iter()
+            .position(|cell| *cell == "mutator's share of page faults %");
+        let place = place.expect("a column");
+        assert!(!text.contains("mutator's share of LLC misses"), "{text}");
+        let shown: Vec<&str> = table[2..].iter().map(|row| row[place]).collect();
+        assert!(shown.iter().all(|share| ["75.0", "–"].contains(share)), "{text}");
+        assert!(shown.contains(&"75.0"), "{text}");
+        let page = html(std::slice::from_ref(dir));
+        assert_eq!(page.matches("share of page faults %").count(), 1);
+        assert!(page.contains("Misses of the mutator and of collections"));
+    });
+    reported(
+        |_, _| (),
+        |dir| {
+            assert!(!markdown(std::slice::from_ref(dir)).contains("Misses of the mutator"));
+        },
+    );
+}
+
+/// Counters that share registers count for a part of the time, which the table shows then.
+#[test]
+fn shares_of_scaled_counts_have_the_part_of_the_time_that_was_counted() {
+    let column = |mutator: Option<f64>, collections: Option<f64>| {
+        let counters = |least_share| {
+            Some(Counters {
+                cycles: Some(100),
+                least_share,
+                ..Counters::default()
+            })
+        };
+        let folder = tempdir().expect("a folder");
+        let mut runs = small_runs();
+        for run in &mut runs {
+            (run.mut_counters, run.gc_counters) = (counters(mutator), counters(collections));
+        }
+        let dir = write(folder.path(), synthetic::manifest(&small()), &runs);
+        let text = markdown(&[dir]);
+        let table = table_of_shares(&text);
+        let place = table[0]
+            .iter()
+            .position(|cell| *cell == "least part of the time counted %");
+        place.map(|place| table[2][place].to_owned())
+    };
+    assert_eq!(column(None, None), None);
+    assert_eq!(column(Some(0.5), None).as_deref(), Some("50.0"));
+    assert_eq!(column(Some(0.5), Some(0.25)).as_deref(), Some("25.0"));
+}
+
 #[test]
 fn counters_are_columns_of_csv_files_and_absent_where_there_are_none() {
     let count = |at: usize, run: &mut RunRecord| {

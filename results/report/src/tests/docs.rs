@@ -62,12 +62,12 @@ fn the_page_of_measures_has_the_figures_of_records() {
 
 /// The figures that have no row elsewhere on the page.
 fn table() -> String {
-    let mut text = "| measure | meaning | of the run | unit |\n|---|---|---|---|\n".to_owned();
+    let mut text = "| measure | meaning | part of the run | unit |\n|---|---|---|---|\n".to_owned();
     for metric in metric::unnamed() {
         let of_run = match metric.total() {
-            None => "the whole of it",
-            Some(Total::Sum) => "the sum of its measured phase",
-            Some(Total::Most) => "the largest of its measured phase",
+            None => "all of it",
+            Some(Total::Sum) => "its measured phase: the sum over all collections",
+            Some(Total::Most) => "its measured phase: the largest of all collections",
         };
         let unit = match metric.unit {
             Unit::Seconds | Unit::Milliseconds => "s",

@@ -187,11 +187,12 @@ fn gaps_are_gaps() {
 }
 
 #[test]
-fn another_kernel_is_a_caution() {
+fn another_kernel_is_a_caution_and_so_are_counters_at_pauses() {
     let root = tempdir().expect("a folder");
     let dirs = (0..3).map(|number| {
         let mut manifest = manifest(number);
         manifest.machine.kernel = Some(if number == 2 { "Linux 7" } else { "Linux 6" }.to_owned());
+        manifest.pause_counters = (number == 1).then_some(true);
         write(
             &root.path().join(number.to_string()),
             manifest,
@@ -201,7 +202,11 @@ fn another_kernel_is_a_caution() {
     let history = history_of(dirs.collect(), Order::Time, 0.03);
     assert_eq!(
         history.cautions,
-        ["from folder 3 on the kernel is Linux 7; it was Linux 6"]
+        [
+            "from folder 2 on the key pause_counters is true; it was false",
+            "from folder 3 on the kernel is Linux 7; it was Linux 6",
+            "from folder 3 on the key pause_counters is false; it was true"
+        ]
     );
 }
 

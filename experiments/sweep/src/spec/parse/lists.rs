@@ -149,12 +149,13 @@ impl Walk<'_> {
     }
 
     /// Whether runs read their performance counters at each pause.
-    pub(super) fn pause_counters(&self, value: &Spanned<DeValue<'_>>) -> Parsed<bool> {
+    pub(super) fn pause_counters(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<bool>> {
         let wrong = || {
             self.wrong_type("pause_counters", value, "true or false")
                 .help(PAUSE_COUNTERS_HELP)
         };
-        value.get_ref().as_bool().ok_or_else(wrong)
+        let asked = value.get_ref().as_bool().ok_or_else(wrong)?;
+        Ok(Spanned::new(value.span(), asked))
     }
 
     /// Strings of flags. The list of a workload may be empty: then it has no profile of the file.

@@ -149,8 +149,7 @@ impl Walk<'_> {
                 .unwrap_or_default(),
             pause_counters: get("pause_counters")
                 .map(|value| self.pause_counters(value))
-                .transpose()?
-                .unwrap_or_default(),
+                .transpose()?,
             heap: get("heap").map(|value| self.heap(value)).transpose()?,
             profiles: get("profiles")
                 .map(|value| self.profiles(value, false))

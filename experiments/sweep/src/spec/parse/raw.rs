@@ -122,7 +122,7 @@ pub(crate) struct Raw {
     pub timeout: Duration,
     /// `prepare` of the whole file: the words of each command.
     pub prepare: Vec<Vec<Spanned<String>>>,
-    pub pause_counters: bool,
+    pub pause_counters: Option<Spanned<bool>>,
     /// `heap`: its place and its values.
     pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
     /// `profiles` of the whole file.
