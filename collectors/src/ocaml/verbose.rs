@@ -29,8 +29,8 @@ const TRIGGER: u64 = 0x200;
 /// The counters at the end of the run.
 const EXIT: u64 = 0x400;
 
-/// OCaml's number of the part of marking that comes after that of the roots.
-const SUBPHASE: u32 = 11;
+/// The number that OCaml has for the part of marking before finalisers.
+const SUBPHASE: u32 = 10;
 
 /// The memory that a mark stack begins with.
 const STACK: Bytes = Bytes::kib(1);

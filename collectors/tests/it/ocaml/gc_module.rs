@@ -141,6 +141,7 @@ fn new_parameters_hold_and_wrong_ones_change_nothing() {
             minor_heap_size: 2 * MINOR,
             major_heap_increment: 40_000,
             space_overhead: 200,
+            verbose: 0x100,
             max_overhead: 1_000_000,
             stack_limit: 4096,
             allocation_policy: 0,
@@ -177,7 +178,10 @@ fn new_parameters_hold_and_wrong_ones_change_nothing() {
                 space_overhead: 0,
                 ..control
             },
-            Control { verbose: 1, ..control },
+            Control {
+                verbose: 0x800,
+                ..control
+            },
             Control {
                 window_size: 51,
                 ..control

@@ -9,3 +9,4 @@ mod policies;
 mod probe;
 mod several;
 mod slices;
+mod verbose;
