@@ -220,7 +220,7 @@ impl Messages {
         self.say(SLICE, format_args!("Sweeping {} words\n", number(words)));
     }
 
-    /// The slice has marked or swept, and did the share `work` of a cycle.
+    /// The slice has marked, or it has swept.
     pub(super) fn slice_worked(&mut self, was_marking: bool) {
         self.say(WORK, format_args!("{}", if was_marking { '!' } else { '$' }));
     }
