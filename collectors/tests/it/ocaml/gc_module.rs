@@ -149,7 +149,6 @@ fn new_parameters_hold_and_wrong_ones_change_nothing() {
             custom_major_ratio: 50,
             custom_minor_ratio: 60,
             custom_minor_max_size: 70,
-            ..control
         };
         gc.set(other).expect("legal");
         assert_eq!(gc.get(), other);
