@@ -38,7 +38,8 @@ pub struct Outcome {
     /// The oldest generation will be collected where it lies, so no room for a copy of it need be
     /// kept.
     pub in_place: bool,
-    /// The heap is intact, but there is no room to go on.
+    /// The heap is intact, but there is no room to go on. Unless everything was collected, the
+    /// world collects once more, with [`Cause::Shortage`].
     pub exhausted: Option<OutOfMemory>,
 }
 

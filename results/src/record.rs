@@ -93,11 +93,11 @@ documented! {
         pub conditions: Option<Conditions>,
         /// The counts of the performance counters; absent where the machine has none.
         pub counters: Option<Counters>,
-        /// What the counters counted in the mutator, in a run that read them at each pause
+        /// The counts of the mutator, in a run that read the counters at each pause
         /// (`pause_counters`): from when there was a heap to the end of the run, without
         /// collections and looks at the heap. Absent in other runs.
         pub mut_counters: Option<Counters>,
-        /// What they counted in collections, from when the mutators had stopped. Absent without a
+        /// The counts of collections, from when the mutators had stopped. Absent without a
         /// collection, too.
         pub gc_counters: Option<Counters>,
         /// The outcome of the run.

@@ -50,7 +50,7 @@ impl Counts {
         figure("promoted_words", self.promoted.0 as u64);
         figure("major_words", self.major_words().0 as u64);
         figure("minor_collections", self.minor_collections);
-        figure("major_cycles", cycles);
+        figure("major_collections", cycles);
         figure("forced_major_collections", self.forced);
         figure("compactions", self.compactions);
         figure("top_heap_words", self.top_heap.0 as u64);

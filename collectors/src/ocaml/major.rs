@@ -9,7 +9,7 @@ use super::pace::{LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
 use super::settings::Settings;
 use super::stage::{Amount, CycleWords, Stage};
-use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region};
+use gclab_core::block::{BLOCK, FIRST_OLD_STEP, OutOfMemory, Region};
 use gclab_core::collector::{Bump, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::space::{FreeSpace, LargeObjects, MarkBits};
@@ -94,31 +94,29 @@ impl MajorHeap {
         std::mem::take(&mut self.direct)
     }
 
-    /// Sets memory aside for the promotion of `words` words, in the least chunks. So promotion
-    /// makes the heap no larger than it has to.
+    /// Sets memory aside for the promotion of `words` words: as little as may be, in pieces of the
+    /// chunks that are to come.
     ///
     /// # Errors
     /// If there is too little.
-    pub(super) fn prepare(&mut self, heap: &mut Heap, words: Words) -> Result<(), OutOfMemory> {
-        self.space.prepare(
-            heap,
-            &mut self.starts,
-            &mut self.marks,
-            words,
-            LEAST_CHUNK.min(self.most_chunk),
-        )
+    pub(super) fn prepare(&mut self, heap: &mut Heap, settings: &Settings, words: Words) -> Result<(), OutOfMemory> {
+        let before = self.chunk_words();
+        let most = self.most_chunk;
+        let piece = |held| (grown(before, held, settings) - held).min(LEAST_CHUNK).min(most);
+        self.space
+            .prepare(heap, &mut self.starts, &mut self.marks, words, &piece)
     }
 
     /// After a promotion, before which the chunks had `before` words: if it needed more, they grow
     /// on to the size that the increment asks for. Where there is no memory for that, they do not.
     pub(super) fn grow_on(&mut self, heap: &mut Heap, settings: &Settings, before: Words) {
         let needed = self.chunk_words();
-        let mut wanted = before;
-        while wanted < needed {
-            wanted += chunk_words(Words(1), wanted, settings.increment, settings.space_overhead);
+        if needed == before {
+            return;
         }
-        if wanted > needed {
-            let words = (wanted - needed).min(self.most_chunk);
+        let missing = grown(before, needed - Words(1), settings) - needed;
+        if missing > Words::ZERO {
+            let words = missing.min(self.most_chunk);
             let _ = self.space.grow(heap, &mut self.starts, &mut self.marks, words);
         }
     }
@@ -169,4 +167,15 @@ impl MajorHeap {
         self.space.for_each_region(&self.starts, &self.marks, visit);
         self.large.for_each_region(visit);
     }
+}
+
+/// The words of a heap that had `heap` words, and grew by one chunk after the other until it had
+/// more than `words`. A chunk is whole blocks.
+fn grown(heap: Words, words: Words, settings: &Settings) -> Words {
+    let mut grown = heap;
+    while grown <= words {
+        let chunk = chunk_words(Words(1), grown, settings.increment, settings.space_overhead);
+        grown += Bytes(chunk.to_bytes().0.next_multiple_of(BLOCK.0)).to_words_up();
+    }
+    grown
 }

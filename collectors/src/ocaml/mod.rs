@@ -198,6 +198,8 @@ impl Collect for Ocaml {
         pause.events.phase(Phase::Condemned);
         self.announce(pause);
         self.counts.begin(pause.cause, pause.since.allocated.to_words_up());
+        // OCaml does not collect at the end of a program.
+        let last = (pause.cause == Cause::Final).then_some((self.counts, self.cycles));
         let task = self.task;
         let promoted = if task.minor {
             self.minor(pause)
@@ -214,12 +216,16 @@ impl Collect for Ocaml {
             done,
         };
         self.end_cycle(pause, &mut course);
+        self.messages.slice_is_over();
         if course.task.minor && !self.make_room(pause) {
             self.last_resort(pause, &mut course);
         }
-        self.messages.pause_ends();
         self.counts.end(self.major.words());
-        self.occasion.has_passed(course.task, course.cycle);
+        if let Some(last) = last {
+            (self.counts, self.cycles) = last;
+        }
+        let is_asked = matches!(pause.cause, Cause::Asked(_));
+        self.occasion.has_passed(course.task, course.cycle, is_asked);
         Ok(self.outcome(&course))
     }
 
@@ -289,7 +295,9 @@ impl Ocaml {
             self.messages.minor_is_over();
         }
         self.promoted += promoted.moved;
-        self.counts.minor(promoted.moved);
+        if used > Bytes::ZERO {
+            self.counts.minor(promoted.moved);
+        }
         let heap = self.major.words().max(Words(1));
         self.outside.promoted(pause.roots, &self.settings.custom, heap);
         promoted

@@ -48,7 +48,7 @@ impl Ocaml {
         loop {
             let resized = self.resize(heap, area);
             let size = self.nursery.size().to_words_up();
-            let prepared = resized.and_then(|()| self.major.prepare(heap, size));
+            let prepared = resized.and_then(|()| self.major.prepare(heap, &self.settings, size));
             if prepared.is_err() {
                 self.messages.no_room();
             }

@@ -127,11 +127,23 @@ impl Ocaml {
         done
     }
 
-    /// Finishes the cycle under way if there is one, and does a whole one.
+    /// Does a whole cycle, after the rest of the one under way if there is one. Behind that, as in
+    /// OCaml, an automatic slice begins the whole one, so that the backlog stays. Where the policy
+    /// changes, there is no such slice.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
-        let mut done = self.finish_cycle(pause);
-        self.window.forget_backlog();
-        done += self.begin_cycle(pause);
+        let mut done = Done::default();
+        if !self.major.is_idle() {
+            done += self.finish_cycle(pause);
+            self.cycles += 1;
+            if self.policy_change != PolicyChange::Asked {
+                done += self.slice(pause, Slice::Automatic);
+                self.messages.slice_is_over();
+            }
+        }
+        if self.major.is_idle() {
+            self.window.forget_backlog();
+            done += self.begin_cycle(pause);
+        }
         done += self.finish_cycle(pause);
         done
     }

@@ -4,7 +4,7 @@
 //! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
 //! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
 //! is under way both are due, since a cycle begins with an empty minor heap. Where a slice ends a
-//! cycle, the next one begins at the next allocation but one.
+//! cycle, the next one begins at the next allocation but one; where a request does, at the next.
 
 use super::pace::Slice;
 use gclab_core::collector::{Cycle, Request};
@@ -47,6 +47,19 @@ impl Task {
         matches!(self.major, Major::Cycle | Major::Everything)
     }
 
+    /// A slice that the program asks for.
+    fn slice(words: Words) -> Task {
+        let slice = if words == Words::ZERO {
+            Slice::Next
+        } else {
+            Slice::Words(words)
+        };
+        Task {
+            minor: false,
+            major: Major::Slice(slice),
+        }
+    }
+
     fn after_minor(major: Major) -> Task {
         Task { minor: true, major }
     }
@@ -72,7 +85,7 @@ pub(super) struct Occasion {
     /// A slice has ended a cycle: the next one begins at the next allocation, after a minor
     /// collection.
     cycle_has_ended: bool,
-    /// Room for that allocation has been given.
+    /// Room for that allocation has been given, or none is to be given.
     is_waiting: bool,
 }
 
@@ -91,7 +104,7 @@ impl Occasion {
 
     /// Whether a mutator that gets room now is to have it for one allocation only.
     pub(super) fn gives_little(&mut self) -> bool {
-        self.is_waiting = self.cycle_has_ended;
+        self.is_waiting |= self.cycle_has_ended;
         self.is_waiting
     }
 
@@ -108,16 +121,17 @@ impl Occasion {
     /// The task of a pause with this request, where the collector `is_idle`.
     pub(super) fn task(&self, request: Option<Request>, is_idle: bool) -> Task {
         match request {
-            None => {}
-            Some(Request::Minor) => return Task::after_minor(Major::Nothing),
-            Some(Request::Slice(Words(0))) => return Task::after_minor(Major::Slice(Slice::Next)),
-            Some(Request::Slice(words)) => return Task::after_minor(Major::Slice(Slice::Words(words))),
+            Some(Request::Slice(words)) if !is_idle => return Task::slice(words),
             Some(Request::Cycle) => return Task::after_minor(Major::Cycle),
             Some(Request::Full | Request::Compact) => return Task::everything(),
+            None | Some(Request::Minor | Request::Slice(_)) => {}
         }
-        let slice = self.slice_is_asked || is_idle || self.trigger == Trigger::Middle;
+        let slice = self.slice_is_asked
+            || is_idle
+            || self.trigger == Trigger::Middle
+            || matches!(request, Some(Request::Slice(_)));
         Task {
-            minor: is_idle || self.is_full || self.trigger == Trigger::End,
+            minor: is_idle || self.is_full || self.trigger == Trigger::End || request == Some(Request::Minor),
             major: if slice {
                 Major::Slice(Slice::Automatic)
             } else {
@@ -126,16 +140,19 @@ impl Occasion {
         }
     }
 
-    /// A pause has passed that did this task, and this part of a cycle.
-    pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle) {
+    /// A pause has passed that did this task, and this part of a cycle; perhaps the program asked
+    /// for it. An automatic slice moves the trigger.
+    pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle, is_asked: bool) {
         if task.minor {
             self.trigger = Trigger::Middle;
-            (self.is_full, self.is_waiting) = (false, false);
+            self.is_full = false;
         }
-        if cycle.is_slice() {
+        if cycle.is_slice() && !matches!(task.major, Major::Slice(Slice::Next | Slice::Words(_))) {
             self.trigger = Trigger::End;
         }
-        self.cycle_has_ended = cycle == Cycle::Ended && task.major != Major::Cycle;
+        // After a request the minor heap is empty, and the next cycle begins with it.
+        self.is_waiting = is_asked && cycle.is_over() && task.ends_cycle();
+        self.cycle_has_ended = cycle == Cycle::Ended && !task.ends_cycle();
         self.slice_is_asked = false;
     }
 }

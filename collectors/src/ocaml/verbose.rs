@@ -230,8 +230,8 @@ impl Messages {
         self.work = Some(work);
     }
 
-    /// The pause ends, and so does the slice in it, if there was one.
-    pub(super) fn pause_ends(&mut self) {
+    /// The slice under way is over, if there is one: with the compaction after its cycle, too.
+    pub(super) fn slice_is_over(&mut self) {
         if let Some(work) = self.work.take() {
             self.say(SLICE, format_args!("work-done = {}u\n", millionths(work)));
         }

@@ -43,6 +43,7 @@ mod replay;
 mod requests;
 mod rts_stats;
 mod seam;
+mod shortage;
 mod sizing;
 mod slide;
 mod small;

@@ -4,27 +4,31 @@ use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
 use super::state::{World, WorldState};
 use crate::abort::abort_on_unwind;
-use crate::block::{BLOCK, OutOfMemory};
+use crate::block::OutOfMemory;
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
 use crate::collector::{Collect, Pause, Since};
-use crate::events::{Event, EventKind, Occasion, StopReason};
-use crate::heap::{AfterMajor, Kept};
+use crate::events::{Event, EventKind, StopReason};
 use crate::kind::MutatorKind;
-use crate::recorder::Ended;
 use crate::roots::Roots;
 use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
-use crate::workers::turns;
-use gclab_stats::Memory;
 use std::time::Duration;
+
+/// There is no memory to begin a collection, or no room to go on after it.
+struct NoRoom {
+    error: OutOfMemory,
+    /// No other collection can free more.
+    is_everything_collected: bool,
+}
 
 impl<M: MutatorKind> World<M> {
     /// Stops the world, collects, records the collection, and resumes. `session` is the caller's,
-    /// if it is inside. If there is no memory to begin a collection of some generations, everything
-    /// is collected, for which a collector may need less.
+    /// if it is inside. If there is no memory to begin a collection of some generations, or no room
+    /// to go on after it, everything is collected: a collector may need less for that, and it frees
+    /// more.
     ///
     /// # Errors
     /// If there is no room to go on. The heap is intact.
@@ -35,21 +39,22 @@ impl<M: MutatorKind> World<M> {
         cause: Cause,
     ) -> Result<(), Exhausted> {
         let collected = match self.collect_once(state, session, cause) {
-            Err(NotBegun(_)) if !cause.forces_major() => self.collect_once(state, session, Cause::Shortage),
+            Err(NoRoom {
+                is_everything_collected: false,
+                ..
+            }) => self.collect_once(state, session, Cause::Shortage),
             collected => collected,
         };
-        let exhausted = collected.unwrap_or_else(|NotBegun(error)| Some(error));
-        exhausted.map_or(Ok(()), |error| Err(self.exhausted(error)))
+        collected.map_err(|no_room| self.exhausted(no_room.error))
     }
 
-    /// Stops the world, collects once if that can begin, and resumes. Returns the reason why there
-    /// is no room to go on, if there is none.
+    /// Stops the world, collects once if that can begin, and resumes.
     fn collect_once<'w>(
         &'w self,
         state: &mut Locked<'w, M>,
         session: Option<Session<'_, M::Alloc>>,
         cause: Cause,
-    ) -> Result<Option<OutOfMemory>, NotBegun> {
+    ) -> Result<(), NoRoom> {
         let requested = state.recorder.clock().elapsed_ns();
         let leader = session.map_or(0, |session| session.capability.view().number());
         let reason = if cause.is_forced() {
@@ -71,17 +76,23 @@ impl<M: MutatorKind> World<M> {
             .collected(self.handles.sampled(), world.state.heap.states());
         let done = match done {
             Ok(mut outcome) => {
-                let exhausted = outcome.exhausted.take();
+                let no_room = outcome.exhausted.take().map(|error| NoRoom {
+                    error,
+                    is_everything_collected: cause.forces_major() || outcome.work.is_major(),
+                });
                 debug_assert!(
                     outcome.work.is_major() || due.is_none_or(|due| !due.major),
                     "a major collection was due"
                 );
                 world.record(leader, cause, outcome, kept);
-                Ok(exhausted)
+                no_room.map_or(Ok(()), Err)
             }
-            Err(not_begun) => {
+            Err(NotBegun(error)) => {
                 world.announce_not_begun(leader);
-                Err(not_begun)
+                Err(NoRoom {
+                    error,
+                    is_everything_collected: cause.forces_major(),
+                })
             }
         };
 
@@ -260,104 +271,6 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         abort_on_unwind(format_args!("the {name} collector"), || {
             call(&mut **collector, &mut pause)
         })
-    }
-
-    /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to
-    /// the system as the heap decides. Returns the bytes given back, and the heap's decision.
-    /// There is an `outcome` unless the collection did not begin.
-    fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> (Bytes, Option<Kept>) {
-        self.handles.end_collection();
-        if outcome.is_some_and(|outcome| outcome.work.is_major()) {
-            self.handles.finalisers().ring();
-        }
-        let heap = &mut self.state.heap;
-        heap.blocks.collection_ended(outcome.is_some());
-        let left = outcome.filter(|outcome| outcome.work.is_major()).map(|outcome| {
-            let work = &outcome.work;
-            let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
-            AfterMajor {
-                preallocated: Bytes(blocks).saturating_sub(work.live + work.slop),
-                copied: work.live - work.large + work.slop,
-                large: work.large,
-                in_place: outcome.in_place,
-            }
-        });
-        let returned = heap.blocks().accounting().returned_bytes;
-        let kept = heap.end_collection(left, !cause.is_forced());
-        let returned = heap.blocks().accounting().returned_bytes - returned;
-        self.state.last_ended = self.state.recorder.clock().elapsed_ns();
-        (returned, kept)
-    }
-
-    /// Records the collection and announces its end. `kept` is what [`WorldAtRest::end`] returned.
-    fn record(&mut self, leader: usize, cause: Cause, outcome: Outcome, (returned, kept): (Bytes, Option<Kept>)) {
-        let state = &mut *self.state;
-        let blocks = state.heap.blocks().accounting();
-        let ended = Ended {
-            cause,
-            phases: state.events.take_phases(),
-            allocated_total: state.allocated,
-            memory: Memory {
-                in_use: blocks.committed(),
-                fragmentation: blocks.fragmentation(),
-                taken: blocks.taken,
-                returned,
-                resident: None,
-            },
-            work: outcome.work,
-        };
-        let blocks = Bytes(blocks.blocks_in_use as usize * BLOCK.0);
-        let collection = state.recorder.gc_end(ended);
-        if state.events.is_empty() {
-            return;
-        }
-        let collection = collection.clone();
-        let collection = &collection;
-        let start_ns = collection.time.start_ns;
-        let event = Event {
-            time_ns: start_ns + collection.time.elapsed_ns,
-            capability: Some(leader),
-            kind: EventKind::Recorded { collection, blocks },
-        };
-        if state.events.follow_gc_threads() {
-            let done_ns = self.state.last_ended;
-            self.announce_turns(leader, start_ns, done_ns);
-        }
-        if let Some(kept) = kept {
-            let time_ns = self.state.last_ended;
-            self.state.events.announce(&Event {
-                time_ns,
-                capability: Some(leader),
-                kind: EventKind::Returned(kept),
-            });
-        }
-        self.state.events.announce(&event);
-        self.announce_stopped(leader, Occasion::Collection, |stopped, announce| {
-            announce(EventKind::End { collection, stopped })
-        });
-    }
-
-    /// Announces when the GC threads of the collection worked. The GC thread that collects is that
-    /// of capability `leader`; the others are those of the other capabilities, in order.
-    fn announce_turns(&mut self, leader: usize, start_ns: u64, end_ns: u64) {
-        let state = &mut *self.state;
-        let phases = state.gc_threads.take_phases();
-        let count = state.run.capabilities as usize;
-        for (time_ns, worker, gc_thread) in turns(&phases, start_ns, end_ns) {
-            let capability = match worker {
-                0 => leader,
-                _ if worker <= leader => worker - 1,
-                _ => worker,
-            };
-            state.events.announce(&Event {
-                time_ns,
-                capability: (capability < count).then_some(capability),
-                kind: EventKind::GcThread {
-                    worker,
-                    state: gc_thread,
-                },
-            });
-        }
     }
 }
 

@@ -13,9 +13,9 @@ pub enum Request {
     /// Collect the youngest generation, and whatever else the collector finds due (GHC's
     /// `performMinorGC`, OCaml's `minor`).
     Minor,
-    /// As [`Request::Minor`], and do a slice of the cycle under way, or begin one: as much work as
-    /// frees so many words on average; with 0, as much as the collector finds due (OCaml's
-    /// `major_slice`).
+    /// Do a slice of the cycle under way: as much work as frees so many words on average; with 0,
+    /// as much as the collector finds due (OCaml's `major_slice`). Where no cycle is under way, as
+    /// [`Request::Minor`], and begin one.
     Slice(Words),
     /// Finish the cycle under way; if there is none, do a whole one (OCaml's `major`).
     Cycle,

@@ -122,19 +122,23 @@ fn a_life_is_told_from_its_allocation_to_its_death() {
                 && born.ends_with("by the cost centre mine"),
             "{name}: {all}"
         );
-        // Collections 1 to 4 find it alive, and the fifth finds it dead.
-        for number in 1..=4 {
+        // All collections but the last one find it alive. The program asks for five, which are more
+        // where one request is several cycles.
+        let last = lines.last().unwrap();
+        let (number, end) = last
+            .strip_prefix("collection ")
+            .and_then(|rest| rest.split_once(" of generation "))
+            .unwrap();
+        let number: usize = number.parse().unwrap();
+        assert!(number >= 5 && end.contains(": died at 0x"), "{name}: {all}");
+        assert!(number == 5 || name == "ocaml", "{name}: {all}");
+        for number in 1..number {
             let here = |line: &&String| line.starts_with(&format!("collection {number} of generation "));
             assert!(
                 lines.iter().any(|line| here(&line) && !line.contains("died")),
                 "{name}, {number}: {all}"
             );
         }
-        let last = lines.last().unwrap();
-        assert!(
-            last.starts_with("collection 5 of generation ") && last.contains(": died at 0x"),
-            "{name}: {all}"
-        );
         assert_eq!(all.matches("died").count(), 1, "{name}: {all}");
         if description.moves {
             // Each place is that of the line before it.

@@ -156,13 +156,14 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         self.ask(Question::Messages(Output(Some(Box::new(out)))));
     }
 
-    /// Does a minor collection.
+    /// Does a minor collection. A slice comes with it where one is due or no cycle is under way.
     pub fn minor(&mut self) {
         self.0.collect(Request::Minor);
     }
 
-    /// Does a minor collection and a slice of the major one: as much work as frees `n` words on
-    /// average; with 0 as much as the next automatic slice would have. Returns 0.
+    /// Does a slice of the cycle under way: as much work as frees `n` words on average; with 0 as
+    /// much as the next automatic slice would have. Where no cycle is under way, does a minor
+    /// collection and begins one. Returns 0.
     pub fn major_slice(&mut self, n: usize) -> u64 {
         self.0.collect(Request::Slice(Words(n)));
         0

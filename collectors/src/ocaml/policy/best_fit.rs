@@ -117,6 +117,10 @@ impl FreeList for BestFit {
         self.swept(memory, block);
     }
 
+    fn sweeps_to_the_end(&self) -> bool {
+        true
+    }
+
     fn begin_sweep(&mut self) {}
 
     fn absorbed(&mut self, memory: &mut FreeMemory, block: FreeBlock) {

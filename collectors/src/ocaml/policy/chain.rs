@@ -25,7 +25,7 @@ impl Chain {
         }
     }
 
-    /// A sweep begins: it adds blocks by [`Chain::insert_swept`], from the lowest address on.
+    /// A sweep begins: it adds blocks by [`Chain::insert_swept`], those of a chunk by address.
     pub(super) fn begin_sweep(&mut self) {
         self.hint = None;
     }

@@ -63,6 +63,10 @@ impl FreeList for Policy {
         each!(self, list => list.add(memory, block));
     }
 
+    fn sweeps_to_the_end(&self) -> bool {
+        each!(self, list => list.sweeps_to_the_end())
+    }
+
     fn begin_sweep(&mut self) {
         each!(self, list => list.begin_sweep());
     }

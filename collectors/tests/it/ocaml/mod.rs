@@ -5,6 +5,7 @@ mod exhausted;
 mod gc_module;
 mod gc_requests;
 mod pace;
+mod parameters;
 mod policies;
 mod probe;
 mod several;

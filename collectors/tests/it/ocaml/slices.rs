@@ -1,6 +1,7 @@
 //! Cycles of the collector `ocaml`, whose slices come between parts of the program.
 
 use gclab_collectors::Ocaml;
+use gclab_collectors::ocaml::{GcModule, Stat};
 use gclab_core::collector::{Cycle, KindOf};
 use gclab_core::mutator::{Mutator, Request};
 use gclab_core::words::{Bytes, Words};
@@ -31,9 +32,11 @@ fn records_tell_slices_from_cycles() {
     });
     let cycles: Vec<Cycle> = statistics.collections.iter().map(|each| each.work.cycle).collect();
     let (began, continued) = (Cycle::Began, Cycle::Continued);
-    let mut expected = vec![Cycle::None, began];
-    expected.extend([continued; 7]);
-    expected.extend([Cycle::Ended, began, continued, continued, Cycle::Whole, Cycle::Whole]);
+    // The list begins the first cycle: it asks for a minor collection when none is under way.
+    let mut expected = vec![began];
+    expected.extend([continued; 8]);
+    // The second cycle finds nothing alive, and best-fit sweeps that in one slice.
+    expected.extend([Cycle::Ended, began, continued, Cycle::Ended, Cycle::Whole, Cycle::Whole]);
     assert_eq!(cycles, expected);
     for each in &statistics.collections {
         let (work, is_slice) = (&each.work, each.work.cycle.is_slice());
@@ -41,7 +44,7 @@ fn records_tell_slices_from_cycles() {
         assert_eq!((work.marked.is_some(), work.swept.is_some()), (is_slice, is_slice));
     }
     let (list, slices) = (LENGTH * 3 * 8, &statistics.slices);
-    assert_eq!((slices.count, slices.cycles, statistics.major_gcs), (12, 1, 3));
+    assert_eq!((slices.count, slices.cycles, statistics.major_gcs), (13, 2, 4));
     assert_eq!(slices.marked, list);
     assert_eq!((statistics.max_live, statistics.cumulative_live), (list, list));
 }
@@ -115,4 +118,36 @@ fn a_cycle_begins_straight_after_the_one_before() {
         assert_eq!(next.work.cycle, Cycle::Began);
         assert!(next.before.allocated <= Bytes(SMALL), "{:?}", next.before.allocated);
     }
+}
+
+fn counts(m: &mut Mutator<'_, KindOf<Ocaml>>) -> Stat {
+    m.gc().expect("ocaml").quick_stat()
+}
+
+#[test]
+fn requests_end_the_cycle_under_way_and_some_a_whole_one_more() {
+    run(|m| {
+        for (request, expected) in [(Request::Cycle, 1), (Request::Full, 2), (Request::Compact, 2)] {
+            // No cycle is under way: this begins one.
+            m.collect(Request::Minor);
+            let before = counts(m).major_collections;
+            m.collect(request);
+            assert_eq!(counts(m).major_collections - before, expected, "{request:?}");
+        }
+    });
+}
+
+/// The minor collection of that cycle finds nothing to do, and is not counted.
+#[test]
+fn after_a_request_the_next_allocation_begins_a_cycle() {
+    let statistics = run(|m| {
+        _ = m.alloc_bytes_filled(SMALL, 0);
+        m.collect(Request::Full);
+        (0..10).for_each(|_| _ = m.alloc_bytes_filled(SMALL, 0));
+        assert_eq!(counts(m).minor_collections, 1);
+    });
+    let pauses = statistics.collections.iter();
+    let pauses: Vec<_> = pauses.map(|each| (each.work.cycle, each.before.allocated)).collect();
+    assert_eq!(pauses[1], (Cycle::Began, Bytes(0)), "{pauses:?}");
+    assert_eq!(pauses.len(), 3, "{pauses:?}");
 }

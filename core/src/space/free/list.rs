@@ -20,8 +20,16 @@ pub trait FreeList: fmt::Debug + Send + 'static {
     /// Adds a block that no sweep has found: a new chunk, or the rest of a block.
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock);
 
-    /// A sweep begins at the lowest address. It calls [`FreeList::absorbed`] and
-    /// [`FreeList::swept`] in the order of addresses. Allocations may come between them.
+    /// Whether a sweep goes on to the end of the free memory that it has found, for the work of
+    /// the first closure there. Otherwise each dead closure is work, and the free block behind it
+    /// is none.
+    fn sweeps_to_the_end(&self) -> bool {
+        false
+    }
+
+    /// A sweep begins. It calls [`FreeList::absorbed`] and [`FreeList::swept`] for one chunk after
+    /// the other, from the highest to the lowest, and in each by address. Allocations may come
+    /// between them.
     fn begin_sweep(&mut self);
 
     /// Removes a block: it is about to be a part of a larger one.

@@ -24,6 +24,7 @@
 //!
 //! Memory: a 64th of the chunks for each of the tables, and 16 bytes a chunk.
 
+mod ahead;
 mod compaction;
 mod list;
 mod memory;
@@ -46,6 +47,7 @@ use super::MarkBits;
 use crate::block::{BlockRun, BlockState, LARGE_OBJECT, OutOfMemory, blocks_for};
 use crate::heap::Heap;
 use crate::words::{Addr, Words};
+use ahead::Ahead;
 
 /// Chunks with closures and free blocks of any size, in the lists of `L`.
 #[derive(Debug)]
@@ -55,8 +57,8 @@ pub struct FreeSpace<L> {
     /// Chunks to be, for the promotion of closures that find no free block.
     spare: Vec<BlockRun>,
     step: u8,
-    /// The address that a sweep has come to, if one is under way.
-    cursor: Option<Addr>,
+    /// The part that a sweep has ahead of it, if one is under way.
+    ahead: Option<Ahead>,
     /// Whether new closures are black, while no sweep is under way.
     black: bool,
 }
@@ -69,7 +71,7 @@ impl<L: FreeList> FreeSpace<L> {
             list,
             spare: Vec::new(),
             step,
-            cursor: None,
+            ahead: None,
             black: false,
         }
     }
@@ -102,9 +104,10 @@ impl<L: FreeList> FreeSpace<L> {
     }
 
     /// Ensures that small closures of `words` words in total can be promoted, whichever free blocks
-    /// the list chooses: if there may be too little room, sets chunks of `chunk` words aside. They
-    /// become chunks of the space when no free block fits. Where the heap has no memory for one, it
-    /// is as small as it may be. Chunks that are not needed go back to the heap.
+    /// the list chooses: if there may be too little room, sets chunks aside. `chunk` returns the
+    /// words of the next one from those of all before it. They become chunks of the
+    /// space when no free block fits. Where the heap has no memory for one, it is as small as it
+    /// may be. Chunks that are not needed go back to the heap.
     ///
     /// # Errors
     /// If the heap has no memory for them.
@@ -114,7 +117,7 @@ impl<L: FreeList> FreeSpace<L> {
         starts: &mut MarkBits,
         marks: &mut MarkBits,
         words: Words,
-        chunk: Words,
+        chunk: &dyn Fn(Words) -> Words,
     ) -> Result<(), OutOfMemory> {
         let spare = |run: &BlockRun| run.bytes().to_words_up().saturating_sub(LARGE_OBJECT);
         let room = self.memory.room();
@@ -124,7 +127,8 @@ impl<L: FreeList> FreeSpace<L> {
             heap.free(last);
         }
         while have < words {
-            let (least, wanted) = (LARGE_OBJECT + (words - have), chunk.max(LARGE_OBJECT + Words(1)));
+            let wanted = chunk(self.memory.held() + self.spare()).max(LARGE_OBJECT + Words(1));
+            let least = LARGE_OBJECT + (words - have);
             let run = self.chunk(heap, starts, marks, wanted).or_else(|error| {
                 if wanted <= least {
                     return Err(error);
@@ -144,7 +148,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// # Panics
     /// If a sweep is under way.
     pub fn shrink(&mut self, heap: &mut Heap, keep: Words) -> usize {
-        assert!(self.cursor.is_none(), "a sweep knows its chunks");
+        assert!(self.ahead.is_none(), "a sweep knows its chunks");
         let filling = |run: &BlockRun| {
             self.memory
                 .filling(*run)
@@ -226,16 +230,15 @@ impl<L: FreeList> FreeSpace<L> {
     /// still have it ahead of them.
     #[inline(always)]
     pub fn is_black(&self, at: Addr) -> bool {
-        at >= self.black_from()
+        self.black().contains(at)
     }
 
-    /// The address from which on new closures are black.
-    fn black_from(&self) -> Addr {
-        let is_black = match self.cursor {
-            Some(cursor) if !mutant!("free/white-ahead-of-the-sweep") => return cursor,
-            Some(_) => false,
-            None => self.black && !mutant!("free/white-while-marking"),
-        };
-        if is_black { Addr::NULL } else { Addr(usize::MAX) }
+    /// The part in which new closures are black.
+    fn black(&self) -> Ahead {
+        match self.ahead {
+            Some(ahead) if !mutant!("free/white-ahead-of-the-sweep") => ahead,
+            None if self.black && !mutant!("free/white-while-marking") => Ahead::ALL,
+            _ => Ahead::NOTHING,
+        }
     }
 }

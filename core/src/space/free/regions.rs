@@ -37,7 +37,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// # Panics
     /// If a sweep is under way.
     pub fn set_list(&mut self, list: L) {
-        assert!(self.cursor.is_none(), "a sweep knows its list");
+        assert!(self.ahead.is_none(), "a sweep knows its list");
         let mut blocks = Vec::new();
         self.for_each_piece(|piece| {
             if let Piece::Free(block, _) = piece {
@@ -70,7 +70,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// Whether the closure at `at` is one that the sweep under way is going to free. Its slots may
     /// lead to closures that are gone.
     pub fn is_dead(&self, marks: &MarkBits, at: Addr) -> bool {
-        self.cursor.is_some_and(|cursor| at >= cursor) && !marks.get(at)
+        self.ahead.is_some_and(|ahead| ahead.contains(at)) && !marks.get(at)
     }
 
     /// Visits the regions that hold closures: stretches of closures one behind the other. Closures

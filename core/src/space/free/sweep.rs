@@ -1,5 +1,6 @@
 //! The sweep of a free space, a part at a time.
 
+use super::ahead::Ahead;
 use super::{FreeList, FreeSpace};
 use crate::closure::ClosureRef;
 use crate::space::MarkBits;
@@ -16,117 +17,155 @@ pub struct Swept {
 
 /// Free memory that grows while the sweep goes on: dead closures, and what is free beside them.
 struct Run {
+    /// The end of the live closure before it, or the start of its chunk.
     start: Addr,
     words: Words,
+    /// The words that are work: of each closure, fragment and free block that the sweep comes to,
+    /// but for those that a closure before them takes along.
+    work: Words,
+    /// The last of them was a dead closure or a fragment.
+    is_white: bool,
 }
 
 impl<L: FreeList> FreeSpace<L> {
     /// A sweep begins: marking is over, and white closures are dead.
     pub fn begin_sweep(&mut self) {
         self.black = false;
-        self.cursor = Some(Addr::NULL);
+        self.ahead = Some(Ahead::ALL);
         self.list.begin_sweep();
     }
 
     /// Whether a sweep is under way.
     pub fn is_sweeping(&self) -> bool {
-        self.cursor.is_some()
+        self.ahead.is_some()
     }
 
-    /// Sweeps `budget` words of the chunks, and at most one closure more.
+    /// Sweeps `budget` words of the chunks, and on to the end of the closure or of the free block
+    /// there. A list may ask for more ([`FreeList::sweeps_to_the_end`]).
     ///
     /// # Panics
     /// If no sweep is under way.
     pub fn sweep(&mut self, starts: &mut MarkBits, marks: &mut MarkBits, budget: Words) -> Swept {
-        let mut cursor = self.cursor.expect("a sweep has begun");
-        let mut left = budget;
-        loop {
-            let chunks = self.memory.chunks();
-            let place = chunks.partition_point(|chunk| chunk.end() <= cursor);
-            let Some(&chunk) = chunks.get(place) else {
-                self.cursor = None;
-                return Swept {
-                    passed: budget - left,
-                    is_over: true,
-                };
+        let mut ahead = self.ahead.expect("a sweep has begun");
+        let (mut left, mut passed) = (budget, Words::ZERO);
+        while left > Words::ZERO {
+            let Some(Ahead { from, chunk }) = ahead.next(self.memory.chunks()) else {
+                self.ahead = None;
+                return Swept { passed, is_over: true };
             };
-            let from = cursor.max(chunk.start());
-            let limit = from + left.min((chunk.end() - from).to_words_up());
-            cursor = self.sweep_from(starts, marks, (chunk.start(), chunk.end()), from, limit);
-            marks.clear(from, cursor);
-            self.cursor = Some(cursor);
-            left = left.saturating_sub((cursor - from).to_words_up());
-            if left == Words::ZERO {
-                return Swept {
-                    passed: budget,
-                    is_over: false,
-                };
-            }
+            let (end, work) = self.sweep_from(starts, marks, chunk, from, left);
+            marks.clear(from, end);
+            ahead = Ahead { from: end, chunk };
+            self.ahead = Some(ahead);
+            passed += (end - from).to_words_up();
+            left = left.saturating_sub(work);
         }
+        Swept { passed, is_over: false }
     }
 
-    /// Sweeps the part from `from` to `limit` of a chunk. Returns the end of the part: `limit`, or
-    /// that of the free memory there.
+    /// Sweeps the part of a chunk from `from` on that has `left` words of work, up to the end of
+    /// the first free memory that it makes. Returns the end of the part, and its work.
     fn sweep_from(
         &mut self,
         starts: &mut MarkBits,
         marks: &MarkBits,
         chunk: (Addr, Addr),
         from: Addr,
-        limit: Addr,
-    ) -> Addr {
-        let mut at = from;
-        while let Some(dead) = starts.next_set_but(marks, at, limit) {
-            // Behind the closure before, everything up to the dead one is free.
-            let before = starts.last_set(chunk.0, dead);
-            // SAFETY: a closure starts where a bit is set.
-            let end_of = |at: Addr| at + unsafe { ClosureRef(at.as_mut_ptr()).words() };
-            let start = before.map_or(chunk.0, end_of);
-            at = self.free_run(starts, marks, (start, chunk.1), dead, limit);
-        }
-        at.max(limit)
+        left: Words,
+    ) -> (Addr, Words) {
+        let limit = from + left.min((chunk.1 - from).to_words_up());
+        let Some(dead) = starts.next_set_but(marks, from, limit) else {
+            let end = if limit < chunk.1 {
+                self.end_of_piece(starts, chunk.0, limit)
+            } else {
+                limit
+            };
+            return (end, (end - from).to_words_up());
+        };
+        // Behind the closure before, everything up to the dead one is free.
+        let start = closure_before(starts, chunk.0, dead).unwrap_or(chunk.0);
+        let passed = (start.max(from) - from).to_words_up();
+        let (end, work) = self.free_run(starts, marks, (start, chunk.1), from.max(start), left - passed);
+        (end, passed + work)
     }
 
-    /// Frees the dead closures from `dead` on, up to the next live one or to `limit`. They become
-    /// one block with the free memory from `start` on, and with that between them. Returns its end.
+    /// The end of the closure or of the free memory that ends at `limit` or goes on there.
+    fn end_of_piece(&self, starts: &MarkBits, chunk: Addr, limit: Addr) -> Addr {
+        let mut at = closure_before(starts, chunk, limit).unwrap_or(chunk);
+        while at < limit {
+            // SAFETY: everything in a chunk has a header, and this is no closure.
+            let (_, words) = unsafe { self.memory.free_at(at) }.expect("free memory behind the last closure");
+            at = at + words;
+        }
+        at
+    }
+
+    /// Frees dead closures from `start` on, up to the next live one or until `left` words of work
+    /// are done. They become one block with the free memory from `start` on, and with that between
+    /// them. What is before `from` was swept before. Returns the end of the block, and the work.
     fn free_run(
         &mut self,
         starts: &mut MarkBits,
         marks: &MarkBits,
         (start, end): (Addr, Addr),
-        dead: Addr,
-        limit: Addr,
-    ) -> Addr {
+        from: Addr,
+        left: Words,
+    ) -> (Addr, Words) {
+        let to_the_end = self.list.sweeps_to_the_end();
         let mut run = Run {
             start,
             words: Words::ZERO,
+            work: Words::ZERO,
+            is_white: false,
         };
+        let mut has_joined = false;
         let mut at = start;
         while at < end {
             // SAFETY: everything in a chunk has a header: see `free_at`. The walk goes from one to
             // the next.
-            if let Some((block, words)) = unsafe { self.memory.free_at(at) } {
+            let (words, is_white) = if let Some((block, words)) = unsafe { self.memory.free_at(at) } {
                 if words == Words(1) {
-                    run.words += self.memory.absorb_fragment();
-                } else if !mutant!("free/not-joined") || at < dead {
+                    (self.memory.absorb_fragment(), true)
+                } else if !mutant!("free/not-joined") || !has_joined {
                     self.list.absorbed(&mut self.memory, block);
-                    run.words += self.memory.absorb(block);
+                    (self.memory.absorb(block), false)
                 } else {
                     break;
                 }
-            } else if at >= limit || marks.get(at) {
+            } else if marks.get(at) || run.work >= left && !(run.is_white && to_the_end) {
                 break;
             } else {
-                // SAFETY: a closure, which is dead: nothing has written it since it was alive.
-                run.words += unsafe { ClosureRef(at.as_mut_ptr()).words() };
                 starts.clear(at, at + Words(1));
-            }
+                has_joined = true;
+                // SAFETY: a closure, which is dead: nothing has written it since it was alive.
+                (unsafe { ClosureRef(at.as_mut_ptr()).words() }, true)
+            };
+            run.add(words, is_white, at >= from, to_the_end);
             at = run.start + run.words;
         }
         // SAFETY: dead closures and free memory of a chunk, one behind the other.
         if let Some(block) = unsafe { self.memory.release(run.start, run.words) } {
             self.list.swept(&mut self.memory, block);
         }
-        at
+        (at, run.work)
     }
+}
+
+impl Run {
+    /// Adds a piece of memory. It is `new` if this part of the sweep has come to it.
+    fn add(&mut self, words: Words, is_white: bool, new: bool, to_the_end: bool) {
+        self.words += words;
+        let is_taken_along = self.is_white && (to_the_end || !is_white);
+        if new && !is_taken_along {
+            self.work += words;
+        }
+        self.is_white = new && (is_white || self.is_white && to_the_end);
+    }
+}
+
+/// The end of the last closure in the chunk from `chunk` on that starts before `at`.
+fn closure_before(starts: &MarkBits, chunk: Addr, at: Addr) -> Option<Addr> {
+    // SAFETY: a closure starts where a bit is set.
+    let end_of = |at: Addr| at + unsafe { ClosureRef(at.as_mut_ptr()).words() };
+    starts.last_set(chunk, at).map(end_of)
 }

@@ -1,5 +1,6 @@
 //! The tables of a free space, as markers see them.
 
+use super::ahead::Ahead;
 use super::{FreeList, FreeSpace};
 use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, StateView};
 use crate::heap::Heap;
@@ -14,10 +15,10 @@ use crate::words::{Addr, Words};
 pub struct KnownClosures<'s> {
     starts: &'s MarkBits,
     marks: &'s MarkBits,
-    /// The address that a sweep has come to, if one is under way.
-    cursor: Option<Addr>,
-    /// New closures are black from this address on.
-    black: Addr,
+    /// The part that a sweep under way has ahead of it.
+    ahead: Option<Ahead>,
+    /// The part in which new closures are black.
+    black: Ahead,
 }
 
 impl<L: FreeList> FreeSpace<L> {
@@ -27,15 +28,15 @@ impl<L: FreeList> FreeSpace<L> {
         KnownClosures {
             starts,
             marks,
-            cursor: self.cursor,
-            black: self.black_from(),
+            ahead: self.ahead,
+            black: self.black(),
         }
     }
 }
 
 impl KnownClosures<'_> {
     fn is_dead(&self, at: Addr) -> bool {
-        self.cursor.is_some_and(|cursor| at >= cursor) && !self.marks.get(at) && !mutant!("free/dead-looked-into")
+        self.ahead.is_some_and(|ahead| ahead.contains(at)) && !self.marks.get(at) && !mutant!("free/dead-looked-into")
     }
 }
 
@@ -47,7 +48,7 @@ unsafe impl Marks for KnownClosures<'_> {
         let is_black = if words >= LARGE_OBJECT {
             !mutant!("ocaml/large-promoted-white")
         } else {
-            at >= self.black && !mutant!("free/promoted-white")
+            self.black.contains(at) && !mutant!("free/promoted-white")
         };
         if is_new && is_black {
             self.marks.mark::<PARALLEL>(at, words);

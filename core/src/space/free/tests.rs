@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Words of closures.
 const SIZES: [usize; 8] = [1, 2, 3, 5, 9, 22, 71, 201];
 
-/// Free blocks by address; the first that fits is taken.
+/// Free blocks by address; the first that fits is taken. And whether a sweep goes on to the end of
+/// the free memory that it has found.
 #[derive(Debug, Default)]
-struct Plain(BTreeSet<FreeBlock>);
+struct Plain(BTreeSet<FreeBlock>, bool);
 
 impl FreeList for Plain {
     fn take(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr> {
@@ -34,6 +35,10 @@ impl FreeList for Plain {
 
     fn add(&mut self, _: &mut FreeMemory, block: FreeBlock) {
         assert!(self.0.insert(block), "{block:?} is in the list");
+    }
+
+    fn sweeps_to_the_end(&self) -> bool {
+        self.1
     }
 
     fn begin_sweep(&mut self) {}
@@ -96,13 +101,17 @@ struct Model {
 
 impl Model {
     fn new() -> Self {
+        Model::of(Plain::default())
+    }
+
+    fn of(list: Plain) -> Self {
         let config = Config {
             reserve: Bytes::mib(16),
             ..Config::default()
         };
         let heap = Heap::new(&config).expect("a small heap");
         Model {
-            space: FreeSpace::new(Plain::default(), 2),
+            space: FreeSpace::new(list, 2),
             starts: MarkBits::new(&heap).expect("a small table"),
             marks: MarkBits::new(&heap).expect("a small table"),
             closures: BTreeMap::new(),
@@ -159,9 +168,36 @@ impl Model {
         self.space.begin_sweep();
     }
 
+    /// As [`Model::begin_sweep`], after a marking in which all closures but `dead` were marked.
+    fn condemn(&mut self, dead: &[Addr]) {
+        dead.iter()
+            .for_each(|at| self.closures.get_mut(at).expect("a closure").1 = false);
+        self.begin_sweep();
+    }
+
+    /// Sweeps, and returns the words that it passed and whether it is over.
+    fn swept(&mut self, budget: usize) -> (usize, bool) {
+        let swept = self.space.sweep(&mut self.starts, &mut self.marks, Words(budget));
+        (swept.passed.0, swept.is_over)
+    }
+
+    /// Closures of 9 words in a chunk of 512 words, each below the one before.
+    fn nines<const N: usize>(&mut self) -> [Addr; N] {
+        [(); N].map(|()| {
+            let before: BTreeSet<Addr> = self.closures.keys().copied().collect();
+            self.allocate(Words(9));
+            *self
+                .closures
+                .keys()
+                .find(|at| !before.contains(at))
+                .expect("a closure more")
+        })
+    }
+
     fn sweep(&mut self, budget: Words) {
         let swept = self.space.sweep(&mut self.starts, &mut self.marks, budget);
-        assert!(swept.passed <= budget && swept.is_over != self.space.is_sweeping());
+        assert!(swept.passed >= budget || swept.is_over);
+        assert_ne!(swept.is_over, self.space.is_sweeping());
         self.closures.retain(|&at, _| self.starts.get(at));
         assert!(
             self.kept.iter().all(|at| self.closures.contains_key(at)),
@@ -248,13 +284,66 @@ proptest! {
     #[test]
     fn every_word_is_a_closure_or_free_and_a_sweep_frees_what_is_white(
         ops in proptest::collection::vec(op(), 1..400),
+        to_the_end: bool,
     ) {
-        let mut model = Model::new();
+        let mut model = Model::of(Plain(BTreeSet::new(), to_the_end));
         for op in ops {
             model.run(op);
             model.check();
         }
     }
+}
+
+#[test]
+fn a_part_of_a_sweep_ends_with_a_closure_or_a_free_block() {
+    let mut model = Model::new();
+    let _: [Addr; 3] = model.nines();
+    model.condemn(&[]);
+    assert_eq!(model.swept(1), (512 - 27, false));
+    assert_eq!(model.swept(10), (18, false));
+    assert_eq!(model.swept(9), (9, false));
+    assert_eq!(model.swept(1), (0, true));
+}
+
+#[test]
+fn each_dead_closure_is_work_unless_the_list_says_that_the_first_is_enough() {
+    for (to_the_end, expected) in [(false, (18, false)), (true, (27, true))] {
+        let mut model = Model::of(Plain(BTreeSet::new(), to_the_end));
+        let [dead @ .., _] = model.nines::<4>();
+        model.condemn(&dead);
+        assert_eq!(model.swept(512 - 27), (512 - 27, false));
+        assert_eq!(model.swept(10), expected, "to the end: {to_the_end}");
+    }
+}
+
+#[test]
+fn a_free_block_behind_a_dead_closure_is_no_work() {
+    let mut model = Model::new();
+    let [_, first, second] = model.nines();
+    model.condemn(&[first]);
+    while !model.swept(512).1 {}
+    model.closures.remove(&first);
+    model.condemn(&[second]);
+    assert_eq!(model.swept(512 - 27 + 9 + 1), (512, false));
+}
+
+#[test]
+fn a_sweep_begins_with_the_highest_chunk_and_leaves_one_that_comes_above_it() {
+    let mut model = Model::new();
+    let grow = |model: &mut Model| {
+        let (heap, starts, marks) = (&mut model.heap, &mut model.starts, &mut model.marks);
+        model.space.grow(heap, starts, marks, Words(512)).expect("room");
+        let chunks = model.space.memory().chunks();
+        chunks.iter().map(|chunk| chunk.start()).collect::<Vec<_>>()
+    };
+    grow(&mut model);
+    grow(&mut model);
+    model.begin_sweep();
+    assert_eq!(model.swept(1), (512, false));
+    let chunks = grow(&mut model);
+    let black: Vec<_> = chunks.into_iter().map(|at| model.space.is_black(at)).collect();
+    assert_eq!(black, [true, false, false]);
+    assert_eq!(model.swept(513), (512, true));
 }
 
 fn fresh_block(model: &mut Model) -> FreeBlock {

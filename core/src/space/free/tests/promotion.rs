@@ -10,7 +10,7 @@ impl Model {
         let (heap, starts, marks) = (&mut self.heap, &mut self.starts, &mut self.marks);
         let words = sizes.iter().copied().sum();
         self.space
-            .prepare(heap, starts, marks, words, Words(512))
+            .prepare(heap, starts, marks, words, &|_| Words(512))
             .expect("room");
         let known = self.space.known_closures(starts, marks);
         let promotion = self.space.promotion();
@@ -111,26 +111,26 @@ fn spare_chunks_suffice_for_closures_of_any_size() {
     let words = Words(5000);
     model
         .space
-        .prepare(heap, starts, marks, words, Words(1024))
+        .prepare(heap, starts, marks, words, &|_| Words(1024))
         .expect("room");
     let runs = model.space.spare.len();
     assert_eq!(model.space.memory().held(), Words(0));
     // Prepared once, it needs no more.
     model
         .space
-        .prepare(heap, starts, marks, words, Words(1024))
+        .prepare(heap, starts, marks, words, &|_| Words(1024))
         .expect("room");
     assert_eq!(model.space.spare.len(), runs);
     // Half as much needs less, and gives memory back.
     let half = Words(words.0 / 2);
     model
         .space
-        .prepare(heap, starts, marks, half, Words(1024))
+        .prepare(heap, starts, marks, half, &|_| Words(1024))
         .expect("room");
     assert!(model.space.spare.len() < runs);
     model
         .space
-        .prepare(heap, starts, marks, words, Words(1024))
+        .prepare(heap, starts, marks, words, &|_| Words(1024))
         .expect("room");
     let promotion = model.space.promotion();
     let (size, mut taken) = (LARGE_OBJECT - Words(1), Words(0));
