@@ -8,8 +8,9 @@
 //! collector, the heap, the capabilities that are free, and how many threads run. Slow paths of
 //! allocation take it (`slow_path`), and so does a thread that enters, leaves or collects.
 //! `gate` says how the world is stopped, `collection` is a whole collection on one page, `record`
-//! has its end, and `looks` has the looks at the stopped heap. The list of threads that are inside is read without
-//! the lock (`registry`). Lock order: the world's lock, then that of the table of handles.
+//! has its end, and `looks` has the looks at the stopped heap. The list of threads that are inside
+//! is read without the lock (`registry`). Lock order: the world's lock, then that of the table of
+//! handles.
 
 mod api;
 mod ask;
