@@ -38,11 +38,12 @@ impl<A> Barrier<A> for NoBarrier {
 /// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
 /// remembers every store.
 ///
-/// It is a [`SnapshotBarrier`], too, for collectors that begin to mark with an empty nursery. In
-/// blocks of a snapshot ([`BlockState::in_snapshot`]) it notes the values that stores overwrite,
-/// and while marking is on the closures of weak handles that are opened. The bit of these blocks
-/// stands where that of mixed blocks does: a store that need not be remembered has no instruction
-/// for it.
+/// It is a [`SnapshotBarrier`], too, for collectors that begin to mark with an empty nursery. While
+/// marking is on ([`SnapshotBarrier::set_marking`]), it notes the values that stores overwrite in
+/// blocks of the snapshot ([`BlockState::in_snapshot`]), and the closures of weak handles that are
+/// opened. The bit of these blocks makes them older than all steps, as that of mixed blocks does:
+/// each store to them comes to the place where slots are remembered, and only there the flag is
+/// tested. A store that need not be remembered has no instruction for it.
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 
@@ -60,8 +61,8 @@ impl<A> Barrier<A> for GenerationalBarrier {
         let holder = state.age_of_holder();
         let is_old = holder >= FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
         if is_old && capability.state_of(new.addr()).step() < holder {
-            if state.is_in_snapshot() {
-                note_and_remember(capability, state, slot, old(), new);
+            if <SnapshotBarrier>::is_marking(capability) {
+                note_and_remember(capability, slot, old(), new);
             } else {
                 capability.remember(slot);
             }
@@ -76,11 +77,13 @@ impl<A> Barrier<A> for GenerationalBarrier {
     }
 }
 
-/// The generational barrier of a store to a closure in a snapshot, whose slot holds `old`.
+/// The generational barrier of a store while marking is on, to a slot that holds `old`. All blocks
+/// of a closure have the same state, so the slot has that of its closure.
 #[cold]
 #[inline(never)]
-fn note_and_remember<A>(capability: Capability<'_, A>, state: BlockState, slot: Slot, old: u64, new: ClosureRef) {
-    if !mutant!("ocaml/overwritten-not-noted") {
+fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new: ClosureRef) {
+    let state = capability.state_of(slot.addr());
+    if state.is_in_snapshot() && !mutant!("ocaml/overwritten-not-noted") {
         let old = mutant!("ocaml/new-value-noted", old => new.0 as u64);
         <SnapshotBarrier>::note(capability, ClosureRef(old as *mut u64));
     }

@@ -46,6 +46,13 @@ pub fn list<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h
     m.collect(Request::Minor);
 }
 
+/// As [`list`], for `LENGTH` numbers. Afterwards no cycle is under way, and the next slice begins
+/// one: programs act between that slice and the first that marks, too.
+fn old_list<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, long: &OptionRoot<'_, 'h, Number>) {
+    list(m, long, LENGTH);
+    m.collect(Request::Full);
+}
+
 /// Runs `program` with the checker on. No cycle begins unless the program asks for it, and nothing
 /// is compacted, so that the checker knows each closure again. Returns the statistics.
 ///
@@ -91,7 +98,7 @@ fn hidden<C: Collector>() {
                 let (view, number) = m.alloc_with(|_| Number::new(7, None));
                 var.get(view).write(view, Some(number));
                 let long = long.put_option(m, None);
-                list(m, &long, LENGTH);
+                old_list(m, &long);
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 hidden.set(m, var.get(m).read(m));
                 var.get(m).write(m, None);
@@ -110,10 +117,9 @@ fn opened<C: Collector>() {
         in_slices::<C>(|m| {
             m.frame(|m, [long, found]| {
                 let (long, found) = (long.put_option(m, None), found.put_option::<Number>(m, None));
-                list(m, &long, LENGTH);
                 let weak = m.frame(|m, [lonely]| {
                     let lonely = lonely.put(m.alloc(|_| Number::new(7, None)));
-                    m.collect(Request::Minor);
+                    old_list(m, &long);
                     m.weak_handle(lonely.get(m))
                 });
                 (0..=slices).for_each(|_| m.collect(SLICE));
@@ -135,7 +141,7 @@ fn promoted<C: Collector>() {
         in_slices::<C>(|m| {
             m.frame(|m, [long, new]| {
                 let (long, new) = (long.put_option(m, None), new.put_option::<Number>(m, None));
-                list(m, &long, LENGTH);
+                old_list(m, &long);
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 list(m, &new, 3);
                 m.collect(Request::Cycle);
@@ -151,7 +157,7 @@ fn large<C: Collector>() {
         in_slices::<C>(|m| {
             m.frame(|m, [long, new]| {
                 let (long, new) = (long.put_option(m, None), new.put_option::<MutByteArray>(m, None));
-                list(m, &long, LENGTH);
+                old_list(m, &long);
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 let (view, bytes) = m.with_view(|m| m.alloc_mut_bytes(LARGE));
                 bytes.bytes()[LARGE - 1].store(7, Relaxed);
@@ -171,7 +177,7 @@ fn young<C: Collector>() {
             m.frame(|m, [long, var]| {
                 let var = var.put(m.alloc(|_| MutVar::<MutByteArray>::new(None)));
                 let long = long.put_option(m, None);
-                list(m, &long, LENGTH);
+                old_list(m, &long);
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 for len in [LARGE, 10] {
                     let (view, bytes) = m.with_view(|m| m.alloc_mut_bytes(len));
@@ -198,7 +204,7 @@ fn finalised<C: Collector>() {
                 let (view, last) = m.alloc_with(|_| Number::new(7, None));
                 view.finalise_last(last, move |_| _ = count.fetch_add(1, Relaxed));
                 let long = long.put_option(view, Some(last));
-                list(m, &long, LENGTH);
+                old_list(m, &long);
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 m.collect(Request::Cycle);
                 m.alloc(|_| Number::new(8, None));

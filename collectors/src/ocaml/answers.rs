@@ -1,8 +1,8 @@
 //! The answers of the collector to the module `Gc`.
 
-use super::Ocaml;
-use super::gc::{Control, Question, Stat};
+use super::gc::{Control, Output, Question, Stat};
 use super::policy::Policy;
+use super::{Ocaml, PolicyChange};
 use gclab_core::collector::{Bump, Pause};
 use gclab_core::words::Words;
 
@@ -21,6 +21,11 @@ impl Ocaml {
             }
             Question::Bucket(number, work) => *work = self.window.bucket(*number),
             Question::Credit(work) => *work = self.window.credit(),
+            Question::Messages(Output(out)) => {
+                if let Some(out) = out.take() {
+                    self.messages.print_to(out);
+                }
+            }
         }
     }
 
@@ -28,23 +33,37 @@ impl Ocaml {
         self.counts.minor_words(pause.since.allocated.to_words_up())
     }
 
+    /// Changes the parameters, the policy and the minor heap last, as OCaml does. Returns whether
+    /// all hold: where the policy changes, a compaction has to come before.
     fn change(&mut self, control: &Control) -> bool {
-        if control.allocation_policy != self.settings.policy {
-            if !self.major.is_idle() {
-                return false;
-            }
-            self.major.set_policy(Policy::of_number(control.allocation_policy));
-        }
-        if control.window_size as usize != self.settings.window {
+        let before = Control::of(&self.settings, self.stack_limit);
+        self.messages.set(control.verbose);
+        self.messages.parameters(&before, control);
+        if control.window_size != before.window_size {
             self.window.resize(control.window_size as usize);
         }
-        control.apply(&mut self.settings);
+        let but_these = Control {
+            allocation_policy: before.allocation_policy,
+            minor_heap_size: before.minor_heap_size,
+            ..*control
+        };
+        but_these.apply(&mut self.settings);
         self.stack_limit = Some(control.stack_limit);
+        if control.allocation_policy != before.allocation_policy {
+            if self.policy_change != PolicyChange::Compacted || !self.major.is_idle() {
+                self.policy_change = PolicyChange::Asked;
+                return false;
+            }
+            self.policy_change = PolicyChange::None;
+            self.major.set_policy(Policy::of_number(control.allocation_policy));
+        }
+        self.messages.last_parameters(&before, control);
+        control.apply(&mut self.settings);
         true
     }
 
     /// The counters. `walk`: those of blocks, too, for which every block is looked at.
-    fn stat(&self, pause: &Pause<'_, Bump>, walk: bool) -> Stat {
+    pub(super) fn stat(&self, pause: &Pause<'_, Bump>, walk: bool) -> Stat {
         let census = if walk { self.major.census() } else { Default::default() };
         let (counts, heap) = (&self.counts, self.major.words());
         Stat {

@@ -4,10 +4,10 @@
 //! floats. If it reaches `max_overhead`, another cycle follows in the same pause, and shows the
 //! overhead as it is. Where the program asks for the end of a cycle, that overhead decides at once.
 
-use super::Ocaml;
 use super::course::Course;
 use super::cycle::Done;
 use super::task::Major;
+use super::{Ocaml, PolicyChange};
 use gclab_core::collector::{Bump, Cause, Pause, Request};
 use gclab_core::mutant;
 
@@ -19,12 +19,34 @@ impl Ocaml {
         }
         match pause.cause {
             Cause::Asked(Request::Compact) => self.compact(pause, &mut course.done),
-            Cause::Asked(Request::Cycle | Request::Full) => self.compact_if_due(pause, &mut course.done),
-            _ if !course.task.ends_cycle() && self.estimate_is_due() => {
-                self.whole_cycle(pause, course);
-                self.compact_if_due(pause, &mut course.done);
+            Cause::Asked(Request::Cycle | Request::Full) => {
+                self.messages.estimated_overhead(self.major.overhead());
+                if self.compaction_is_due() {
+                    self.messages.triggered();
+                    self.compact(pause, &mut course.done);
+                }
             }
+            _ if !course.task.ends_cycle() => self.end_cycle_of_slices(pause, course),
             _ => {}
+        }
+    }
+
+    /// A slice has ended a cycle: compacts the heap if the cycle has shown that it is due, and
+    /// another cycle shows it, too.
+    fn end_cycle_of_slices(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
+        let cycle = self.major.cycle;
+        self.messages
+            .cycle_shows(cycle.heap, cycle.marked, self.major.estimated_overhead());
+        if !self.estimate_is_due() {
+            return;
+        }
+        self.messages.triggered();
+        self.whole_cycle(pause, course);
+        self.messages.current_overhead(self.major.overhead());
+        if self.compaction_is_due() {
+            self.compact(pause, &mut course.done);
+        } else {
+            self.messages.aborted();
         }
     }
 
@@ -42,19 +64,22 @@ impl Ocaml {
             course.promoted = self.minor(pause);
             course.task.minor = true;
         }
+        self.messages.cycle_finishes("triggered by compaction");
         course.done += self.work(pause, Major::Everything).1;
         self.counts.forced += 1;
     }
 
-    fn compact_if_due(&mut self, pause: &mut Pause<'_, Bump>, done: &mut Done) {
-        if self.settings.compaction.is_due(self.major.overhead()) || mutant!("ocaml/always-compacted") {
-            self.compact(pause, done);
-        }
+    /// Whether the free blocks call for a compaction.
+    fn compaction_is_due(&self) -> bool {
+        self.settings.compaction.is_due(self.major.overhead()) || mutant!("ocaml/always-compacted")
     }
 
     /// Compacts the major heap in any case. The minor heap is empty, and no cycle is under way.
     pub(super) fn compact(&mut self, pause: &mut Pause<'_, Bump>, done: &mut Done) {
-        let compactions = self.major.compact(pause, &self.settings);
+        let compactions = self.major.compact(pause, &self.settings, &mut self.messages);
+        if self.policy_change == PolicyChange::Asked {
+            self.policy_change = PolicyChange::Compacted;
+        }
         self.counts.compactions += compactions.count;
         done.compactions += compactions;
     }

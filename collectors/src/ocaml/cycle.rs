@@ -14,8 +14,8 @@ use gclab_core::words::{Addr, Bytes, Words};
 /// The most words that a part of a cycle marks or sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    mark: Words,
-    sweep: Words,
+    pub(super) mark: Words,
+    pub(super) sweep: Words,
 }
 
 impl Budget {
@@ -47,6 +47,8 @@ impl Budget {
 pub(super) struct Done {
     pub marked: Bytes,
     pub swept: Bytes,
+    /// The most memory of the mark stack.
+    pub stack: Bytes,
     pub counted: Counted,
     pub compactions: Compactions,
 }
@@ -55,6 +57,7 @@ impl std::ops::AddAssign for Done {
     fn add_assign(&mut self, other: Done) {
         self.marked += other.marked;
         self.swept += other.swept;
+        self.stack = self.stack.max(other.stack);
         self.counted += other.counted;
         self.compactions += other.compactions;
     }
@@ -81,6 +84,7 @@ impl MajorHeap {
         self.stage = Stage::Marking(trace);
         Done {
             marked: marked.words.to_bytes(),
+            stack: marked.stack,
             counted: marked.counted,
             ..Done::default()
         }
@@ -98,6 +102,7 @@ impl MajorHeap {
                 self.cycle.marked += marked.words;
                 done.marked = marked.words.to_bytes();
                 done.counted = marked.counted;
+                done.stack = marked.stack;
                 pause.events.phase(Phase::Marked);
                 match left {
                     Some(left) => Stage::Marking(left),
@@ -111,15 +116,6 @@ impl MajorHeap {
                 if swept.is_over { Stage::Idle } else { Stage::Sweeping }
             }
         };
-        done
-    }
-
-    /// Goes on until no cycle is under way.
-    pub(super) fn finish_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
-        let mut done = Done::default();
-        while !self.is_idle() {
-            done += self.advance(pause, Budget::ALL);
-        }
         done
     }
 

@@ -27,8 +27,10 @@ mod pace;
 mod policy;
 mod room;
 mod settings;
+mod slice;
 mod stage;
 mod task;
+mod verbose;
 
 pub use gc::{Control, GcModule, GcView, InvalidControl, Module, NotOcaml, Stat, View};
 pub use pace::{
@@ -40,7 +42,6 @@ pub use settings::Settings;
 
 use counts::Counts;
 use course::Course;
-use cycle::{Budget, Done};
 use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
@@ -57,6 +58,7 @@ use major::MajorHeap;
 use outside::Outside;
 use std::any::Any;
 use task::{Major, Occasion, Task};
+use verbose::Messages;
 
 /// A minor heap and a major heap.
 #[derive(Debug)]
@@ -84,6 +86,19 @@ pub struct Ocaml {
     counts: Counts,
     /// `stack_limit` of the module, if the program has set it.
     stack_limit: Option<u64>,
+    policy_change: PolicyChange,
+    messages: Messages,
+}
+
+/// A change of the allocation policy, before which the heap is compacted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum PolicyChange {
+    #[default]
+    None,
+    /// The program asks for it.
+    Asked,
+    /// The heap has been compacted for it.
+    Compacted,
 }
 
 // SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
@@ -106,9 +121,12 @@ unsafe impl Collector for Ocaml {
         let settings = Settings::of(config);
         let least = least_area(config.capabilities);
         let nursery = Nursery::new(heap, least, config)?;
+        let major = MajorHeap::new(heap, &settings)?;
+        let mut messages = Messages::new(settings.verbose, major.words());
+        messages.initial(&Control::of(&settings, None), major.words().to_bytes());
         let mut ocaml = Ocaml {
             nursery,
-            major: MajorHeap::new(heap, &settings)?,
+            major,
             window: Window::new(settings.window),
             settings,
             occasion: Occasion::default(),
@@ -121,6 +139,8 @@ unsafe impl Collector for Ocaml {
             is_urgent: false,
             counts: Counts::default(),
             stack_limit: None,
+            policy_change: PolicyChange::default(),
+            messages,
         };
         ocaml.set_area(heap, least)?;
         Ok(ocaml)
@@ -157,6 +177,7 @@ impl Collect for Ocaml {
         }
         let at = self.major.allocate_large(heap, words)?;
         self.counts.direct += words;
+        self.messages.heap(self.major.words());
         Ok(Some(at))
     }
 
@@ -175,6 +196,7 @@ impl Collect for Ocaml {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         pause.events.phase(Phase::Condemned);
+        self.announce(pause);
         self.counts.begin(pause.cause, pause.since.allocated.to_words_up());
         // OCaml does not collect at the end of a program.
         let last = (pause.cause == Cause::Final).then_some((self.counts, self.cycles));
@@ -184,6 +206,7 @@ impl Collect for Ocaml {
         } else {
             Marked::default()
         };
+        self.announce_cycle(pause);
         let (cycle, done) = self.work(pause, task.major);
         pause.events.phase(Phase::Released);
         let mut course = Course {
@@ -193,6 +216,7 @@ impl Collect for Ocaml {
             done,
         };
         self.end_cycle(pause, &mut course);
+        self.messages.slice_is_over();
         if course.task.minor && !self.make_room(pause) {
             self.last_resort(pause, &mut course);
         }
@@ -216,6 +240,10 @@ impl Collect for Ocaml {
             self.occasion.slice_is_asked();
         }
         refill
+    }
+
+    fn finalisers(&mut self, are_over: bool) {
+        self.messages.finalisers(are_over);
     }
 
     fn answer(&mut self, pause: &mut Pause<'_, Bump>, message: &mut dyn Any) -> bool {
@@ -248,6 +276,10 @@ impl Ocaml {
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         self.nursery.leave(pause.capabilities);
         let used = self.nursery.words().to_bytes();
+        let is_empty = used == Bytes::ZERO;
+        if !is_empty {
+            self.messages.minor_begins();
+        }
         self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
         let before = self.major.chunk_words();
         let promoted = self.major.promote(pause);
@@ -258,6 +290,10 @@ impl Ocaml {
             .into_iter()
             .for_each(|run| pause.heap.free(run));
         self.major.grow_on(pause.heap, &self.settings, before);
+        self.messages.heap(self.major.words());
+        if !is_empty {
+            self.messages.minor_is_over();
+        }
         self.promoted += promoted.moved;
         if used > Bytes::ZERO {
             self.counts.minor(promoted.moved);
@@ -265,73 +301,6 @@ impl Ocaml {
         let heap = self.major.words().max(Words(1));
         self.outside.promoted(pause.roots, &self.settings.custom, heap);
         promoted
-    }
-
-    /// Does the `major` part of a pause. Returns the part of a cycle that it did.
-    fn work(&mut self, pause: &mut Pause<'_, Bump>, major: Major) -> (Cycle, Done) {
-        let was_idle = self.major.is_idle();
-        let (cycle, done) = match major {
-            Major::Nothing if !slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) => {
-                return (Cycle::None, Done::default());
-            }
-            Major::Nothing => (Cycle::Continued, self.slice(pause, Slice::Automatic)),
-            Major::Slice(slice) => (Cycle::Continued, self.slice(pause, slice)),
-            Major::Cycle if !was_idle => (Cycle::Ended, self.finish_cycle(pause)),
-            Major::Cycle | Major::Everything => (Cycle::Whole, self.everything(pause)),
-        };
-        let cycle = match cycle {
-            Cycle::Continued if was_idle => Cycle::Began,
-            Cycle::Continued if self.major.is_idle() => Cycle::Ended,
-            cycle => cycle,
-        };
-        if cycle.is_over() {
-            self.cycles += 1;
-        }
-        (cycle, done)
-    }
-
-    /// A slice, or the beginning of a cycle.
-    fn slice(&mut self, pause: &mut Pause<'_, Bump>, slice: Slice) -> Done {
-        let (heap, overhead) = (self.major.words().max(Words(1)), self.settings.space_overhead);
-        let allocated = self.take_allocated();
-        let owed = Owed {
-            allocated,
-            extra_resources: self.outside.take_owed(),
-            ..Owed::default()
-        };
-        let share = self.window.begin(owed.share(heap, overhead), slice, heap, overhead);
-        if self.major.is_idle() {
-            self.window.not_done(share);
-            return self.major.begin_cycle(pause);
-        }
-        let budget = Budget::of_share(share, heap, overhead);
-        match self.settings.slice_limit {
-            Some(limit) => self.major.advance(pause, budget.at_most(allocated + limit)),
-            None => self.major.advance(pause, budget),
-        }
-    }
-
-    /// Finishes the cycle under way.
-    fn finish_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
-        self.take_allocated();
-        self.major.finish_cycle(pause)
-    }
-
-    /// Does a whole cycle, after the rest of the one under way if there is one. Behind that, as in
-    /// OCaml, an automatic slice begins the whole one, so that the backlog stays.
-    fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
-        let mut done = Done::default();
-        if self.major.is_idle() {
-            self.take_allocated();
-            self.window.forget_backlog();
-            done += self.major.begin_cycle(pause);
-        } else {
-            done += self.finish_cycle(pause);
-            self.cycles += 1;
-            done += self.slice(pause, Slice::Automatic);
-        }
-        done += self.major.finish_cycle(pause);
-        done
     }
 
     /// The outcome of a pause of this course.

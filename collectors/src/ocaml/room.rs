@@ -30,6 +30,7 @@ impl Ocaml {
         let is_short = self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage;
         if is_short && self.major.is_idle() {
             self.major.shrink_to_the_least(pause.heap);
+            self.messages.heap(self.major.words());
         }
         let least = least_area(pause.capabilities.iter().len() as u32);
         self.exhausted = self.set_area(pause.heap, least).err();
@@ -47,7 +48,11 @@ impl Ocaml {
         loop {
             let resized = self.resize(heap, area);
             let size = self.nursery.size().to_words_up();
-            match resized.and_then(|()| self.major.prepare(heap, &self.settings, size)) {
+            let prepared = resized.and_then(|()| self.major.prepare(heap, &self.settings, size));
+            if prepared.is_err() {
+                self.messages.no_room();
+            }
+            match prepared {
                 Ok(()) => return Ok(()),
                 Err(error) if area <= least => return Err(error),
                 Err(_) => {

@@ -15,6 +15,7 @@ pub(super) const HONOURED: &[Parameter] = &[
     Parameter::Ocaml(OcamlLetter::Policy),
     Parameter::Ocaml(OcamlLetter::Window),
     Parameter::Ocaml(OcamlLetter::InitialHeap),
+    Parameter::Ocaml(OcamlLetter::Verbose),
     Parameter::Ocaml(OcamlLetter::CustomMajor),
     Parameter::Ocaml(OcamlLetter::CustomMinor),
     Parameter::Ocaml(OcamlLetter::CustomMinorMax),
@@ -39,6 +40,8 @@ pub struct Settings {
     pub initial_heap: Words,
     /// The most words that a slice does in addition to those allocated since the last one (`-DI`).
     pub slice_limit: Option<Words>,
+    /// `v`: the events at which messages are printed, a bit for each kind.
+    pub verbose: u64,
     /// `M`, `m` and `n`: the ratios for memory outside the heap.
     pub custom: CustomRatios,
 }
@@ -61,6 +64,7 @@ impl Settings {
             window: value(OcamlLetter::Window) as usize,
             initial_heap: Words(value(OcamlLetter::InitialHeap) as usize),
             slice_limit: config.slice_limit,
+            verbose: value(OcamlLetter::Verbose),
             custom: CustomRatios {
                 major: value(OcamlLetter::CustomMajor),
                 minor: value(OcamlLetter::CustomMinor),

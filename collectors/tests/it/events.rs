@@ -1,18 +1,17 @@
 //! The events of a run: their times, their capabilities, and the figures that they carry.
 
+mod notes;
+
 use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Cycle};
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::events::{
-    CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Kept, Listener, Look, Occasion,
-    StopReason,
-};
+use gclab_core::events::{CapabilityEvent, CapabilityEventKind, Follows, GcThreadState, Look, Occasion, StopReason};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
-use gclab_stats::{Collection, Statistics};
+use notes::{At, Notes, Seen, Slow, noted, pair};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
@@ -32,111 +31,6 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m,
         let (left, right) = (l.put(make(m, depth - 1)), r.put(make(m, depth - 1)));
         m.alloc(|m| Tree::new(Some(left.get(m)), Some(right.get(m))))
     })
-}
-
-/// The events that a listener received.
-#[derive(Default)]
-struct Seen {
-    /// Start and end of each collection, as announced; whether a major one was due; the bytes
-    /// allocated by each capability.
-    starts: Vec<(u64, Option<bool>, Vec<u64>)>,
-    ends: Vec<(u64, Collection)>,
-    turns: Vec<(Option<usize>, u64, GcThreadState)>,
-    /// When memory was returned, and how much was kept.
-    kept: Vec<(u64, Kept)>,
-    phases: u64,
-    /// Begins (`true`) and ends of looks, with their times.
-    looks: Vec<(Look, bool, u64)>,
-    markers: u64,
-    end: Option<(Statistics, Vec<u64>)>,
-    /// The events of each capability.
-    caps: Vec<Vec<CapabilityEvent>>,
-}
-
-/// Notes all events. `.1`: whether it looks at the heap; `.2`: the events that it asks for.
-#[derive(Clone)]
-struct Notes(Arc<Mutex<Seen>>, bool, Follows);
-
-impl Listener for Notes {
-    fn look(&self, _: Occasion) -> Option<Look> {
-        self.1.then_some(Look::Inspect)
-    }
-    fn follows(&self) -> Follows {
-        self.2
-    }
-    fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
-        let caps = &mut self.0.lock().expect("sound").caps;
-        caps.resize(caps.len().max(number + 1), Vec::new());
-        caps[number].extend_from_slice(events);
-    }
-    fn event(&mut self, event: &Event<'_>) {
-        let seen = &mut *self.0.lock().expect("sound");
-        match event.kind {
-            EventKind::Start {
-                due,
-                requested_ns,
-                allocated,
-                ..
-            } => {
-                assert!(requested_ns <= event.time_ns && event.capability.is_some());
-                let due = due.map(|due| due.major);
-                seen.starts.push((event.time_ns, due, allocated.to_vec()));
-            }
-            EventKind::Phase(_) => {
-                let start = seen.starts.last().expect("a collection").0;
-                assert!(event.time_ns >= start);
-                seen.phases += 1;
-            }
-            EventKind::GcThread { state, .. } => seen.turns.push((event.capability, event.time_ns, state)),
-            EventKind::Returned(kept) => seen.kept.push((event.time_ns, kept)),
-            EventKind::Recorded { collection, .. } => seen.ends.push((event.time_ns, collection.clone())),
-            EventKind::End { .. } => assert!(self.1),
-            EventKind::Marker { .. } => seen.markers += 1,
-            EventKind::LookStart(look) => seen.looks.push((look, true, event.time_ns)),
-            EventKind::LookEnd(look) => seen.looks.push((look, false, event.time_ns)),
-            EventKind::RunEnd { statistics, allocated } => seen.end = Some((statistics.clone(), allocated.to_vec())),
-            _ => {}
-        }
-    }
-}
-
-/// Looks at the heap on one occasion, for a purpose.
-struct At(Occasion, Look);
-
-impl Listener for At {
-    fn look(&self, occasion: Occasion) -> Option<Look> {
-        (occasion == self.0).then_some(self.1)
-    }
-    fn event(&mut self, event: &Event<'_>) {
-        match event.kind {
-            EventKind::End { .. } => assert_eq!(self.0, Occasion::Collection),
-            EventKind::Marker { .. } => assert_eq!(self.0, Occasion::Marker),
-            _ => {}
-        }
-    }
-}
-
-impl Seen {
-    /// The purposes of looks that begin (`true`) and end.
-    fn purposes(&self) -> Vec<(Look, bool)> {
-        self.looks.iter().map(|(look, begins, _)| (*look, *begins)).collect()
-    }
-}
-
-/// The begin and the end of a look.
-fn pair(look: Look) -> [(Look, bool); 2] {
-    [(look, true), (look, false)]
-}
-
-fn noted<C: Collector>(
-    config: &Config,
-    looks: bool,
-    follows: Follows,
-) -> (World<gclab_core::collector::KindOf<C>>, Notes) {
-    let notes = Notes(Arc::default(), looks, follows);
-    let mut world = World::new::<C>(config).expect("a small heap");
-    world.listen(Box::new(notes.clone()));
-    (world, notes)
 }
 
 under_every_collector! {
@@ -317,19 +211,6 @@ under_every_collector! {
             (time(Look::Census), time(Look::Check)),
             (looks.census.elapsed_ns, looks.check.elapsed_ns)
         );
-    }
-}
-
-/// Spends CPU time when the first look begins.
-struct Slow(bool);
-
-impl Listener for Slow {
-    fn event(&mut self, event: &Event<'_>) {
-        if matches!(event.kind, EventKind::LookStart(_)) && !std::mem::replace(&mut self.0, true) {
-            for turn in 0..10_000_000 {
-                std::hint::black_box(turn);
-            }
-        }
     }
 }
 

@@ -172,6 +172,12 @@ pub trait Collect: Send + 'static {
         Refill::Ready
     }
 
+    /// Mutators begin to run finalisers that are ready, or have run them: `are_over`. A collector
+    /// that says nothing about it has no need of this.
+    fn finalisers(&mut self, are_over: bool) {
+        let _ = are_over;
+    }
+
     /// Answers a message that only this collector understands, such as a question for its figures
     /// or a change of its settings ([`crate::mutator::Mutator::ask_collector`]). The world is
     /// stopped; nothing is collected, and no closure moves. The pause has no cause. Returns whether

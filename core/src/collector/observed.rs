@@ -178,6 +178,10 @@ impl<C: Collector> Collect for Observing<C> {
         self.0.foreign(bytes)
     }
 
+    fn finalisers(&mut self, are_over: bool) {
+        self.0.finalisers(are_over);
+    }
+
     fn answer(&mut self, pause: &mut Pause<'_, ObservedAlloc>, message: &mut dyn Any) -> bool {
         let all: Vec<_> = pause.capabilities.iter().map(own_type).collect();
         self.0

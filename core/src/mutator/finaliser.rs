@@ -104,11 +104,13 @@ impl<M: MutatorKind> Mutator<'_, M> {
             return;
         }
         let ready = self.view.slow_path().handles().finalisers().ready();
+        self.view.slow_path().note_finalisers(false);
         for _ in 0..ready {
             if !self.run_finaliser() {
-                return;
+                break;
             }
         }
+        self.view.slow_path().note_finalisers(true);
     }
 
     /// Runs the next finaliser. Returns whether there was one.

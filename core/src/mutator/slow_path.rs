@@ -80,6 +80,8 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     /// Returns the function of this number, which is about to run. `None` if it is an alarm that
     /// was removed, or runs on another thread.
     fn take_finaliser(&self, number: u64) -> Option<FinaliserFunction>;
+    /// Tells the collector that finalisers begin to run, or that they have run.
+    fn note_finalisers(&self, are_over: bool);
     /// An alarm has run: it may ring again, unless it was removed.
     fn put_alarm_back(&self, number: u64, alarm: FinaliserFunction);
     /// Removes an alarm.

@@ -7,9 +7,10 @@
 //! Threads allocate and write without locks. One lock guards all the rest, the `WorldState`: the
 //! collector, the heap, the capabilities that are free, and how many threads run. Slow paths of
 //! allocation take it (`slow_path`), and so does a thread that enters, leaves or collects.
-//! `gate` says how the world is stopped, `collection` is a whole collection on one page, and
-//! `looks` has the looks at the stopped heap. The list of threads that are inside is read without
-//! the lock (`registry`). Lock order: the world's lock, then that of the table of handles.
+//! `gate` says how the world is stopped, `collection` is a whole collection on one page, `record`
+//! has its end, and `looks` has the looks at the stopped heap. The list of threads that are inside
+//! is read without the lock (`registry`). Lock order: the world's lock, then that of the table of
+//! handles.
 
 mod api;
 mod ask;
@@ -25,6 +26,7 @@ mod interrupt;
 mod looks;
 mod memprof;
 mod owners;
+mod record;
 mod registry;
 mod rts_stats;
 mod sampling;

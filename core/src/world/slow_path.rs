@@ -136,6 +136,10 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         self.functions.take(number)
     }
 
+    fn note_finalisers(&self, are_over: bool) {
+        self.state.lock().collector.finalisers(are_over);
+    }
+
     fn put_alarm_back(&self, number: u64, alarm: FinaliserFunction) {
         self.functions.put_alarm_back(self.handles.finalisers(), number, alarm);
     }

@@ -15,7 +15,7 @@ pub struct Control {
     pub major_heap_increment: u64,
     /// Memory for garbage, in percent of live data.
     pub space_overhead: u64,
-    /// The events at which messages are printed, a bit for each. There are none here: it is 0.
+    /// The events at which messages are printed, a bit for each kind (`docs/ocaml.md`).
     pub verbose: u64,
     /// Free memory at which the major heap is compacted, in percent of live data.
     pub max_overhead: u64,
@@ -69,7 +69,7 @@ impl Control {
             minor_heap_size: settings.minor_heap.to_words_up().0 as u64,
             major_heap_increment: settings.increment.to_number(),
             space_overhead: settings.space_overhead,
-            verbose: 0,
+            verbose: settings.verbose,
             max_overhead: settings.compaction.max_overhead,
             stack_limit: stack_limit.unwrap_or(STACK_LIMIT),
             allocation_policy: settings.policy,
@@ -88,6 +88,7 @@ impl Control {
         settings.compaction.max_overhead = self.max_overhead;
         settings.policy = self.allocation_policy;
         settings.window = self.window_size as usize;
+        settings.verbose = self.verbose;
         settings.custom = CustomRatios {
             major: self.custom_major_ratio,
             minor: self.custom_minor_ratio,
@@ -106,7 +107,7 @@ impl Control {
                 self.major_heap_increment,
             ),
             of(OcamlLetter::SpaceOverhead, "space_overhead", self.space_overhead),
-            ((0, 0), "verbose", self.verbose),
+            of(OcamlLetter::Verbose, "verbose", self.verbose),
             of(OcamlLetter::MaxOverhead, "max_overhead", self.max_overhead),
             of(OcamlLetter::Policy, "allocation_policy", self.allocation_policy),
             of(OcamlLetter::Window, "window_size", self.window_size),

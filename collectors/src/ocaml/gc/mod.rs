@@ -9,7 +9,7 @@ mod question;
 mod stat;
 
 pub use control::{Control, InvalidControl};
-pub(super) use question::Question;
+pub(super) use question::{Output, Question};
 pub use stat::Stat;
 
 use super::Ocaml;
@@ -140,10 +140,7 @@ impl<M: MutatorKind> Module<'_, '_, M> {
     pub fn set(&mut self, control: Control) -> Result<(), InvalidControl> {
         control.check()?;
         let before = self.get();
-        if control.allocation_policy != before.allocation_policy {
-            self.0.collect(Request::Compact);
-        }
-        // Another thread may have begun a cycle after the compaction.
+        // A new policy needs a compaction, and another thread may begin a cycle after it.
         while !matches!(self.ask(Question::Set(control, false)), Question::Set(_, true)) {
             self.0.collect(Request::Compact);
         }
@@ -151,6 +148,12 @@ impl<M: MutatorKind> Module<'_, '_, M> {
             self.minor();
         }
         Ok(())
+    }
+
+    /// Has the messages of the collector (`verbose`) go to `out` from now on, in place of standard
+    /// error. An error of `out` is ignored.
+    pub fn print_messages_to(&mut self, out: impl Write + Send + 'static) {
+        self.ask(Question::Messages(Output(Some(Box::new(out)))));
     }
 
     /// Does a minor collection. A slice comes with it where one is due or no cycle is under way.

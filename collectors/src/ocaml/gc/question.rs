@@ -2,6 +2,17 @@
 //! (`collectors/src/ocaml/answers.rs`).
 
 use super::{Control, Stat};
+use std::fmt;
+use std::io::Write;
+
+/// The place that messages go to.
+pub(in super::super) struct Output(pub(in super::super) Option<Box<dyn Write + Send>>);
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Output")
+    }
+}
 
 /// A question with its answer, or a change of settings.
 #[derive(Debug)]
@@ -10,7 +21,7 @@ pub(in super::super) enum Question {
     Stat(bool, Stat),
     /// The parameters.
     Get(Option<Control>),
-    /// New parameters, and whether they hold: a new policy needs a collector that is idle.
+    /// New parameters, and whether all hold: a new policy needs a compaction first.
     Set(Control, bool),
     /// The free words of the minor heap.
     MinorFree(u64),
@@ -18,4 +29,6 @@ pub(in super::super) enum Question {
     Bucket(usize, u64),
     /// The credit, in millionths of a cycle.
     Credit(u64),
+    /// Messages go there from now on.
+    Messages(Output),
 }

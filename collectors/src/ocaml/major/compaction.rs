@@ -4,6 +4,7 @@
 use super::super::pace::Compaction;
 use super::super::policy::Policy;
 use super::super::settings::Settings;
+use super::super::verbose::Messages;
 use super::{MajorHeap, Stage};
 use gclab_core::block::{BlockRun, OutOfMemory};
 use gclab_core::collector::{Bump, Pause};
@@ -40,34 +41,63 @@ impl MajorHeap {
     /// stay free as the space overhead of live data is. Where a large chunk keeps the heap from
     /// shrinking, everything moves once more, into a chunk of the right size. Without memory for
     /// the tables of a compaction, free chunks go back all the same.
-    pub(in super::super) fn compact(&mut self, pause: &mut Pause<'_, Bump>, settings: &Settings) -> Compactions {
+    pub(in super::super) fn compact(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        settings: &Settings,
+        messages: &mut Messages,
+    ) -> Compactions {
         assert!(
             matches!(self.stage, Stage::Idle),
             "a cycle marks or sweeps closures where they are"
         );
-        let mut compactions = Compactions::default();
-        if let Ok(slid) = self.slide(pause, settings, None) {
-            compactions += slid;
-        }
-        let live = self.words() - self.space.memory().free();
-        let keep = Compaction::free_words(live, settings.space_overhead);
-        self.space.shrink(pause.heap, keep);
-        if let Some(first) = self.chunk_for_all(pause, settings, live) {
-            if let Ok(slid) = self.slide(pause, settings, Some(first)) {
-                compactions += slid;
-            }
-            self.space.shrink(pause.heap, keep);
+        let mut compactions = self.slide_and_shrink(pause, settings, messages, None);
+        if let Some(first) = self.chunk_for_all(pause, settings, messages) {
+            compactions += self.slide_and_shrink(pause, settings, messages, Some(first));
         }
         compactions
     }
 
-    /// A new chunk that all closures move to, if the heap is far too large for `live` words.
-    fn chunk_for_all(&mut self, pause: &mut Pause<'_, Bump>, settings: &Settings, live: Words) -> Option<BlockRun> {
+    /// Words in use: all but free blocks.
+    fn in_use(&self) -> Words {
+        self.words() - self.space.memory().free()
+    }
+
+    /// Slides all closures to the front of the chunks, with `first` before the others, and returns
+    /// free chunks.
+    fn slide_and_shrink(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        settings: &Settings,
+        messages: &mut Messages,
+        first: Option<BlockRun>,
+    ) -> Compactions {
+        messages.compaction_begins();
+        let slid = self.slide(pause, settings, first).unwrap_or_default();
+        let keep = Compaction::free_words(self.in_use(), settings.space_overhead);
+        self.space.shrink(pause.heap, keep);
+        messages.heap(self.words());
+        messages.compaction_is_over();
+        slid
+    }
+
+    /// A new chunk that all closures move to, if the heap is far too large for the words in use.
+    fn chunk_for_all(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        settings: &Settings,
+        messages: &mut Messages,
+    ) -> Option<BlockRun> {
         let (heap, moving) = (self.chunk_words(), self.space.memory().in_use());
+        let live = self.in_use();
         let words = Compaction::one_chunk(heap, moving, live, settings.increment, settings.space_overhead)?;
-        let chunk =
-            (words <= self.most_chunk).then(|| self.space.grow(pause.heap, &mut self.starts, &mut self.marks, words));
-        chunk?.ok()
+        if words > self.most_chunk {
+            return None;
+        }
+        messages.second_compaction(words);
+        let chunk = self.space.grow(pause.heap, &mut self.starts, &mut self.marks, words);
+        messages.set_heap(self.words());
+        chunk.ok()
     }
 
     fn slide(

@@ -1,7 +1,7 @@
 //! The module `Gc`: each function of OCaml's, on a mutator.
 
 use crate::basics::config;
-use gclab_collectors::ocaml::{Control, GcModule, GcView, InvalidControl, NotOcaml, Stat};
+use gclab_collectors::ocaml::{GcModule, GcView, NotOcaml, Stat};
 use gclab_collectors::{Copying, Ocaml};
 use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
@@ -13,22 +13,22 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// Words of the minor heap of these tests.
-const MINOR: u64 = 8192;
+pub(super) const MINOR: u64 = 8192;
 
-fn world(config: &Config) -> World<KindOf<Ocaml>> {
+pub(super) fn world(config: &Config) -> World<KindOf<Ocaml>> {
     use gclab_core::collector::Collector;
     let mut world = World::new::<Ocaml>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&Ocaml::DESCRIPTION).exact()));
     world
 }
 
-fn with_module<R>(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Ocaml>>) -> R) -> R {
+pub(super) fn with_module<R>(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Ocaml>>) -> R) -> R {
     let world = world(&config::<Ocaml>(MINOR as usize * 8));
     world.enter(program).expect("room enough")
 }
 
 /// Allocates `count` arrays of `words` words each, and keeps the last of them.
-fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>, count: usize, words: usize) -> Handle<ByteArray> {
+pub(super) fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>, count: usize, words: usize) -> Handle<ByteArray> {
     for _ in 1..count {
         m.alloc_bytes_filled(8 * (words - 2), 1);
     }
@@ -127,112 +127,6 @@ fn a_forced_slice_is_work_in_advance() {
         assert!(gc.get_credit() > credit);
         drop(kept);
     });
-}
-
-#[test]
-fn new_parameters_hold_and_wrong_ones_change_nothing() {
-    with_module(|m| {
-        let kept = allocate(m, 1000, 10);
-        let mut gc = m.gc().expect("ocaml");
-        let control = gc.get();
-        assert_eq!((control.minor_heap_size, control.stack_limit), (MINOR, 1 << 20));
-        assert_eq!((control.custom_major_ratio, control.custom_minor_ratio), (44, 100));
-        let other = Control {
-            minor_heap_size: 2 * MINOR,
-            major_heap_increment: 40_000,
-            space_overhead: 200,
-            max_overhead: 1_000_000,
-            stack_limit: 4096,
-            allocation_policy: 0,
-            window_size: 5,
-            custom_major_ratio: 50,
-            custom_minor_ratio: 60,
-            custom_minor_max_size: 70,
-            ..control
-        };
-        gc.set(other).expect("legal");
-        assert_eq!(gc.get(), other);
-        assert_eq!(gc.get_minor_free(), 2 * MINOR);
-        let error = gc.set(Control {
-            allocation_policy: 3,
-            ..control
-        });
-        let refused = InvalidControl {
-            field: "allocation_policy",
-            value: 3,
-            least: 0,
-            most: 2,
-        };
-        assert_eq!(error, Err(refused));
-        assert_eq!(
-            refused.to_string(),
-            "Gc.set: allocation_policy is 3, and it has to be from 0 to 2"
-        );
-        for wrong in [
-            Control {
-                minor_heap_size: 1,
-                ..control
-            },
-            Control {
-                space_overhead: 0,
-                ..control
-            },
-            Control { verbose: 1, ..control },
-            Control {
-                window_size: 51,
-                ..control
-            },
-            Control {
-                custom_minor_max_size: 0,
-                ..control
-            },
-        ] {
-            gc.set(wrong).expect_err("out of range");
-        }
-        assert_eq!(gc.get(), other);
-        drop(kept);
-    });
-}
-
-#[test]
-fn the_allocation_policy_changes_while_the_program_runs() {
-    for stress in [None, Some(1)] {
-        let config = Config {
-            stress,
-            ..config::<Ocaml>(MINOR as usize * 8)
-        };
-        let world = world(&config);
-        let ran = world.enter(|m| {
-            let mut kept = Vec::new();
-            for policy in [0, 1, 2, 0, 2, 1] {
-                let mut gc = m.gc().expect("ocaml");
-                let control = gc.get();
-                gc.set(Control {
-                    allocation_policy: policy,
-                    ..control
-                })
-                .expect("legal");
-                for words in 3..60 {
-                    kept.push(allocate(m, 2, words));
-                }
-                // Every other one becomes a free block.
-                let mut place = 0;
-                kept.retain(|_| {
-                    place += 1;
-                    place % 2 == 0
-                });
-                let mut gc = m.gc().expect("ocaml");
-                gc.full_major();
-                let stat = gc.stat();
-                assert_eq!(stat.live_blocks, kept.len() as u64);
-                assert_eq!(stat.live_words + stat.free_words + stat.fragments, stat.heap_words);
-            }
-            for array in &kept {
-                assert!(array.open(m).as_slice().iter().all(|byte| *byte == 1));
-            }
-        });
-        ran.expect("room enough");
-    }
 }
 
 #[test]
@@ -361,39 +255,6 @@ fn the_module_is_that_of_ocaml_alone() {
         m.collect(Request::Minor);
     });
     ran.expect("room enough");
-}
-
-#[test]
-fn threads_ask_and_set_while_others_run() {
-    let config = Config {
-        capabilities: 3,
-        ..config::<Ocaml>(MINOR as usize * 8)
-    };
-    let world = world(&config);
-    std::thread::scope(|scope| {
-        for thread in 0..3_u64 {
-            let world = &world;
-            scope.spawn(move || {
-                let ran = world.enter(|m| {
-                    for round in 0..50 {
-                        let kept = allocate(m, 100, 12);
-                        let mut gc = m.gc().expect("ocaml");
-                        let control = gc.get();
-                        let policy = (round + thread) % 3;
-                        gc.set(Control {
-                            allocation_policy: policy,
-                            ..control
-                        })
-                        .expect("legal");
-                        let stat = gc.stat();
-                        assert_eq!(stat.live_words + stat.free_words + stat.fragments, stat.heap_words);
-                        assert!(kept.open(m).as_slice().iter().all(|byte| *byte == 1));
-                    }
-                });
-                ran.expect("room enough");
-            });
-        }
-    });
 }
 
 #[test]
