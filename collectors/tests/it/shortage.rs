@@ -1,11 +1,12 @@
 //! A heap is exhausted only when everything was collected: a minor collection may leave garbage of
-//! the oldest generation, and holes in which the next closure has no room.
+//! the oldest generation, and holes in which the next closure has no room. And it is exhausted only
+//! after closures of fragmented blocks have moved together.
 
 use crate::basics::config;
-use gclab_collectors::All;
+use gclab_collectors::{All, GenImmix};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{ByteArray, Mutator, MutatorKind};
+use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 
@@ -56,4 +57,36 @@ fn a_heap_is_exhausted_only_after_a_major_collection() {
     for description in All::descriptions() {
         All::with(description.name, Replaced).expect("listed");
     }
+}
+
+/// The survivors of minor collections have a block each, until the heap has no free one. Then there
+/// is no free block to which closures of the others could move, either.
+#[test]
+fn fragmented_blocks_are_emptied_into_the_holes_of_one_another() {
+    const SURVIVORS: usize = 64;
+    let limited = Config {
+        max_heap: Some(Bytes::mib(2)),
+        ..config::<GenImmix>(256 << 10)
+    };
+    let world = World::new::<GenImmix>(&limited).expect("a small heap");
+    let done = world.enter(|m| {
+        m.frame(|m, [table]| {
+            let table = table.put(m.alloc_array::<ByteArray>(SURVIVORS, |_| None));
+            for slot in 0..SURVIVORS {
+                let (view, bytes) = m.with_view(|m| m.alloc_bytes_filled(1000, slot as u8));
+                table.get(view).set(view, slot, Some(bytes));
+                m.collect(Request::Minor);
+            }
+            m.alloc_bytes_filled(100_000, 1);
+            let table = table.get(m);
+            for slot in 0..SURVIVORS {
+                let bytes = table.get(m, slot).expect("it is kept");
+                assert!(
+                    bytes.as_slice().iter().all(|&byte| byte == slot as u8),
+                    "survivor {slot}"
+                );
+            }
+        });
+    });
+    done.expect("64 KB are live");
 }

@@ -114,17 +114,23 @@ impl<M: MutatorKind> Mutator<'_, M> {
     /// Runs the next finaliser. Returns whether there was one.
     fn run_finaliser(&mut self) -> bool {
         /// Lets the next one begin, also if this one panics.
-        struct Release<'a>(&'a FinaliserTable);
+        struct Release<'a> {
+            table: &'a FinaliserTable,
+            number: u64,
+        }
         impl Drop for Release<'_> {
             fn drop(&mut self) {
-                self.0.release();
+                self.table.end(self.number);
             }
         }
         let handles = Arc::clone(self.view.slow_path().handles());
         let Some(entry) = handles.finalisers().begin() else {
             return false;
         };
-        let _release = Release(handles.finalisers());
+        let _release = Release {
+            table: handles.finalisers(),
+            number: entry.number,
+        };
         let Some(function) = self.view.slow_path().take_finaliser(entry.number) else {
             return true;
         };

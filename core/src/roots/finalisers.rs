@@ -18,6 +18,7 @@
 use crate::closure::Slot;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
 use std::collections::VecDeque;
+use std::thread::{self, ThreadId};
 
 /// When a finaliser becomes ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +60,9 @@ struct Entries {
     added: usize,
     /// How many the collection under way has added.
     collected: usize,
-    /// A finaliser is running, and has not let the next one begin.
-    running: bool,
+    /// The number of the finaliser that is running, and its thread, if it has not let the next one
+    /// begin.
+    running: Option<(u64, ThreadId)>,
     /// Functions so far.
     numbers: u64,
 }
@@ -112,8 +114,10 @@ impl FinaliserTable {
     }
 
     fn note_due(&self, entries: &Entries) {
-        self.due
-            .store(!entries.ready.is_empty() && !entries.running, Ordering::Relaxed);
+        self.due.store(
+            !entries.ready.is_empty() && entries.running.is_none(),
+            Ordering::Relaxed,
+        );
     }
 
     /// Registers a finaliser of the closure at `closure` (0 for an alarm). Returns its number.
@@ -152,20 +156,33 @@ impl FinaliserTable {
     /// more.
     pub(crate) fn begin(&self) -> Option<Entry> {
         let mut entries = self.lock();
-        if entries.running {
+        if entries.running.is_some() {
             return None;
         }
         let next = entries.ready.pop_front()?;
-        entries.running = true;
+        entries.running = Some((next.number, thread::current().id()));
         self.note_due(&entries);
         Some(next)
     }
 
-    /// The finaliser that is running has ended, or lets the next one begin.
+    /// The finaliser of this number has ended. (If it let the next one begin, others are running.)
+    pub(crate) fn end(&self, number: u64) {
+        self.release_if(|(running, _)| running == number);
+    }
+
+    /// The finaliser that is running on this thread lets the next one begin.
     pub(crate) fn release(&self) {
+        self.release_if(|(_, thread)| thread == thread::current().id());
+    }
+
+    fn release_if(&self, is_it: impl FnOnce((u64, ThreadId)) -> bool) {
         let mut entries = self.lock();
-        entries.running = false;
-        self.note_due(&entries);
+        let it = entries
+            .running
+            .take_if(|running| is_it(*running) || mutant!("finalisers/another-released"));
+        if it.is_some() {
+            self.note_due(&entries);
+        }
     }
 
     /// A collection begins: the finalisers that it makes ready are of one order.
@@ -226,5 +243,29 @@ impl FinaliserTable {
         let Entries { first, last, .. } = &mut *entries;
         let registered = first.iter_mut().chain(last);
         registered.for_each(|entry| visit(Slot(&mut entry.closure)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_finaliser_that_runs_lets_the_next_one_begin() {
+        let table = FinaliserTable::default();
+        (1..=3).for_each(|closure| _ = table.register(Occasion::First, 8 * closure));
+        assert!(table.make_first_ready(|_| false));
+        let begin = || table.begin().map(|entry| entry.number);
+        assert_eq!(begin(), Some(3));
+        // A thread without a finaliser.
+        thread::scope(|scope| _ = scope.spawn(|| table.release()));
+        assert_eq!((table.is_due(), begin()), (false, None));
+        table.release();
+        assert_eq!((table.is_due(), begin()), (true, Some(2)));
+        // The one that has let it begin ends.
+        table.end(3);
+        assert_eq!((table.is_due(), begin()), (false, None));
+        table.end(2);
+        assert_eq!(begin(), Some(1));
     }
 }

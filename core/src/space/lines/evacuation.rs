@@ -4,10 +4,14 @@
 //! *Candidates* are the blocks that were mostly free after the last collection, and in which
 //! mutators have not allocated much since: the emptiest first, as many as the *reserve* may have
 //! room for. The reserve is free blocks: the heap's when the collection begins. Where mutators may
-//! take all of these before, under a limit, the space keeps some for itself. A [`Marker`] that
-//! moves closures to the reserve empties the candidates: it marks closures where they are when
-//! there is no room left, since they may be more than the last collection said. Then the sweep
-//! frees the candidates without marks, and the blocks of the reserve that were not needed.
+//! take all of these before, under a limit, the space keeps some for itself. Where memory is short
+//! and the free blocks are too few, the fullest candidates are no candidates, and their holes are
+//! the rest of the reserve: closures of blocks that are nearly empty come together, although no
+//! block is free.
+//!
+//! A [`Marker`] that moves closures to the reserve empties the candidates: it marks closures where
+//! they are when there is no room left, since they may be more than the last collection said. The
+//! sweep frees the candidates without marks, and the blocks of the reserve that were not needed.
 //!
 //! It happens only if much of the memory of the blocks holds nothing, although mutators asked for
 //! more: then they have no use for the holes, or the holes are too small. Costs: bits of all
@@ -20,7 +24,7 @@ use super::reserve::Reserve;
 use super::supply::MOST_BLOCKS;
 use super::{Filled, LineSpace};
 use crate::alloc::Bump;
-use crate::block::{BLOCK, BlockRun, BlockState};
+use crate::block::{BLOCK, BlockRun, BlockState, poison};
 use crate::capability::Capabilities;
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
@@ -67,10 +71,13 @@ impl LineSpace {
         if idle < self.held.div_ceil(part) {
             return;
         }
-        let sparse = self.sparse_blocks(marks);
+        let mut sparse = self.sparse_blocks(marks);
         let wanted: usize = sparse.iter().map(|(full, _)| full.0).sum();
         let wanted = Bytes(wanted / 8 * EIGHTHS).min(self.most_reserve());
-        let room = self.fill_reserve(heap, wanted);
+        let mut room = self.fill_reserve(heap, wanted);
+        if if_short {
+            room = Bytes(room.0 + self.reserve_sparse(marks, &mut sparse, wanted.saturating_sub(room)).0);
+        }
         let mut left = room.0 / EIGHTHS * 8;
         for (full, run) in sparse {
             let Some(rest) = left.checked_sub(full.0) else {
@@ -117,6 +124,32 @@ impl LineSpace {
         }
         sparse.sort_unstable_by_key(|&(full, run)| (full, run.start()));
         sparse
+    }
+
+    /// Takes blocks out of `sparse`, the fullest of those that mutators had no memory of, until
+    /// their holes have at least `wanted` bytes together. The holes are part of the reserve, so
+    /// these blocks are not emptied. Returns the size of the holes.
+    fn reserve_sparse(&mut self, marks: &MarkBits, sparse: &mut Vec<(Bytes, BlockRun)>, wanted: Bytes) -> Bytes {
+        let (mut size, mut number) = (0, sparse.len());
+        while size < wanted.0 && number > 1 {
+            number -= 1;
+            let (_, run) = sparse[number];
+            // Young closures have no marks. Their memory is no hole.
+            if self.filled_in(run) > Bytes::ZERO {
+                continue;
+            }
+            sparse.remove(number);
+            let mut from = run.start();
+            while let Some(gap) = marks.next_gap(from, run.end()) {
+                from = gap.stop;
+                let Some(hole) = marks.hole(&gap) else { continue };
+                // SAFETY: free memory of this space, which no mutator has.
+                unsafe { poison::lend(hole.start, hole.size()) };
+                size += hole.size().0;
+                self.reserve.push(hole);
+            }
+        }
+        Bytes(size)
     }
 
     /// The bytes of `run` that mutators had since the last collection. The list of such memory is

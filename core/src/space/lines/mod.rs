@@ -134,7 +134,7 @@ impl LineSpace {
     /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line
     /// of the heap, so they count under the limit. They are never refused: the next block is.
     fn charge_lists(&mut self, heap: &Heap) {
-        let holes = [&self.unsearched, &self.ahead, &self.reserve.holes];
+        let holes = [&self.unsearched, &self.ahead, &self.reserve.holes, &self.reserve.roomy];
         let holes = self.aside.capacity() + holes.iter().map(|list| list.capacity()).sum::<usize>();
         let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
         let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();

@@ -1,7 +1,7 @@
 //! The memory to which closures of condemned blocks move.
 
 use super::holes::{Hole, SMALL};
-use crate::block::BlockRun;
+use crate::block::{BLOCK, BlockRun};
 use crate::space::Destination;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Words};
@@ -16,7 +16,9 @@ pub struct Reserve {
     pub(super) runs: Vec<BlockRun>,
     /// Of these, the number that the marking under way may not take.
     pub(super) kept: usize,
-    /// The number of runs that are kept or that threads have taken.
+    /// Holes with room for every closure that is no large object, which come last.
+    pub(super) roomy: Vec<Hole>,
+    /// The number of runs that are kept, and of runs and roomy holes that threads have taken.
     pub(super) taken: AtomicUsize,
 }
 
@@ -27,9 +29,20 @@ impl Reserve {
         self.taken.store(self.kept, Relaxed);
     }
 
-    /// Ends a marking. Returns the runs that it might take; its holes go to `used` and `unused`.
+    /// Adds a hole for the next marking.
+    pub(super) fn push(&mut self, hole: Hole) {
+        if hole.size() >= BLOCK {
+            self.roomy.push(hole);
+        } else {
+            self.holes.push(hole);
+        }
+    }
+
+    /// Ends a marking. Returns the runs that it might take; its holes go to `used` and `unused`,
+    /// but for roomy ones: after a marking of everything all blocks are searched.
     pub(super) fn end(&mut self, used: &mut Vec<Hole>, unused: &mut Vec<Hole>) -> impl Iterator<Item = BlockRun> {
         self.taken.store(0, Relaxed);
+        self.roomy.clear();
         let taken = self.holes_taken.swap(0, Relaxed).min(self.holes.len());
         // The next hole is the last one of a list.
         unused.extend(self.holes.drain(taken..).rev());
@@ -39,8 +52,8 @@ impl Reserve {
 }
 
 // SAFETY: a hole and a run are taken once. The space got a run from the heap for this. Both are in
-// blocks that are not condemned. A hole has room for a small closure, and a block for every closure
-// that is no large object.
+// blocks that are not condemned. A hole has room for a small closure. A block and a roomy hole have
+// room for every closure that is no large object.
 unsafe impl Destination for Reserve {
     fn room(&self, words: Words) -> Option<(Addr, Addr)> {
         // Relaxed, here and below: a number; the lists do not change.
@@ -54,6 +67,12 @@ unsafe impl Destination for Reserve {
         }
         let number = self.taken.fetch_add(1, Relaxed);
         let number = mutant!("evacuate/reserve-ignored", number => number % self.runs.len());
-        self.runs.get(number).map(|run| (run.start(), run.end()))
+        match self.runs.get(number) {
+            Some(run) => Some((run.start(), run.end())),
+            None => self
+                .roomy
+                .get(number - self.runs.len())
+                .map(|hole| (hole.start, hole.end)),
+        }
     }
 }
