@@ -222,8 +222,15 @@ fn a_run_in_two_folders_counts_once_if_it_is_the_same() {
 fn another_plan_is_refused_with_what_differs() {
     let shards = Shards::new(2);
     type Change = fn(&mut Manifest);
-    let changes: [(Change, &str); 6] = [
+    let changes: [(Change, &str); 7] = [
         (|m| m.name = "y".into(), "its experiment is y, not x"),
+        (
+            |m| {
+                m.experiment = "repeat = 2\npause_counters = true\n".into();
+                m.pause_counters = Some(true);
+            },
+            "line 2 of the experiment file is `pause_counters = true`, not `seed = 1`",
+        ),
         (
             |m| m.experiment = "repeat = 2\nseed = 9\n".into(),
             "line 2 of the experiment file is `seed = 9`, not `seed = 1`",
