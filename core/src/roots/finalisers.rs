@@ -16,9 +16,8 @@
 //! function may own handles, and so the table that it would lie in.
 
 use crate::closure::Slot;
-use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering, ThreadId, this_thread};
 use std::collections::VecDeque;
-use std::thread::{self, ThreadId};
 
 /// When a finaliser becomes ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +159,7 @@ impl FinaliserTable {
             return None;
         }
         let next = entries.ready.pop_front()?;
-        entries.running = Some((next.number, thread::current().id()));
+        entries.running = Some((next.number, this_thread()));
         self.note_due(&entries);
         Some(next)
     }
@@ -172,7 +171,7 @@ impl FinaliserTable {
 
     /// The finaliser that is running on this thread lets the next one begin.
     pub(crate) fn release(&self) {
-        self.release_if(|(_, thread)| thread == thread::current().id());
+        self.release_if(|(_, thread)| thread == this_thread());
     }
 
     fn release_if(&self, is_it: impl FnOnce((u64, ThreadId)) -> bool) {
@@ -249,6 +248,7 @@ impl FinaliserTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     #[test]
     fn only_the_finaliser_that_runs_lets_the_next_one_begin() {
