@@ -175,7 +175,12 @@ impl Collect for Ocaml {
             self.occasion.slice_is_asked();
             return Ok(None);
         }
-        let at = self.major.allocate_large(heap, words)?;
+        let at = loop {
+            match self.major.allocate_large(heap, words) {
+                Ok(at) => break at,
+                Err(error) => self.give_way(heap).ok_or(error)?,
+            }
+        };
         self.counts.direct += words;
         self.messages.heap(self.major.words());
         Ok(Some(at))

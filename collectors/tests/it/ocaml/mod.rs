@@ -4,6 +4,7 @@ mod compaction;
 mod exhausted;
 mod gc_module;
 mod gc_requests;
+mod limit;
 mod pace;
 mod parameters;
 mod policies;
