@@ -135,11 +135,11 @@ impl<M: MutatorKind> Module<'_, '_, M> {
     /// a new allocation policy a compaction.
     ///
     /// # Errors
-    /// If a parameter is out of its range. Then nothing is changed. (OCaml takes the nearest legal
-    /// value, without a word.)
+    /// If a parameter changes to a value out of its range. Then nothing is changed. (OCaml takes the
+    /// nearest legal value, without a word.)
     pub fn set(&mut self, control: Control) -> Result<(), InvalidControl> {
-        control.check()?;
         let before = self.get();
+        control.check(&before)?;
         // A new policy needs a compaction, and another thread may begin a cycle after it.
         while !matches!(self.ask(Question::Set(control, false)), Question::Set(_, true)) {
             self.0.collect(Request::Compact);
