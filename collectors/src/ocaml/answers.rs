@@ -81,7 +81,7 @@ impl Ocaml {
             largest_free: census.largest_free.0 as u64,
             fragments: census.fragments,
             compactions: counts.compactions,
-            top_heap_words: counts.top_heap.max(heap).0 as u64,
+            top_heap_words: self.major.top().0 as u64,
             stack_size: pause.roots.frame_words().0 as u64,
             forced_major_collections: counts.forced,
         }

@@ -32,6 +32,8 @@ pub(super) struct MajorHeap {
     /// The words of the heap when the last cycle began, and the words that it marked.
     pub(super) cycle: CycleWords,
     pub(super) stage: Stage,
+    /// The most words that the heap has had.
+    top: Words,
     /// Words of young large objects that were allocated since this was last asked for.
     direct: Words,
     /// The most words of a chunk. Under a limit chunks are small, so that more of them are free.
@@ -57,6 +59,7 @@ impl MajorHeap {
             marked: Amount::default(),
             cycle: CycleWords::default(),
             stage: Stage::Idle,
+            top: Words::ZERO,
             direct: Words::ZERO,
             most_chunk,
         };
@@ -65,6 +68,7 @@ impl MajorHeap {
             // A heap that is too small for it grows by smaller chunks.
             let words = words.min(most_chunk);
             let _ = major.space.grow(heap, &mut major.starts, &mut major.marks, words);
+            major.has_grown();
         }
         Ok(major)
     }
@@ -72,6 +76,16 @@ impl MajorHeap {
     /// Words of all chunks and large objects: OCaml's `heap_words`.
     pub(super) fn words(&self) -> Words {
         self.space.memory().held() + self.large.held().to_words_up()
+    }
+
+    /// The most words that the heap has had: OCaml's `top_heap_words`.
+    pub(super) fn top(&self) -> Words {
+        self.top
+    }
+
+    /// The heap has a new chunk, or a new large object.
+    fn has_grown(&mut self) {
+        self.top = self.top.max(self.words());
     }
 
     /// Bytes of all blocks of old closures, those that are set aside too.
@@ -118,6 +132,7 @@ impl MajorHeap {
         if missing > Words::ZERO {
             let words = missing.min(self.most_chunk);
             let _ = self.space.grow(heap, &mut self.starts, &mut self.marks, words);
+            self.has_grown();
         }
     }
 
@@ -132,6 +147,7 @@ impl MajorHeap {
         self.starts.clear(at, at + Words(1));
         self.marks.clear(at, at + Words(1));
         self.direct += words;
+        self.has_grown();
         Ok(at)
     }
 
@@ -146,6 +162,7 @@ impl MajorHeap {
         });
         let promoted = marker.finish();
         assert_eq!(promoted.moved, promoted.words - promoted.large, "room was set aside");
+        self.has_grown();
         self.large.sweep_young(pause.heap, &self.starts);
         self.live += &promoted;
         self.marked += &promoted;
@@ -154,7 +171,7 @@ impl MajorHeap {
 
     /// Returns all chunks that are wholly free: memory is short.
     pub(super) fn shrink_to_the_least(&mut self, heap: &mut Heap) {
-        self.space.shrink(heap, Words::ZERO);
+        self.space.shrink(heap, Words::ZERO, None);
     }
 
     /// Chooses free blocks by another policy from now on, while no cycle is under way.

@@ -225,7 +225,6 @@ impl Collect for Ocaml {
         if course.task.minor && !self.make_room(pause) {
             self.last_resort(pause, &mut course);
         }
-        self.counts.end(self.major.words());
         if let Some(last) = last {
             (self.counts, self.cycles) = last;
         }
@@ -257,7 +256,7 @@ impl Collect for Ocaml {
     }
 
     fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
-        self.counts.figures(self.cycles, figure);
+        self.counts.figures(self.cycles, self.major.top(), figure);
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

@@ -11,4 +11,5 @@ mod policies;
 mod probe;
 mod several;
 mod slices;
+mod top_heap;
 mod verbose;
