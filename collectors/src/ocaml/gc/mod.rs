@@ -131,7 +131,7 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         }
     }
 
-    /// Changes the parameters. A new size of the minor heap has a minor collection come first, and
+    /// Changes the parameters. For a new size of the minor heap there is a minor collection, and for
     /// a new allocation policy a compaction.
     ///
     /// # Errors
@@ -140,12 +140,9 @@ impl<M: MutatorKind> Module<'_, '_, M> {
     pub fn set(&mut self, control: Control) -> Result<(), InvalidControl> {
         let before = self.get();
         control.check(&before)?;
-        // A new policy needs a compaction, and another thread may begin a cycle after it.
-        while !matches!(self.ask(Question::Set(control, false)), Question::Set(_, true)) {
-            self.0.collect(Request::Compact);
-        }
-        if control.minor_heap_size != before.minor_heap_size {
-            self.minor();
+        match self.ask(Question::Set(control, None)) {
+            Question::Set(_, request) => request.into_iter().for_each(|request| self.0.collect(request)),
+            question => unreachable!("{question:?}"),
         }
         Ok(())
     }

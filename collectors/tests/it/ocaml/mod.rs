@@ -8,6 +8,7 @@ mod limit;
 mod pace;
 mod parameters;
 mod policies;
+mod policy_change;
 mod probe;
 mod several;
 mod slices;

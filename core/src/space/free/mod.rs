@@ -81,7 +81,7 @@ impl<L: FreeList> FreeSpace<L> {
         &self.memory
     }
 
-    /// The free list, for its figures.
+    /// The free list.
     pub fn list(&self) -> &L {
         &self.list
     }
