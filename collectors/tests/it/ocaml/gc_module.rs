@@ -171,6 +171,49 @@ fn finalisers_and_alarms_have_their_names() {
     });
 }
 
+#[test]
+fn finalisers_and_alarms_are_functions_of_the_module() {
+    with_module(|m| {
+        let notes: Arc<Mutex<Vec<&str>>> = Arc::default();
+        let noted = |text| {
+            let notes = Arc::clone(&notes);
+            move || notes.lock().expect("sound").push(text)
+        };
+        let (released, last, alarm) = (noted("first"), noted("last"), noted("alarm"));
+        let inner = noted("inside of first");
+        let closure = allocate(m, 1, 10);
+        let mut gc = GcModule::gc(m).expect("ocaml");
+        gc.finalise_last(move |_| last(), &closure);
+        gc.finalise(move |_, _| inner(), &closure);
+        gc.finalise(
+            move |m, closure| {
+                assert_eq!(closure.open(m).as_slice(), [1; 64]);
+                let mut gc = GcModule::gc(m).expect("ocaml");
+                gc.finalise_release();
+                gc.minor();
+                released();
+            },
+            &closure,
+        );
+        let rings = gc.create_alarm(move |_| alarm());
+        let take = || std::mem::take(&mut *notes.lock().expect("sound"));
+        gc.full_major();
+        assert_eq!(take(), ["alarm"], "the handle keeps the closure");
+        drop(closure);
+        let mut gc = GcModule::gc(m).expect("ocaml");
+        gc.full_major();
+        assert_eq!(take(), ["inside of first", "alarm", "first"]);
+        gc.full_major();
+        assert_eq!(take(), ["last", "alarm"]);
+        gc.delete_alarm(rings.clone());
+        gc.delete_alarm(rings);
+        gc.full_major();
+        assert!(take().is_empty());
+        gc.eventlog_pause();
+        gc.eventlog_resume();
+    });
+}
+
 /// Counts the samples.
 struct Samples(Arc<AtomicU64>);
 
