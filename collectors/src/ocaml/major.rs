@@ -47,7 +47,11 @@ const CHUNKS: usize = 64;
 const LEAST_UNDER_A_LIMIT: Bytes = Bytes::kib(32);
 
 impl MajorHeap {
-    /// A heap of the size that `settings` say at first, or without memory if there is too little.
+    /// A heap of the size that `settings` say at first. The size that holds if none is given is cut
+    /// to a chunk of a heap with a limit.
+    ///
+    /// # Errors
+    /// If the heap has no memory for the tables, or for a size that is given.
     pub(super) fn new(heap: &mut Heap, settings: &Settings) -> Result<Self, OutOfMemory> {
         let most_chunk = Bytes(heap.room().0 / CHUNKS).max(LEAST_UNDER_A_LIMIT).to_words_up();
         let mut major = MajorHeap {
@@ -65,12 +69,27 @@ impl MajorHeap {
         };
         if settings.initial_heap > Words::ZERO {
             let words = settings.increment.clip(Words::ZERO, settings.initial_heap);
-            // A heap that is too small for it grows by smaller chunks.
-            let words = words.min(most_chunk);
-            let _ = major.space.grow(heap, &mut major.starts, &mut major.marks, words);
-            major.has_grown();
+            if settings.initial_heap_is_given {
+                major.grow_to(heap, words)?;
+            } else {
+                // A heap without memory for it grows by smaller chunks.
+                let _ = major.grow_to(heap, words.min(most_chunk));
+            }
         }
         Ok(major)
+    }
+
+    /// Adds chunks until the heap has `words` words.
+    ///
+    /// # Errors
+    /// If there is too little memory.
+    fn grow_to(&mut self, heap: &mut Heap, words: Words) -> Result<(), OutOfMemory> {
+        while self.chunk_words() < words {
+            let chunk = (words - self.chunk_words()).min(self.most_chunk);
+            self.space.grow(heap, &mut self.starts, &mut self.marks, chunk)?;
+            self.has_grown();
+        }
+        Ok(())
     }
 
     /// Words of all chunks and large objects: OCaml's `heap_words`.

@@ -4,6 +4,7 @@ mod compaction;
 mod exhausted;
 mod gc_module;
 mod gc_requests;
+mod initial_heap;
 mod limit;
 mod pace;
 mod parameters;
