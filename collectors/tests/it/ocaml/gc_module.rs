@@ -214,6 +214,25 @@ fn finalisers_and_alarms_are_functions_of_the_module() {
     });
 }
 
+/// In OCaml 4.13 the last one runs after the minor collection, too, and the first one only at the
+/// end of a cycle.
+#[test]
+fn finalisers_of_closures_that_died_young_run_after_the_minor_collection() {
+    with_module(|m| {
+        let notes: Arc<Mutex<Vec<&str>>> = Arc::default();
+        let (first, last) = (Arc::clone(&notes), Arc::clone(&notes));
+        let closures = [allocate(m, 1, 10), allocate(m, 1, 10)];
+        let mut gc = GcModule::gc(m).expect("ocaml");
+        gc.finalise(move |_, _| first.lock().expect("sound").push("first"), &closures[0]);
+        gc.finalise_last(move |_| last.lock().expect("sound").push("last"), &closures[1]);
+        drop(closures);
+        let mut gc = GcModule::gc(m).expect("ocaml");
+        gc.minor();
+        assert_eq!(*notes.lock().expect("sound"), ["first", "last"]);
+        assert_eq!(gc.quick_stat().major_collections, 0);
+    });
+}
+
 /// Counts the samples.
 struct Samples(Arc<AtomicU64>);
 
