@@ -67,7 +67,6 @@ impl Ocaml {
         let owed = Owed {
             allocated,
             extra_resources: self.outside.take_owed(),
-            ..Owed::default()
         };
         self.messages.slice_begins(slice, allocated, owed.extra_resources);
         let all = owed.share(heap, overhead) + self.window.backlog();

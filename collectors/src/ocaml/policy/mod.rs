@@ -87,8 +87,4 @@ impl FreeList for Policy {
     fn swept(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         each!(self, list => list.swept(memory, block));
     }
-
-    fn largest(&self, memory: &FreeMemory) -> Words {
-        each!(self, list => list.largest(memory))
-    }
 }

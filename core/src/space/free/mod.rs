@@ -148,7 +148,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// # Panics
     /// If a sweep is under way.
     pub fn shrink(&mut self, heap: &mut Heap, keep: Words, first: Option<BlockRun>) {
-        assert!(self.ahead.is_none(), "a sweep knows its chunks");
+        assert!(!self.is_sweeping(), "a sweep knows its chunks");
         let filling = |run: &BlockRun| {
             self.memory
                 .filling(*run)

@@ -50,14 +50,6 @@ impl FreeList for Plain {
     fn swept(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         self.add(memory, block);
     }
-
-    fn largest(&self, memory: &FreeMemory) -> Words {
-        self.0
-            .iter()
-            .map(|&block| memory.words(block))
-            .max()
-            .unwrap_or_default()
-    }
 }
 
 /// What a program does next. Numbers choose one of what there is.
