@@ -3,6 +3,7 @@
 mod compaction;
 mod exhausted;
 mod gc_module;
+mod gc_page;
 mod gc_requests;
 mod initial_heap;
 mod limit;
