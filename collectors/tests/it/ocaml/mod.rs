@@ -2,6 +2,7 @@
 
 mod compaction;
 mod exhausted;
+mod gc_finalisers;
 mod gc_module;
 mod gc_page;
 mod gc_requests;
