@@ -53,7 +53,7 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "O",
         MaxOverhead,
         "500",
-        "compact the major heap when free memory is this percentage of live data; 1000000: never"
+        "compact the major heap when free memory is this percentage of live data; 1000000 or more: never"
     ),
     letter!(
         "a",
