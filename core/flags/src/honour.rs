@@ -20,7 +20,8 @@ impl Flags {
     /// # Errors
     /// [`FlagError::NotHonoured`] for the first flag given that the collector does not honour,
     /// unless it turns something off; [`FlagError::Conflict`] if the collector cannot have as many
-    /// generations as `-G` says, or if OCaml's letters and other flags exclude each other; an error of a flag of the collector's own (`--own`).
+    /// generations as `-G` says, or if a letter of OCaml's conflicts with another flag; an error of
+    /// a flag of the collector's own (`--own`).
     pub fn fit(&mut self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         self.check_honoured(collector, all)?;
         self.check_own(collector)?;

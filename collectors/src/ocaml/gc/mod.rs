@@ -131,12 +131,12 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         }
     }
 
-    /// Changes the parameters. For a new size of the minor heap there is a minor collection, and for
-    /// a new allocation policy a compaction.
+    /// Changes the parameters. For a new size of the minor heap there is a minor collection, and
+    /// for a new allocation policy a compaction.
     ///
     /// # Errors
-    /// If a parameter changes to a value out of its range. Then nothing is changed. (OCaml takes the
-    /// nearest legal value, without a word.)
+    /// If a parameter changes to a value out of its range. Then nothing is changed. (OCaml takes
+    /// the nearest legal value, without a word.)
     pub fn set(&mut self, control: Control) -> Result<(), InvalidControl> {
         let before = self.get();
         control.check(&before)?;
@@ -226,8 +226,8 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         0
     }
 
-    /// Registers `f` as a finaliser of `closure`: see [`NoGc::finalise`]. Once the handle is dropped
-    /// it does not keep the closure alive. ([`View::finalise`] takes a pointer.)
+    /// Registers `f` as a finaliser of `closure`: see [`NoGc::finalise`]. Once the handle is
+    /// dropped it does not keep the closure alive. ([`View::finalise`] takes a pointer.)
     pub fn finalise<T: Closure>(
         &mut self,
         f: impl for<'a> FnOnce(&mut Mutator<'a, M>, Handle<T>) + Send + 'static,
