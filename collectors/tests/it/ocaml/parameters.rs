@@ -107,6 +107,29 @@ fn the_present_parameters_are_legal_whatever_they_are() {
     }
 }
 
+/// In OCaml 4.13 the first minor collection comes after as many words, too.
+#[test]
+fn a_new_minor_heap_is_used_up_before_its_first_collection() {
+    with_module(|m| {
+        let mut gc = m.gc().expect("ocaml");
+        let control = gc.get();
+        let larger = Control {
+            minor_heap_size: 2 * MINOR,
+            ..control
+        };
+        gc.set(larger).expect("legal");
+        let before = gc.quick_stat();
+        let used = loop {
+            allocate(m, 1, 8);
+            let stat = m.gc().expect("ocaml").quick_stat();
+            if stat.minor_collections > before.minor_collections {
+                break stat.minor_words - before.minor_words;
+            }
+        };
+        assert_eq!(used, 2.0 * MINOR as f64 + 8.0);
+    });
+}
+
 #[test]
 fn the_allocation_policy_changes_while_the_program_runs() {
     for stress in [None, Some(1)] {
