@@ -65,7 +65,7 @@ fn the_example_of_the_page_runs() {
     let (_, rest) = SOURCE.split_once("    // The example begins.\n").expect("it begins");
     let (lines, _) = rest.split_once("    // The example ends.\n").expect("it ends");
     let example_of_page = lines.replace("\n    ", "\n");
-    let block = format!("```rust\n{}```\n", example_of_page.trim_start());
+    let block = format!("```text\n{}```\n", example_of_page.trim_start());
     assert!(PAGE.contains(&block), "the page has another example than\n{block}");
     let text = with_module(|m| example(m).expect("legal"));
     assert!(text.starts_with(b"minor_collections: "));
