@@ -47,7 +47,7 @@ fn a_heap_begins_with_the_words_that_are_given() {
 #[test]
 fn a_heap_that_has_no_room_for_them_does_not_start() {
     let limit = Bytes::mib(8);
-    let error = start(Some(1 << 20), Some(limit)).err().expect("too large");
+    let error = start(Some(1 << 20), Some(limit)).expect_err("too large");
     let StartError::OutOfMemory(error) = error else {
         panic!("{error}");
     };
