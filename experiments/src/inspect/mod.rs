@@ -27,6 +27,7 @@ use crate::common::{print, refuse};
 use crate::exec::{Checked, Selection, checked};
 use crate::given::given;
 use crate::heap::dump::part;
+use crate::heap::words::counted;
 use crate::settings::Settings;
 
 /// The message for a run without a map.
@@ -84,7 +85,8 @@ pub(crate) fn inspect(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    let checked = match given(words, settings).and_then(|given| checked(&arguments.selection, &given, registry)) {
+    let given = given(words, settings);
+    let checked = match given.and_then(|given| checked("inspect", &arguments.selection, &given, registry)) {
         Ok(checked) => checked,
         Err(message) => return refuse(message),
     };
@@ -176,8 +178,8 @@ impl Run<'_> {
     fn missed(&self, want: &Want, recording: &Recording) -> String {
         match want {
             Want::Collection(number) => format!(
-                "inspect: the run had {} collections, --at asks for number {number}; a smaller -A makes more",
-                recording.collections
+                "inspect: the run had {}, --at asks for number {number}; a smaller -A makes more",
+                counted(recording.collections, "collection")
             ),
             Want::Marker(name) if recording.markers.is_empty() => {
                 format!(
@@ -261,12 +263,11 @@ impl Run<'_> {
 fn facts(recording: &Recording) -> String {
     let (maps, collections) = (recording.frames.len(), recording.collections);
     let blocks = recording.frames.first().map_or(1, |frame| frame.tile_blocks);
-    let plural = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     format!(
         "{} of {}, {} a tile",
-        plural(maps as u64, "map"),
-        plural(collections, "collection"),
-        plural(u64::from(blocks), "block")
+        counted(maps, "map"),
+        counted(collections, "collection"),
+        counted(blocks, "block")
     )
 }
 

@@ -6,7 +6,7 @@ use gclab_core::block::BLOCK;
 use gclab_core::words::WORD;
 use gclab_heap_traverse::map::{HeapMap, Moment, Row, Use};
 
-use crate::heap::words::{number, percent, size};
+use crate::heap::words::{counted, number, percent, size};
 
 /// The most large objects and moves that are listed.
 const LISTED: usize = 8;
@@ -16,8 +16,8 @@ pub(super) fn moment(moment: &Moment) -> String {
     let time = moment.time_ns as f64 / 1e9;
     match (&moment.marker, moment.generation) {
         (Some(name), _) => format!(
-            "at the marker {name}, {time:.3} s after the start, after {} collections",
-            moment.collection
+            "at the marker {name}, {time:.3} s after the start, after {}",
+            counted(moment.collection, "collection")
         ),
         (None, generation) => format!(
             "as collection {} left it, {time:.3} s after the start: generation {}{}, caused by {}",
@@ -122,13 +122,13 @@ fn large(text: &mut String, map: &HeapMap) {
     for object in map.large.iter().take(LISTED) {
         let age = object
             .age
-            .map_or(String::new(), |age| format!(", survived {} collections", number(age)));
+            .map_or(String::new(), |age| format!(", survived {}", counted(age, "collection")));
         let _ = writeln!(
             text,
-            "  {:012x} {:>8} in {} blocks: {}, {}{age}",
+            "  {:012x} {:>8} in {}: {}, {}{age}",
             object.address,
             size(bytes(object.words)),
-            object.blocks,
+            counted(object.blocks, "block"),
             object.name,
             Use::Small(object.step).name()
         );
@@ -143,8 +143,8 @@ fn moves(text: &mut String, map: &HeapMap) {
     }
     let _ = writeln!(
         text,
-        "\nMoved by the collection: {} closures, {}",
-        number(totals.moved_closures),
+        "\nMoved by the collection: {}, {}",
+        counted(totals.moved_closures, "closure"),
         size(bytes(totals.moved))
     );
     for (from, to, words) in &totals.flows {
@@ -164,9 +164,9 @@ fn moves(text: &mut String, map: &HeapMap) {
         let at = |tile: u32| map.base + tile as usize * map.tile_bytes();
         let _ = writeln!(
             text,
-            "  {:>8} in {} closures from {:012x} to {:012x}",
+            "  {:>8} in {} from {:012x} to {:012x}",
             size(bytes(a_move.words)),
-            number(a_move.closures),
+            counted(a_move.closures, "closure"),
             at(a_move.from),
             at(a_move.to)
         );

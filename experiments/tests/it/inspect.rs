@@ -62,6 +62,22 @@ fn a_map_of_large_objects_as_text() {
     insta::assert_snapshot!(text(&words));
 }
 
+#[test]
+fn one_is_no_plural() {
+    let words = [
+        "inspect",
+        "mut_array",
+        "2000",
+        "20000",
+        "--collector",
+        "two-space",
+        "--at",
+        "1",
+    ];
+    let text = text(&[&words[..], &["+RTS", "-A64k"]].concat());
+    assert!(text.contains(", survived 1 collection\n"), "{text}");
+}
+
 fn json(words: &[&str]) -> Value {
     serde_json::from_str(&Bench::new().gclab(words).exits(0).stdout).unwrap()
 }
@@ -102,7 +118,8 @@ fn a_map_at_a_marker() {
 fn what_is_wrong_is_one_message() {
     let mut messages = String::new();
     for words in [
-        &["inspect", "gcbnch"][..],
+        &["inspect"][..],
+        &["inspect", "gcbnch"],
         &["inspect", "gcbench", "10", "8", "5000", "--at", "0"],
         &["inspect", "gcbench", "10", "8", "5000", "--at", ""],
         &["inspect", "gcbench", "10", "8", "5000", "--at", "1000"],
