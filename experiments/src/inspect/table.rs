@@ -52,7 +52,7 @@ fn totals(map: &HeapMap) -> String {
         "use", "runs", "blocks", "closures", "bytes", "occupied", "holes", "longest", "age", "oldest",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(map.totals.rows.iter().map(row));
+    rows.extend(map.totals.rows.iter().map(|row| cells(row, map.totals.step_names)));
     let mut text = aligned(&rows);
     let totals = &map.totals;
     if let Some(name) = totals.units_name {
@@ -73,8 +73,8 @@ fn totals(map: &HeapMap) -> String {
     text
 }
 
-fn row(row: &Row) -> Vec<String> {
-    let mut cells = vec![row.usage.name(), number(row.runs), number(row.blocks)];
+fn cells(row: &Row, step_names: &[&str]) -> Vec<String> {
+    let mut cells = vec![row.usage.name(step_names), number(row.runs), number(row.blocks)];
     if row.usage.is_allocated() {
         let room = row.blocks * BLOCK.0 as u64;
         cells.extend([
@@ -120,17 +120,18 @@ fn large(text: &mut String, map: &HeapMap) {
     }
     *text += "\nLarge objects, largest first\n";
     for object in map.large.iter().take(LISTED) {
-        let age = object
-            .age
-            .map_or(String::new(), |age| format!(", survived {}", counted(age, "collection")));
+        let age = object.age.map_or(String::new(), |age| {
+            format!(", survived {}", counted(age, "collection"))
+        });
+        let name = Use::Large(object.step).name(map.totals.step_names);
+        let step = name.strip_prefix("large").unwrap_or_default();
         let _ = writeln!(
             text,
-            "  {:012x} {:>8} in {}: {}, {}{age}",
+            "  {:012x} {:>8} in {}: {}{step}{age}",
             object.address,
             size(bytes(object.words)),
             counted(object.blocks, "block"),
             object.name,
-            Use::Small(object.step).name()
         );
     }
     more(text, map.totals.large_objects.saturating_sub(LISTED as u64));
@@ -152,8 +153,8 @@ fn moves(text: &mut String, map: &HeapMap) {
             text,
             "  {:>8} from {} to {}",
             size(bytes(*words)),
-            from.name(),
-            to.name()
+            from.name(totals.step_names),
+            to.name(totals.step_names)
         );
     }
     if map.moves.is_empty() {

@@ -208,3 +208,28 @@ fn a_page_of_all_collections() {
     assert_eq!(frames[3]["live"], at_four["totals"]["live"]);
     assert_eq!(frames[3]["moment"]["collection"], 4);
 }
+
+/// These collectors had the names of copying collectors.
+#[test]
+fn collectors_name_their_own_steps() {
+    for (collector, legend, large) in [
+        ("mark-sweep", "  c cells, L large object", "large"),
+        ("immix", "  l lines, L large object", "large"),
+        ("sticky-immix", "o old, L large object", "large, old"),
+        ("gen-immix", "o old, L large object", "large, old"),
+        ("ocaml", "a major heap, L large object", "large, major heap"),
+        ("copying", "1 generation 1, L large object", "large, generation 1"),
+    ] {
+        let words = [&GCBENCH[..], &["--at", "5", "--collector", collector, "+RTS", "-A64k"]].concat();
+        let shown = text(&words);
+        assert!(shown.contains(legend), "{collector}: {shown}");
+        assert!(
+            shown.lines().any(|line| line.starts_with(&format!("{large}  "))),
+            "{collector}: {shown}"
+        );
+        assert!(
+            collector == "copying" || !shown.contains("aged"),
+            "{collector}: {shown}"
+        );
+    }
+}
