@@ -174,18 +174,29 @@ function legend() {
   byId("legend").replaceChildren(...parts, ...(note ? [note] : []));
 }
 
-// The map and the tile at hand in the page's address, so that they can be kept and sent.
+// The map and the tile at hand in the page's address, so that they can be kept and sent. A map has
+// the name that --at takes: the number of its collection, or its marker.
+const nameOf = ({ moment }) => moment.marker ?? String(moment.collection);
+function placeOf(name) {
+  const place = frames.findIndex(frame => nameOf(frame) === name);
+  if (place >= 0 || !/^\d+$/.test(name)) return place;
+  // Of a long run not every collection has a map: the next one has.
+  const next = frames.findIndex(({ moment }) => moment.marker === null && moment.collection > Number(name));
+  return next < 0 ? frames.length - 1 : next;
+}
+const fragment = () => `#map=${encodeURIComponent(nameOf(frame()))}&show=${shown}${held === undefined ? "" : `&tile=${held}`}`;
 let remembered;
 function remember() {
   clearTimeout(remembered);
-  remembered = setTimeout(() => history.replaceState(null, "", `#map=${current}&show=${shown}${held === undefined ? "" : `&tile=${held}`}`), 300);
+  remembered = setTimeout(() => history.replaceState(null, "", fragment()), 300);
 }
 function recall() {
   const part = name => (new RegExp(`[#&]${name}=([^&]*)`).exec(location.hash) || [])[1];
   if (["use", "occupancy", "age", "holes"].includes(part("show"))) shown = part("show");
   byId("shown").value = shown;
   if (Number(part("tile")) < tileCount) held = Number(part("tile"));
-  go(/^\d+$/.test(part("map")) ? Number(part("map")) : data.open);
+  const place = part("map") === undefined ? -1 : placeOf(decodeURIComponent(part("map")));
+  go(place < 0 ? data.open : place);
 }
 
 byId("slider").max = frames.length - 1;
