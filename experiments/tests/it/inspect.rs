@@ -143,23 +143,45 @@ fn what_is_wrong_is_one_message() {
     insta::assert_snapshot!(messages);
 }
 
+/// The map before the end shows what fills the heap.
 #[test]
-fn an_exhausted_run_has_no_map() {
+fn an_exhausted_run_has_the_map_of_its_last_collection() {
     let bench = Bench::new();
-    let done = bench
-        .gclab(&[
-            "inspect",
-            "long_list",
-            "200000",
-            "10",
-            "--html",
-            "map.html",
-            "+RTS",
-            "-M2m",
-        ])
-        .exits(251);
-    assert!(done.stderr.contains("exhausted"), "{}", done.all());
-    assert!(!bench.path().join("map.html").exists());
+    let run = ["inspect", "long_list", "200000", "10"];
+    let exhausted = |more: &[&str]| {
+        let done = bench
+            .gclab(&[&run[..], more, &["+RTS", "-A64k", "-M2m"]].concat())
+            .exits(251);
+        assert!(done.stderr.starts_with("gclab: Heap exhausted"), "{}", done.all());
+        done
+    };
+    let last: Value = serde_json::from_str(&exhausted(&["--json"]).stdout).unwrap();
+    let number = last["moment"]["collection"].as_u64().unwrap();
+    assert!(number > 1 && last["totals"]["live"].as_u64() > Some(50_000), "{last}");
+    let shown = exhausted(&[]).stdout;
+    assert!(shown.contains(&format!("as collection {number} left it")), "{shown}");
+    exhausted(&["--html", "map.html"]);
+    let page = std::fs::read_to_string(bench.path().join("map.html")).unwrap();
+    assert!(page.contains(&format!("\"collection\":{number}")));
+    assert!(!page.contains(&format!("\"collection\":{}", number + 1)));
+}
+
+#[test]
+fn an_exhausted_run_has_no_map_of_a_moment_that_did_not_come() {
+    let bench = Bench::new();
+    for (more, problem) in [
+        (&["--at", "1000", "+RTS", "-M2m"][..], "--at asks for number 1000"),
+        (&["--html", "map.html", "+RTS", "-DF3"], "refused on purpose"),
+    ] {
+        let words = [&["inspect", "long_list", "200000", "10"][..], more].concat();
+        let done = bench.gclab(&words).exits(251);
+        assert!(
+            done.stderr.contains(problem) && done.stderr.contains("Heap exhausted"),
+            "{}",
+            done.all()
+        );
+        assert!(done.stdout.is_empty() && !bench.path().join("map.html").exists());
+    }
 }
 
 /// The page is one file, and has the maps of all collections.
