@@ -92,3 +92,16 @@ fn the_life_of_a_closure_goes_to_standard_error() {
         );
     }
 }
+
+/// The second of two closures was followed, and the first one lost in silence.
+#[test]
+fn a_run_follows_one_closure() {
+    let bench = Bench::new();
+    let run = ["exec", "gcbench", "10", "8", "2000", "+RTS", "-DT1001"];
+    let refused = bench.gclab(&[&run[..], &["-DT1002"]].concat()).exits(2).stderr;
+    assert_eq!(
+        refused,
+        "gclab: -DT1002 is a second closure, beside -DT1001: a run follows one, so run it once for each\n"
+    );
+    bench.gclab(&[&run[..], &["-DT1001"]].concat()).exits(0);
+}

@@ -46,7 +46,7 @@ pub(super) const OTHER: &[FlagSpec] = &[
         toml: None,
         kind: Kind::Closure,
         default: "off",
-        meaning: "tell the life of one closure on standard error: the n-th that is allocated, or the first at an address; where it was allocated, copied to, promoted, marked, and which collection found it dead",
+        meaning: "tell the life of one closure on standard error (a second -DT is refused): the n-th that is allocated, or the first at an address; where it was allocated, copied to, promoted, marked, and which collection found it dead",
         ghc: Some("gclab's own"),
         scope: Scope::Program,
         optional: false,
