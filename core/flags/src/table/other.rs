@@ -159,8 +159,8 @@ pub(super) const OTHER: &[FlagSpec] = &[
         toml: Some("xm"),
         kind: Kind::Address,
         default: "the system chooses",
-        meaning: "hint at the address near which the heap is to lie, in hexadecimal",
-        ghc: Some("GHC maps code and static data there; gclab maps a heap only"),
+        meaning: "the address at which the heap is to begin, in hexadecimal, rounded down to 2 MiB; a run whose heap cannot begin there is refused",
+        ghc: Some("to GHC it is a hint, for code and static data; gclab maps a heap only"),
         scope: Scope::Heap,
         optional: true,
         set: |f, v| {
