@@ -29,6 +29,14 @@ addEventListener("load", () => {
   check(byId("title").textContent.startsWith(`Collection ${expected.moment.collection}:`), byId("title").textContent);
   check(byId("rows").rows.length === expected.totals.rows.length + 1, "the table has other rows");
 
+  // The page's address names the collection, and opens its map.
+  check(fragment().startsWith(`#map=${expected.moment.collection}&`), fragment());
+  location.hash = `#map=${expected.moment.collection}`;
+  go(0);
+  recall();
+  check(current === place, `the address of collection ${expected.moment.collection} opens map ${current + 1}`);
+  check(placeOf("no such marker") < 0 && placeOf("1000000") === frames.length - 1, "a map that is not there has a place");
+
   // Keys and the slider go from map to map.
   press("Home");
   check(current === 0, "Home is not the first map");
@@ -70,7 +78,7 @@ addEventListener("load", () => {
   const tile = frame().tiles.allocated.findIndex(blocks => blocks > 0);
   point("pointermove", xOf(tile) + side() / 2, yOf(tile) + side() / 2);
   check(hovered === tile, `the pointer is on tile ${hovered}, not ${tile}`);
-  check(byId("readout").textContent.includes(addressOf(tile)) && byId("readout").textContent.includes("closures begin here"), byId("readout").textContent);
+  check(byId("readout").textContent.includes(addressOf(tile)) && byId("readout").textContent.match(/closures? begins? here/), byId("readout").textContent);
   point("pointerdown", xOf(tile) + 1, yOf(tile) + 1);
   point("pointerup", xOf(tile) + 1, yOf(tile) + 1);
   check(held === tile, "a click does not hold the tile");

@@ -16,6 +16,7 @@ use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
 
+mod places;
 mod sets;
 
 /// Shows a visitor every region.
@@ -31,6 +32,7 @@ pub struct Stopped<'a> {
     roots: Roots<'a>,
     regions: &'a RegionWalk<'a>,
     units: &'a UnitsWalk<'a>,
+    step_names: &'static [&'static str],
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
     overwritten: &'a [&'a Overwritten],
@@ -83,7 +85,7 @@ impl<'a> Stopped<'a> {
     pub(crate) fn new(
         heap: &'a Heap,
         roots: Roots<'a>,
-        (regions, units): (&'a RegionWalk<'a>, &'a UnitsWalk<'a>),
+        (regions, units, step_names): (&'a RegionWalk<'a>, &'a UnitsWalk<'a>, &'static [&'static str]),
         (remembered, overwritten): (&'a [&'a RememberedSet], &'a [&'a Overwritten]),
         (mutator_cpu_ns, time_ns): (u64, u64),
     ) -> Self {
@@ -92,6 +94,7 @@ impl<'a> Stopped<'a> {
             roots,
             regions,
             units,
+            step_names,
             remembered,
             overwritten,
             mutator_cpu_ns,
@@ -155,11 +158,6 @@ impl<'a> Stopped<'a> {
                 _stopped: PhantomData,
             })
         });
-    }
-
-    /// Calls `visit` for every run that the collector hands out in lines or cells.
-    pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
-        (self.units)(visit);
     }
 
     /// The closures of a region, first to last. Stops early, with the address as the error, at a

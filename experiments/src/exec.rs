@@ -87,7 +87,7 @@ pub(crate) fn exec(
         ];
         return print(&render::info(&more));
     }
-    match checked(&arguments.selection, &given, registry) {
+    match checked("exec", &arguments.selection, &given, registry) {
         Ok(checked) => run(arguments, &checked, words, executor, settings),
         Err(message) => refuse(message),
     }
@@ -155,14 +155,19 @@ impl Checked {
     }
 }
 
-/// Looks up the names and checks arguments and flags.
+/// Looks up the names and checks arguments and flags, for this command of `gclab`.
 ///
 /// # Errors
 /// A message about the first thing that is wrong.
-pub(crate) fn checked(selection: &Selection, given: &Given, registry: &Registry) -> Result<Checked, String> {
+pub(crate) fn checked(
+    command: &str,
+    selection: &Selection,
+    given: &Given,
+    registry: &Registry,
+) -> Result<Checked, String> {
     let name = selection.workload.as_deref().ok_or_else(|| {
         let names = suggest("", "workloads", &registry.workload_names());
-        format!("exec: which workload? {names}")
+        format!("{command}: which workload? {names}")
     })?;
     let workload = common::workload(name, registry)?;
     let args = common::arguments(workload, &selection.args)?;

@@ -141,6 +141,14 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.spaces.for_each_units(visit);
     }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        if NURSERY {
+            &["", "nursery", "old"]
+        } else {
+            &["", "young", "old"]
+        }
+    }
 }
 
 impl<const NURSERY: bool> GenerationalImmix<NURSERY> {

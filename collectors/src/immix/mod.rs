@@ -98,4 +98,8 @@ impl Collect for Immix {
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.spaces.for_each_units(visit);
     }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        &["", "lines"]
+    }
 }

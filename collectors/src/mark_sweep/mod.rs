@@ -139,4 +139,8 @@ impl Collect for MarkSweep {
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.cells.for_each_units(visit);
     }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        &["", "cells"]
+    }
 }

@@ -269,6 +269,10 @@ impl Collect for Ocaml {
         self.nursery.for_each_region(capabilities, visit);
         self.major.for_each_region(visit);
     }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        &["minor heap", "", "major heap"]
+    }
 }
 
 impl Ocaml {

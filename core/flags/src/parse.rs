@@ -258,7 +258,11 @@ impl Flags {
     pub(crate) fn of<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<Flags, FlagError> {
         let mut flags = Flags::default();
         let mut file_of = Origin::default();
+        let mut followed: Option<&Entry> = None;
         for entry in entries {
+            if entry.spec.kind == Kind::Closure {
+                one_closure(followed.replace(entry), entry)?;
+            }
             flags.enter(entry.spec, entry.value.clone());
             if entry.spec.name == LOG_FILE {
                 file_of = entry.origin;
@@ -338,6 +342,20 @@ impl Flags {
             );
         }
         Ok(())
+    }
+}
+
+/// Checks that the flags name one closure only: a run follows one, and others would be lost.
+fn one_closure(before: Option<&Entry>, entry: &Entry) -> Result<(), FlagError> {
+    match before {
+        Some(before) if before.value != entry.value => Err(FlagError::Conflict {
+            flag: entry.word.clone(),
+            why: format!(
+                "a second closure, beside {}: a run follows one, so run it once for each",
+                before.word
+            ),
+        }),
+        _ => Ok(()),
     }
 }
 

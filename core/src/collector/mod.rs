@@ -198,4 +198,10 @@ pub trait Collect: Send + 'static {
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         let _ = visit;
     }
+
+    /// The names of its steps on a map of the heap, from step 0 on; empty for a step that it does
+    /// not have. GHC's names by default.
+    fn step_names(&self) -> &'static [&'static str] {
+        &[]
+    }
 }

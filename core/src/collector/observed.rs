@@ -195,4 +195,8 @@ impl<C: Collector> Collect for Observing<C> {
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.0.for_each_units(visit);
     }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        self.0.step_names()
+    }
 }

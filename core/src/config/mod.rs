@@ -142,7 +142,8 @@ pub struct Config {
     pub protect_freed: bool,
     /// `-xr`: address space to reserve. Default 1 TiB.
     pub reserve: Bytes,
-    /// `-xm`: the address near which the heap is to lie. Default: the system chooses it.
+    /// `-xm`: the address at which the heap is to begin, if that is free. Default: the system
+    /// chooses it.
     pub map_near: Option<Addr>,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,

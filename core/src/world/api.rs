@@ -23,6 +23,7 @@ use crate::mutator::{Mutator, SlowPath};
 use crate::recorder::Recorder;
 use crate::session::{Participant, ThreadInside, ThreadState};
 use crate::sync::{Arc, Condvar, Mutex, this_thread};
+use crate::words::Addr;
 use gclab_stats::render::Printer;
 use gclab_stats::{Look, Statistics};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -232,6 +233,11 @@ impl<M: MutatorKind> World<M> {
         let mut statistics = state.recorder.so_far(&state.final_counts(running));
         statistics.figures = state.figures(self.values.counts());
         Ok(statistics)
+    }
+
+    /// The lowest address of the heap.
+    pub fn base(&self) -> Addr {
+        self.state.lock().heap.blocks().base()
     }
 
     /// Runs `program` as the measured phase of the run: what comes before is set-up, what comes

@@ -103,7 +103,7 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         look(&Stopped::new(
             &state.heap,
             roots,
-            (&regions, &units),
+            (&regions, &units, collector.step_names()),
             (&remembered, &overwritten),
             (mutator_cpu_ns, started.elapsed_ns),
         ))

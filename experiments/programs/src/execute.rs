@@ -5,11 +5,13 @@ use std::marker::PhantomData;
 
 use gclab_core::block::{OutOfMemory, Shortage};
 use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description};
+use gclab_core::config::Config;
 use gclab_core::events::{Listener, RunInfo};
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::MutatorKind;
 use gclab_core::recorder::{FinalCounts, Recorder};
-use gclab_core::words::Bytes;
+use gclab_core::words::size::size_text;
+use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
@@ -26,6 +28,9 @@ use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 use crate::time_profile::{Bell, TimeProfiling};
 use crate::timer::with_timer;
+
+/// A heap begins at a multiple of this.
+const ALIGNMENT: Bytes = Bytes::mib(2);
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
 /// the collectors: once for each allocator with its barrier, and once for profiles. This crate has
@@ -208,6 +213,9 @@ fn run<M: MutatorKind>(
         }
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
+    if let Some(problem) = elsewhere(&request.flags.config, world.base()) {
+        return Done::without_heap(Ended::Refused(problem));
+    }
     world.print_with(printer.clone());
     if request.flags.stats.level != StatsLevel::None {
         world.enable_rts_stats();
@@ -275,6 +283,18 @@ fn run<M: MutatorKind>(
         unlogged: logging.and_then(Logging::finish),
         statistics: Some(statistics),
     }
+}
+
+/// The message for a heap that begins at `base`, and not where the flags want it (`-xm`).
+fn elsewhere(config: &Config, base: Addr) -> Option<String> {
+    let wanted = config
+        .map_near
+        .filter(|&near| !(base..base + ALIGNMENT).contains(&near))?;
+    Some(format!(
+        "-xm{:x}: the system has no room for a heap there (-xr{}): write another address, as in -xm4200000000",
+        wanted.0,
+        size_text(config.reserve)
+    ))
 }
 
 /// The end of a program that no signal ended.

@@ -22,6 +22,7 @@ use gclab_stats::Statistics;
 
 use gclab_programs::{Ended, Executor, end_by};
 use gclab_sweep::registry::Registry;
+use gclab_sweep::text::counted;
 
 use super::words::size;
 use crate::common::{print, refuse};
@@ -56,7 +57,8 @@ pub(crate) fn dump(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    let checked = match given(words, settings).and_then(|given| checked(&arguments.selection, &given, registry)) {
+    let given = given(words, settings);
+    let checked = match given.and_then(|given| checked("heap dump", &arguments.selection, &given, registry)) {
         Ok(checked) => checked,
         Err(message) => return refuse(message),
     };
@@ -136,16 +138,19 @@ impl Run<'_> {
                 } else {
                     "the first run chose"
                 };
-                let problem = format!("the run had {collections} collections, {asked} number {at}");
+                let problem = format!(
+                    "the run had {}, {asked} number {at}",
+                    counted(collections as usize, "collection")
+                );
                 return Err(refuse(format!("heap dump: {problem}; a smaller -A makes more")));
             }
         };
         let name = self.checked.workload.name;
         Ok(format!(
-            "{name} checksum={checksum}\n{file}: {} in {} closures, {} pointers, as collection {at} of {collections} left them\n",
+            "{name} checksum={checksum}\n{file}: {} in {}, {}, as collection {at} of {collections} left them\n",
             size(written.bytes),
-            written.closures,
-            written.pointers
+            counted(written.closures as usize, "closure"),
+            counted(written.pointers as usize, "pointer")
         ))
     }
 

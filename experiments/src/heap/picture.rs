@@ -12,7 +12,7 @@ use std::fmt::Write;
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, Branches, Named, Outline, Sum};
 
-use super::words::{chain, class, group, name, number, object, percent, size};
+use super::words::{chain, class, counted, group, name, number, object, percent, size};
 
 const WIDTH: f64 = 1200.0;
 /// Height of a bar.
@@ -76,9 +76,9 @@ pub(super) fn picture(file: &str, analysis: &Analysis<'_>, synthetic: bool) -> R
     };
     let all = analysis.reached_size();
     let title = format!(
-        "{file}: {} in {} objects, by the object that holds them",
+        "{file}: {} in {}, by the object that holds them",
         size(all),
-        number(analysis.reached() as u64)
+        counted(analysis.reached(), "object")
     );
     picture.draw(&Bar {
         left: 0.0,
@@ -192,7 +192,7 @@ impl Picture<'_> {
         }
         for (named, classes) in types {
             let name = format!("({})", self.analysis.snapshot().node(named.example).type_name());
-            let words = format!("{name} of {} classes: {}", number(classes as u64), objects(named.sum));
+            let words = format!("{name} of {}: {}", counted(classes, "class"), objects(named.sum));
             left = self.shared(named, left, level, &name, &words);
         }
         let sum = narrow

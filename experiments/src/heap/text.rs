@@ -3,7 +3,7 @@
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Outline};
 
-use super::words::{chain, class, name, number, object, percent, reference, rest, size};
+use super::words::{chain, class, counted, name, number, object, percent, reference, rest, size};
 
 /// Lines of the dominator tree for each object of `--top`.
 const BRANCHES: usize = 2;
@@ -58,22 +58,20 @@ pub(super) fn text(
 fn head(out: &mut String, file: &str, analysis: &Analysis<'_>) {
     let snapshot = analysis.snapshot();
     let all: u64 = analysis.types().iter().map(|(_, sum)| sum.bytes).sum();
-    let objects = number(snapshot.node_count());
-    let edges = number(snapshot.edge_count());
+    let objects = counted(snapshot.node_count(), "object");
+    let edges = counted(snapshot.edge_count(), "reference");
     let weak = number(snapshot.edge_count() - analysis.strong_edges());
     line(
         out,
-        &format!(
-            "{file}: {} in {objects} objects, {edges} references ({weak} of them weak)",
-            size(all)
-        ),
+        &format!("{file}: {} in {objects}, {edges} ({weak} of them weak)", size(all)),
     );
     let lost = snapshot.node_count() as usize - analysis.reached();
     if lost > 0 {
+        let are = if lost == 1 { "is" } else { "are" };
         let (lost, bytes) = (number(lost as u64), size(all - analysis.reached_size()));
         line(
             out,
-            &format!("{lost} of them ({bytes}) are not reachable from the root"),
+            &format!("{lost} of them ({bytes}) {are} not reachable from the root"),
         );
     }
 }

@@ -43,6 +43,17 @@ pub(crate) fn number(number: impl TryInto<u64>) -> String {
     text
 }
 
+/// A number with its noun: `1 closure`, `2,000 closures`, `3 classes`.
+pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let ending = match count {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", number(count))
+}
+
 /// `part` in percent of `whole`.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
@@ -180,12 +191,22 @@ pub(super) fn rest(analysis: &Analysis<'_>, nodes: &[u32]) -> Result<String, Out
 
 #[cfg(test)]
 mod tests {
-    use super::{number, size};
+    use super::{counted, number, size};
 
     #[test]
     fn large_figures_can_be_read() {
         let numbers = [0_u64, 999, 1000, 725_800, 1_000_000].map(number);
         assert_eq!(numbers, ["0", "999", "1,000", "725,800", "1,000,000"]);
         assert_eq!([999, 1000, u64::MAX].map(size), ["999 B", "1.00 kB", "18.4 EB"]);
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        let texts = [0_u64, 1, 2, 1000].map(|count| counted(count, "closure"));
+        assert_eq!(texts, ["0 closures", "1 closure", "2 closures", "1,000 closures"]);
+        assert_eq!(
+            [1_u64, 3].map(|count| counted(count, "class")),
+            ["1 class", "3 classes"]
+        );
     }
 }

@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 
 /// The most moves of a frame on the page.
 const MOST_MOVES: usize = 600;
+/// The highest step of a block.
+const MOST_STEP: u8 = 15;
 /// The most large objects of a frame on the page.
 const MOST_LARGE: usize = 30;
 
@@ -27,6 +29,7 @@ pub(super) fn json(recording: &Recording) -> String {
         "tileBlocks": first.map_or(1, |frame| frame.tile_blocks),
         "base": first.map_or(0, |frame| frame.base),
         "open": open.unwrap_or(recording.frames.len().saturating_sub(1)),
+        "useNames": use_names(first.map_or(&[], |frame| frame.totals.step_names)),
         "frames": recording.frames.iter().map(frame).collect::<Vec<_>>(),
     });
     // Markup cannot end the script early.
@@ -36,6 +39,7 @@ pub(super) fn json(recording: &Recording) -> String {
 fn frame(map: &HeapMap) -> Value {
     let large = map.large.iter().take(MOST_LARGE);
     let totals = &map.totals;
+    let names = totals.step_names;
     json!({
         "moment": map.moment,
         "tiles": columns(&map.tiles),
@@ -44,8 +48,8 @@ fn frame(map: &HeapMap) -> Value {
             [u64::from(a_move.from), u64::from(a_move.to), a_move.closures, a_move.words]
         }).collect::<Vec<_>>(),
         "allMoves": map.moves.len(),
-        "flows": totals.flows.iter().map(|(from, to, words)| json!([from.name(), to.name(), words])).collect::<Vec<_>>(),
-        "rows": totals.rows.iter().map(row).collect::<Vec<_>>(),
+        "flows": totals.flows.iter().map(|(from, to, words)| json!([from.name(names), to.name(names), words])).collect::<Vec<_>>(),
+        "rows": totals.rows.iter().map(|each| row(each, names)).collect::<Vec<_>>(),
         "units": totals.units_name,
         "megablocks": totals.megablocks,
         "allocated": totals.allocated,
@@ -57,11 +61,18 @@ fn frame(map: &HeapMap) -> Value {
     })
 }
 
-fn row(row: &Row) -> Value {
+/// The names of all uses, in the order of their numbers.
+fn use_names(step_names: &[&str]) -> Vec<String> {
+    let uses = (0..=MOST_STEP).flat_map(|step| [Use::Small(step), Use::Large(step)]);
+    let all = [Use::Returned, Use::Free].into_iter().chain(uses);
+    all.map(|usage| usage.name(step_names)).collect()
+}
+
+fn row(row: &Row, step_names: &[&str]) -> Value {
     let age = row.ages.mean();
     json!([
         code(row.usage),
-        row.usage.name(),
+        row.usage.name(step_names),
         row.runs,
         row.blocks,
         row.closures,
@@ -126,6 +137,10 @@ mod tests {
     fn repetitions_are_one_negative_number() {
         assert_eq!(column([7, 7, 7, 0, 0, 5, 7].into_iter()), [7, -2, 0, -1, 5, 7]);
         assert_eq!(column(std::iter::empty()), [0; 0]);
+        let names = use_names(&["", "cells"]);
+        let named =
+            [Use::Free, Use::Small(1), Use::Large(1), Use::Small(2)].map(|usage| names[code(usage) as usize].as_str());
+        assert_eq!(named, ["free", "cells", "large", "generation 1"]);
         assert_eq!([Use::Small(0), Use::Large(0), Use::Small(2)].map(code), [2, 3, 6]);
     }
 }

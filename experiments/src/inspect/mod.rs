@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
+use gclab_core::block::OutOfMemory;
 use gclab_core::events::Listener;
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_flags::Flags;
@@ -27,6 +28,7 @@ use crate::common::{print, refuse};
 use crate::exec::{Checked, Selection, checked};
 use crate::given::given;
 use crate::heap::dump::part;
+use crate::heap::words::counted;
 use crate::settings::Settings;
 
 /// The message for a run without a map.
@@ -84,7 +86,8 @@ pub(crate) fn inspect(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    let checked = match given(words, settings).and_then(|given| checked(&arguments.selection, &given, registry)) {
+    let given = given(words, settings);
+    let checked = match given.and_then(|given| checked("inspect", &arguments.selection, &given, registry)) {
         Ok(checked) => checked,
         Err(message) => return refuse(message),
     };
@@ -97,13 +100,20 @@ pub(crate) fn inspect(
     };
     let shown = match &arguments.html {
         Some(file) => run.page(file),
-        None => run.one_map().and_then(|map| run.text(&map)),
+        None => run.one_map(),
     };
     match shown {
-        Ok(text) => print(&text),
+        Ok((text, None)) => print(&text),
+        Ok((text, Some(error))) => {
+            print(&text);
+            run.tell_exhausted(&error)
+        }
         Err(code) => code,
     }
 }
+
+/// The text to print; and the error of a run that exhausted its heap behind the maps.
+type Shown = (String, Option<OutOfMemory>);
 
 struct Run<'r> {
     arguments: &'r Arguments,
@@ -116,42 +126,73 @@ struct Run<'r> {
 /// After a failure, which has been printed, these return the exit status.
 impl Run<'_> {
     /// The map that `--at` asks for, or that of the last collection of the measured phase.
-    fn one_map(&self) -> Result<HeapMap, ExitCode> {
+    fn one_map(&self) -> Result<Shown, ExitCode> {
         let want = match &self.arguments.at {
             Some(want) => want.clone(),
             None => Want::Collection(self.last_measured()?),
         };
-        let recording = self.record(Some(&want), false)?;
-        let problem = self.missed(&want, &recording);
-        recording.map.ok_or_else(|| refuse(problem))
+        let (recording, exhausted) = self.record(Some(&want), false)?;
+        match &recording.map {
+            Some(map) => Ok((self.text(map)?, exhausted)),
+            None => Err(self.without_map(self.missed(&want, &recording), exhausted)),
+        }
     }
 
-    /// The number of the last collection of the measured phase. Only the second run prints
-    /// statistics and writes profiles.
+    /// Tells why the moment has no map. Returns the exit status.
+    fn without_map(&self, missed: String, exhausted: Option<OutOfMemory>) -> ExitCode {
+        let refused = refuse(missed);
+        exhausted.map_or(refused, |error| self.tell_exhausted(&error))
+    }
+
+    /// Tells why there is no map at all. Returns the exit status.
+    fn without_maps(&self, exhausted: Option<OutOfMemory>) -> ExitCode {
+        match exhausted {
+            Some(error) => self.tell_exhausted(&error),
+            None => refuse(NO_COLLECTION),
+        }
+    }
+
+    fn tell_exhausted(&self, error: &OutOfMemory) -> ExitCode {
+        self.checked.tell_exhausted(error, self.settings);
+        ExitCode::from(EXIT_HEAP_EXHAUSTED as u8)
+    }
+
+    /// The number of the last collection of the measured phase, or of a run that exhausts its heap.
+    /// Only the second run prints statistics and writes profiles.
     fn last_measured(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
         let default = Flags::default();
         (quiet.stats, quiet.config.profile, quiet.config.time_profile) = (default.stats, default.config.profile, None);
         quiet.log = default.log;
-        let statistics = self.run(quiet, Vec::new())?;
+        let counter = MapRecorder::new(None, false);
+        let (statistics, exhausted) = self.run(quiet, vec![Box::new(counter.clone())])?;
         let phases = &statistics.phases;
-        match phases.setup.collections + phases.measured.collections {
-            0 => Err(refuse(
-                "inspect: the run had no collection before its end; a smaller -A makes some",
-            )),
+        let number = match exhausted {
+            // The program did not come to the end of its phase. The collection at the end of the
+            // run leaves nothing.
+            Some(_) => counter.finish().collections,
+            None => phases.setup.collections + phases.measured.collections,
+        };
+        match number {
+            0 => Err(self.without_maps(exhausted)),
             number => Ok(number),
         }
     }
 
-    fn record(&self, want: Option<&Want>, animate: bool) -> Result<Recording, ExitCode> {
+    fn record(&self, want: Option<&Want>, animate: bool) -> Result<(Recording, Option<OutOfMemory>), ExitCode> {
         let mut flags = self.checked.flags.clone();
         flags.config.follow_moves = true;
         let recorder = MapRecorder::new(want.cloned(), animate);
-        self.run(flags, vec![Box::new(recorder.clone())])?;
-        Ok(recorder.finish())
+        let (_, exhausted) = self.run(flags, vec![Box::new(recorder.clone())])?;
+        Ok((recorder.finish(), exhausted))
     }
 
-    fn run(&self, flags: Flags, listeners: Vec<Box<dyn Listener>>) -> Result<Statistics, ExitCode> {
+    /// Runs the workload. A run that exhausts its heap has statistics, too.
+    fn run(
+        &self,
+        flags: Flags,
+        listeners: Vec<Box<dyn Listener>>,
+    ) -> Result<(Statistics, Option<OutOfMemory>), ExitCode> {
         let checked = Checked {
             flags,
             args: self.checked.args.clone(),
@@ -160,12 +201,10 @@ impl Run<'_> {
         let program = checked.program("inspect", &self.arguments.selection);
         let done = self.executor.execute(&checked.request(&program, self.words), listeners);
         match (done.ended, done.statistics) {
-            (Ended::Checksum(..), Some(statistics)) => Ok(statistics),
+            (Ended::Checksum(..), Some(statistics)) => Ok((statistics, None)),
             (Ended::Checksum(..), None) => Err(refuse("inspect: the run has no figures")),
-            (Ended::Exhausted(error), _) => {
-                checked.tell_exhausted(&error, self.settings);
-                Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
-            }
+            (Ended::Exhausted(error), Some(statistics)) => Ok((statistics, Some(error))),
+            (Ended::Exhausted(error), None) => Err(self.tell_exhausted(&error)),
             (Ended::Refused(problem), _) => Err(refuse(problem)),
             (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
             (Ended::Interrupted(signal), _) => Err(ExitCode::from(end_by(signal))),
@@ -176,8 +215,8 @@ impl Run<'_> {
     fn missed(&self, want: &Want, recording: &Recording) -> String {
         match want {
             Want::Collection(number) => format!(
-                "inspect: the run had {} collections, --at asks for number {number}; a smaller -A makes more",
-                recording.collections
+                "inspect: the run had {}, --at asks for number {number}; a smaller -A makes more",
+                counted(recording.collections, "collection")
             ),
             Want::Marker(name) if recording.markers.is_empty() => {
                 format!(
@@ -218,7 +257,7 @@ impl Run<'_> {
     }
 
     /// Writes the page. It has another name until it is whole. Returns a line about it.
-    fn page(&self, file: &Path) -> Result<String, ExitCode> {
+    fn page(&self, file: &Path) -> Result<Shown, ExitCode> {
         if file.is_dir() {
             // Otherwise only the rename after the run would fail.
             return Err(refuse(format!(
@@ -229,7 +268,7 @@ impl Run<'_> {
         let problem = |error: std::io::Error| refuse(format!("--html {}: {error}", file.display()));
         let part = part(file);
         let mut out = File::create(&part).map_err(problem)?;
-        let written = self.recording_for_page().and_then(|recording| {
+        let written = self.recording_for_page().and_then(|(recording, exhausted)| {
             let page = heap_map_page(&HeapMapFacts {
                 title: &self.command(),
                 facts: &facts(&recording),
@@ -238,7 +277,7 @@ impl Run<'_> {
             });
             let written = out.write_all(page.as_bytes()).and_then(|()| fs::rename(&part, file));
             written.map_err(problem)?;
-            Ok(format!("{}: {}\n", file.display(), facts(&recording)))
+            Ok((format!("{}: {}\n", file.display(), facts(&recording)), exhausted))
         });
         if written.is_err() {
             // The command has failed already; a file that cannot be removed is no second message.
@@ -247,12 +286,12 @@ impl Run<'_> {
         written
     }
 
-    fn recording_for_page(&self) -> Result<Recording, ExitCode> {
-        let recording = self.record(self.arguments.at.as_ref(), true)?;
+    fn recording_for_page(&self) -> Result<(Recording, Option<OutOfMemory>), ExitCode> {
+        let (recording, exhausted) = self.record(self.arguments.at.as_ref(), true)?;
         match &self.arguments.at {
-            Some(want) if recording.map.is_none() => Err(refuse(self.missed(want, &recording))),
-            _ if recording.frames.is_empty() => Err(refuse(NO_COLLECTION)),
-            _ => Ok(recording),
+            Some(want) if recording.map.is_none() => Err(self.without_map(self.missed(want, &recording), exhausted)),
+            _ if recording.frames.is_empty() => Err(self.without_maps(exhausted)),
+            _ => Ok((recording, exhausted)),
         }
     }
 }
@@ -261,12 +300,11 @@ impl Run<'_> {
 fn facts(recording: &Recording) -> String {
     let (maps, collections) = (recording.frames.len(), recording.collections);
     let blocks = recording.frames.first().map_or(1, |frame| frame.tile_blocks);
-    let plural = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     format!(
         "{} of {}, {} a tile",
-        plural(maps as u64, "map"),
-        plural(collections, "collection"),
-        plural(u64::from(blocks), "block")
+        counted(maps, "map"),
+        counted(collections, "collection"),
+        counted(blocks, "block")
     )
 }
 

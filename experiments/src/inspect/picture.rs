@@ -52,7 +52,11 @@ pub(super) fn picture(map: &HeapMap, shown: Shown) -> String {
     let rows: Vec<String> = map
         .tiles
         .chunks(ROW)
-        .map(|row| row.iter().map(|tile| letter(tile, shown)).collect())
+        .map(|row| {
+            row.iter()
+                .map(|tile| letter(tile, shown, map.totals.step_names))
+                .collect()
+        })
         .collect();
     write_rows(&mut text, &map, &rows);
     text += "  ";
@@ -80,12 +84,12 @@ fn write_rows(text: &mut String, map: &HeapMap, rows: &[String]) {
     }
 }
 
-fn letter(tile: &Tile, shown: Shown) -> char {
+fn letter(tile: &Tile, shown: Shown, step_names: &[&str]) -> char {
     match (shown, tile.usage) {
         (_, Use::Returned) => '-',
         (_, Use::Free) => '.',
         (Shown::Use, Use::Large(_)) => 'L',
-        (Shown::Use, Use::Small(step)) => step_letter(step),
+        (Shown::Use, Use::Small(step)) => step_letter(step, step_names),
         (Shown::Occupancy, _) => tenth(tile.words, u64::from(tile.allocated) * (BLOCK.0 / WORD) as u64),
         (Shown::Age, _) => tile.ages.mean().map_or(' ', |mean| up_to_nine(mean as u64)),
         (Shown::Holes, _) => up_to_nine(tile.holes),
@@ -94,9 +98,15 @@ fn letter(tile: &Tile, shown: Shown) -> char {
     }
 }
 
-/// `n` for the nursery, `a` for aged, then the generation's number.
-fn step_letter(step: u8) -> char {
+/// The first letter of the collector's own name that no step before has; among GHC's names `n` for
+/// the nursery, `a` for aged, then the generation's number.
+fn step_letter(step: u8, names: &[&str]) -> char {
+    let mut taken = Vec::new();
+    for name in names.iter().take(usize::from(step) + 1) {
+        taken.push(name.chars().find(|letter| !taken.contains(letter)).unwrap_or('?'));
+    }
     match step {
+        _ if usize::from(step) < names.len() => taken[usize::from(step)],
         0 => 'n',
         1 => 'a',
         step => char::from_digit(u32::from(step) - 1, 36).unwrap_or('?'),
@@ -129,7 +139,8 @@ fn legend(map: &HeapMap, shown: Shown) -> String {
                 Use::Small(step) => Some(step),
                 _ => None,
             });
-            parts.extend(steps.map(|step| format!("{} {}", step_letter(step), Use::Small(step).name())));
+            let names = map.totals.step_names;
+            parts.extend(steps.map(|step| format!("{} {}", step_letter(step, names), Use::Small(step).name(names))));
             if has(&|usage| matches!(usage, Use::Large(_))) {
                 parts.push("L large object".to_owned());
             }
@@ -154,8 +165,13 @@ mod tests {
 
     #[test]
     fn letters_of_steps_and_tenths() {
-        let steps: String = [0, 1, 2, 3, 11, 14].map(step_letter).iter().collect();
+        let steps: String = [0, 1, 2, 3, 11, 14].map(|step| step_letter(step, &[])).iter().collect();
         assert_eq!(steps, "na12ad");
+        let own: String = [0, 2, 3]
+            .map(|step| step_letter(step, &["minor heap", "", "major heap"]))
+            .iter()
+            .collect();
+        assert_eq!(own, "ma2");
         let tenths: String = [(0, 512), (51, 512), (52, 512), (511, 512), (512, 512), (0, 0)]
             .map(|(part, whole)| tenth(part, whole))
             .iter()

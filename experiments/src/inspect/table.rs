@@ -6,7 +6,7 @@ use gclab_core::block::BLOCK;
 use gclab_core::words::WORD;
 use gclab_heap_traverse::map::{HeapMap, Moment, Row, Use};
 
-use crate::heap::words::{number, percent, size};
+use crate::heap::words::{counted, number, percent, size};
 
 /// The most large objects and moves that are listed.
 const LISTED: usize = 8;
@@ -16,8 +16,8 @@ pub(super) fn moment(moment: &Moment) -> String {
     let time = moment.time_ns as f64 / 1e9;
     match (&moment.marker, moment.generation) {
         (Some(name), _) => format!(
-            "at the marker {name}, {time:.3} s after the start, after {} collections",
-            moment.collection
+            "at the marker {name}, {time:.3} s after the start, after {}",
+            counted(moment.collection, "collection")
         ),
         (None, generation) => format!(
             "as collection {} left it, {time:.3} s after the start: generation {}{}, caused by {}",
@@ -52,7 +52,7 @@ fn totals(map: &HeapMap) -> String {
         "use", "runs", "blocks", "closures", "bytes", "occupied", "holes", "longest", "age", "oldest",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(map.totals.rows.iter().map(row));
+    rows.extend(map.totals.rows.iter().map(|row| cells(row, map.totals.step_names)));
     let mut text = aligned(&rows);
     let totals = &map.totals;
     if let Some(name) = totals.units_name {
@@ -73,8 +73,8 @@ fn totals(map: &HeapMap) -> String {
     text
 }
 
-fn row(row: &Row) -> Vec<String> {
-    let mut cells = vec![row.usage.name(), number(row.runs), number(row.blocks)];
+fn cells(row: &Row, step_names: &[&str]) -> Vec<String> {
+    let mut cells = vec![row.usage.name(step_names), number(row.runs), number(row.blocks)];
     if row.usage.is_allocated() {
         let room = row.blocks * BLOCK.0 as u64;
         cells.extend([
@@ -120,17 +120,18 @@ fn large(text: &mut String, map: &HeapMap) {
     }
     *text += "\nLarge objects, largest first\n";
     for object in map.large.iter().take(LISTED) {
-        let age = object
-            .age
-            .map_or(String::new(), |age| format!(", survived {} collections", number(age)));
+        let age = object.age.map_or(String::new(), |age| {
+            format!(", survived {}", counted(age, "collection"))
+        });
+        let name = Use::Large(object.step).name(map.totals.step_names);
+        let step = name.strip_prefix("large").unwrap_or_default();
         let _ = writeln!(
             text,
-            "  {:012x} {:>8} in {} blocks: {}, {}{age}",
+            "  {:012x} {:>8} in {}: {}{step}{age}",
             object.address,
             size(bytes(object.words)),
-            object.blocks,
+            counted(object.blocks, "block"),
             object.name,
-            Use::Small(object.step).name()
         );
     }
     more(text, map.totals.large_objects.saturating_sub(LISTED as u64));
@@ -143,8 +144,8 @@ fn moves(text: &mut String, map: &HeapMap) {
     }
     let _ = writeln!(
         text,
-        "\nMoved by the collection: {} closures, {}",
-        number(totals.moved_closures),
+        "\nMoved by the collection: {}, {}",
+        counted(totals.moved_closures, "closure"),
         size(bytes(totals.moved))
     );
     for (from, to, words) in &totals.flows {
@@ -152,8 +153,8 @@ fn moves(text: &mut String, map: &HeapMap) {
             text,
             "  {:>8} from {} to {}",
             size(bytes(*words)),
-            from.name(),
-            to.name()
+            from.name(totals.step_names),
+            to.name(totals.step_names)
         );
     }
     if map.moves.is_empty() {
@@ -164,9 +165,9 @@ fn moves(text: &mut String, map: &HeapMap) {
         let at = |tile: u32| map.base + tile as usize * map.tile_bytes();
         let _ = writeln!(
             text,
-            "  {:>8} in {} closures from {:012x} to {:012x}",
+            "  {:>8} in {} from {:012x} to {:012x}",
             size(bytes(a_move.words)),
-            number(a_move.closures),
+            counted(a_move.closures, "closure"),
             at(a_move.from),
             at(a_move.to)
         );

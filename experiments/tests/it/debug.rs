@@ -92,3 +92,38 @@ fn the_life_of_a_closure_goes_to_standard_error() {
         );
     }
 }
+
+/// The second of two closures was followed, and the first one lost in silence.
+#[test]
+fn a_run_follows_one_closure() {
+    let bench = Bench::new();
+    let run = ["exec", "gcbench", "10", "8", "2000", "+RTS", "-DT1001"];
+    let refused = bench.gclab(&[&run[..], &["-DT1002"]].concat()).exits(2).stderr;
+    assert_eq!(
+        refused,
+        "gclab: -DT1002 is a second closure, beside -DT1001: a run follows one, so run it once for each\n"
+    );
+    bench.gclab(&[&run[..], &["-DT1001"]].concat()).exits(0);
+}
+
+/// An address at which no heap can begin was taken in silence, and the heap lay elsewhere.
+#[test]
+fn a_heap_lies_where_it_is_wanted_or_the_run_is_refused() {
+    let bench = Bench::new();
+    for address in ["0", "1", "7fffffffffff"] {
+        let flag = format!("-xm{address}");
+        let done = bench
+            .gclab(&["exec", "gcbench", "10", "8", "2000", "+RTS", &flag])
+            .exits(2);
+        assert_eq!(done.stdout, "");
+        assert_eq!(
+            done.stderr,
+            format!(
+                "gclab: {flag}: the system has no room for a heap there (-xr1t): write another address, as in -xm4200000000\n"
+            )
+        );
+    }
+    bench
+        .gclab(&["exec", "gcbench", "10", "8", "2000", "+RTS", "-xm4200000001", "-xr1g"])
+        .exits(0);
+}

@@ -62,6 +62,22 @@ fn a_map_of_large_objects_as_text() {
     insta::assert_snapshot!(text(&words));
 }
 
+#[test]
+fn one_is_no_plural() {
+    let words = [
+        "inspect",
+        "mut_array",
+        "2000",
+        "20000",
+        "--collector",
+        "two-space",
+        "--at",
+        "1",
+    ];
+    let text = text(&[&words[..], &["+RTS", "-A64k"]].concat());
+    assert!(text.contains(", survived 1 collection\n"), "{text}");
+}
+
 fn json(words: &[&str]) -> Value {
     serde_json::from_str(&Bench::new().gclab(words).exits(0).stdout).unwrap()
 }
@@ -102,7 +118,8 @@ fn a_map_at_a_marker() {
 fn what_is_wrong_is_one_message() {
     let mut messages = String::new();
     for words in [
-        &["inspect", "gcbnch"][..],
+        &["inspect"][..],
+        &["inspect", "gcbnch"],
         &["inspect", "gcbench", "10", "8", "5000", "--at", "0"],
         &["inspect", "gcbench", "10", "8", "5000", "--at", ""],
         &["inspect", "gcbench", "10", "8", "5000", "--at", "1000"],
@@ -126,23 +143,45 @@ fn what_is_wrong_is_one_message() {
     insta::assert_snapshot!(messages);
 }
 
+/// The map before the end shows what fills the heap.
 #[test]
-fn an_exhausted_run_has_no_map() {
+fn an_exhausted_run_has_the_map_of_its_last_collection() {
     let bench = Bench::new();
-    let done = bench
-        .gclab(&[
-            "inspect",
-            "long_list",
-            "200000",
-            "10",
-            "--html",
-            "map.html",
-            "+RTS",
-            "-M2m",
-        ])
-        .exits(251);
-    assert!(done.stderr.contains("exhausted"), "{}", done.all());
-    assert!(!bench.path().join("map.html").exists());
+    let run = ["inspect", "long_list", "200000", "10"];
+    let exhausted = |more: &[&str]| {
+        let done = bench
+            .gclab(&[&run[..], more, &["+RTS", "-A64k", "-M2m"]].concat())
+            .exits(251);
+        assert!(done.stderr.starts_with("gclab: Heap exhausted"), "{}", done.all());
+        done
+    };
+    let last: Value = serde_json::from_str(&exhausted(&["--json"]).stdout).unwrap();
+    let number = last["moment"]["collection"].as_u64().unwrap();
+    assert!(number > 1 && last["totals"]["live"].as_u64() > Some(50_000), "{last}");
+    let shown = exhausted(&[]).stdout;
+    assert!(shown.contains(&format!("as collection {number} left it")), "{shown}");
+    exhausted(&["--html", "map.html"]);
+    let page = std::fs::read_to_string(bench.path().join("map.html")).unwrap();
+    assert!(page.contains(&format!("\"collection\":{number}")));
+    assert!(!page.contains(&format!("\"collection\":{}", number + 1)));
+}
+
+#[test]
+fn an_exhausted_run_has_no_map_of_a_moment_that_did_not_come() {
+    let bench = Bench::new();
+    for (more, problem) in [
+        (&["--at", "1000", "+RTS", "-M2m"][..], "--at asks for number 1000"),
+        (&["--html", "map.html", "+RTS", "-DF3"], "refused on purpose"),
+    ] {
+        let words = [&["inspect", "long_list", "200000", "10"][..], more].concat();
+        let done = bench.gclab(&words).exits(251);
+        assert!(
+            done.stderr.contains(problem) && done.stderr.contains("Heap exhausted"),
+            "{}",
+            done.all()
+        );
+        assert!(done.stdout.is_empty() && !bench.path().join("map.html").exists());
+    }
 }
 
 /// The page is one file, and has the maps of all collections.
@@ -190,4 +229,29 @@ fn a_page_of_all_collections() {
     );
     assert_eq!(frames[3]["live"], at_four["totals"]["live"]);
     assert_eq!(frames[3]["moment"]["collection"], 4);
+}
+
+/// These collectors had the names of copying collectors.
+#[test]
+fn collectors_name_their_own_steps() {
+    for (collector, legend, large) in [
+        ("mark-sweep", "  c cells, L large object", "large"),
+        ("immix", "  l lines, L large object", "large"),
+        ("sticky-immix", "o old, L large object", "large, old"),
+        ("gen-immix", "o old, L large object", "large, old"),
+        ("ocaml", "a major heap, L large object", "large, major heap"),
+        ("copying", "1 generation 1, L large object", "large, generation 1"),
+    ] {
+        let words = [&GCBENCH[..], &["--at", "5", "--collector", collector, "+RTS", "-A64k"]].concat();
+        let shown = text(&words);
+        assert!(shown.contains(legend), "{collector}: {shown}");
+        assert!(
+            shown.lines().any(|line| line.starts_with(&format!("{large}  "))),
+            "{collector}: {shown}"
+        );
+        assert!(
+            collector == "copying" || !shown.contains("aged"),
+            "{collector}: {shown}"
+        );
+    }
 }

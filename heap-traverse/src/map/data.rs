@@ -55,6 +55,8 @@ pub struct Totals {
     pub live_large: u64,
     /// Words of blocks outside the nursery without closures: the slop of statistics, in words.
     pub slop: u64,
+    /// The collector's own names of its steps, from step 0 on; none if they are GHC's.
+    pub step_names: &'static [&'static str],
     /// The name of the units in which the collector hands out memory: lines or cells. Absent if it
     /// has none.
     pub units_name: Option<&'static str>,

@@ -89,6 +89,7 @@ impl Survey {
             totals: Totals {
                 megablocks: u64::from(accounting.megablocks_in_use),
                 blocks: u64::from(end),
+                step_names: stopped.step_names(),
                 ..Totals::default()
             },
             large: Vec::new(),

@@ -30,17 +30,21 @@ impl Use {
         }
     }
 
-    /// The name of the use: GHC's generations, in the words of `gclab`.
-    pub fn name(self) -> String {
-        let of_step = |step: u8| match step {
-            0 => "nursery".to_owned(),
-            1 => "aged".to_owned(),
-            step => format!("generation {}", step - 1),
+    /// The name of the use. `own` are the collector's names of its steps
+    /// ([`gclab_core::world::Stopped::step_names`]); steps without one have GHC's names.
+    pub fn name(self, own: &[&str]) -> String {
+        let of_step = |step: u8| match (own.get(usize::from(step)), step) {
+            (Some(name), _) => (*name).to_owned(),
+            (None, 0) => "nursery".to_owned(),
+            (None, 1) => "aged".to_owned(),
+            (None, step) => format!("generation {}", step - 1),
         };
+        let is_only_step = own.iter().filter(|name| !name.is_empty()).count() == 1;
         match self {
             Use::Returned => "returned".to_owned(),
             Use::Free => "free".to_owned(),
             Use::Small(step) => of_step(step),
+            Use::Large(_) if is_only_step => "large".to_owned(),
             Use::Large(step) => format!("large, {}", of_step(step)),
         }
     }

@@ -66,7 +66,8 @@ unsafe impl Destination for Reserve {
             }
         }
         let number = self.taken.fetch_add(1, Relaxed);
-        let number = mutant!("evacuate/reserve-ignored", number => number % self.runs.len());
+        let number =
+            mutant!("evacuate/reserve-ignored", number => number % (self.runs.len() + self.roomy.len()).max(1));
         match self.runs.get(number) {
             Some(run) => Some((run.start(), run.end())),
             None => self

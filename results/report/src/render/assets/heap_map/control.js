@@ -13,16 +13,16 @@ function factsOf(tile) {
   if (use === undefined) return `${place}: not in the heap yet`;
   const parts = [useName(use)];
   if (tiles.allocated[tile]) {
-    if (data.tileBlocks > 1) parts.push(`${count(tiles.allocated[tile])} blocks in use`);
-    parts.push(`${wordsText(tiles.words[tile])} of closures (${(100 * occupancy(tiles, tile)).toFixed(1)} %)`, `${count(tiles.closures[tile])} closures begin here`);
-    if (tiles.holes[tile]) parts.push(`${count(tiles.holes[tile])} hole${tiles.holes[tile] > 1 ? "s" : ""}, the longest ${wordsText(tiles.longest[tile])}`);
+    if (data.tileBlocks > 1) parts.push(`${counted(tiles.allocated[tile], "block")} in use`);
+    parts.push(`${wordsText(tiles.words[tile])} of closures (${(100 * occupancy(tiles, tile)).toFixed(1)} %)`, `${counted(tiles.closures[tile], "closure")} ${tiles.closures[tile] === 1 ? "begins" : "begin"} here`);
+    if (tiles.holes[tile]) parts.push(`${counted(tiles.holes[tile], "hole")}, the longest ${wordsText(tiles.longest[tile])}`);
     if (tiles.units[tile]) parts.push(`${count(tiles.freeUnits[tile])} of ${count(tiles.units[tile])} ${frame().units} free`);
-    if (tiles.oldest[tile]) parts.push(`survived ${count(tiles.youngest[tile])} to ${count(tiles.oldest[tile])} collections, ${(tiles.age[tile] / 10).toFixed(1)} on average`);
+    if (tiles.oldest[tile]) parts.push(`survived ${count(tiles.youngest[tile])} to ${counted(tiles.oldest[tile], "collection")}, ${(tiles.age[tile] / 10).toFixed(1)} on average`);
   }
   const sum = moves => wordsText(moves.reduce((words, move) => words + move.words, 0));
   const [came, went] = [frame().moves.filter(move => move.to === tile), frame().moves.filter(move => move.from === tile)];
-  if (came.length) parts.push(`${sum(came)} came from ${count(came.length)} tile${came.length > 1 ? "s" : ""}`);
-  if (went.length) parts.push(`${sum(went)} went to ${count(went.length)} tile${went.length > 1 ? "s" : ""}`);
+  if (came.length) parts.push(`${sum(came)} came from ${counted(came.length, "tile")}`);
+  if (went.length) parts.push(`${sum(went)} went to ${counted(went.length, "tile")}`);
   return `${place}: ${parts.join("; ")}`;
 }
 function tell() {
@@ -63,7 +63,7 @@ function go(place) {
   byId("flows").tBodies[0].replaceChildren(...now.flows.map(([from, to, size]) => row([`${from} → ${to}`, wordsText(size)])));
   byId("large-title").hidden = !now.large.length;
   byId("large").tBodies[0].replaceChildren(...now.large.map(([address, size, name, step, age]) =>
-    row([name, `0x${address.toString(16)}`, wordsText(size), useName(2 + 2 * step), age === null ? "" : `age ${age}`])));
+    row([name, `0x${address.toString(16)}`, wordsText(size), useName(3 + 2 * step), age === null ? "" : `age ${age}`])));
   tell();
   draw();
   remember();
@@ -174,18 +174,29 @@ function legend() {
   byId("legend").replaceChildren(...parts, ...(note ? [note] : []));
 }
 
-// The map and the tile at hand in the page's address, so that they can be kept and sent.
+// The map and the tile at hand in the page's address, so that they can be kept and sent. A map has
+// the name that --at takes: the number of its collection, or its marker.
+const nameOf = ({ moment }) => moment.marker ?? String(moment.collection);
+function placeOf(name) {
+  const place = frames.findIndex(frame => nameOf(frame) === name);
+  if (place >= 0 || !/^\d+$/.test(name)) return place;
+  // Of a long run not every collection has a map: the next one has.
+  const next = frames.findIndex(({ moment }) => moment.marker === null && moment.collection > Number(name));
+  return next < 0 ? frames.length - 1 : next;
+}
+const fragment = () => `#map=${encodeURIComponent(nameOf(frame()))}&show=${shown}${held === undefined ? "" : `&tile=${held}`}`;
 let remembered;
 function remember() {
   clearTimeout(remembered);
-  remembered = setTimeout(() => history.replaceState(null, "", `#map=${current}&show=${shown}${held === undefined ? "" : `&tile=${held}`}`), 300);
+  remembered = setTimeout(() => history.replaceState(null, "", fragment()), 300);
 }
 function recall() {
   const part = name => (new RegExp(`[#&]${name}=([^&]*)`).exec(location.hash) || [])[1];
   if (["use", "occupancy", "age", "holes"].includes(part("show"))) shown = part("show");
   byId("shown").value = shown;
   if (Number(part("tile")) < tileCount) held = Number(part("tile"));
-  go(/^\d+$/.test(part("map")) ? Number(part("map")) : data.open);
+  const place = part("map") === undefined ? -1 : placeOf(decodeURIComponent(part("map")));
+  go(place < 0 ? data.open : place);
 }
 
 byId("slider").max = frames.length - 1;

@@ -26,11 +26,7 @@ const tileCount = frames.reduce((most, frame) => Math.max(most, frame.tiles.use.
 const isAllocated = use => use >= 2;
 const stepOf = use => use - 2 >> 1;
 const isLarge = use => use >= 2 && use % 2 === 1;
-function useName(use) {
-  if (!isAllocated(use)) return use === 0 ? "returned to the system" : "free";
-  const step = stepOf(use), name = step === 0 ? "nursery" : step === 1 ? "aged" : `generation ${step - 1}`;
-  return isLarge(use) ? `large object, ${name}` : name;
-}
+const useName = use => data.useNames[use];
 
 // The share of closures in the blocks of a tile that are in use.
 const occupancy = (tiles, tile) => tiles.allocated[tile] ? tiles.words[tile] / (tiles.allocated[tile] * data.block / WORD) : 0;
@@ -43,4 +39,5 @@ function bytesText(bytes) {
 }
 const wordsText = words => bytesText(words * WORD);
 const count = number => number.toLocaleString("en");
+const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 const addressOf = tile => `0x${(data.base + tile * data.tileBlocks * data.block).toString(16)}`;
