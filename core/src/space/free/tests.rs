@@ -277,7 +277,7 @@ impl Model {
 proptest! {
     #[test]
     fn every_word_is_a_closure_or_free_and_a_sweep_frees_what_is_white(
-        ops in proptest::collection::vec(op(), 1..400),
+        ops in proptest::collection::vec(op(), 1..if cfg!(miri) { 20 } else { 400 }),
         to_the_end: bool,
     ) {
         let mut model = Model::of(Plain(BTreeSet::new(), to_the_end));
