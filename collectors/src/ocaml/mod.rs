@@ -294,7 +294,10 @@ impl Ocaml {
         if !is_empty {
             self.messages.minor_begins();
         }
-        self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+        if !is_empty {
+            // (A minor heap that gave way to a large object may have no size.)
+            self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+        }
         let before = self.major.chunk_words();
         let promoted = self.major.promote(pause);
         self.nursery.reset();

@@ -354,7 +354,7 @@ fn caution_of_whole_runs(rows: &[Row]) -> Option<String> {
 /// A caution if a side of some rows read counters at its pauses and the other, a program, did not.
 fn caution_of_counters(base: &Results, new: &Results, rows: &[Row]) -> Option<String> {
     let reads = |dir: &Results| dir.manifest().pause_counters == Some(true);
-    let is_one_sided = (reads(base) || reads(new)) && rows.iter().any(|row| row.whole_runs);
+    let is_one_sided = reads(base) && reads(new) && rows.iter().any(|row| row.whole_runs);
     is_one_sided.then(|| {
         "workloads read counters at each pause, which takes time (the key pause_counters), and programs do not"
             .to_owned()
