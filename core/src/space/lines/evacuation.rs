@@ -45,8 +45,9 @@ const LEAST: Bytes = Bytes(16);
 /// The part of the blocks that the reserve may be in addition: a sixteenth.
 const RESERVE_PART: usize = 16;
 
-/// The part of the free memory that a reserve may be that is kept: a half. Blocks that are half full
-/// are emptied for it. So an evacuation frees twice the reserve, and the next one can be as large.
+/// The part of the free memory that a reserve may be that is kept: a half. Blocks that are half
+/// full are emptied for it. So an evacuation frees twice the reserve, and the next one can be as
+/// large.
 const KEPT_PART: usize = 2;
 
 /// The least memory that mutators have in addition to a reserve that is kept.
