@@ -1,9 +1,8 @@
 //! The answers of the collector to the module `Gc`.
 
 use super::gc::{Control, Output, Question, Stat};
-use super::policy::Policy;
-use super::{Ocaml, PolicyChange};
-use gclab_core::collector::{Bump, Pause};
+use super::{Change, Ocaml};
+use gclab_core::collector::{Bump, Cause, Pause, Request};
 use gclab_core::words::Words;
 
 impl Ocaml {
@@ -12,7 +11,7 @@ impl Ocaml {
         match question {
             Question::Stat(walk, stat) => *stat = self.stat(pause, *walk),
             Question::Get(control) => *control = Some(Control::of(&self.settings, self.stack_limit)),
-            Question::Set(control, done) => *done = self.change(control),
+            Question::Set(control, request) => *request = self.set(control),
             Question::MinorFree(words) => {
                 let size = self.nursery.size().to_words_up();
                 *words = size
@@ -33,9 +32,9 @@ impl Ocaml {
         self.counts.minor_words(pause.since.allocated.to_words_up())
     }
 
-    /// Changes the parameters, the policy and the minor heap last, as OCaml does. Returns whether
-    /// all hold: where the policy changes, a compaction has to come before.
-    fn change(&mut self, control: &Control) -> bool {
+    /// Changes the parameters: all but the policy and the minor heap at once. Returns the request
+    /// for the pause in which these two change, if they do.
+    fn set(&mut self, control: &Control) -> Option<Request> {
         let before = Control::of(&self.settings, self.stack_limit);
         self.messages.set(control.verbose);
         self.messages.parameters(&before, control);
@@ -49,16 +48,34 @@ impl Ocaml {
         };
         but_these.apply(&mut self.settings);
         self.stack_limit = Some(control.stack_limit);
-        if control.allocation_policy != before.allocation_policy {
-            if self.policy_change != PolicyChange::Compacted || !self.major.is_idle() {
-                self.policy_change = PolicyChange::Asked;
-                return false;
+        let if_new = |value, before| (value != before).then_some(value);
+        self.change = Change {
+            policy: if_new(control.allocation_policy, before.allocation_policy),
+            minor_heap: if_new(control.minor_heap_size, before.minor_heap_size),
+        };
+        match self.change {
+            Change { policy: Some(_), .. } => Some(Request::Compact),
+            Change { minor_heap, .. } => {
+                let words = minor_heap?;
+                self.messages.new_minor_heap(words);
+                Some(Request::Minor)
             }
-            self.policy_change = PolicyChange::None;
-            self.major.set_policy(Policy::of_number(control.allocation_policy));
         }
-        self.messages.last_parameters(&before, control);
-        control.apply(&mut self.settings);
+    }
+
+    /// Changes the size of the minor heap, which is empty, if the pause is one for that. Returns
+    /// whether it has another size. The policy has changed before, as in OCaml.
+    pub(super) fn change_minor_heap(&mut self, cause: Cause) -> bool {
+        if !matches!(cause, Cause::Asked(Request::Minor | Request::Compact)) {
+            return false;
+        }
+        let Some(words) = self.change.minor_heap.take() else {
+            return false;
+        };
+        if cause == Cause::Asked(Request::Compact) {
+            self.messages.new_minor_heap(words);
+        }
+        self.settings.minor_heap = Words(words as usize).to_bytes();
         true
     }
 
@@ -81,7 +98,7 @@ impl Ocaml {
             largest_free: census.largest_free.0 as u64,
             fragments: census.fragments,
             compactions: counts.compactions,
-            top_heap_words: counts.top_heap.max(heap).0 as u64,
+            top_heap_words: self.major.top().0 as u64,
             stack_size: pause.roots.frame_words().0 as u64,
             forced_major_collections: counts.forced,
         }

@@ -4,10 +4,11 @@
 //! floats. If it reaches `max_overhead`, another cycle follows in the same pause, and shows the
 //! overhead as it is. Where the program asks for the end of a cycle, that overhead decides at once.
 
+use super::Ocaml;
 use super::course::Course;
 use super::cycle::Done;
+use super::policy::Policy;
 use super::task::Major;
-use super::{Ocaml, PolicyChange};
 use gclab_core::collector::{Bump, Cause, Pause, Request};
 use gclab_core::mutant;
 
@@ -18,7 +19,19 @@ impl Ocaml {
             return;
         }
         match pause.cause {
-            Cause::Asked(Request::Compact) => self.compact(pause, &mut course.done),
+            Cause::Asked(Request::Compact) => {
+                let policy = self.change.policy.take();
+                self.settings.policy = policy.unwrap_or(self.settings.policy);
+                self.compact(pause, &mut course.done);
+                if let Some(policy) = policy {
+                    if course.done.compactions.count == 0 {
+                        // There was no memory for it, so the list is the old one.
+                        self.major.set_policy(Policy::of_number(policy));
+                    }
+                    self.settings.policy = self.major.space.list().number();
+                    self.messages.new_policy(policy);
+                }
+            }
             Cause::Asked(Request::Cycle | Request::Full) => {
                 self.messages.estimated_overhead(self.major.overhead());
                 if self.compaction_is_due() {
@@ -77,9 +90,6 @@ impl Ocaml {
     /// Compacts the major heap in any case. The minor heap is empty, and no cycle is under way.
     pub(super) fn compact(&mut self, pause: &mut Pause<'_, Bump>, done: &mut Done) {
         let compactions = self.major.compact(pause, &self.settings, &mut self.messages);
-        if self.policy_change == PolicyChange::Asked {
-            self.policy_change = PolicyChange::Compacted;
-        }
         self.counts.compactions += compactions.count;
         done.compactions += compactions;
     }

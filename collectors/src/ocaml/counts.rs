@@ -18,8 +18,6 @@ pub(super) struct Counts {
     pub(super) forced: u64,
     /// Compactions.
     pub(super) compactions: u64,
-    /// Most words of the major heap.
-    pub(super) top_heap: Words,
     /// Words allocated in the minor heap up to its last collection.
     pub(super) before_minor: Words,
 }
@@ -39,13 +37,9 @@ impl Counts {
         self.before_minor = self.minor_words(Words::ZERO);
     }
 
-    /// A pause ends, with a major heap of `heap` words.
-    pub(super) fn end(&mut self, heap: Words) {
-        self.top_heap = self.top_heap.max(heap);
-    }
-
-    /// The figures for the statistics of the run. `cycles` are over.
-    pub(super) fn figures(&self, cycles: u64, figure: &mut dyn FnMut(&'static str, u64)) {
+    /// The figures for the statistics of the run. `cycles` are over, and the major heap had
+    /// `top_heap` words at most.
+    pub(super) fn figures(&self, cycles: u64, top_heap: Words, figure: &mut dyn FnMut(&'static str, u64)) {
         figure("minor_words", self.minor_words(Words::ZERO).0 as u64);
         figure("promoted_words", self.promoted.0 as u64);
         figure("major_words", self.major_words().0 as u64);
@@ -53,7 +47,7 @@ impl Counts {
         figure("major_collections", cycles);
         figure("forced_major_collections", self.forced);
         figure("compactions", self.compactions);
-        figure("top_heap_words", self.top_heap.0 as u64);
+        figure("top_heap_words", top_heap.0 as u64);
     }
 
     /// Words allocated in the minor heap, with `since` words since the last pause.

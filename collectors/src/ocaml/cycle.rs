@@ -28,7 +28,7 @@ impl Budget {
     /// The work of a slice that has to do `share` of a cycle, in a heap of `heap` words.
     pub(super) fn of_share(share: f64, heap: Words, space_overhead: u64) -> Budget {
         Budget {
-            mark: words_to_mark(share, heap, space_overhead, 0),
+            mark: words_to_mark(share, heap, space_overhead),
             sweep: words_to_sweep(share, heap),
         }
     }

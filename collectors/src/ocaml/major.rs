@@ -32,6 +32,8 @@ pub(super) struct MajorHeap {
     /// The words of the heap when the last cycle began, and the words that it marked.
     pub(super) cycle: CycleWords,
     pub(super) stage: Stage,
+    /// The most words that the heap has had.
+    top: Words,
     /// Words of young large objects that were allocated since this was last asked for.
     direct: Words,
     /// The most words of a chunk. Under a limit chunks are small, so that more of them are free.
@@ -45,7 +47,11 @@ const CHUNKS: usize = 64;
 const LEAST_UNDER_A_LIMIT: Bytes = Bytes::kib(32);
 
 impl MajorHeap {
-    /// A heap of the size that `settings` say at first, or without memory if there is too little.
+    /// A heap of the size that `settings` say at first. The size that holds if none is given is cut
+    /// to a chunk of a heap with a limit.
+    ///
+    /// # Errors
+    /// If the heap has no memory for the tables, or for a size that is given.
     pub(super) fn new(heap: &mut Heap, settings: &Settings) -> Result<Self, OutOfMemory> {
         let most_chunk = Bytes(heap.room().0 / CHUNKS).max(LEAST_UNDER_A_LIMIT).to_words_up();
         let mut major = MajorHeap {
@@ -57,21 +63,48 @@ impl MajorHeap {
             marked: Amount::default(),
             cycle: CycleWords::default(),
             stage: Stage::Idle,
+            top: Words::ZERO,
             direct: Words::ZERO,
             most_chunk,
         };
         if settings.initial_heap > Words::ZERO {
             let words = settings.increment.clip(Words::ZERO, settings.initial_heap);
-            // A heap that is too small for it grows by smaller chunks.
-            let words = words.min(most_chunk);
-            let _ = major.space.grow(heap, &mut major.starts, &mut major.marks, words);
+            if settings.initial_heap_is_given {
+                major.grow_to(heap, words)?;
+            } else {
+                // A heap without memory for it grows by smaller chunks.
+                let _ = major.grow_to(heap, words.min(most_chunk));
+            }
         }
         Ok(major)
+    }
+
+    /// Adds chunks until the heap has `words` words.
+    ///
+    /// # Errors
+    /// If there is too little memory.
+    fn grow_to(&mut self, heap: &mut Heap, words: Words) -> Result<(), OutOfMemory> {
+        while self.chunk_words() < words {
+            let chunk = (words - self.chunk_words()).min(self.most_chunk);
+            self.space.grow(heap, &mut self.starts, &mut self.marks, chunk)?;
+            self.has_grown();
+        }
+        Ok(())
     }
 
     /// Words of all chunks and large objects: OCaml's `heap_words`.
     pub(super) fn words(&self) -> Words {
         self.space.memory().held() + self.large.held().to_words_up()
+    }
+
+    /// The most words that the heap has had: OCaml's `top_heap_words`.
+    pub(super) fn top(&self) -> Words {
+        self.top
+    }
+
+    /// The heap has a new chunk, or a new large object.
+    fn has_grown(&mut self) {
+        self.top = self.top.max(self.words());
     }
 
     /// Bytes of all blocks of old closures, those that are set aside too.
@@ -118,6 +151,7 @@ impl MajorHeap {
         if missing > Words::ZERO {
             let words = missing.min(self.most_chunk);
             let _ = self.space.grow(heap, &mut self.starts, &mut self.marks, words);
+            self.has_grown();
         }
     }
 
@@ -132,6 +166,7 @@ impl MajorHeap {
         self.starts.clear(at, at + Words(1));
         self.marks.clear(at, at + Words(1));
         self.direct += words;
+        self.has_grown();
         Ok(at)
     }
 
@@ -146,6 +181,7 @@ impl MajorHeap {
         });
         let promoted = marker.finish();
         assert_eq!(promoted.moved, promoted.words - promoted.large, "room was set aside");
+        self.has_grown();
         self.large.sweep_young(pause.heap, &self.starts);
         self.live += &promoted;
         self.marked += &promoted;
@@ -154,7 +190,7 @@ impl MajorHeap {
 
     /// Returns all chunks that are wholly free: memory is short.
     pub(super) fn shrink_to_the_least(&mut self, heap: &mut Heap) {
-        self.space.shrink(heap, Words::ZERO);
+        self.space.shrink(heap, Words::ZERO, None);
     }
 
     /// Chooses free blocks by another policy from now on, while no cycle is under way.

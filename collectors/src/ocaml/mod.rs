@@ -46,7 +46,7 @@ use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
     Alloc, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
-    NotBegun, Outcome, Pause, Refill, Work,
+    NotBegun, Outcome, Pause, Refill, Request, Work,
 };
 use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;
@@ -86,19 +86,19 @@ pub struct Ocaml {
     counts: Counts,
     /// `stack_limit` of the module, if the program has set it.
     stack_limit: Option<u64>,
-    policy_change: PolicyChange,
+    /// Of `Gc.set`.
+    change: Change,
     messages: Messages,
 }
 
-/// A change of the allocation policy, before which the heap is compacted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum PolicyChange {
-    #[default]
-    None,
-    /// The program asks for it.
-    Asked,
-    /// The heap has been compacted for it.
-    Compacted,
+/// Parameters that change in the next pause that the program asks for, where the minor heap is
+/// empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct Change {
+    /// A new allocation policy: the heap is compacted for it.
+    policy: Option<u64>,
+    /// A new size of the minor heap, in words.
+    minor_heap: Option<u64>,
 }
 
 // SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
@@ -139,7 +139,7 @@ unsafe impl Collector for Ocaml {
             is_urgent: false,
             counts: Counts::default(),
             stack_limit: None,
-            policy_change: PolicyChange::default(),
+            change: Change::default(),
             messages,
         };
         ocaml.set_area(heap, least)?;
@@ -175,7 +175,12 @@ impl Collect for Ocaml {
             self.occasion.slice_is_asked();
             return Ok(None);
         }
-        let at = self.major.allocate_large(heap, words)?;
+        let at = loop {
+            match self.major.allocate_large(heap, words) {
+                Ok(at) => break at,
+                Err(error) => self.give_way(heap).ok_or(error)?,
+            }
+        };
         self.counts.direct += words;
         self.messages.heap(self.major.words());
         Ok(Some(at))
@@ -185,6 +190,8 @@ impl Collect for Ocaml {
         // The words that are promoted may make a slice due, too: they are not known yet.
         self.task = if self.is_urgent || self.exhausted.is_some() {
             Task::everything()
+        } else if cause == Cause::Asked(Request::Minor) && self.change.minor_heap.is_some() {
+            Task::minor()
         } else {
             self.occasion.task(cause.request(), self.major.is_idle())
         };
@@ -217,15 +224,18 @@ impl Collect for Ocaml {
         };
         self.end_cycle(pause, &mut course);
         self.messages.slice_is_over();
+        let is_resized = self.change_minor_heap(pause.cause);
         if course.task.minor && !self.make_room(pause) {
             self.last_resort(pause, &mut course);
         }
-        self.counts.end(self.major.words());
         if let Some(last) = last {
             (self.counts, self.cycles) = last;
         }
         let is_asked = matches!(pause.cause, Cause::Asked(_));
         self.occasion.has_passed(course.task, course.cycle, is_asked);
+        if is_resized {
+            self.occasion.minor_heap_is_new();
+        }
         Ok(self.outcome(&course))
     }
 
@@ -252,7 +262,7 @@ impl Collect for Ocaml {
     }
 
     fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
-        self.counts.figures(self.cycles, figure);
+        self.counts.figures(self.cycles, self.major.top(), figure);
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -284,7 +294,10 @@ impl Ocaml {
         if !is_empty {
             self.messages.minor_begins();
         }
-        self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+        if !is_empty {
+            // (A minor heap that gave way to a large object may have no size.)
+            self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+        }
         let before = self.major.chunk_words();
         let promoted = self.major.promote(pause);
         self.nursery.reset();

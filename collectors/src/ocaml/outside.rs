@@ -7,9 +7,9 @@ use gclab_core::words::{Bytes, Words};
 /// Sums of such memory, as parts of the bounds that the ratios `m` and `M` set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outside {
-    /// Of closures in the minor heap. At 1 a minor collection is due.
+    /// Of closures in the minor heap. Above 1 a minor collection is due.
     minor: f64,
-    /// Of closures in the major heap, since the last slice. At 1 a slice is due.
+    /// Of closures in the major heap, since the last slice. Above 1 after an allocation, a slice is due.
     major: f64,
 }
 
@@ -19,7 +19,7 @@ impl Outside {
         let charge = ratios.charge(bytes, heap, minor_heap);
         self.minor += charge.minor;
         self.major += charge.major;
-        if self.minor >= 1.0 || self.major >= 1.0 {
+        if self.minor > 1.0 || self.major > 1.0 {
             Refill::Collect
         } else {
             Refill::Ready
@@ -28,7 +28,7 @@ impl Outside {
 
     /// Whether a minor collection is due.
     pub(super) fn minor_is_due(&self) -> bool {
-        self.minor >= 1.0
+        self.minor > 1.0
     }
 
     /// After a minor collection: the closures that survived it are in the major heap now.

@@ -63,6 +63,18 @@ impl Ocaml {
         }
     }
 
+    /// A large object has no room: frees a part of the minor heap that no mutator has begun to use,
+    /// and the room for its promotion. They come back at the next collection. `None` if there is
+    /// no such part.
+    pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
+        self.nursery.give_way(heap)?;
+        (self.is_urgent, self.area) = (true, Bytes::ZERO);
+        let size = self.nursery.size().to_words_up();
+        // There is room for more than that already.
+        let _ = self.major.prepare(heap, &self.settings, size);
+        Some(())
+    }
+
     /// Gives the minor heap the size `area`. A run of blocks ends at its middle, where a slice is
     /// due.
     fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {

@@ -38,6 +38,8 @@ pub struct Settings {
     pub window: usize,
     /// `h`: the major heap at first.
     pub initial_heap: Words,
+    /// Whether it is given. Then the heap has to have that size.
+    pub initial_heap_is_given: bool,
     /// The most words that a slice does in addition to those allocated since the last one (`-DI`).
     pub slice_limit: Option<Words>,
     /// `v`: the events at which messages are printed, a bit for each kind.
@@ -63,6 +65,7 @@ impl Settings {
             policy: value(OcamlLetter::Policy),
             window: value(OcamlLetter::Window) as usize,
             initial_heap: Words(value(OcamlLetter::InitialHeap) as usize),
+            initial_heap_is_given: config.ocaml.given(OcamlLetter::InitialHeap).is_some(),
             slice_limit: config.slice_limit,
             verbose: value(OcamlLetter::Verbose),
             custom: CustomRatios {

@@ -1,10 +1,10 @@
 //! The `major` part of a pause: a slice of a cycle, or the rest of it, or a whole one.
 
+use super::Ocaml;
 use super::cycle::{Budget, Done};
 use super::pace::{Owed, Slice, slice_is_due};
 use super::stage::Stage;
 use super::task::Major;
-use super::{Ocaml, PolicyChange};
 use gclab_core::collector::{Bump, Cause, Cycle, Pause, Request};
 use gclab_core::words::Words;
 
@@ -18,7 +18,7 @@ impl Ocaml {
             }
             Cause::Asked(Request::Cycle) => self.messages.cycle_finishes("requested by user"),
             Cause::Asked(Request::Full) => self.messages.full_cycle("requested by user"),
-            Cause::Asked(Request::Compact) if self.policy_change != PolicyChange::Asked => {
+            Cause::Asked(Request::Compact) if self.change.policy.is_none() => {
                 self.messages.compaction_is_asked();
             }
             _ => {}
@@ -28,7 +28,7 @@ impl Ocaml {
     /// The minor heap is empty: prints which cycle a compaction has come before it.
     pub(super) fn announce_cycle(&mut self, pause: &Pause<'_, Bump>) {
         if pause.cause == Cause::Asked(Request::Compact) {
-            let reason = if self.policy_change == PolicyChange::Asked {
+            let reason = if self.change.policy.is_some() {
                 "changing allocation policy"
             } else {
                 "compaction"
@@ -67,7 +67,6 @@ impl Ocaml {
         let owed = Owed {
             allocated,
             extra_resources: self.outside.take_owed(),
-            ..Owed::default()
         };
         self.messages.slice_begins(slice, allocated, owed.extra_resources);
         let all = owed.share(heap, overhead) + self.window.backlog();
@@ -135,7 +134,8 @@ impl Ocaml {
         if !self.major.is_idle() {
             done += self.finish_cycle(pause);
             self.cycles += 1;
-            if self.policy_change != PolicyChange::Asked {
+            let policy_changes = pause.cause == Cause::Asked(Request::Compact) && self.change.policy.is_some();
+            if !policy_changes {
                 done += self.slice(pause, Slice::Automatic);
                 self.messages.slice_is_over();
             }

@@ -42,6 +42,11 @@ impl Task {
         Task::after_minor(Major::Everything)
     }
 
+    /// A minor collection, and no slice unless much is promoted.
+    pub(super) fn minor() -> Task {
+        Task::after_minor(Major::Nothing)
+    }
+
     /// Whether a cycle ends in the pause, however little is left of it.
     pub(super) fn ends_cycle(self) -> bool {
         matches!(self.major, Major::Cycle | Major::Everything)
@@ -116,6 +121,11 @@ impl Occasion {
     /// A minor collection is due at the next pause.
     pub(super) fn minor_is_asked(&mut self) {
         self.is_full = true;
+    }
+
+    /// The minor heap has another size: its trigger is at its end, as in a new heap.
+    pub(super) fn minor_heap_is_new(&mut self) {
+        self.trigger = Trigger::End;
     }
 
     /// The task of a pause with this request, where the collector `is_idle`.

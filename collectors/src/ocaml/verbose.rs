@@ -305,7 +305,7 @@ impl Messages {
         }
     }
 
-    /// Parameters change, and those of [`Messages::last_parameters`] later.
+    /// Parameters change. (The policy and the minor heap change later.)
     pub(super) fn parameters(&mut self, old: &Control, new: &Control) {
         let of = |field: fn(&Control) -> u64| [field(old), field(new)];
         self.changed("space overhead", of(|c| c.space_overhead), "%");
@@ -321,14 +321,17 @@ impl Messages {
         self.changed("custom minor size limit", of(|c| c.custom_minor_max_size), "%");
     }
 
-    /// The policy and the size of the minor heap change.
-    pub(super) fn last_parameters(&mut self, old: &Control, new: &Control) {
-        let policies = [old.allocation_policy, new.allocation_policy];
-        self.changed("allocation policy", policies, "");
-        if old.minor_heap_size != new.minor_heap_size {
-            let size = new.minor_heap_size / 1024;
-            self.say(PARAMETERS, format_args!("New minor heap size: {size}k words\n"));
-        }
+    /// The policy has changed.
+    pub(super) fn new_policy(&mut self, policy: u64) {
+        self.say(PARAMETERS, format_args!("New allocation policy: {policy}\n"));
+    }
+
+    /// The size of the minor heap changes to `words` words.
+    pub(super) fn new_minor_heap(&mut self, words: u64) {
+        self.say(
+            PARAMETERS,
+            format_args!("New minor heap size: {}k words\n", words / 1024),
+        );
     }
 
     /// The run ends with these counters. Nothing is printed from now on.

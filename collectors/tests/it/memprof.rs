@@ -224,6 +224,49 @@ fn a_closure_whose_initialiser_panics_is_not_followed() {
     assert_eq!(sizes, [2; 6]);
 }
 
+/// Panics at the allocation of this number.
+struct Panics(u64, Adds);
+
+impl Tracker for Panics {
+    type Minor = usize;
+    type Major = usize;
+    fn alloc_minor(&mut self, allocation: &Allocation) -> Option<usize> {
+        let value = self.1.alloc_minor(allocation);
+        assert!(self.1.sums().minor != self.0, "on purpose");
+        value
+    }
+    fn alloc_major(&mut self, allocation: &Allocation) -> Option<usize> {
+        self.1.alloc_major(allocation)
+    }
+    fn promote(&mut self, value: usize) -> Option<usize> {
+        self.1.promote(value)
+    }
+    fn dealloc_minor(&mut self, value: usize) {
+        self.1.dealloc_minor(value);
+    }
+    fn dealloc_major(&mut self, value: usize) {
+        self.1.dealloc_major(value);
+    }
+}
+
+#[test]
+fn a_panic_of_a_tracker_is_one_of_the_allocation_and_the_rest_comes_later() {
+    let world = World::new::<Ocaml>(&config::<Ocaml>(64 << 10)).expect("a small heap");
+    let adds = Adds::default();
+    let ran = world.enter(|m| {
+        m.start_memprof(1.0, 0, Panics(3, adds.clone())).expect("not started");
+        (0..10).for_each(|_| _ = m.alloc_bytes(&[1; 8]));
+        assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
+        assert_eq!(adds.sums().minor, 3);
+        m.collect(Request::Full);
+        m.stop_memprof().expect("started");
+    });
+    ran.expect("room enough");
+    // The third had no value, so its death is not told.
+    let sums = adds.sums();
+    assert_eq!((sums.minor, sums.died_young, sums.died_old), (10, 9, 0));
+}
+
 #[test]
 fn all_threads_are_sampled() {
     let config = Config {

@@ -2,6 +2,7 @@
 
 use gclab_core::collector::Description;
 use gclab_core::config::{OcamlLetter, Parameter};
+use gclab_core::words::size::size_text;
 
 use super::{FLAGS, FlagError, FlagSpec, Flags, Value};
 
@@ -19,7 +20,8 @@ impl Flags {
     /// # Errors
     /// [`FlagError::NotHonoured`] for the first flag given that the collector does not honour,
     /// unless it turns something off; [`FlagError::Conflict`] if the collector cannot have as many
-    /// generations as `-G` says; an error of a flag of the collector's own (`--own`).
+    /// generations as `-G` says, or if a letter of OCaml's conflicts with another flag; an error of
+    /// a flag of the collector's own (`--own`).
     pub fn fit(&mut self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         self.check_honoured(collector, all)?;
         self.check_own(collector)?;
@@ -63,6 +65,25 @@ impl Flags {
             if !by_ghc && !by_ocaml {
                 self.config.ocaml.set(letter, Some(letter.default()));
             }
+        }
+        self.check_initial_heap()
+    }
+
+    /// Checks that the major heap that is given fits into the whole heap.
+    fn check_initial_heap(&self) -> Result<(), FlagError> {
+        let given = self.config.ocaml.given(OcamlLetter::InitialHeap);
+        let (Some(words), Some(max)) = (given, self.config.max_heap) else {
+            return Ok(());
+        };
+        if words > max.0 as u64 / 8 {
+            return Err(FlagError::Conflict {
+                flag: format!("--ocaml=h={words}"),
+                why: format!(
+                    "more words than the {} of -M{}: lower h or raise -M",
+                    max.0 / 8,
+                    size_text(max)
+                ),
+            });
         }
         Ok(())
     }

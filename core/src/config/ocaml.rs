@@ -69,7 +69,7 @@ impl OcamlLetter {
             OcamlLetter::MinorHeap => (4096, 1 << 28),
             OcamlLetter::Increment | OcamlLetter::InitialHeap => (0, MOST_WORDS),
             OcamlLetter::SpaceOverhead | OcamlLetter::CustomMajor | OcamlLetter::CustomMinor => (1, 1_000_000),
-            OcamlLetter::MaxOverhead => (0, 1_000_000),
+            OcamlLetter::MaxOverhead => (0, u32::MAX as u64),
             OcamlLetter::Policy => (0, 2),
             OcamlLetter::Window => (1, 50),
             OcamlLetter::Verbose => (0, 0x7ff),

@@ -12,7 +12,9 @@ use super::{Any, Gc, Handle, Mutator, NoGc};
 use crate::closure::Closure;
 use crate::kind::MutatorKind;
 use crate::roots::finalisers::{FinaliserTable, Occasion};
+use crate::roots::handles::HandleTable;
 use crate::sync::Arc;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The function of a finaliser.
@@ -27,9 +29,16 @@ type LastFinaliser<M> = dyn for<'h> FnOnce(&mut Mutator<'h, M>) + Send;
 type AlarmFunction<M> = dyn for<'h> FnMut(&mut Mutator<'h, M>) + Send;
 
 /// An alarm of a heap ([`NoGc::create_alarm`]).
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Alarm {
+    table: Arc<HandleTable>,
     number: u64,
+}
+
+impl fmt::Debug for Alarm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Alarm({})", self.number)
+    }
 }
 
 impl<'h, M: MutatorKind> NoGc<'h, M> {
@@ -75,13 +84,22 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     pub fn create_alarm(&self, function: impl for<'a> FnMut(&mut Mutator<'a, M>) + Send + 'static) -> Alarm {
         let function = Finaliser::Alarm(Box::new(function));
         Alarm {
+            table: Arc::clone(self.slow_path().handles()),
             number: self.register_finaliser(Occasion::Alarm, 0, function),
         }
     }
 
-    /// Ends the calls of an alarm of this heap.
+    /// Ends the calls of an alarm. Without effect if they have ended.
+    ///
+    /// # Panics
+    /// If the alarm belongs to another heap.
     pub fn delete_alarm(&self, alarm: Alarm) {
-        self.slow_path().remove_alarm(alarm.number);
+        let world = self.slow_path();
+        assert!(
+            Arc::ptr_eq(&alarm.table, world.handles()),
+            "an alarm was deleted in a heap that it does not belong to"
+        );
+        world.remove_alarm(alarm.number);
     }
 
     fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {

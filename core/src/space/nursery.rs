@@ -168,8 +168,9 @@ impl Nursery {
         Ok(Some(run.start()))
     }
 
-    /// Frees a run that no mutator has begun to use; `None` if there is none.
-    fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
+    /// Frees a run that no mutator has begun to use, where memory is short; `None` if there is
+    /// none. The areas are smaller until the next [`Nursery::resize`].
+    pub fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         let unused = |area: &&mut Area| area.next < area.runs.len();
         let area = self
             .areas

@@ -249,6 +249,11 @@ fn collectors_name_their_own_steps() {
             shown.lines().any(|line| line.starts_with(&format!("{large}  "))),
             "{collector}: {shown}"
         );
+        assert!(!shown.contains("from  to"), "{collector}: {shown}");
+        assert!(
+            collector != "gen-immix" || shown.contains("from nursery to old"),
+            "{shown}"
+        );
         assert!(
             collector == "copying" || !shown.contains("aged"),
             "{collector}: {shown}"

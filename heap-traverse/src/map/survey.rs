@@ -38,15 +38,15 @@ impl HeapMap {
         large.sort_by_key(|object| Reverse(object.words));
         large.truncate(MOST_LARGE);
         let usage = |tile: u32| tiles.get(tile as usize).map(|tile| tile.usage);
-        // Closures that leave a tile which the map before did not have were allocated since.
+        // Closures that leave a tile which the map before did not have were allocated since, in the
+        // first step that the collector has.
+        let first = totals.step_names.iter().position(|name| !name.is_empty()).unwrap_or(0);
+        let young = Use::Small(first as u8);
         let used_before = |tile: u32| {
             let before = before?;
             let place = (u64::from(tile) << shift) / u64::from(before.tile_blocks);
-            let usage = before
-                .tiles
-                .get(place as usize)
-                .map_or(Use::Small(0), |tile| tile.usage);
-            Some(if usage.is_allocated() { usage } else { Use::Small(0) })
+            let usage = before.tiles.get(place as usize).map_or(young, |tile| tile.usage);
+            Some(if usage.is_allocated() { usage } else { young })
         };
         let moves = moves::of(moves, shift, &mut totals, used_before, usage);
         HeapMap {

@@ -25,7 +25,7 @@ pub(super) fn setting() -> impl Strategy<Value = Setting> {
         0u64..3,
         1u64..300,
         1u64..9,
-        prop_oneof![Just(0u64), Just(126_976)],
+        prop_oneof![Just(0u64), Just(61_440)],
         most_overhead,
     );
     let letters = letters.prop_map(|(policy, overhead, window, heap, most)| [policy, overhead, window, heap, most]);

@@ -82,7 +82,10 @@ impl Control {
 
     /// Changes the settings that it has.
     pub(in super::super) fn apply(&self, settings: &mut Settings) {
-        settings.minor_heap = Words(self.minor_heap_size as usize).to_bytes();
+        // `-A` may be no whole words.
+        if self.minor_heap_size != settings.minor_heap.to_words_up().0 as u64 {
+            settings.minor_heap = Words(self.minor_heap_size as usize).to_bytes();
+        }
         settings.increment = Increment::of_number(self.major_heap_increment);
         settings.space_overhead = self.space_overhead;
         settings.compaction.max_overhead = self.max_overhead;
@@ -96,31 +99,29 @@ impl Control {
         };
     }
 
-    /// Checks that each field is in its range, which is that of its letter.
-    pub(super) fn check(&self) -> Result<(), InvalidControl> {
-        let of = |letter: OcamlLetter, field, value| (letter.range(), field, value);
+    /// Checks that each field is in the range of its letter, or as it was `before`.
+    pub(super) fn check(&self, before: &Control) -> Result<(), InvalidControl> {
+        let of = |letter: OcamlLetter, field, value: fn(&Control) -> u64| {
+            ((letter.range(), field), [value(before), value(self)])
+        };
         let fields = [
-            of(OcamlLetter::MinorHeap, "minor_heap_size", self.minor_heap_size),
-            of(
-                OcamlLetter::Increment,
-                "major_heap_increment",
-                self.major_heap_increment,
-            ),
-            of(OcamlLetter::SpaceOverhead, "space_overhead", self.space_overhead),
-            of(OcamlLetter::Verbose, "verbose", self.verbose),
-            of(OcamlLetter::MaxOverhead, "max_overhead", self.max_overhead),
-            of(OcamlLetter::Policy, "allocation_policy", self.allocation_policy),
-            of(OcamlLetter::Window, "window_size", self.window_size),
-            of(OcamlLetter::CustomMajor, "custom_major_ratio", self.custom_major_ratio),
-            of(OcamlLetter::CustomMinor, "custom_minor_ratio", self.custom_minor_ratio),
-            of(
-                OcamlLetter::CustomMinorMax,
-                "custom_minor_max_size",
-                self.custom_minor_max_size,
-            ),
+            of(OcamlLetter::MinorHeap, "minor_heap_size", |c| c.minor_heap_size),
+            of(OcamlLetter::Increment, "major_heap_increment", |c| {
+                c.major_heap_increment
+            }),
+            of(OcamlLetter::SpaceOverhead, "space_overhead", |c| c.space_overhead),
+            of(OcamlLetter::Verbose, "verbose", |c| c.verbose),
+            of(OcamlLetter::MaxOverhead, "max_overhead", |c| c.max_overhead),
+            of(OcamlLetter::Policy, "allocation_policy", |c| c.allocation_policy),
+            of(OcamlLetter::Window, "window_size", |c| c.window_size),
+            of(OcamlLetter::CustomMajor, "custom_major_ratio", |c| c.custom_major_ratio),
+            of(OcamlLetter::CustomMinor, "custom_minor_ratio", |c| c.custom_minor_ratio),
+            of(OcamlLetter::CustomMinorMax, "custom_minor_max_size", |c| {
+                c.custom_minor_max_size
+            }),
         ];
-        for ((least, most), field, value) in fields {
-            if !(least..=most).contains(&value) {
+        for (((least, most), field), [before, value]) in fields {
+            if value != before && !(least..=most).contains(&value) {
                 return Err(InvalidControl {
                     field,
                     value,

@@ -1,7 +1,7 @@
 //! OCaml's module `Gc`: the functions of a program to steer its memory manager and to ask it.
 //!
 //! [`GcModule::gc`] returns the module of a mutator under the collector `ocaml`. The functions have
-//! OCaml's names and meanings. Those that need no collection are in [`View`], which
+//! OCaml's names and meanings. Those of finalisers and alarms are in [`View`], too, which
 //! [`GcView::gc`] returns, so that they can be called while there are pointers.
 
 mod control;
@@ -49,7 +49,7 @@ pub trait GcModule<'h, M: MutatorKind> {
     fn gc(&mut self) -> Result<Module<'_, 'h, M>, NotOcaml>;
 }
 
-/// Gives views of mutators the part of the module `Gc` that never collects.
+/// Gives views of mutators the part of the module `Gc` that never collects: finalisers and alarms.
 pub trait GcView<'h, M: MutatorKind> {
     /// That part of the module.
     ///
@@ -83,7 +83,7 @@ impl<'h, M: MutatorKind> GcView<'h, M> for NoGc<'h, M> {
 #[derive(Debug)]
 pub struct Module<'m, 'h, M: MutatorKind>(&'m mut Mutator<'h, M>);
 
-/// The functions of the module `Gc` that never collect.
+/// The functions of the module `Gc` for finalisers and alarms, which never collect.
 #[derive(Debug)]
 pub struct View<'m, 'h, M: MutatorKind>(&'m NoGc<'h, M>);
 
@@ -131,21 +131,18 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         }
     }
 
-    /// Changes the parameters. A new size of the minor heap has a minor collection come first, and
-    /// a new allocation policy a compaction.
+    /// Changes the parameters. For a new size of the minor heap there is a minor collection, and
+    /// for a new allocation policy a compaction.
     ///
     /// # Errors
-    /// If a parameter is out of its range. Then nothing is changed. (OCaml takes the nearest legal
-    /// value, without a word.)
+    /// If a parameter changes to a value out of its range. Then nothing is changed. (OCaml takes
+    /// the nearest legal value, without a word.)
     pub fn set(&mut self, control: Control) -> Result<(), InvalidControl> {
-        control.check()?;
         let before = self.get();
-        // A new policy needs a compaction, and another thread may begin a cycle after it.
-        while !matches!(self.ask(Question::Set(control, false)), Question::Set(_, true)) {
-            self.0.collect(Request::Compact);
-        }
-        if control.minor_heap_size != before.minor_heap_size {
-            self.minor();
+        control.check(&before)?;
+        match self.ask(Question::Set(control, None)) {
+            Question::Set(_, request) => request.into_iter().for_each(|request| self.0.collect(request)),
+            question => unreachable!("{question:?}"),
         }
         Ok(())
     }
@@ -227,6 +224,41 @@ impl<M: MutatorKind> Module<'_, '_, M> {
     /// choice to the system.
     pub fn huge_fallback_count(&mut self) -> u64 {
         0
+    }
+
+    /// Registers `f` as a finaliser of `closure`: see [`NoGc::finalise`]. Once the handle is
+    /// dropped it does not keep the closure alive. ([`View::finalise`] takes a pointer.)
+    pub fn finalise<T: Closure>(
+        &mut self,
+        f: impl for<'a> FnOnce(&mut Mutator<'a, M>, Handle<T>) + Send + 'static,
+        closure: &Handle<T>,
+    ) {
+        self.0.finalise(closure.open(self.0), f);
+    }
+
+    /// Registers `f` as a finaliser that runs when `closure` is gone for good: see
+    /// [`NoGc::finalise_last`].
+    pub fn finalise_last<T: Closure>(
+        &mut self,
+        f: impl for<'a> FnOnce(&mut Mutator<'a, M>) + Send + 'static,
+        closure: &Handle<T>,
+    ) {
+        self.0.finalise_last(closure.open(self.0), f);
+    }
+
+    /// Lets the next finaliser begin: see [`NoGc::finalise_release`].
+    pub fn finalise_release(&mut self) {
+        self.0.finalise_release();
+    }
+
+    /// Has `f` called at the end of each cycle: see [`NoGc::create_alarm`].
+    pub fn create_alarm(&mut self, f: impl for<'a> FnMut(&mut Mutator<'a, M>) + Send + 'static) -> Alarm {
+        self.0.create_alarm(f)
+    }
+
+    /// Ends the calls of an alarm: see [`NoGc::delete_alarm`].
+    pub fn delete_alarm(&mut self, alarm: Alarm) {
+        self.0.delete_alarm(alarm);
     }
 
     /// Starts `Memprof`: see [`Mutator::start_memprof`].

@@ -2,6 +2,7 @@
 //! (`collectors/src/ocaml/answers.rs`).
 
 use super::{Control, Stat};
+use gclab_core::mutator::Request;
 use std::fmt;
 use std::io::Write;
 
@@ -21,8 +22,8 @@ pub(in super::super) enum Question {
     Stat(bool, Stat),
     /// The parameters.
     Get(Option<Control>),
-    /// New parameters, and whether all hold: a new policy needs a compaction first.
-    Set(Control, bool),
+    /// New parameters, and the request for the pause in which the last of them change.
+    Set(Control, Option<Request>),
     /// The free words of the minor heap.
     MinorFree(u64),
     /// A bucket of the window, in millionths of a cycle.

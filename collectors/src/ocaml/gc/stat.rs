@@ -40,7 +40,8 @@ pub struct Stat {
     pub top_heap_words: u64,
     /// Words of the frames of all threads.
     pub stack_size: u64,
-    /// Number of whole cycles that the program asked for.
+    /// Number of whole cycles that the program asked for, and of those before an automatic
+    /// compaction.
     pub forced_major_collections: u64,
 }
 

@@ -75,7 +75,7 @@ impl MajorHeap {
         messages.compaction_begins();
         let slid = self.slide(pause, settings, first).unwrap_or_default();
         let keep = Compaction::free_words(self.in_use(), settings.space_overhead);
-        self.space.shrink(pause.heap, keep);
+        self.space.shrink(pause.heap, keep, first);
         messages.heap(self.words());
         messages.compaction_is_over();
         slid
@@ -96,6 +96,7 @@ impl MajorHeap {
         }
         messages.second_compaction(words);
         let chunk = self.space.grow(pause.heap, &mut self.starts, &mut self.marks, words);
+        self.has_grown();
         messages.set_heap(self.words());
         chunk.ok()
     }

@@ -14,8 +14,8 @@ pub struct CustomRatios {
     pub minor_max: Bytes,
 }
 
-/// The parts that an allocation of such memory adds to two sums. When a sum comes to 1, a slice or
-/// a minor collection is due.
+/// The parts that an allocation of such memory adds to two sums. When a sum is more than 1, a
+/// slice or a minor collection is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CustomCharge {
     /// For the minor heap, until its next collection.
@@ -43,16 +43,13 @@ impl CustomRatios {
         let here = bytes.min(self.minor_max);
         CustomCharge {
             minor: part(here, minor),
-            major: part(bytes - here, major),
-            at_promotion: part(here, major),
+            major: part(bytes - here, major).min(1.0),
+            at_promotion: part(here, major).min(1.0),
         }
     }
 }
 
-/// A part of a bound. Of a bound of nothing, anything is all.
+/// A part of a bound. A bound of nothing is one byte.
 fn part(bytes: Bytes, most: Bytes) -> f64 {
-    if bytes == Bytes::ZERO {
-        return 0.0;
-    }
-    bytes.min(most.max(Bytes(1))).0 as f64 / most.0.max(1) as f64
+    bytes.0 as f64 / most.0.max(1) as f64
 }

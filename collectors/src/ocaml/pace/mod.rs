@@ -22,14 +22,10 @@ use gclab_core::words::Words;
 pub const MOST_SHARE: f64 = 0.3;
 
 /// The allocations of the program since the last slice.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Owed {
     /// Words allocated in the major heap: directly, or by promotion.
     pub allocated: Words,
-    /// Bytes allocated outside the heap for closures that depend on them.
-    pub dependent_allocated: usize,
-    /// Bytes outside the heap that all such closures have.
-    pub dependent_size: usize,
     /// The sum of resources that were used up, each as a part of its bound.
     pub extra_resources: f64,
 }
@@ -37,15 +33,7 @@ pub struct Owed {
 impl Owed {
     /// The share of a cycle that is owed for it in a heap of `heap` words.
     pub fn share(&self, heap: Words, space_overhead: u64) -> f64 {
-        let dependent = if self.dependent_size > 0 {
-            let overhead = space_overhead as f64;
-            self.dependent_allocated as f64 * (100.0 + overhead) / self.dependent_size as f64 / overhead
-        } else {
-            0.0
-        };
-        share_of(self.allocated, heap, space_overhead)
-            .max(dependent)
-            .max(self.extra_resources)
+        share_of(self.allocated, heap, space_overhead).max(self.extra_resources)
     }
 }
 
@@ -56,10 +44,8 @@ pub fn share_of(words: Words, heap: Words, space_overhead: u64) -> f64 {
 }
 
 /// The words that a slice of `share` marks. Marking takes 40 % of the time of a cycle.
-/// `roots` are those that are marked a part at a time.
-pub fn words_to_mark(share: f64, heap: Words, space_overhead: u64, roots: usize) -> Words {
-    let words = heap.0 as f64 * 250.0 / (100.0 + space_overhead as f64) + roots as f64;
-    Words((share * words) as usize)
+pub fn words_to_mark(share: f64, heap: Words, space_overhead: u64) -> Words {
+    Words((share * heap.0 as f64 * 250.0 / (100.0 + space_overhead as f64)) as usize)
 }
 
 /// The words that a slice of `share` sweeps. Sweeping takes 60 % of the time of a cycle.

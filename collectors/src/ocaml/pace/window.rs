@@ -46,11 +46,6 @@ impl Window {
         }
     }
 
-    /// The number of buckets.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Changes the number of buckets. The work that they hold is spread evenly.
     pub fn resize(&mut self, size: usize) {
         let total: f64 = self.buckets[..self.size].iter().sum();

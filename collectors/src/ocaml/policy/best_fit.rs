@@ -138,9 +138,4 @@ impl FreeList for BestFit {
             self.insert_large(memory, block);
         }
     }
-
-    fn largest(&self, memory: &FreeMemory) -> Words {
-        let small = self.small.greatest().unwrap_or_default();
-        self.tree.largest(memory).max(small)
-    }
 }

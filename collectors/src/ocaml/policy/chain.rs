@@ -12,11 +12,6 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The first block.
-    pub(super) fn first(&self) -> Option<FreeBlock> {
-        self.first
-    }
-
     /// The block behind `block`, or the first behind none.
     pub(super) fn behind(&self, memory: &FreeMemory, block: Option<FreeBlock>) -> Option<FreeBlock> {
         match block {

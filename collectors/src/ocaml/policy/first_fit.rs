@@ -135,9 +135,4 @@ impl FreeList for FirstFit {
         self.forget_from(block);
         self.chain.insert_swept(memory, block);
     }
-
-    fn largest(&self, memory: &FreeMemory) -> Words {
-        let blocks = std::iter::successors(self.chain.first(), |&block| memory.link(block, Link::Next));
-        blocks.map(|block| memory.words(block)).max().unwrap_or_default()
-    }
 }

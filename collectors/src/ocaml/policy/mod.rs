@@ -35,6 +35,15 @@ impl Policy {
             _ => Policy::BestFit(BestFit::default()),
         }
     }
+
+    /// The number of the policy.
+    pub fn number(&self) -> u64 {
+        match self {
+            Policy::NextFit(_) => 0,
+            Policy::FirstFit(_) => 1,
+            Policy::BestFit(_) => 2,
+        }
+    }
 }
 
 /// Calls the same method of the policy.
@@ -77,9 +86,5 @@ impl FreeList for Policy {
 
     fn swept(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         each!(self, list => list.swept(memory, block));
-    }
-
-    fn largest(&self, memory: &FreeMemory) -> Words {
-        each!(self, list => list.largest(memory))
     }
 }

@@ -63,9 +63,4 @@ impl FreeList for NextFit {
     fn swept(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         self.chain.insert_swept(memory, block);
     }
-
-    fn largest(&self, memory: &FreeMemory) -> Words {
-        let blocks = std::iter::successors(self.chain.first(), |&block| memory.link(block, Link::Next));
-        blocks.map(|block| memory.words(block)).max().unwrap_or_default()
-    }
 }

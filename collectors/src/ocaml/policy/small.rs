@@ -23,11 +23,6 @@ impl SmallLists {
         (sizes != 0).then(|| words + Words(sizes.trailing_zeros() as usize))
     }
 
-    /// The greatest size that has a block.
-    pub(super) fn greatest(&self) -> Option<Words> {
-        self.sizes.checked_ilog2().map(|bit| Words(bit as usize))
-    }
-
     /// Removes the first block of a size, which has one.
     #[inline(always)]
     pub(super) fn pop(&mut self, memory: &FreeMemory, words: Words) -> Option<FreeBlock> {

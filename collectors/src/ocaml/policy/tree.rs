@@ -123,12 +123,6 @@ impl Tree {
         memory.set_link(block, Link::Right, right);
         self.root = Some(block);
     }
-
-    /// The words of the largest block; 0 if there is none.
-    pub(super) fn largest(&self, memory: &FreeMemory) -> Words {
-        let nodes = std::iter::successors(self.root, |&node| memory.link(node, Link::Right));
-        nodes.last().map_or(Words::ZERO, |node| memory.words(node))
-    }
 }
 
 /// Makes two blocks of a ring neighbours.

@@ -10,8 +10,8 @@ use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
-use std::sync::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 under_every_collector! {
     fn nothing_in_a_closure_is_allowed_too<C>() {
@@ -151,6 +151,26 @@ under_every_collector! {
         drop(world);
         std::thread::spawn(move || drop(leaked)).join().expect("no panic");
         KEPT.lock().expect("not poisoned").clear();
+    }
+
+    fn an_alarm_is_deleted_in_its_own_heap<C>() {
+        let (world, other) = (world::<C>(), world::<C>());
+        let alarm = other.enter(|m| m.create_alarm(|_| unreachable!("deleted"))).expect("room enough");
+        let ran = Arc::new(AtomicU64::new(0));
+        world.enter(|m| {
+            // It has the number of the alarm.
+            let count = Arc::clone(&ran);
+            let (view, list) = m.with_view(|m| m.alloc(|_| List::new(1, None)));
+            view.finalise(list, move |_, _| _ = count.fetch_add(1, Relaxed));
+            panics(|| m.delete_alarm(alarm.clone()));
+            m.collect(Request::Full);
+        }).expect("usable");
+        assert_eq!(ran.load(Relaxed), 1);
+        other.enter(|m| {
+            m.delete_alarm(alarm.clone());
+            m.delete_alarm(alarm);
+            m.collect(Request::Full);
+        }).expect("room enough");
     }
 
     fn words_are_lent_to_threads<C>() {

@@ -5,6 +5,7 @@ use crate::basics::config;
 use gclab_collectors::Ocaml;
 use gclab_collectors::ocaml::{Control, GcModule, InvalidControl};
 use gclab_core::config::Config;
+use gclab_core::words::Bytes;
 
 #[test]
 fn new_parameters_hold_and_wrong_ones_change_nothing() {
@@ -71,6 +72,61 @@ fn new_parameters_hold_and_wrong_ones_change_nothing() {
         }
         assert_eq!(gc.get(), other);
         drop(kept);
+    });
+}
+
+/// `-A` has a wider range than `s`, so the present size may be one that no program may choose.
+#[test]
+fn the_present_parameters_are_legal_whatever_they_are() {
+    for area in [8 << 10, 20_003, 4 << 30] {
+        let config = Config {
+            max_heap: Some(Bytes::mib(64)),
+            ..config::<Ocaml>(area)
+        };
+        let world = world(&config);
+        let ran = world.enter(|m| {
+            let kept = allocate(m, 100, 10);
+            let mut gc = m.gc().expect("ocaml");
+            let (control, stat, free) = (gc.get(), gc.stat(), gc.get_minor_free());
+            gc.set(control).unwrap_or_else(|error| panic!("-A{area}: {error}"));
+            assert_eq!((gc.get(), gc.stat(), gc.get_minor_free()), (control, stat, free));
+            let other = Control {
+                space_overhead: 90,
+                ..control
+            };
+            gc.set(other).expect("legal beside it");
+            assert_eq!((gc.get(), gc.get_minor_free()), (other, free));
+            let wrong = Control {
+                minor_heap_size: control.minor_heap_size + (1 << 30),
+                ..control
+            };
+            assert_eq!(gc.set(wrong).map_err(|error| error.field), Err("minor_heap_size"));
+            drop(kept);
+        });
+        ran.expect("room enough");
+    }
+}
+
+/// In OCaml 4.13 the first minor collection comes after as many words, too.
+#[test]
+fn a_new_minor_heap_is_used_up_before_its_first_collection() {
+    with_module(|m| {
+        let mut gc = m.gc().expect("ocaml");
+        let control = gc.get();
+        let larger = Control {
+            minor_heap_size: 2 * MINOR,
+            ..control
+        };
+        gc.set(larger).expect("legal");
+        let before = gc.quick_stat();
+        let used = loop {
+            allocate(m, 1, 8);
+            let stat = m.gc().expect("ocaml").quick_stat();
+            if stat.minor_collections > before.minor_collections {
+                break stat.minor_words - before.minor_words;
+            }
+        };
+        assert_eq!(used, 2.0 * MINOR as f64 + 8.0);
     });
 }
 

@@ -114,21 +114,15 @@ impl<L: FreeList> Model<L> {
 
     fn check(&self) {
         assert_eq!(self.free.values().copied().sum::<Words>(), self.memory.free());
-        let largest = self.free.values().max().copied().unwrap_or_default();
-        assert_eq!(self.list.largest(&self.memory), largest);
     }
 
     /// Takes one block after the other from the list: it has each one once.
     fn drain(mut self) {
-        loop {
-            let largest = self.list.largest(&self.memory);
-            if largest == Words::ZERO {
-                break;
-            }
+        while let Some(&largest) = self.free.values().max() {
             let at = self.list.take(&mut self.memory, largest).expect("the largest block");
             assert_eq!(self.free.remove(&at), Some(largest), "{at} of the list");
         }
-        assert!(self.free.is_empty(), "{:?} are in no list", self.free);
+        assert_eq!(self.list.take(&mut self.memory, Words(1)), None, "no other block");
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "O",
         MaxOverhead,
         "500",
-        "compact the major heap when free memory is this percentage of live data; 1000000: never"
+        "compact the major heap when free memory is this percentage of live data; 1000000 or more: never"
     ),
     letter!(
         "a",
@@ -67,7 +67,12 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "1",
         "minor collections over which the work of slices is smoothed"
     ),
-    letter!("h", InitialHeap, "126976", "words of the major heap at first"),
+    letter!(
+        "h",
+        InitialHeap,
+        "126976",
+        "words of the major heap at first; more than -M allows are refused"
+    ),
     letter!("v", Verbose, "0", "messages on standard error, a bit for each kind"),
     letter!(
         "M",

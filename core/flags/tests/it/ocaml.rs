@@ -16,6 +16,7 @@ static OCAML: Description = Description {
         Parameter::OldFactor,
         Parameter::Ocaml(OcamlLetter::MinorHeap),
         Parameter::Ocaml(OcamlLetter::SpaceOverhead),
+        Parameter::Ocaml(OcamlLetter::InitialHeap),
     ]],
     generations: (2, 2),
 };
@@ -125,6 +126,18 @@ fn the_environment_is_weaker_than_flags_and_its_errors_name_it() {
 }
 
 #[test]
+fn a_major_heap_at_first_fits_into_the_whole_heap() {
+    let initial = |words: &str| fitted(words).map(|config| config.ocaml.given(OcamlLetter::InitialHeap));
+    assert_eq!(initial("--ocaml=h=1M -M8m"), Ok(Some(1 << 20)));
+    assert_eq!(initial("--ocaml=h=1M"), Ok(Some(1 << 20)));
+    assert_eq!(initial("-M2m"), Ok(None));
+    assert_eq!(
+        initial("--ocaml=h=0x100001 -M8m"),
+        Err("--ocaml=h=1048577 is more words than the 1048576 of -M8m: lower h or raise -M".to_owned())
+    );
+}
+
+#[test]
 fn a_letter_and_ghcs_flag_for_it_exclude_each_other() {
     let letters = |config: Config| {
         let given = |letter| config.ocaml.given(letter);
@@ -143,6 +156,6 @@ fn a_letter_and_ghcs_flag_for_it_exclude_each_other() {
     );
     assert_eq!(
         fitted("--ocaml=w=3").map(letters),
-        Err("--ocaml=w=3: the ocaml collector does not honour this flag; nor does any other yet; of the flags for collectors, ocaml honours -A, -F, --ocaml=s and --ocaml=o".to_owned())
+        Err("--ocaml=w=3: the ocaml collector does not honour this flag; nor does any other yet; of the flags for collectors, ocaml honours -A, -F, --ocaml=s, --ocaml=o and --ocaml=h".to_owned())
     );
 }

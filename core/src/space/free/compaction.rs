@@ -12,7 +12,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// # Panics
     /// If a marking or a sweep is under way.
     pub(crate) fn take_chunks(&mut self) -> Vec<BlockRun> {
-        assert!(self.ahead.is_none() && !self.black, "a cycle knows its chunks");
+        assert!(!self.is_sweeping() && !self.black, "a cycle knows its chunks");
         let chunks = std::mem::take(&mut self.memory).chunks;
         for chunk in &chunks {
             // SAFETY: the chunk is the space's, and committed.

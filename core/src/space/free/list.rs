@@ -37,7 +37,4 @@ pub trait FreeList: fmt::Debug + Send + 'static {
 
     /// Adds a block that the sweep has made.
     fn swept(&mut self, memory: &mut FreeMemory, block: FreeBlock);
-
-    /// The words of the largest block; 0 if there is none.
-    fn largest(&self, memory: &FreeMemory) -> Words;
 }

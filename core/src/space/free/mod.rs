@@ -81,7 +81,7 @@ impl<L: FreeList> FreeSpace<L> {
         &self.memory
     }
 
-    /// The free list, for its figures.
+    /// The free list.
     pub fn list(&self) -> &L {
         &self.list
     }
@@ -141,23 +141,23 @@ impl<L: FreeList> FreeSpace<L> {
         Ok(())
     }
 
-    /// Returns chunks that are free as a whole to the heap. The first of them stay, until `keep`
-    /// words are free with them and with the free blocks of the other chunks. Returns the number of
-    /// those that went.
+    /// Returns chunks that are free as a whole to the heap. The first of them by address stay, but
+    /// `first` before all, until `keep` words are free with them and with the free blocks of the
+    /// other chunks.
     ///
     /// # Panics
     /// If a sweep is under way.
-    pub fn shrink(&mut self, heap: &mut Heap, keep: Words) -> usize {
-        assert!(self.ahead.is_none(), "a sweep knows its chunks");
+    pub fn shrink(&mut self, heap: &mut Heap, keep: Words, first: Option<BlockRun>) {
+        assert!(!self.is_sweeping(), "a sweep knows its chunks");
         let filling = |run: &BlockRun| {
             self.memory
                 .filling(*run)
-                .map(|block| (block, run.bytes().to_words_up()))
+                .map(|block| (first != Some(*run), block, run.bytes().to_words_up()))
         };
-        let chunks: Vec<_> = self.memory.chunks().iter().filter_map(filling).collect();
-        let mut stays = self.memory.free() - chunks.iter().map(|(_, words)| *words).sum();
-        let before = self.memory.chunks().len();
-        for (block, words) in chunks {
+        let mut chunks: Vec<_> = self.memory.chunks().iter().filter_map(filling).collect();
+        chunks.sort_by_key(|(is_later, ..)| *is_later);
+        let mut stays = self.memory.free() - chunks.iter().map(|(_, _, words)| *words).sum();
+        for (_, block, words) in chunks {
             if stays < keep {
                 stays += words;
             } else {
@@ -165,7 +165,6 @@ impl<L: FreeList> FreeSpace<L> {
                 heap.free(self.memory.remove(block));
             }
         }
-        before - self.memory.chunks().len()
     }
 
     /// A new run, without bits.

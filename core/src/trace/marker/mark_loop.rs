@@ -247,8 +247,16 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             ClosureRef(waiting.as_ptr())
         };
         let at = closure.addr();
-        // SAFETY: a closure of the heap, which moves no more.
-        let extent = unsafe { closure.extent() };
+        // SAFETY: a closure of the heap, which moves no more. Another thread may still try to
+        // decide that it moves, in vain.
+        let extent = unsafe {
+            let header = if D::MOVES && PARALLEL {
+                closure.shared_header()
+            } else {
+                closure.header()
+            };
+            closure.extent_from(header)
+        };
         let is_left_out = extent.words >= LARGE_OBJECT && mutant!("mark/large-not-taken");
         if is_left_out || !self.marks.mark::<PARALLEL>(at, extent.words) {
             return;

@@ -226,6 +226,7 @@ fn compare_sides(
     let (judged, taken_back) = judge_together(&mut rows);
     let mut cautions = cautions(base, new);
     cautions.extend(caution_of_whole_runs(&rows));
+    cautions.extend(caution_of_counters(base, new, &rows));
     cautions.extend(means.as_ref().and_then(|means| means.as_ref().err().cloned()));
     if other_flags && !rows.is_empty() {
         cautions.push("the two have no flags in common: each is compared with the flags that its runs have".to_owned());
@@ -344,9 +345,19 @@ fn caution_of_whole_runs(rows: &[Row]) -> Option<String> {
     (count > 0).then(|| {
         format!(
             "the times, pauses, allocation and copying of {count} of {} configurations are those of whole runs, with \
-             set-up and exit: a gclab without phases recorded some of their runs",
+             set-up and exit: some of their runs, of a program or of an older gclab, have no phases",
             rows.len()
         )
+    })
+}
+
+/// A caution if a side of some rows read counters at its pauses and the other, a program, did not.
+fn caution_of_counters(base: &Results, new: &Results, rows: &[Row]) -> Option<String> {
+    let reads = |dir: &Results| dir.manifest().pause_counters == Some(true);
+    let is_one_sided = reads(base) && reads(new) && rows.iter().any(|row| row.whole_runs);
+    is_one_sided.then(|| {
+        "workloads read counters at each pause, which takes time (the key pause_counters), and programs do not"
+            .to_owned()
     })
 }
 

@@ -67,7 +67,7 @@ fn change(factor: f64, noise: f64) -> Change {
 }
 
 /// The same runs as a newer gclab records them: the measured phase takes `share` of all times.
-fn with_phases(runs: &[RunRecord], share: f64) -> Vec<RunRecord> {
+pub(super) fn with_phases(runs: &[RunRecord], share: f64) -> Vec<RunRecord> {
     let mut runs = runs.to_vec();
     for stats in runs.iter_mut().filter_map(|run| run.stats.as_mut()) {
         let part = |whole: Option<f64>| whole.map(|seconds| seconds * share);

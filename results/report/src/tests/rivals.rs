@@ -1,7 +1,7 @@
 //! Two collectors or programs of one experiment: means over the workloads, and flags that only one
 //! of the two has.
 
-use super::compare::{slower, steady};
+use super::compare::{slower, steady, with_phases};
 use super::synthetic::{self, small, write};
 use crate::{Comparison, Rivals, compare, comparison as text, comparison_json, comparison_markdown};
 use gclab_results::RunRecord;
@@ -138,4 +138,24 @@ fn flags_that_only_one_has_are_left_out_if_nothing_else_fits() {
         swept.push(other);
     }
     assert!(rivals(&swept).is_empty());
+}
+
+/// Reading counters takes time in each pause, and a program reads none.
+#[test]
+fn counters_at_the_pauses_of_one_side_are_a_caution() {
+    let has_caution = |counters, program: bool| {
+        let mut runs = with_phases(&three_workloads([1.0, 1.0, 1.0]), 0.5);
+        for run in runs.iter_mut().filter(|run| program && run.collector == "two-space") {
+            run.stats.as_mut().expect("statistics").phases = None;
+        }
+        let folder = tempdir().expect("a folder");
+        let mut manifest = synthetic::manifest(&small());
+        manifest.pause_counters = counters;
+        let dir = write(folder.path(), manifest, &runs);
+        let cautions = compare(&dir, &dir, 0.03, Some(RIVALS)).cautions;
+        cautions.iter().any(|caution| caution.contains("pause_counters"))
+    };
+    assert!(has_caution(Some(true), true));
+    assert!(!has_caution(Some(true), false));
+    assert!(!has_caution(None, true));
 }

@@ -178,8 +178,11 @@ function legend() {
 // the name that --at takes: the number of its collection, or its marker.
 const nameOf = ({ moment }) => moment.marker ?? String(moment.collection);
 function placeOf(name) {
-  const place = frames.findIndex(frame => nameOf(frame) === name);
-  if (place >= 0 || !/^\d+$/.test(name)) return place;
+  // A number is that of a collection, as for --at.
+  const isNumber = /^\d+$/.test(name);
+  const place = frames.findIndex(({ moment }) =>
+    isNumber ? moment.marker === null && moment.collection === Number(name) : moment.marker === name);
+  if (place >= 0 || !isNumber) return place;
   // Of a long run not every collection has a map: the next one has.
   const next = frames.findIndex(({ moment }) => moment.marker === null && moment.collection > Number(name));
   return next < 0 ? frames.length - 1 : next;
@@ -190,12 +193,15 @@ function remember() {
   clearTimeout(remembered);
   remembered = setTimeout(() => history.replaceState(null, "", fragment()), 300);
 }
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
 function recall() {
   const part = name => (new RegExp(`[#&]${name}=([^&]*)`).exec(location.hash) || [])[1];
   if (["use", "occupancy", "age", "holes"].includes(part("show"))) shown = part("show");
   byId("shown").value = shown;
   if (Number(part("tile")) < tileCount) held = Number(part("tile"));
-  const place = part("map") === undefined ? -1 : placeOf(decodeURIComponent(part("map")));
+  const place = part("map") === undefined ? -1 : placeOf(decoded(part("map")));
   go(place < 0 ? data.open : place);
 }
 
