@@ -9,7 +9,8 @@ use gclab_core::words::{Bytes, Words};
 pub(super) struct Outside {
     /// Of closures in the minor heap. Above 1 a minor collection is due.
     minor: f64,
-    /// Of closures in the major heap, since the last slice. Above 1 after an allocation, a slice is due.
+    /// Of closures in the major heap, since the last slice. Above 1 after an allocation, a slice is
+    /// due.
     major: f64,
 }
 
