@@ -33,27 +33,40 @@ pub(super) struct Spaces {
     area: Bytes,
     /// Bytes of marked closures in lines.
     live: Bytes,
-    /// The young closures of the last collection.
+    /// The young closures of the last collections.
     young: Young,
+    /// The last collection was caused by shortage.
+    was_short: bool,
 }
 
-/// Young closures of a collection.
+/// Young closures of the last minor collections: each counts three quarters of the one after it. So
+/// one unusual collection decides nothing.
 #[derive(Debug, Default)]
 struct Young {
     /// Bytes of lines that mutators took.
-    taken: Bytes,
+    taken: usize,
     /// Of these, bytes that survived.
-    survived: Bytes,
+    survived: usize,
 }
 
 impl Young {
+    /// Notes a minor collection.
+    fn note(&mut self, taken: Bytes, survived: Bytes) {
+        self.taken = self.taken / 4 * 3 + taken.0;
+        self.survived = self.survived / 4 * 3 + survived.0;
+    }
+
     /// The survivors of the next collection to have room for, if mutators took `taken` bytes for
-    /// it. Where most closures survive, they are better left where they are.
+    /// it: twice the part that survived. Where most closures survive, they are better left where
+    /// they are.
     fn expected(&self, taken: Bytes) -> Bytes {
-        if self.survived.0 * 2 > self.taken.0 {
+        if self.survived * 2 > self.taken {
             return Bytes::ZERO;
         }
-        Bytes(self.survived.0 * 2).max(LEAST_EXPECTED).min(taken)
+        let part = self.survived as f64 / self.taken.max(1) as f64;
+        Bytes((taken.0 as f64 * part * 2.0) as usize)
+            .max(LEAST_EXPECTED)
+            .min(taken)
     }
 }
 
@@ -68,6 +81,7 @@ impl Spaces {
             area,
             live: Bytes::ZERO,
             young: Young::default(),
+            was_short: false,
         })
     }
 
@@ -95,7 +109,12 @@ impl Spaces {
         if self.is_due() {
             return Ok(Refill::Collect);
         }
-        self.lines.refill(heap, &self.marks, capability, words)?;
+        let refilled = self.lines.refill(heap, &self.marks, capability, words);
+        if refilled.is_err() && self.needs_reserve(heap) {
+            self.lines.refill(heap, &self.marks, capability, words)?;
+        } else {
+            refilled?;
+        }
         Ok(Refill::Ready)
     }
 
@@ -104,13 +123,26 @@ impl Spaces {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, words).map(Some)
+        let allocated = self.large.allocate(heap, words);
+        if allocated.is_err() && self.needs_reserve(heap) {
+            return self.large.allocate(heap, words).map(Some);
+        }
+        allocated.map(Some)
+    }
+
+    /// Returns the reserve to the heap, if mutators find no memory straight after a collection
+    /// that shortage caused; and whether there was one. Any other time they have a collection
+    /// first, which may need it.
+    fn needs_reserve(&mut self, heap: &mut Heap) -> bool {
+        let nothing_taken = self.lines.taken() + self.large.taken() == Bytes::ZERO;
+        self.was_short && nothing_taken && self.lines.release_reserve(heap)
     }
 
     /// Marks closures that live, and frees the rest of those that `marking` is for. If that is
     /// everything, closures of fragmented blocks may move.
     pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
         let is_short = pause.cause == Cause::Shortage || pause.cause.forces_compaction();
+        self.was_short = is_short;
         match marking {
             Marking::Young => {
                 self.lines.leave(&mut self.marks, pause.capabilities);
@@ -141,10 +173,7 @@ impl Spaces {
         let in_lines = (marked.words - marked.large).to_bytes();
         match marking {
             Marking::Young => {
-                self.young = Young {
-                    taken: self.lines.taken(),
-                    survived: in_lines,
-                };
+                self.young.note(self.lines.taken(), in_lines);
                 self.live += in_lines;
                 self.lines.sweep_young(pause.heap, &mut self.marks);
                 self.large.sweep_young(pause.heap, &self.marks);
@@ -153,10 +182,8 @@ impl Spaces {
                 self.live = in_lines;
                 self.lines.sweep(pause.heap, &mut self.marks);
                 self.large.sweep(pause.heap, &self.marks);
-                if !is_short {
-                    let held = self.held();
-                    self.lines.keep_reserve(pause.heap, held, self.area.max(held));
-                }
+                let held = self.held();
+                self.lines.keep_reserve(pause.heap, held, self.area.max(held));
             }
         }
         pause.events.phase(Phase::Released);
@@ -186,5 +213,39 @@ impl Spaces {
     pub(super) fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
         self.lines.for_each_region(&self.marks, capabilities, visit);
         self.large.for_each_region(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is expected of 4 MiB after collections of 4 MiB in which these parts survived.
+    fn expected(percents: &[usize]) -> Bytes {
+        let mut young = Young::default();
+        for percent in percents {
+            young.note(Bytes::mib(4), Bytes(Bytes::mib(4).0 / 100 * percent));
+        }
+        young.expected(Bytes::mib(4))
+    }
+
+    #[test]
+    fn one_unusual_collection_does_not_decide_whether_survivors_move() {
+        let usual = [5; 10];
+        let unusual = expected(&[&usual[..], &[95]].concat());
+        assert!(unusual > Bytes::mib(1) && unusual < Bytes::mib(4), "{unusual}");
+        // A phase in which most survive is noticed, and its end, too.
+        assert_eq!(expected(&[&usual[..], &[95; 3]].concat()), Bytes::ZERO);
+        assert_eq!(expected(&[&[95; 10][..], &[5]].concat()), Bytes::ZERO);
+        assert!(expected(&[&[95; 10][..], &[5; 3]].concat()) > Bytes::ZERO);
+    }
+
+    #[test]
+    fn there_is_room_for_twice_the_part_that_survived() {
+        let mut young = Young::default();
+        assert_eq!(young.expected(Bytes::mib(4)), LEAST_EXPECTED);
+        young.note(Bytes::mib(1), Bytes::kib(256));
+        assert_eq!(young.expected(Bytes::mib(4)), Bytes::mib(2));
+        assert_eq!(young.expected(Bytes::kib(64)), Bytes::kib(64));
     }
 }

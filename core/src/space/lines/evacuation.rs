@@ -45,6 +45,11 @@ const LEAST: Bytes = Bytes(16);
 /// The part of the blocks that the reserve may be in addition: a sixteenth.
 const RESERVE_PART: usize = 16;
 
+/// The part of the free memory that a reserve may be that is kept: a half. Blocks that are half
+/// full are emptied for it. So an evacuation frees twice the reserve, and the next one can be as
+/// large.
+const KEPT_PART: usize = 2;
+
 /// The least memory that mutators have in addition to a reserve that is kept.
 const LEFT_AT_LEAST: Bytes = Bytes::kib(256);
 
@@ -92,13 +97,28 @@ impl LineSpace {
 
     /// Keeps the reserve of the next evacuation after a sweep, if mutators might take all memory of
     /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. They keep
-    /// three times as much at least: a heap must not be exhausted for the sake of the reserve.
+    /// as much at least, or else the reserve is what the last marking did not need of its own.
+    /// Without a reserve no block could be emptied when mutators have taken the rest: then each
+    /// collection would find less than the one before.
     pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes) {
         let (room, most) = (heap.room(), self.most_reserve());
-        let is_ample = held + Bytes(4 * most.0) + LEFT_AT_LEAST < room;
-        if is_ample && room < held + area + most && !mutant!("evacuate/no-reserve") {
-            self.fill_reserve(heap, most);
+        let free = room.saturating_sub(held + LEFT_AT_LEAST);
+        let kept = most.min(Bytes(free.0 / KEPT_PART).max(self.unused.min(free)));
+        if kept >= BLOCK && room < held + area + most && !mutant!("evacuate/no-reserve") {
+            self.fill_reserve(heap, kept);
         }
+    }
+
+    /// Returns the reserve that was kept to the heap, for a mutator that finds no other memory
+    /// straight after a collection: a heap must not be exhausted for the sake of the reserve.
+    /// Returns whether there was one.
+    pub fn release_reserve(&mut self, heap: &mut Heap) -> bool {
+        let was_kept = !self.reserve.runs.is_empty();
+        for run in self.reserve.runs.drain(..) {
+            self.held -= run.bytes().0;
+            heap.free(run);
+        }
+        was_kept
     }
 
     /// The destination of closures of the blocks that were chosen, if any were.
@@ -193,6 +213,7 @@ impl LineSpace {
                 from = at + Words(1);
             }
         }
+        self.unused = self.reserve.unused();
         let in_use = self.fresh.len();
         self.fresh
             .extend(self.reserve.end(&mut self.unsearched, &mut self.ahead));

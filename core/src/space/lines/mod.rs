@@ -76,6 +76,8 @@ pub struct LineSpace {
     candidates: Vec<BlockRun>,
     /// The blocks that their closures go to, if they are kept already.
     reserve: Reserve,
+    /// Bytes of blocks that the last marking had in reserve and did not need.
+    unused: Bytes,
     /// By capability: the memory of its mutator.
     lent: Vec<Lent>,
     /// Bytes of all blocks.
@@ -119,6 +121,7 @@ impl LineSpace {
             filled: Vec::new(),
             candidates: Vec::new(),
             reserve: Reserve::default(),
+            unused: Bytes::ZERO,
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
