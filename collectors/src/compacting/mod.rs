@@ -107,7 +107,7 @@ impl Collect for Compacting {
 impl Compacting {
     /// A major collection in place.
     fn compact(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let copied = self.spaces.promote_all(pause)?;
+        let mut work = self.spaces.promote_all(pause)?;
 
         let mut marker = Marker::new(pause.heap, &self.map);
         marker.share_with(self.spaces.markers(pause.gc_threads, pause.capabilities.owners()));
@@ -129,20 +129,16 @@ impl Compacting {
         pause.events.phase(Phase::Released);
         debug_assert_eq!(marked.words, steps.words());
 
-        let mut shared = copied.shared.clone();
-        shared += marked.shared;
-        shared += compacted.shared;
-        let mut counted = copied.counted;
-        counted += marked.counted;
+        work.shared += marked.shared;
+        work.shared += compacted.shared;
+        work.counted += marked.counted;
+        work.copied += compacted.moved.to_bytes();
         let work = Work {
             generation: u32::from(steps.oldest()) - 1,
             cycle: Cycle::Whole,
             compacted: true,
-            copied: copied.copied + compacted.moved.to_bytes(),
             promoted: Bytes(0),
-            shared,
-            counted,
-            ..copied
+            ..work
         };
         Ok(steps.account(work).into())
     }

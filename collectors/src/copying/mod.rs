@@ -14,7 +14,7 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
@@ -73,7 +73,22 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        Self::with_generations(heap, config, config.generations)
+        let mut sizing = Sizing::new(config, heap);
+        let area = sizing.area(Live::default(), Bytes(0), MajorStrategy::Copying);
+        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
+        let old_limit = sizing.old_limit(Bytes(0), MajorStrategy::Copying);
+        let steps = config.generations.max(2);
+        Ok(Generational {
+            nursery,
+            steps: Steps::new(steps),
+            generations: config.generations,
+            sizing,
+            strategy: MajorStrategy::Copying,
+            old_limit,
+            promoted: Words(0),
+            parallel: ParallelPolicy::new(config),
+            copied: vec![Bytes(0); steps as usize],
+        })
     }
 }
 
@@ -131,9 +146,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             evacuator.share_with(self.workers(pause.gc_threads, generation, owners, expected));
         }
         pause.events.phase(Phase::Condemned);
-        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
-            pause.events.phase(phase);
-        });
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, pause.events.phases());
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
@@ -141,11 +154,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         if generation == 0 {
             self.promoted = work.promoted.to_words_up();
         }
-        Ok(Outcome::from(Work {
-            generation,
-            cycle: Cycle::whole_if(generation == self.oldest()),
-            ..work
-        }))
+        Ok(work.into())
     }
 
     /// After a collection: the limits for the next one follow from its `outcome`.
@@ -185,25 +194,6 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         self.generations.max(2) - 1
     }
 
-    fn with_generations(heap: &mut Heap, config: &Config, generations: u32) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes(0), MajorStrategy::Copying);
-        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
-        let old_limit = sizing.old_limit(Bytes(0), MajorStrategy::Copying);
-        let steps = generations.max(2);
-        Ok(Generational {
-            nursery,
-            steps: Steps::new(steps),
-            generations,
-            sizing,
-            strategy: MajorStrategy::Copying,
-            old_limit,
-            promoted: Words(0),
-            parallel: ParallelPolicy::new(config),
-            copied: vec![Bytes(0); steps as usize],
-        })
-    }
-
     /// The oldest generation that has outgrown its limit.
     ///
     /// Words that the collection of generation 0 would promote into generation 1 count already, if
@@ -238,9 +228,9 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
 
 /// The parts that compaction of the oldest generation needs ([`crate::Compacting`]).
 impl Generational<true> {
-    /// With `generations` as they were asked for, one or more.
+    /// As [`Collector::new`], with the way of the first major collection chosen.
     pub(crate) fn compactable(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let mut spaces = Self::with_generations(heap, config, config.generations)?;
+        let mut spaces = Self::new(heap, config)?;
         spaces.choose_strategy();
         Ok(spaces)
     }
@@ -251,9 +241,7 @@ impl Generational<true> {
         let (owners, expected) = (pause.capabilities.owners(), self.copied[self.oldest() as usize]);
         evacuator.share_with(self.workers(pause.gc_threads, self.oldest(), owners, expected));
         pause.events.phase(Phase::Condemned);
-        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
-            pause.events.phase(phase);
-        });
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, pause.events.phases());
         Ok(evacuator.finish(&mut self.steps, pause.capabilities))
     }
 
@@ -274,11 +262,7 @@ impl Generational<true> {
 
     /// Decides how the next major collection is done.
     pub(crate) fn choose_strategy(&mut self) {
-        self.strategy = if self.sizing.compaction_is_due(Live::of(&self.steps)) {
-            MajorStrategy::Compacting
-        } else {
-            MajorStrategy::Copying
-        };
+        self.strategy = self.sizing.copying_or_compacting(Live::of(&self.steps));
     }
 
     /// `outcome` in terms of the generations that were asked for, and of the next major collection.

@@ -196,7 +196,7 @@ impl Spaces {
         let generation = u32::from(pause.due.is_some_and(|due| due.generation > 0));
         let owners = pause.capabilities.owners();
         marker.share_with(self.parallel.workers(pause.gc_threads, generation, owners, Bytes::ZERO));
-        let phase = |phase| pause.events.phase(phase);
+        let phase = pause.events.phases();
         match marking {
             Marking::Young => trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, phase),
             Marking::Everything => trace::live(&mut marker, pause.roots, phase),

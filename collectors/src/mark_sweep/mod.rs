@@ -52,7 +52,7 @@ impl MarkSweep {
         let mut marker = Marker::new(pause.heap, &self.marks);
         let owners = pause.capabilities.owners();
         marker.share_with(self.parallel.workers(pause.gc_threads, 0, owners, Bytes::ZERO));
-        trace::live(&mut marker, pause.roots, |phase| pause.events.phase(phase));
+        trace::live(&mut marker, pause.roots, pause.events.phases());
         marker.finish()
     }
 }

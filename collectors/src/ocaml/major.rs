@@ -176,9 +176,7 @@ impl MajorHeap {
         let known = self.space.known_closures(&self.starts, &self.marks);
         let promotion = self.space.promotion();
         let mut marker = Marker::moving(pause.heap, &known, &promotion);
-        trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, |phase| {
-            pause.events.phase(phase);
-        });
+        trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, pause.events.phases());
         let promoted = marker.finish();
         assert_eq!(promoted.moved, promoted.words - promoted.large, "room was set aside");
         self.has_grown();

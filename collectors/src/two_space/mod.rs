@@ -12,8 +12,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, NoBarrier, NotBegun, Outcome,
-    Pause, Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, NoBarrier, NotBegun, Outcome, Pause,
+    Refill,
 };
 use gclab_core::config::{AREA, Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -89,15 +89,12 @@ impl Collect for TwoSpace {
         // No slot is remembered. Without load balancing, this makes the frames of each capability a
         // task of one worker.
         evacuator.remembered(pause.capabilities);
-        trace::live(&mut evacuator, pause.roots, |phase| pause.events.phase(phase));
+        trace::live(&mut evacuator, pause.roots, pause.events.phases());
         let work = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         self.copied = work.copied;
-        let mut outcome = Outcome::from(Work {
-            cycle: Cycle::Whole,
-            ..work
-        });
+        let mut outcome = Outcome::from(work);
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
         let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);

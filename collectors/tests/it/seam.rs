@@ -5,8 +5,8 @@ use crate::basics::config;
 use gclab_core::block::{BLOCK, BlockState, FIRST_OLD_STEP, OutOfMemory, Region, Shortage};
 use gclab_core::closure::{Closure, ClosureRef, Mut, Slot};
 use gclab_core::collector::{
-    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, KindOf, NotBegun,
-    Outcome, Pause, Refill, Work,
+    Alloc, Barrier, Bump, Capabilities, Capability, Cause, Collect, Collector, Description, KindOf, NotBegun, Outcome,
+    Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::Heap;
@@ -165,11 +165,7 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |_| ());
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
-        Ok(Outcome::from(Work {
-            generation,
-            cycle: Cycle::whole_if(generation == 1),
-            ..work
-        }))
+        Ok(work.into())
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Logging>, visit: &mut dyn FnMut(Region)) {

@@ -201,6 +201,12 @@ impl Events {
         }
     }
 
+    /// A function that announces the end of each phase of a trace ([`Events::phase`]), for
+    /// [`crate::trace::live`].
+    pub fn phases(&mut self) -> impl FnMut(Phase) {
+        move |phase| self.phase(phase)
+    }
+
     /// Announces that a phase is over, and notes how long it took. The time that listeners take
     /// belongs to no phase.
     pub fn phase(&mut self, phase: Phase) {

@@ -230,15 +230,20 @@ impl Sizing {
         !self.limit.leaves_enough(live.with(young), strategy)
     }
 
-    /// Whether the oldest generation is to be compacted: always (`-c`), or because `live` is more
-    /// than `-c<n>` percent of `-M`, or because a copy of it would leave nothing to allocate in.
-    pub fn compaction_is_due(&self, live: Live) -> bool {
+    /// How the next major collection is done, copying or compacting. It compacts if that was asked
+    /// for always (`-c`), or if `live` is more than `-c<n>` percent of `-M`, or if a copy of it
+    /// would leave nothing to allocate in.
+    pub fn copying_or_compacting(&self, live: Live) -> MajorStrategy {
         let above = match self.compact {
             Compact::Always => true,
             Compact::Above(percent) => live.total().0 as f64 > self.limit.whole().0 as f64 * percent / 100.0,
             Compact::Never => false,
         };
-        above || !self.limit.leaves_enough(live, MajorStrategy::Copying)
+        if above || !self.limit.leaves_enough(live, MajorStrategy::Copying) {
+            MajorStrategy::Compacting
+        } else {
+            MajorStrategy::Copying
+        }
     }
 
     fn fitting(&self, wanted: Bytes, live: Live, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {

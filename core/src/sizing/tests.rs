@@ -107,8 +107,11 @@ fn in_place_all_free_memory_is_an_allocation_area() {
 }
 
 #[test]
-fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
-    let due = |config: Config, mib: usize| Sizing::new(&config, &heap(&config)).compaction_is_due(live(mib * MIB));
+fn the_oldest_generation_is_compacted_as_in_ghc_or_when_a_copy_would_not_fit() {
+    let due = |config: Config, mib: usize| {
+        let sizing = Sizing::new(&config, &heap(&config));
+        sizing.copying_or_compacting(live(mib * MIB)) == MajorStrategy::Compacting
+    };
     assert!(!due(config(100 * MIB), 29) && due(config(100 * MIB), 31));
     let of = |compact| Config {
         compact,

@@ -35,7 +35,7 @@ use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, Lane, LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
-use gclab_stats::{Shared, Sharing, Work};
+use gclab_stats::{Cycle, Shared, Sharing, Work};
 
 /// One collection by copying, under way.
 #[derive(Debug)]
@@ -140,10 +140,12 @@ impl<'h> Evacuator<'h> {
 
     /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
     /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
-    /// capability. Returns the figures of the collection that left `steps`. The caller sets its
-    /// generation, and whether it was major.
+    /// capability. Returns the figures of the collection that left `steps`: one of the generation
+    /// whose steps were condemned, and a whole cycle if all were.
     pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Work {
         let mut work = Work {
+            generation: u32::from(self.last_condemned).saturating_sub(1),
+            cycle: Cycle::whole_if(self.last_condemned == steps.oldest()),
             shared: self.shared,
             ..Work::default()
         };

@@ -6,8 +6,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Cycle, Description, GenerationalBarrier, NotBegun, Outcome,
-    Pause, Refill, Work,
+    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
+    Refill,
 };
 use gclab_core::config::{AREA, Config, OwnFlag, Parameter};
 use gclab_core::events::Phase;
@@ -86,20 +86,14 @@ impl Collect for Clockwork {
         let condemned = self.steps.last_of(generation);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned)?;
         pause.events.phase(Phase::Condemned);
-        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
-            pause.events.phase(phase);
-        });
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, pause.events.phases());
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         if major {
             self.ticks = 0;
         }
-        let mut outcome = Outcome::from(Work {
-            generation,
-            cycle: Cycle::whole_if(major),
-            ..work
-        });
+        let mut outcome = Outcome::from(work);
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
         let area = self.sizing.area(live, Bytes::ZERO, MajorStrategy::Copying);

@@ -86,7 +86,7 @@ impl Collect for MarkSweep {
         self.large.condemn(&mut self.marks);
         pause.events.phase(Phase::Condemned);
         let mut marker = Marker::new(pause.heap, &self.marks);
-        trace::live(&mut marker, pause.roots, |phase| pause.events.phase(phase));
+        trace::live(&mut marker, pause.roots, pause.events.phases());
         let marked = marker.finish();
         self.cells.sweep(pause.heap, &self.marks);
         self.large.sweep(pause.heap, &self.marks);

@@ -204,9 +204,7 @@ impl Sliced {
         let table = self.old.promotion(black);
         let mut marker = Marker::moving(pause.heap, &table, &room);
         pause.events.phase(Phase::Condemned);
-        trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, |phase| {
-            pause.events.phase(phase);
-        });
+        trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, pause.events.phases());
         let promoted = marker.finish();
         self.live += &promoted;
         if black {
