@@ -14,10 +14,9 @@
 //! ask, from the lowest address on. After a collection of the young ones only, these are memory
 //! that was handed out since the collection before, and then memory that was not looked at yet.
 //!
-//! A *medium* closure, larger than a line, may not fit in the hole that its mutator is in. It then
+//! A *medium* closure, larger than a line, might not fit in the hole that its mutator is in. It
 //! gets room in another, the *overflow* ([`Bump::set_overflow`]), and smaller closures go on in
-//! that hole. Closures of more than 256 bytes always go there. The overflow is a large hole if
-//! there is one near, and else a new block.
+//! that hole. The overflow is a large hole if there is one near, and else a new block.
 //!
 //! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`). A
 //! space with a nursery empties the blocks of young closures at each marking
