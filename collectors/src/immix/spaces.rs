@@ -35,7 +35,7 @@ pub(super) struct Spaces {
     live: Bytes,
     /// The young closures of the last collections.
     young: Young,
-    /// The last collection was caused by shortage.
+    /// The last collection was one of everything, since memory was short.
     was_short: bool,
 }
 
@@ -109,13 +109,12 @@ impl Spaces {
         if self.is_due() {
             return Ok(Refill::Collect);
         }
-        let refilled = self.lines.refill(heap, &self.marks, capability, words);
-        if refilled.is_err() && self.needs_reserve(heap) {
-            self.lines.refill(heap, &self.marks, capability, words)?;
-        } else {
-            refilled?;
+        loop {
+            match self.lines.refill(heap, &self.marks, capability, words) {
+                Err(_) if self.needs_reserve(heap) => {}
+                refilled => return refilled.map(|()| Refill::Ready),
+            }
         }
-        Ok(Refill::Ready)
     }
 
     /// As [`gclab_core::collector::Collect::allocate_large`].
@@ -123,15 +122,16 @@ impl Spaces {
         if self.is_due() {
             return Ok(None);
         }
-        let allocated = self.large.allocate(heap, words);
-        if allocated.is_err() && self.needs_reserve(heap) {
-            return self.large.allocate(heap, words).map(Some);
+        loop {
+            match self.large.allocate(heap, words) {
+                Err(_) if self.needs_reserve(heap) => {}
+                allocated => return allocated.map(Some),
+            }
         }
-        allocated.map(Some)
     }
 
-    /// Returns the reserve to the heap, if mutators find no memory straight after a collection
-    /// that shortage caused; and whether there was one. Any other time they have a collection
+    /// Returns a part of the reserve to the heap, if mutators find no memory straight after a
+    /// collection in a short heap; and whether there was one. Any other time they have a collection
     /// first, which may need it.
     fn needs_reserve(&mut self, heap: &mut Heap) -> bool {
         let nothing_taken = self.lines.taken() + self.large.taken() == Bytes::ZERO;
@@ -141,8 +141,9 @@ impl Spaces {
     /// Marks closures that live, and frees the rest of those that `marking` is for. If that is
     /// everything, closures of fragmented blocks may move.
     pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
-        let is_short = pause.cause == Cause::Shortage || pause.cause.forces_compaction();
-        self.was_short = is_short;
+        let is_short =
+            pause.cause == Cause::Shortage || pause.cause.forces_compaction() || self.lines.is_cramped(pause.heap);
+        self.was_short = is_short && marking == Marking::Everything;
         match marking {
             Marking::Young => {
                 self.lines.leave(&mut self.marks, pause.capabilities);
@@ -180,12 +181,17 @@ impl Spaces {
             }
             Marking::Everything => {
                 self.live = in_lines;
-                self.lines.sweep(pause.heap, &mut self.marks);
+                self.lines.sweep(pause.heap, &mut self.marks, in_lines);
                 self.large.sweep(pause.heap, &self.marks);
-                let held = self.held();
-                self.lines.keep_reserve(pause.heap, held, self.area.max(held));
             }
         }
+        let until_major = self.area.max(self.held());
+        let until_next = if marking == Marking::Young {
+            self.area
+        } else {
+            until_major
+        };
+        self.lines.keep_reserve(pause.heap, until_next);
         pause.events.phase(Phase::Released);
         marked
     }

@@ -263,6 +263,14 @@ impl Heap {
         self.blocks.room()
     }
 
+    /// Bytes of blocks that can still be allocated: those of megablocks in use that are free, and
+    /// those of megablocks for which the limit has room. (They may lie apart.)
+    pub fn left(&self) -> Bytes {
+        let counts = self.blocks.accounting();
+        let in_use = counts.committed() - counts.fragmentation();
+        self.room().max(counts.committed()) - in_use
+    }
+
     /// Sets the number of threads that may copy at a time.
     pub(crate) fn set_copiers(&mut self, copiers: usize) {
         self.copiers = copiers;

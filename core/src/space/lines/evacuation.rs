@@ -36,8 +36,10 @@ use crate::words::{Bytes, Words};
 const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 2 };
 const IDLE_PART_IF_SHORT: usize = if cfg!(debug_assertions) { usize::MAX } else { 16 };
 
-/// The part of a candidate that holds closures: at most a half. Any but all in builds for tests.
-const FULL_PART: usize = if cfg!(debug_assertions) { 1 } else { 2 };
+/// The sixteenths of a candidate that may hold closures: a half; nearly all if memory is short, when
+/// every byte counts. Any but all in builds for tests.
+const FULLEST: usize = if cfg!(debug_assertions) { 16 } else { 8 };
+const FULLEST_IF_SHORT: usize = if cfg!(debug_assertions) { 16 } else { 15 };
 
 /// Bytes of a small closure, which few are smaller than: a header and a word.
 const LEAST: Bytes = Bytes(16);
@@ -45,12 +47,9 @@ const LEAST: Bytes = Bytes(16);
 /// The part of the blocks that the reserve may be in addition: a sixteenth.
 const RESERVE_PART: usize = 16;
 
-/// The part of the free memory that a reserve may be that is kept: a half. Blocks that are half
-/// full are emptied for it. So an evacuation frees twice the reserve, and the next one can be as
-/// large.
-const KEPT_PART: usize = 2;
-
-/// The least memory that mutators have in addition to a reserve that is kept.
+/// The free blocks that mutators have in addition to a reserve that is kept, at least: an eighth, or
+/// as much as this.
+const LEFT_PART: usize = 8;
 const LEFT_AT_LEAST: Bytes = Bytes::kib(256);
 
 /// The times that the candidates' closures have room in the reserve, in eighths. Closures do not
@@ -72,11 +71,12 @@ impl LineSpace {
     ) {
         self.leave(marks, capabilities);
         let idle = self.held.saturating_sub(live.0 + self.taken);
+        self.is_short = if_short;
         let part = if if_short { IDLE_PART_IF_SHORT } else { IDLE_PART };
         if idle < self.held.div_ceil(part) {
             return;
         }
-        let mut sparse = self.sparse_blocks(marks);
+        let mut sparse = self.sparse_blocks(marks, if if_short { FULLEST_IF_SHORT } else { FULLEST });
         let wanted: usize = sparse.iter().map(|(full, _)| full.0).sum();
         let wanted = Bytes(wanted / 8 * EIGHTHS).min(self.most_reserve());
         let mut room = self.fill_reserve(heap, wanted);
@@ -96,25 +96,37 @@ impl LineSpace {
     }
 
     /// Keeps the reserve of the next evacuation after a sweep, if mutators might take all memory of
-    /// the heap before it: `area` bytes, in addition to the `held` bytes of all spaces. They keep
-    /// as much at least, or else the reserve is what the last marking did not need of its own.
-    /// Without a reserve no block could be emptied when mutators have taken the rest: then each
-    /// collection would find less than the one before.
-    pub fn keep_reserve(&mut self, heap: &mut Heap, held: Bytes, area: Bytes) {
-        let (room, most) = (heap.room(), self.most_reserve());
-        let free = room.saturating_sub(held + LEFT_AT_LEAST);
-        let kept = most.min(Bytes(free.0 / KEPT_PART).max(self.unused.min(free)));
-        if kept >= BLOCK && room < held + area + most && !mutant!("evacuate/no-reserve") {
+    /// the heap before it: they may take `area` bytes. Without a reserve no block could be emptied
+    /// when mutators have taken the rest: then each collection would find less than the one before.
+    /// So the reserve comes first, and mutators have an eighth of the free blocks at least, and the
+    /// holes.
+    pub fn keep_reserve(&mut self, heap: &mut Heap, area: Bytes) {
+        let (left, most) = (heap.left(), self.most_reserve());
+        let kept = most.min(left - LEFT_AT_LEAST.min(Bytes(left.0 / LEFT_PART)));
+        let is_needed = left < area + most && !self.is_dense;
+        if kept >= BLOCK && is_needed && !mutant!("evacuate/no-reserve") {
             self.fill_reserve(heap, kept);
         }
     }
 
-    /// Returns the reserve that was kept to the heap, for a mutator that finds no other memory
-    /// straight after a collection: a heap must not be exhausted for the sake of the reserve.
-    /// Returns whether there was one.
+    /// Notes after a marking that left `live` bytes whether blocks have idle memory.
+    pub(super) fn note_density(&mut self, live: Bytes) {
+        let idle = self.held.saturating_sub(live.0);
+        self.is_dense = self.is_short && idle < self.held.div_ceil(IDLE_PART_IF_SHORT);
+    }
+
+    /// Whether mutators have nearly all memory of the heap: what is left is less than a reserve.
+    pub fn is_cramped(&self, heap: &Heap) -> bool {
+        heap.left() < self.most_reserve()
+    }
+
+    /// Returns half of the reserve that was kept to the heap, for a mutator that finds no other
+    /// memory straight after a collection: a heap must not be exhausted for the sake of the
+    /// reserve. Returns whether there was one.
     pub fn release_reserve(&mut self, heap: &mut Heap) -> bool {
+        let left = self.reserve.runs.len() / 2;
         let was_kept = !self.reserve.runs.is_empty();
-        for run in self.reserve.runs.drain(..) {
+        for run in self.reserve.runs.drain(left..) {
             self.held -= run.bytes().0;
             heap.free(run);
         }
@@ -127,13 +139,13 @@ impl LineSpace {
     }
 
     /// The blocks that may be candidates, the emptiest first, with the bytes in them that may hold
-    /// closures.
-    fn sparse_blocks(&mut self, marks: &MarkBits) -> Vec<(Bytes, BlockRun)> {
+    /// closures: `fullest` sixteenths at most.
+    fn sparse_blocks(&mut self, marks: &MarkBits, fullest: usize) -> Vec<(Bytes, BlockRun)> {
         self.filled.sort_unstable_by_key(|filled| filled.hole.start);
         let mut sparse = Vec::new();
         for &run in &self.kept {
             let (start, end) = (run.start(), run.end());
-            let most = Bytes(run.bytes().0 / FULL_PART);
+            let most = Bytes(run.bytes().0 / 16 * fullest);
             let new = self.filled_in(run);
             // Closures have this size or more, nearly all of them. So few headers are read in vain.
             let few = Bytes(marks.count(start, end) * LEAST.0) + new <= most;
@@ -213,7 +225,6 @@ impl LineSpace {
                 from = at + Words(1);
             }
         }
-        self.unused = self.reserve.unused();
         let in_use = self.fresh.len();
         self.fresh
             .extend(self.reserve.end(&mut self.unsearched, &mut self.ahead));

@@ -75,8 +75,10 @@ pub struct LineSpace {
     candidates: Vec<BlockRun>,
     /// The blocks that their closures go to, if they are kept already.
     reserve: Reserve,
-    /// Bytes of blocks that the last marking had in reserve and did not need.
-    unused: Bytes,
+    /// Memory was short at the last marking of everything.
+    is_short: bool,
+    /// It was, and that marking left so little memory idle that no block is worth emptying.
+    is_dense: bool,
     /// By capability: the memory of its mutator.
     lent: Vec<Lent>,
     /// Bytes of all blocks.
@@ -120,7 +122,8 @@ impl LineSpace {
             filled: Vec::new(),
             candidates: Vec::new(),
             reserve: Reserve::default(),
-            unused: Bytes::ZERO,
+            is_short: false,
+            is_dense: false,
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
@@ -202,12 +205,13 @@ impl LineSpace {
         }
     }
 
-    /// Sweeps after marking of everything: frees the blocks without marks. In the others, unmarked
-    /// memory is free from now on.
-    pub fn sweep(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
+    /// Sweeps after marking of everything, which left `live` bytes: frees the blocks without marks.
+    /// In the others, unmarked memory is free from now on.
+    pub fn sweep(&mut self, heap: &mut Heap, marks: &mut MarkBits, live: Bytes) {
         self.end_evacuation(marks);
         self.keep_marked(heap, marks);
         self.free_unmarked(heap, marks);
+        self.note_density(live);
         self.begin_search(marks);
         self.charge_lists(heap);
     }

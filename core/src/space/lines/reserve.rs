@@ -4,7 +4,7 @@ use super::holes::{Hole, SMALL};
 use crate::block::{BLOCK, BlockRun};
 use crate::space::Destination;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
-use crate::words::{Addr, Bytes, Words};
+use crate::words::{Addr, Words};
 
 /// Holes and free blocks, as the destination of closures of other blocks.
 #[derive(Debug, Default)]
@@ -36,12 +36,6 @@ impl Reserve {
         } else {
             self.holes.push(hole);
         }
-    }
-
-    /// Bytes of the runs that no thread has taken.
-    pub(super) fn unused(&self) -> Bytes {
-        let taken = self.taken.load(Relaxed).min(self.runs.len());
-        Bytes(self.runs[taken..].iter().map(|run| run.bytes().0).sum())
     }
 
     /// Ends a marking. Returns the runs that it might take; its holes go to `used` and `unused`,
