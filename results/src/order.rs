@@ -1,9 +1,9 @@
 //! Sorting by code that the compiler makes once.
 //!
 //! Each call of the standard library's stable sort is compiled for its own comparison, and a report
-//! has some forty. Here the comparison is called through a pointer, and only the moves of the items
-//! are compiled anew. Cost: one allocation, and a call for each comparison. Use the standard library
-//! where sorting is what takes the time.
+//! has some forty. Here the comparison is called through a pointer, and only the moves of the
+//! items are compiled anew. Cost: one allocation, and a call for each comparison. Use the standard
+//! library where sorting is what takes the time.
 
 use std::cmp::Ordering;
 
