@@ -28,6 +28,14 @@ run_tests_named() {
     run "${command[@]}" -- "$@"
 }
 
+# Builds the `gclab` that the tests use, and sets `gclab` to its path. Features of dependencies are
+# those of `cargo test --workspace`: with `-p gclab` cargo would choose others, and compile the
+# programs and half of the workspace again.
+build_gclab() {
+    run cargo build --quiet --locked --workspace --bins --examples
+    gclab=${CARGO_TARGET_DIR:-$PWD/target}/debug/gclab
+}
+
 # Prints a message and ends the check as failed.
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2

@@ -32,6 +32,7 @@ mod error;
 pub mod folder;
 mod latency;
 mod manifest;
+pub mod order;
 mod plan;
 pub mod probe;
 mod profile;

@@ -10,6 +10,7 @@ use crate::folder::Results;
 use crate::metric::{self, Metric};
 use crate::run::{Run, Shared, each_facts};
 use gclab_inference::{Sample, Spread};
+use gclab_results::order::Arrange;
 use gclab_results::{Axis, Configuration};
 use gclab_words::size::read_number;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -97,7 +98,7 @@ impl<'a> Summary<'a> {
             });
             groups[at].runs.push(run);
         }
-        groups.sort_by(|one, other| one.configuration.cmp(&other.configuration));
+        groups.arrange_by(|one, other| one.configuration.cmp(&other.configuration));
         let mut works: Vec<WorkloadRuns<'a>> = Vec::new();
         for group in groups {
             let title = group.configuration.work();
@@ -339,7 +340,7 @@ pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r Run>, sweep: &[Axis]) 
             };
             let mut values: Vec<String> = values.into_iter().collect();
             let all_numbers = values.iter().all(|v| read_number(v).is_some());
-            values.sort_by(|a, b| {
+            values.arrange_by(|a, b| {
                 let ((na, pa), (nb, pb)) = (place(a), place(b));
                 if all_numbers {
                     na.partial_cmp(&nb).expect("sizes are not NaN")
@@ -353,6 +354,6 @@ pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r Run>, sweep: &[Axis]) 
             });
         }
     }
-    axes.sort_by_key(|axis| sweep.iter().position(|s| s.flag == axis.flag).unwrap_or(sweep.len()));
+    axes.arrange_by_key(|axis| sweep.iter().position(|s| s.flag == axis.flag).unwrap_or(sweep.len()));
     axes
 }

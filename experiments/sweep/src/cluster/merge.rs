@@ -6,6 +6,7 @@
 //! next one removes the rest. Lines are copied as they stand, in the order of the plan: keys of
 //! a newer gclab stay. Memory is that of the plans and of a place for each run; no record is kept.
 
+use gclab_results::order::Arrange;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -112,7 +113,7 @@ fn joined(parts: &[Part]) -> Manifest {
     let mut seen = HashSet::new();
     let runs = parts.iter().flat_map(|part| &part.manifest.plan);
     manifest.plan = runs.filter(|run| seen.insert(run.position)).cloned().collect();
-    manifest.plan.sort_by_key(|run| run.position);
+    manifest.plan.arrange_by_key(|run| run.position);
     let machines = || parts.iter().map(|part| &part.manifest.machine);
     let all = |of: fn(&Machine) -> Option<&String>| {
         let names: BTreeSet<&str> = machines().filter_map(of).map(String::as_str).collect();

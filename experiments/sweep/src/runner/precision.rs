@@ -6,6 +6,7 @@
 //! whose runs all ended well. A configuration with a failed run never gets precise, so it does not
 //! count. The first look comes after [`PILOT`] rounds: fewer runs can agree by chance.
 
+use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
 use gclab_inference::runs_needed;
@@ -55,7 +56,7 @@ impl Need {
 /// first. A configuration with a failed run is not among them.
 pub fn needs(dir: &ResultsDir, precision: f64) -> Vec<Need> {
     let mut needs = needs_of(dir.runs(), precision);
-    needs.sort_by_key(|need| std::cmp::Reverse(need.needed.unwrap_or(usize::MAX)));
+    needs.arrange_by_key(|need| std::cmp::Reverse(need.needed.unwrap_or(usize::MAX)));
     needs
 }
 

@@ -6,6 +6,7 @@
 //!     gclab run experiments/sweep/tests/grids/NAME.experiment --out DIR/NAME
 //!     GCLAB_GRIDS=DIR cargo test -p gclab-sweep recorded
 
+use gclab_results::order::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -127,7 +128,7 @@ fn axis(key: &str, default: &Flags, recorded: &BTreeMap<Flags, Vec<Measured>>) -
     let values: BTreeSet<&String> = recorded.keys().map(|flags| &flags[key]).collect();
     let mut values: Vec<&String> = values.into_iter().collect();
     let ordered = values.iter().all(|value| read_number(value).is_some());
-    values.sort_by(|a, b| read_number(a).unwrap_or(0.0).total_cmp(&read_number(b).unwrap_or(0.0)));
+    values.arrange_by(|a, b| read_number(a).unwrap_or(0.0).total_cmp(&read_number(b).unwrap_or(0.0)));
     let absent = |value: &String| Some(value.clone()).filter(|value| *value != default[key]);
     Axis {
         key: key.to_owned(),

@@ -41,6 +41,10 @@ fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     if words[0] == "run" && words.iter().all(|word| !word.starts_with("--dry-run")) {
         words.push("--dry-run=commands");
     }
+    // The runs at the limit are the longest ones. Tests of `minheap` repeat them.
+    if words[0] == "minheap" && !words.contains(&"--runs") {
+        words.splice(1..1, ["--runs", "1"]);
+    }
     let done = bench.gclab(&words);
     assert_eq!(done.code, Some(0), "{place}: gclab {}\n{}", words.join(" "), done.all());
     if sweep {

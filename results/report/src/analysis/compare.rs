@@ -24,6 +24,7 @@ use crate::run::Run;
 use crate::summary::{Group, Summary};
 use gclab_inference::{Change, findings};
 use gclab_results::Configuration;
+use gclab_results::order::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The comparison of two folders.
@@ -313,7 +314,7 @@ fn is_identical(base: &Group<'_>, new: &Group<'_>) -> bool {
 
 fn by_round<'a>(group: &Group<'a>) -> Vec<&'a Run> {
     let mut runs = group.runs.clone();
-    runs.sort_by_key(|run| (run.round, run.position));
+    runs.arrange_by_key(|run| (run.round, run.position));
     runs
 }
 

@@ -15,6 +15,7 @@ use crate::folder::Results;
 use crate::metric::Metric;
 use crate::summary::{Group, Summary};
 use gclab_inference::{Change, Levels, POINTS_FOR_CHANGES, Point, changes, findings, large, last_change, levels};
+use gclab_results::order::Arrange;
 use gclab_results::{Configuration, Manifest};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,7 +186,7 @@ impl History {
 /// The history of these folders; `threshold` is a share (0.03 for 3 %), not below 0.
 pub fn history(mut dirs: Vec<Results>, order: Order, threshold: f64) -> History {
     if order == Order::Time {
-        dirs.sort_by(|one, other| one.manifest().started.cmp(&other.manifest().started));
+        dirs.arrange_by(|one, other| one.manifest().started.cmp(&other.manifest().started));
     }
     let summaries: Vec<Summary<'_>> = dirs.iter().map(Summary::of).collect();
     let groups: Vec<Groups<'_, '_>> = summaries.iter().map(by_configuration).collect();

@@ -11,6 +11,7 @@ use crate::format;
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, axes};
 use gclab_eventlog::{Error, History, Interval, Summary as LogSummary};
+use gclab_results::order::Arrange;
 use gclab_results::{EVENT_LOGS, RunRecord};
 use gclab_stats::{Pauses, Utilisation};
 use std::path::PathBuf;
@@ -63,7 +64,7 @@ pub(crate) fn logged<'a>(dir: &'a Results, summary: &Summary<'_>) -> Vec<(String
     let own = axes(dir.logged().iter().map(|one| &one.run), &dir.manifest().sweep);
     let axes = if dir.runs().is_empty() { &own } else { &summary.axes };
     let mut runs: Vec<&Untimed> = dir.logged().iter().collect();
-    runs.sort_by_key(|one| one.run.position);
+    runs.arrange_by_key(|one| one.run.position);
     let mut works: Vec<(String, Vec<Logged<'a>>)> = Vec::new();
     for Untimed { run, record } in runs {
         let group = Group::empty(run);

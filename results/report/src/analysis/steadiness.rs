@@ -11,6 +11,7 @@ use crate::metric::Metric;
 use crate::run::Run;
 use crate::summary::{Group, Summary};
 use gclab_inference::{Drift, Trend, outliers};
+use gclab_results::order::Arrange;
 
 /// A change from the first run to the last that is worth a caution.
 const WORTH_A_WORD: f64 = 0.01;
@@ -96,7 +97,7 @@ pub(crate) fn steadiness<'a>(summary: &'a Summary<'a>) -> Option<Steadiness<'a>>
         found.groups.push((group, trend.add(&placed)));
     }
     found.drift = trend.drift();
-    found.strange.sort_by_key(|strange| strange.run.position);
+    found.strange.arrange_by_key(|strange| strange.run.position);
     (found.looked_at > 0).then_some(found)
 }
 

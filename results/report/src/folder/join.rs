@@ -7,6 +7,7 @@
 use super::{MOST_LISTED, Results};
 use crate::run::Run;
 use gclab_results::Manifest;
+use gclab_results::order::Arrange;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -77,7 +78,7 @@ fn one(parts: Vec<Results>) -> Results {
         joined.profiled.extend(part.profiled);
         joined.logged.extend(part.logged);
     }
-    joined.first_planned.sort_by_key(|run| run.position);
+    joined.first_planned.arrange_by_key(|run| run.position);
     joined.first_planned.dedup();
     joined.first_planned.truncate(MOST_LISTED);
     joined.planned.sort_unstable();

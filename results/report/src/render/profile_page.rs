@@ -5,6 +5,7 @@ use crate::analysis::profiles::FileProfile;
 use crate::chart::Stack;
 use crate::format::{self, counted, shortened};
 use gclab_hp::Profile;
+use gclab_results::order::Arrange;
 use std::cmp::Reverse;
 
 /// The most bands in the table of all bands.
@@ -68,7 +69,7 @@ pub fn profile_line(profile: &Profile) -> String {
         .map(|band| (band.name.as_str(), band.at(peak)))
         .filter(|(_, bytes)| *bytes > 0)
         .collect();
-    bands.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    bands.arrange_by_key(|(_, bytes)| Reverse(*bytes));
     let all = shown.sum(peak) as f64;
     let mut named: Vec<String> = bands
         .iter()

@@ -13,6 +13,7 @@ use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::{Ratio, Spread, findings, log_variance, ratio_of_means};
+use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
 /// The best configurations of one workload.
@@ -100,7 +101,7 @@ fn answer<'a>(work: &'a WorkloadRuns<'a>, time: &'static Metric) -> Option<Answe
     if work.is_open_loop() {
         all.clear();
     }
-    all.sort_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean));
+    all.arrange_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean));
     let fastest = all.first().copied();
     let collector = |best: &Best<'a>| &best.group.configuration.collector;
     let mut bests: Vec<Best<'a>> = Vec::new();
@@ -272,7 +273,7 @@ fn wins(timed: &[(&Answer<'_>, &Best<'_>)], certain: &[bool]) -> Vec<String> {
         *wins.entry(&fastest.group.configuration.collector).or_default() += 1;
     }
     let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
-    wins.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    wins.arrange_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let wins: Vec<String> = wins.iter().map(|(name, n)| format!("{name} on {n}")).collect();
     let sure = certain.iter().filter(|certain| **certain).count();
     vec![

@@ -12,6 +12,7 @@ use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::{Spread, log_variance, ratio_of_means};
+use gclab_results::order::Arrange;
 
 /// The percentiles of the table and of the chart.
 pub(crate) const PERCENTILES: [(f64, Metric); 5] = [
@@ -136,7 +137,7 @@ pub(crate) fn sentence(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[L
         .iter()
         .filter_map(|row| Some((row.group.label(&summary.axes), row.percentiles[place]?)))
         .collect();
-    found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    found.arrange_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
     let slowest = |all: &mut dyn Iterator<Item = f64>| all.fold(0.0, f64::max);
     let first = round_up(found.iter().map(|(_, spread)| spread.max).fold(f64::INFINITY, f64::min));
     let last = round_up(slowest(&mut found.iter().map(|(_, spread)| spread.max)));

@@ -15,6 +15,7 @@ use crate::metric::Metric;
 use crate::power;
 use crate::summary::{Summary, WorkloadRuns};
 use gclab_inference::Ratio;
+use gclab_results::order::Arrange;
 
 /// The most settings in a chart without a horizontal axis of numbers; the best ones are drawn.
 const MOST_ROWS: usize = 16;
@@ -94,7 +95,7 @@ impl<'a> Overall<'a> {
             .filter_map(|collector| of(&collector))
             .filter_map(|setting| Some((setting, self.ratio(setting)?)))
             .collect();
-        bests.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+        bests.arrange_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
         let mut sentences = vec![format!(
             "Over {} {} has the least {} time (geometric mean).",
             self.workloads(),
@@ -205,7 +206,7 @@ impl<'a> Overall<'a> {
             Some(ratio) => (0, ratio.estimate),
             None => (setting.failures(self.time), 0.0),
         };
-        rows.sort_by(|a, b| place(a).partial_cmp(&place(b)).expect("ratios are numbers"));
+        rows.arrange_by(|a, b| place(a).partial_cmp(&place(b)).expect("ratios are numbers"));
         let left_out = rows.len().saturating_sub(MOST_ROWS);
         let more = if left_out > 0 {
             format!(" ({} more are in the tables)", counted(left_out, "setting"))

@@ -10,6 +10,7 @@ use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::{self, capital, counted, times};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_results::order::Arrange;
 
 /// At this ratio of the greatest to the least value, or more, an axis is logarithmic.
 const LOG_FROM: f64 = 8.0;
@@ -110,7 +111,7 @@ fn curve(
         .map(|(style, name)| {
             let mine = work.groups.iter().filter(|group| contender(summary, group) == *name);
             let mut points: Vec<Point> = mine.filter_map(|group| point(name, metric, group, over)).collect();
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            points.arrange_by(|a, b| a.x.total_cmp(&b.x));
             Series {
                 style,
                 points,

@@ -12,6 +12,7 @@ use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_inference::{Ratio, Sample, findings, geometric_mean_of_ratios, log_variance, ratio_of_means};
+use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
 /// The advice of a sweep on parallel collection.
@@ -122,7 +123,7 @@ fn cases<'a>(summary: &Summary<'_>, work: &'a WorkloadRuns<'a>, time: &Metric) -
     let case = |(base, setting, mut on): (&'a Group<'a>, String, Vec<&'a Group<'a>>)| {
         let median = |group: &Group<'_>| group.spread(time).map_or(f64::INFINITY, |s| s.median);
         on.retain(|group| group.failures().is_empty() && group.spread(time).is_some());
-        on.sort_by(|a, b| median(a).total_cmp(&median(b)));
+        on.arrange_by(|a, b| median(a).total_cmp(&median(b)));
         let best = *on.first()?;
         base.spread(time)?;
         Some(Case {
@@ -193,7 +194,7 @@ fn candidates<'a>(cases: &[Case<'a>], time: &Metric) -> Vec<Candidate> {
             Some((candidate, pairs))
         })
         .collect();
-    candidates.sort_by(|a, b| a.0.time.ratio.estimate.total_cmp(&b.0.time.ratio.estimate));
+    candidates.arrange_by(|a, b| a.0.time.ratio.estimate.total_cmp(&b.0.time.ratio.estimate));
     if let Some((first, rest)) = candidates.split_first_mut() {
         for (candidate, pairs) in rest {
             // Both have the same families in the same order if all families have both.

@@ -2,6 +2,7 @@
 
 use crate::metric;
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
+use gclab_results::order::Arrange;
 use gclab_words::size::read_number;
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ pub(crate) fn decisions(group: &Group<'_>) -> Option<String> {
     }
     let parts = counts.into_iter().map(|(number, counts)| {
         let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
-        counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        counts.arrange_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let counts: Vec<String> = counts.iter().map(|(name, n)| format!("{n} {name}")).collect();
         format!("gen {number}: {}", counts.join(", "))
     });

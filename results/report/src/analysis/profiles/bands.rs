@@ -1,5 +1,6 @@
 //! The drawn part of a heap profile: its bands, their order, and the censuses.
 
+use gclab_results::order::Arrange;
 use gclab_results::{Census, HeapProfile};
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ fn by_area(profile: &HeapProfile) -> Vec<&str> {
         }
     }
     let mut names: Vec<(&str, f64)> = areas.into_iter().collect();
-    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    names.arrange_by(|a, b| b.1.total_cmp(&a.1));
     let mut names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
     in_order_of_life(profile, &mut names, |name| name);
     names
@@ -74,7 +75,7 @@ fn weights(censuses: &[Census]) -> Vec<f64> {
 /// Sorts the bands of a biography in the order of a life; other profiles keep their order.
 pub(super) fn in_order_of_life<T>(profile: &HeapProfile, bands: &mut [T], name: impl Fn(&T) -> &str) {
     if profile.breakdown == BIOGRAPHY {
-        bands.sort_by_key(|band| LIFE.iter().position(|stage| *stage == name(band)).unwrap_or(LIFE.len()));
+        bands.arrange_by_key(|band| LIFE.iter().position(|stage| *stage == name(band)).unwrap_or(LIFE.len()));
     }
 }
 

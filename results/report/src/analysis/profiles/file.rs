@@ -8,6 +8,7 @@
 use crate::chart::{ALONE_COLOURS, Band, Stack, View};
 use crate::format;
 use gclab_hp::{Profile, Sample};
+use gclab_results::order::Arrange;
 use std::cmp::Reverse;
 
 /// The places for bands in the picture.
@@ -153,7 +154,7 @@ fn sorted(profile: &Profile) -> Vec<FileBand> {
             bands[band].total += u128::from(value);
         }
     }
-    bands.sort_by_key(|band| Reverse(band.total));
+    bands.arrange_by_key(|band| Reverse(band.total));
     bands
 }
 

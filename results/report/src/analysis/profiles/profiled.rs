@@ -6,6 +6,7 @@ use crate::folder::{Results, Untimed};
 use crate::format::{self, counted, shortened};
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, axes};
+use gclab_results::order::Arrange;
 use gclab_results::{Census, HeapProfile, PROFILES, RunRecord};
 
 /// The most bands in the table of a peak.
@@ -45,7 +46,7 @@ pub(crate) fn profiled<'a>(dir: &'a Results, summary: &Summary<'_>) -> Vec<(Stri
     let own = axes(dir.profiled().iter().map(|one| &one.run), &dir.manifest().sweep);
     let axes = if dir.runs().is_empty() { &own } else { &summary.axes };
     let mut runs: Vec<&Untimed> = dir.profiled().iter().collect();
-    runs.sort_by_key(|one| one.run.position);
+    runs.arrange_by_key(|one| one.run.position);
     let mut works: Vec<(String, Vec<Profiled<'a>>)> = Vec::new();
     for Untimed { run, record } in runs {
         let group = Group::empty(run);
@@ -103,7 +104,7 @@ impl Profiled<'_> {
         let profile = self.profile?;
         let peak = profile.peak()?;
         let mut all: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
-        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        all.arrange_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         in_order_of_life(profile, &mut all, |(name, _)| name);
         let row = |name: String, bytes: u64, members: String| PeakRow {
             name,
@@ -210,7 +211,7 @@ fn line(profiled: &Profiled<'_>) -> String {
     };
     // The largest first, in a biography, too: there is no room for all of them.
     let mut bands: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
-    bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    bands.arrange_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let name = |name: &'_ str| {
         let plain = profiled.profile.map_or(name, |profile| without_number(profile, name));
         shortened(plain, LETTERS)
