@@ -45,7 +45,7 @@ use course::Course;
 use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
-    Alloc, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
     NotBegun, Outcome, Pause, Refill, Request, Work,
 };
 use gclab_core::config::{Config, SLICES};
@@ -155,7 +155,7 @@ fn least_area(capabilities: u32) -> Bytes {
 impl Collect for Ocaml {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, words: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
         }
@@ -163,11 +163,7 @@ impl Collect for Ocaml {
         if self.occasion.is_reached(used, all) && !(self.is_urgent && used < all) {
             return Ok(Refill::Collect);
         }
-        let refill = self.nursery.refill(capability);
-        if refill == Refill::Ready && self.occasion.gives_little() {
-            capability.alloc().restrict(Some(words));
-        }
-        Ok(refill)
+        Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {

@@ -76,10 +76,12 @@ impl Ocaml {
     }
 
     /// Gives the minor heap the size `area`. A run of blocks ends at its middle, where a slice is
-    /// due.
+    /// due. Since each run ends with words that the next closure has no room in, there are as few
+    /// runs as may be.
     fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {
         if area != self.area {
             self.area = area;
+            self.nursery.give_back(heap);
             self.nursery.resize(heap, Bytes(area.0 / 2))?;
         }
         self.nursery.resize(heap, area)

@@ -2,7 +2,7 @@
 
 use super::Ocaml;
 use super::cycle::{Budget, Done};
-use super::pace::{Owed, Slice, slice_is_due};
+use super::pace::{MOST_SHARE, Owed, Slice, slice_is_due};
 use super::stage::Stage;
 use super::task::Major;
 use gclab_core::collector::{Bump, Cause, Cycle, Pause, Request};
@@ -72,7 +72,7 @@ impl Ocaml {
         let all = owed.share(heap, overhead) + self.window.backlog();
         let share = self.window.begin(owed.share(heap, overhead), slice, heap, overhead);
         let backlog = self.window.backlog();
-        self.messages.shares(all - backlog, backlog, share);
+        self.messages.shares(all.min(MOST_SHARE), backlog, share);
         if self.major.is_idle() {
             self.window.not_done(share);
             self.messages.does(0.0);

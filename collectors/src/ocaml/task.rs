@@ -3,8 +3,9 @@
 //! As in OCaml's `caml_gc_dispatch`, the minor heap has a *trigger*, at its middle or at its end.
 //! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
 //! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
-//! is under way both are due, since a cycle begins with an empty minor heap. Where a slice ends a
-//! cycle, the next one begins at the next allocation but one; where a request does, at the next.
+//! is under way both are due, since a cycle begins with an empty minor heap. Where a cycle ends, the
+//! next one begins at the next allocation, before it gets room: where a slice for want of room has
+//! ended the cycle, that is the allocation that wants room.
 
 use super::pace::Slice;
 use gclab_core::collector::{Cycle, Request};
@@ -87,30 +88,21 @@ pub(super) struct Occasion {
     is_full: bool,
     /// Much was allocated in the major heap.
     slice_is_asked: bool,
-    /// A slice has ended a cycle: the next one begins at the next allocation, after a minor
-    /// collection.
+    /// A cycle has ended: the next one begins at the next allocation, after a minor collection.
     cycle_has_ended: bool,
-    /// Room for that allocation has been given, or none is to be given.
-    is_waiting: bool,
 }
 
 impl Occasion {
     /// Whether a pause is due when `used` of `all` bytes of a minor heap are used.
     pub(super) fn is_reached(&mut self, used: Bytes, all: Bytes) -> bool {
         self.is_full |= used >= all;
-        if self.is_waiting {
+        if self.cycle_has_ended {
             return true;
         }
         match self.trigger {
             Trigger::Middle => used.0 * 2 >= all.0,
             Trigger::End => used >= all,
         }
-    }
-
-    /// Whether a mutator that gets room now is to have it for one allocation only.
-    pub(super) fn gives_little(&mut self) -> bool {
-        self.is_waiting |= self.cycle_has_ended;
-        self.is_waiting
     }
 
     /// A slice is due at the next pause.
@@ -160,9 +152,7 @@ impl Occasion {
         if cycle.is_slice() && !matches!(task.major, Major::Slice(Slice::Next | Slice::Words(_))) {
             self.trigger = Trigger::End;
         }
-        // After a request the minor heap is empty, and the next cycle begins with it.
-        self.is_waiting = is_asked && cycle.is_over() && task.ends_cycle();
-        self.cycle_has_ended = cycle == Cycle::Ended && !task.ends_cycle();
+        self.cycle_has_ended = cycle.is_over() && (is_asked || !task.ends_cycle());
         self.slice_is_asked = false;
     }
 }

@@ -230,6 +230,23 @@ impl Nursery {
         replaced.collect()
     }
 
+    /// Gives all runs back to the heap. [`Nursery::resize`] makes new ones, which are fewer than if
+    /// the areas had grown step by step.
+    ///
+    /// # Panics
+    /// As [`Nursery::resize`].
+    pub fn give_back(&mut self, heap: &mut Heap) {
+        self.assert_reset();
+        self.areas.iter_mut().for_each(|area| area.shrink(heap, 0, u32::MAX));
+    }
+
+    fn assert_reset(&self) {
+        assert!(
+            self.areas.iter().all(|area| area.next == 0),
+            "a nursery is reset before its size changes"
+        );
+    }
+
     /// Makes the allocation areas `size` large together, at least a block for each capability. If
     /// that is less than `-A`, the limit on large objects falls in proportion: it is the same part
     /// of `-AL`.
@@ -240,10 +257,7 @@ impl Nursery {
     /// # Panics
     /// If a mutator has had a run since [`Nursery::reset`]: its closures may lie there.
     pub fn resize(&mut self, heap: &mut Heap, size: Bytes) -> Result<(), OutOfMemory> {
-        assert!(
-            self.areas.iter().all(|area| area.next == 0),
-            "a nursery is reset before its size changes"
-        );
+        self.assert_reset();
         let (areas, capabilities) = (self.areas.len() as u32, self.held.len() as u32);
         let share = (blocks_for(size) / capabilities).max(1);
         // Each capability must find a chunk, even in the smallest nursery.
