@@ -74,6 +74,8 @@ pub struct Ocaml {
     /// The size of the minor heap, and the reason why there is no room to promote it, if there is
     /// none. Then no mutator gets a part of it.
     area: Bytes,
+    /// The part of it that each capability has.
+    share: Bytes,
     exhausted: Option<OutOfMemory>,
     /// Words promoted since the last slice.
     promoted: Words,
@@ -132,6 +134,7 @@ unsafe impl Collector for Ocaml {
             occasion: Occasion::default(),
             task: Task::default(),
             area: Bytes::ZERO,
+            share: Bytes::ZERO,
             exhausted: None,
             promoted: Words::ZERO,
             outside: Outside::default(),
@@ -155,15 +158,20 @@ fn least_area(capabilities: u32) -> Bytes {
 impl Collect for Ocaml {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, words: Words) -> Result<Refill, OutOfMemory> {
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
         }
-        let (used, all) = self.nursery.handed_out(capability.number());
-        if self.occasion.is_reached(used, all) && !(self.is_urgent && used < all) {
+        let all = self.share.min(self.nursery.area(capability.number())).to_words_up();
+        let used = self.nursery.taken(capability);
+        let Some(room) = self.occasion.room(words, used, all, self.is_urgent) else {
             return Ok(Refill::Collect);
+        };
+        let refill = self.nursery.refill_up_to(capability, words, room);
+        if refill == Refill::Collect {
+            self.occasion.minor_is_asked();
         }
-        Ok(self.nursery.refill(capability))
+        Ok(refill)
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -236,7 +244,7 @@ impl Collect for Ocaml {
     }
 
     fn foreign(&mut self, bytes: Bytes) -> Refill {
-        let (heap, minor_heap) = (self.major.words(), self.nursery.size().to_words_up());
+        let (heap, minor_heap) = (self.major.words(), self.minor_heap().to_words_up());
         let refill = self
             .outside
             .allocated(&self.settings.custom, bytes, heap.max(Words(1)), minor_heap);
@@ -292,7 +300,7 @@ impl Ocaml {
         }
         if !is_empty {
             // (A minor heap that gave way to a large object may have no size.)
-            self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+            self.window.tick(used.0 as f64 / self.minor_heap().0 as f64);
         }
         let before = self.major.chunk_words();
         let promoted = self.major.promote(pause);

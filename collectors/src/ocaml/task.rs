@@ -8,8 +8,9 @@
 //! ended the cycle, that is the allocation that wants room.
 
 use super::pace::Slice;
+use gclab_core::block::LARGE_OBJECT;
 use gclab_core::collector::{Cycle, Request};
-use gclab_core::words::{Bytes, Words};
+use gclab_core::words::Words;
 
 /// The part of a pause that is about the major heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +84,8 @@ enum Trigger {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Occasion {
     trigger: Trigger,
-    /// The minor heap is used up, also if the trigger was in the middle: a minor heap of one block
-    /// has none.
+    /// The minor heap is used up, also if the trigger was in the middle: a very small minor heap
+    /// may have no room between the two.
     is_full: bool,
     /// Much was allocated in the major heap.
     slice_is_asked: bool,
@@ -93,16 +94,18 @@ pub(super) struct Occasion {
 }
 
 impl Occasion {
-    /// Whether a pause is due when `used` of `all` bytes of a minor heap are used.
-    pub(super) fn is_reached(&mut self, used: Bytes, all: Bytes) -> bool {
-        self.is_full |= used >= all;
-        if self.cycle_has_ended {
-            return true;
-        }
-        match self.trigger {
-            Trigger::Middle => used.0 * 2 >= all.0,
-            Trigger::End => used >= all,
-        }
+    /// The words that a mutator gets that wants `words`, where `used` of `all` words of its part of
+    /// the minor heap are used; `None` if a pause is due first. Where memory `is_short`, only the
+    /// end of the minor heap is a reason for one.
+    pub(super) fn room(&mut self, words: Words, used: Words, all: Words, is_short: bool) -> Option<Words> {
+        self.is_full |= used + words > all;
+        let trigger = match self.trigger {
+            // A small closure has room in an empty minor heap, however small that is.
+            Trigger::Middle if !is_short => Words(all.0 / 2).max(LARGE_OBJECT).min(all),
+            _ => all,
+        };
+        let is_due = used + words > trigger || self.cycle_has_ended && !is_short;
+        (!is_due).then(|| trigger - used)
     }
 
     /// A slice is due at the next pause.
