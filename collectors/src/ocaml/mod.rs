@@ -302,7 +302,7 @@ impl Ocaml {
             // (A minor heap that gave way to a large object may have no size.)
             self.window.tick(used.0 as f64 / self.minor_heap().0 as f64);
         }
-        let before = self.major.chunk_words();
+        let (before, heap) = (self.major.chunk_words(), self.major.words().max(Words(1)));
         let promoted = self.major.promote(pause);
         self.nursery.reset();
         let fresh = self.nursery.take_fresh(pause.heap);
@@ -319,7 +319,6 @@ impl Ocaml {
         if used > Bytes::ZERO {
             self.counts.minor(promoted.moved);
         }
-        let heap = self.major.words().max(Words(1));
         self.outside.promoted(pause.roots, &self.settings.custom, heap);
         promoted
     }

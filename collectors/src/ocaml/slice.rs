@@ -41,7 +41,7 @@ impl Ocaml {
     pub(super) fn work(&mut self, pause: &mut Pause<'_, Bump>, major: Major) -> (Cycle, Done) {
         let was_idle = self.major.is_idle();
         let (cycle, done) = match major {
-            Major::Nothing if !slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) => {
+            Major::Nothing if !self.slice_is_due() => {
                 return (Cycle::None, Done::default());
             }
             Major::Nothing => (Cycle::Continued, self.slice(pause, Slice::Automatic)),
@@ -58,6 +58,11 @@ impl Ocaml {
             self.cycles += 1;
         }
         (cycle, done)
+    }
+
+    /// Whether a slice is due for what was allocated or promoted since the last one.
+    fn slice_is_due(&self) -> bool {
+        slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) || self.outside.slice_is_due()
     }
 
     /// A slice, or the beginning of a cycle.
