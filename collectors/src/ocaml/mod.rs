@@ -45,8 +45,8 @@ use course::Course;
 use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
-    NotBegun, Outcome, Pause, Refill, Request, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Request, Work,
 };
 use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;

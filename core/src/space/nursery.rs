@@ -158,7 +158,9 @@ impl Nursery {
         self.leave_one(capability);
         let area_number = self.area_of(number);
         let area = &mut self.areas[area_number];
-        let index = held.filter(|&held| area.runs[held].rest() >= words).unwrap_or(area.next);
+        let index = held
+            .filter(|&held| area.runs[held].rest() >= words)
+            .unwrap_or(area.next);
         let Some(run) = area.runs.get(index) else {
             return Refill::Collect;
         };

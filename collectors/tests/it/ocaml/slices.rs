@@ -94,7 +94,10 @@ fn the_minor_heap_has_its_size_to_the_word() {
         .enter(|m| (0..words).for_each(|_| _ = m.alloc_bytes_filled(8, 0)))
         .expect("room enough");
     let collections = world.finish().collections;
-    let allocated: Vec<_> = collections.iter().map(|each| each.before.allocated.to_words_up().0).collect();
+    let allocated: Vec<_> = collections
+        .iter()
+        .map(|each| each.before.allocated.to_words_up().0)
+        .collect();
     let (half, whole) = (words / 2 / 3 * 3, words / 3 * 3);
     assert_eq!(allocated[..4], [whole, whole, half, whole - half]);
 }

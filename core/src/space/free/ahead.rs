@@ -20,7 +20,9 @@ impl Ahead {
 
     /// All of `chunks`, which are by address.
     pub(super) fn of_all(chunks: &[BlockRun]) -> Ahead {
-        chunks.last().map_or(Ahead::NOTHING, |last| Ahead::chunks_below(last.end()))
+        chunks
+            .last()
+            .map_or(Ahead::NOTHING, |last| Ahead::chunks_below(last.end()))
     }
 
     /// The chunks below `end`.
