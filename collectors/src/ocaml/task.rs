@@ -3,9 +3,9 @@
 //! As in OCaml's `caml_gc_dispatch`, the minor heap has a *trigger*, at its middle or at its end.
 //! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
 //! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
-//! is under way both are due, since a cycle begins with an empty minor heap. Where a cycle ends, the
-//! next one begins at the next allocation, before it gets room: where a slice for want of room has
-//! ended the cycle, that is the allocation that wants room.
+//! is under way both are due, since a cycle begins with an empty minor heap. Where a cycle ends,
+//! the next one begins at the next allocation, before it gets room: where a slice for want of room
+//! has ended the cycle, that is the allocation that wants room.
 
 use super::pace::Slice;
 use gclab_core::block::LARGE_OBJECT;

@@ -150,8 +150,8 @@ impl Nursery {
         Refill::Ready
     }
 
-    /// Gives the mutator of a capability, which is the only one to allocate in its area, up to `most`
-    /// words of room: the rest of its run if that has `words` words, or of the next run.
+    /// Gives the mutator of a capability, which is the only one to allocate in its area, up to
+    /// `most` words of room: the rest of its run if that has `words` words, or of the next run.
     pub fn refill_up_to<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>, words: Words, most: Words) -> Refill {
         let number = capability.number();
         let held = self.held[number];

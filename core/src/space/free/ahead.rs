@@ -5,8 +5,8 @@ use crate::words::Addr;
 
 /// The part of a space that a sweep has ahead of it: the rest of a chunk, and all chunks below that
 /// chunk. A sweep takes the chunks from the highest address to the lowest, and each from its start
-/// to its end. So chunks that come meanwhile are behind it, if they lie above the others. (The sweep
-/// passes those that do not without work.)
+/// to its end. So chunks that come meanwhile are behind it, if they lie above the others. (The
+/// sweep passes those that do not without work.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ahead {
     pub(super) from: Addr,

@@ -235,8 +235,8 @@ impl<'m, M: Marks> Marker<'m, M> {
     }
 
     /// Marks the values that mutators overwrote, and those of weak handles that they opened, since
-    /// the marking began ([`SnapshotBarrier`](crate::collector::SnapshotBarrier)). Goes further only
-    /// where they would fill the mark stack, and the budget is not used up.
+    /// the marking began ([`SnapshotBarrier`](crate::collector::SnapshotBarrier)). Goes further
+    /// only where they would fill the mark stack, and the budget is not used up.
     pub fn overwritten<A>(&mut self, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {
             capability.overwritten().take(|closure| {
