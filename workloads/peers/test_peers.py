@@ -165,6 +165,11 @@ class Counts(unittest.TestCase):
         counted = {"minor_words": 500, "minor_collections": 2, "promoted_words": 15, "major_collections": 1, "top_heap_words": 120}
         self.assertEqual(ocaml_counts.of_gclab(run), counted)
 
+    def test_the_first_minor_collection_of_ocaml_does_not_count(self):
+        near = self.rows[0][1]
+        figures = {count: str(number) for count, number in near.items()}
+        self.assertEqual(ocaml_counts.of_ocaml({"figures": figures}), near | {"minor_collections": 999})
+
     def test_the_table_is_found_on_its_page(self):
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.md"

@@ -13,7 +13,7 @@ impl Ocaml {
             Question::Get(control) => *control = Some(Control::of(&self.settings, self.stack_limit)),
             Question::Set(control, request) => *request = self.set(control),
             Question::MinorFree(words) => {
-                let size = self.nursery.size().to_words_up();
+                let size = self.minor_heap().to_words_up();
                 *words = size
                     .saturating_sub(self.minor_words(pause) - self.counts.before_minor)
                     .0 as u64;

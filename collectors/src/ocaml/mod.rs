@@ -45,8 +45,8 @@ use course::Course;
 use gc::Question;
 use gclab_core::block::{BLOCK, OutOfMemory, Region};
 use gclab_core::collector::{
-    Alloc, Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier,
-    NotBegun, Outcome, Pause, Refill, Request, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Request, Work,
 };
 use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;
@@ -74,6 +74,8 @@ pub struct Ocaml {
     /// The size of the minor heap, and the reason why there is no room to promote it, if there is
     /// none. Then no mutator gets a part of it.
     area: Bytes,
+    /// The part of it that each capability has.
+    share: Bytes,
     exhausted: Option<OutOfMemory>,
     /// Words promoted since the last slice.
     promoted: Words,
@@ -132,6 +134,7 @@ unsafe impl Collector for Ocaml {
             occasion: Occasion::default(),
             task: Task::default(),
             area: Bytes::ZERO,
+            share: Bytes::ZERO,
             exhausted: None,
             promoted: Words::ZERO,
             outside: Outside::default(),
@@ -159,13 +162,14 @@ impl Collect for Ocaml {
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
         }
-        let (used, all) = self.nursery.handed_out(capability.number());
-        if self.occasion.is_reached(used, all) && !(self.is_urgent && used < all) {
+        let all = self.share.min(self.nursery.area(capability.number())).to_words_up();
+        let used = self.nursery.taken(capability);
+        let Some(room) = self.occasion.room(words, used, all, self.is_urgent) else {
             return Ok(Refill::Collect);
-        }
-        let refill = self.nursery.refill(capability);
-        if refill == Refill::Ready && self.occasion.gives_little() {
-            capability.alloc().restrict(Some(words));
+        };
+        let refill = self.nursery.refill_up_to(capability, words, room);
+        if refill == Refill::Collect {
+            self.occasion.minor_is_asked();
         }
         Ok(refill)
     }
@@ -240,7 +244,7 @@ impl Collect for Ocaml {
     }
 
     fn foreign(&mut self, bytes: Bytes) -> Refill {
-        let (heap, minor_heap) = (self.major.words(), self.nursery.size().to_words_up());
+        let (heap, minor_heap) = (self.major.words(), self.minor_heap().to_words_up());
         let refill = self
             .outside
             .allocated(&self.settings.custom, bytes, heap.max(Words(1)), minor_heap);
@@ -296,9 +300,9 @@ impl Ocaml {
         }
         if !is_empty {
             // (A minor heap that gave way to a large object may have no size.)
-            self.window.tick(used.0 as f64 / self.nursery.size().0 as f64);
+            self.window.tick(used.0 as f64 / self.minor_heap().0 as f64);
         }
-        let before = self.major.chunk_words();
+        let (before, heap) = (self.major.chunk_words(), self.major.words().max(Words(1)));
         let promoted = self.major.promote(pause);
         self.nursery.reset();
         let fresh = self.nursery.take_fresh(pause.heap);
@@ -315,7 +319,6 @@ impl Ocaml {
         if used > Bytes::ZERO {
             self.counts.minor(promoted.moved);
         }
-        let heap = self.major.words().max(Words(1));
         self.outside.promoted(pause.roots, &self.settings.custom, heap);
         promoted
     }

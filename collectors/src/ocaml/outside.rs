@@ -20,7 +20,7 @@ impl Outside {
         let charge = ratios.charge(bytes, heap, minor_heap);
         self.minor += charge.minor;
         self.major += charge.major;
-        if self.minor > 1.0 || self.major > 1.0 {
+        if self.minor_is_due() || self.slice_is_due() {
             Refill::Collect
         } else {
             Refill::Ready
@@ -32,7 +32,13 @@ impl Outside {
         self.minor > 1.0
     }
 
-    /// After a minor collection: the closures that survived it are in the major heap now.
+    /// Whether so much of the major heap's was used up since the last slice that one is due.
+    pub(super) fn slice_is_due(&self) -> bool {
+        self.major > 1.0
+    }
+
+    /// After a minor collection, before which the major heap had `heap` words: the closures that
+    /// survived it are in that heap now.
     pub(super) fn promoted(&mut self, roots: Roots<'_>, ratios: &CustomRatios, heap: Words) {
         self.minor = 0.0;
         roots.for_each_foreign_survivor(|bytes| self.major += ratios.charge(bytes, heap, heap).at_promotion);

@@ -47,7 +47,7 @@ impl Ocaml {
         self.is_urgent = false;
         loop {
             let resized = self.resize(heap, area);
-            let size = self.nursery.size().to_words_up();
+            let size = self.minor_heap().to_words_up();
             let prepared = resized.and_then(|()| self.major.prepare(heap, &self.settings, size));
             if prepared.is_err() {
                 self.messages.no_room();
@@ -69,19 +69,25 @@ impl Ocaml {
     pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         self.nursery.give_way(heap)?;
         (self.is_urgent, self.area) = (true, Bytes::ZERO);
-        let size = self.nursery.size().to_words_up();
+        let size = self.minor_heap().to_words_up();
         // There is room for more than that already.
         let _ = self.major.prepare(heap, &self.settings, size);
         Some(())
     }
 
-    /// Gives the minor heap the size `area`. A run of blocks ends at its middle, where a slice is
-    /// due.
+    /// Gives the minor heap the size `area`.
     fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {
         if area != self.area {
+            self.area = Bytes::ZERO;
+            self.share = self.nursery.renew(heap, area)?;
             self.area = area;
-            self.nursery.resize(heap, Bytes(area.0 / 2))?;
         }
-        self.nursery.resize(heap, area)
+        Ok(())
+    }
+
+    /// The size of the minor heap. (The nursery has more, since some words are lost.)
+    pub(super) fn minor_heap(&self) -> Bytes {
+        let parts = self.nursery.parts();
+        Bytes(self.share.0 * parts).min(self.nursery.size())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Ocaml;
 use super::cycle::{Budget, Done};
-use super::pace::{Owed, Slice, slice_is_due};
+use super::pace::{MOST_SHARE, Owed, Slice, slice_is_due};
 use super::stage::Stage;
 use super::task::Major;
 use gclab_core::collector::{Bump, Cause, Cycle, Pause, Request};
@@ -41,7 +41,7 @@ impl Ocaml {
     pub(super) fn work(&mut self, pause: &mut Pause<'_, Bump>, major: Major) -> (Cycle, Done) {
         let was_idle = self.major.is_idle();
         let (cycle, done) = match major {
-            Major::Nothing if !slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) => {
+            Major::Nothing if !self.slice_is_due() => {
                 return (Cycle::None, Done::default());
             }
             Major::Nothing => (Cycle::Continued, self.slice(pause, Slice::Automatic)),
@@ -60,6 +60,11 @@ impl Ocaml {
         (cycle, done)
     }
 
+    /// Whether a slice is due for what was allocated or promoted since the last one.
+    fn slice_is_due(&self) -> bool {
+        slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) || self.outside.slice_is_due()
+    }
+
     /// A slice, or the beginning of a cycle.
     fn slice(&mut self, pause: &mut Pause<'_, Bump>, slice: Slice) -> Done {
         let (heap, overhead) = (self.major.words().max(Words(1)), self.settings.space_overhead);
@@ -72,7 +77,7 @@ impl Ocaml {
         let all = owed.share(heap, overhead) + self.window.backlog();
         let share = self.window.begin(owed.share(heap, overhead), slice, heap, overhead);
         let backlog = self.window.backlog();
-        self.messages.shares(all - backlog, backlog, share);
+        self.messages.shares(all.min(MOST_SHARE), backlog, share);
         if self.major.is_idle() {
             self.window.not_done(share);
             self.messages.does(0.0);

@@ -3,12 +3,14 @@
 //! As in OCaml's `caml_gc_dispatch`, the minor heap has a *trigger*, at its middle or at its end.
 //! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
 //! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
-//! is under way both are due, since a cycle begins with an empty minor heap. Where a slice ends a
-//! cycle, the next one begins at the next allocation but one; where a request does, at the next.
+//! is under way both are due, since a cycle begins with an empty minor heap. Where a cycle ends,
+//! the next one begins at the next allocation, before it gets room: where a slice for want of room
+//! has ended the cycle, that is the allocation that wants room.
 
 use super::pace::Slice;
+use gclab_core::block::LARGE_OBJECT;
 use gclab_core::collector::{Cycle, Request};
-use gclab_core::words::{Bytes, Words};
+use gclab_core::words::Words;
 
 /// The part of a pause that is about the major heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,35 +84,28 @@ enum Trigger {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Occasion {
     trigger: Trigger,
-    /// The minor heap is used up, also if the trigger was in the middle: a minor heap of one block
-    /// has none.
+    /// The minor heap is used up, also if the trigger was in the middle: a very small minor heap
+    /// may have no room between the two.
     is_full: bool,
     /// Much was allocated in the major heap.
     slice_is_asked: bool,
-    /// A slice has ended a cycle: the next one begins at the next allocation, after a minor
-    /// collection.
+    /// A cycle has ended: the next one begins at the next allocation, after a minor collection.
     cycle_has_ended: bool,
-    /// Room for that allocation has been given, or none is to be given.
-    is_waiting: bool,
 }
 
 impl Occasion {
-    /// Whether a pause is due when `used` of `all` bytes of a minor heap are used.
-    pub(super) fn is_reached(&mut self, used: Bytes, all: Bytes) -> bool {
-        self.is_full |= used >= all;
-        if self.is_waiting {
-            return true;
-        }
-        match self.trigger {
-            Trigger::Middle => used.0 * 2 >= all.0,
-            Trigger::End => used >= all,
-        }
-    }
-
-    /// Whether a mutator that gets room now is to have it for one allocation only.
-    pub(super) fn gives_little(&mut self) -> bool {
-        self.is_waiting |= self.cycle_has_ended;
-        self.is_waiting
+    /// The words that a mutator gets that wants `words`, where `used` of `all` words of its part of
+    /// the minor heap are used; `None` if a pause is due first. Where memory `is_short`, only the
+    /// end of the minor heap is a reason for one.
+    pub(super) fn room(&mut self, words: Words, used: Words, all: Words, is_short: bool) -> Option<Words> {
+        self.is_full |= used + words > all;
+        let trigger = match self.trigger {
+            // A small closure has room in an empty minor heap, however small that is.
+            Trigger::Middle if !is_short => Words(all.0 / 2).max(LARGE_OBJECT).min(all),
+            _ => all,
+        };
+        let is_due = used + words > trigger || self.cycle_has_ended && !is_short;
+        (!is_due).then(|| trigger - used)
     }
 
     /// A slice is due at the next pause.
@@ -160,9 +155,7 @@ impl Occasion {
         if cycle.is_slice() && !matches!(task.major, Major::Slice(Slice::Next | Slice::Words(_))) {
             self.trigger = Trigger::End;
         }
-        // After a request the minor heap is empty, and the next cycle begins with it.
-        self.is_waiting = is_asked && cycle.is_over() && task.ends_cycle();
-        self.cycle_has_ended = cycle == Cycle::Ended && !task.ends_cycle();
+        self.cycle_has_ended = cycle.is_over() && (is_asked || !task.ends_cycle());
         self.slice_is_asked = false;
     }
 }

@@ -122,7 +122,7 @@ pub trait Collect: Send + 'static {
 
     /// The capability's allocator has no room for `words` words (fewer than
     /// [`crate::block::LARGE_OBJECT`]): gives it some, or asks for a collection. Straight after a
-    /// collection it must give some or fail.
+    /// collection it may ask for one more, and then it must give some or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.

@@ -55,6 +55,13 @@ struct NurseryRun {
     end: Addr,
 }
 
+impl NurseryRun {
+    /// The words behind the last closure.
+    fn rest(&self) -> Words {
+        (self.run.end() - self.end).to_words_up()
+    }
+}
+
 /// The state of nursery blocks at all times: they are in every collection.
 const NURSERY: BlockState = BlockState::NURSERY.condemned(true);
 
@@ -101,11 +108,26 @@ impl Nursery {
         self.large_words
     }
 
-    /// The part of the area of capability `number` that has been handed out, and all of the area.
-    pub fn handed_out(&self, number: usize) -> (Bytes, Bytes) {
+    /// The words of closures in the area of a capability, which is the only one to allocate there.
+    pub fn taken<A: AsRef<Bump>>(&self, capability: Capability<'_, A>) -> Words {
+        let number = capability.number();
+        let ends = |(index, run): (usize, &NurseryRun)| match self.held[number] {
+            Some(held) if held == index => capability.alloc().as_ref().cursor(),
+            _ => run.end,
+        };
         let area = &self.areas[self.area_of(number)];
-        let handed_out = area.runs[..area.next].iter().map(|run| run.run.bytes()).sum();
-        (handed_out, Bytes(area.blocks as usize * BLOCK.0))
+        let words = |(index, run)| (ends((index, run)) - run.run.start()).to_words_up();
+        area.runs.iter().enumerate().map(words).sum()
+    }
+
+    /// The number of areas.
+    pub fn parts(&self) -> usize {
+        self.areas.len()
+    }
+
+    /// The area of a capability.
+    pub fn area(&self, number: usize) -> Bytes {
+        Bytes(self.areas[self.area_of(number)].blocks as usize * BLOCK.0)
     }
 
     /// The index of the area of capability `number`: its own area, or the one for all.
@@ -125,6 +147,27 @@ impl Nursery {
         capability.alloc().as_ref().set_region(next.run.start(), next.run.end());
         self.held[number] = Some(area.next);
         area.next += 1;
+        Refill::Ready
+    }
+
+    /// Gives the mutator of a capability, which is the only one to allocate in its area, up to
+    /// `most` words of room: the rest of its run if that has `words` words, or of the next run.
+    pub fn refill_up_to<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>, words: Words, most: Words) -> Refill {
+        let number = capability.number();
+        let held = self.held[number];
+        self.leave_one(capability);
+        let area_number = self.area_of(number);
+        let area = &mut self.areas[area_number];
+        let index = held
+            .filter(|&held| area.runs[held].rest() >= words)
+            .unwrap_or(area.next);
+        let Some(run) = area.runs.get(index) else {
+            return Refill::Collect;
+        };
+        let room = most.min(run.rest());
+        capability.alloc().as_ref().set_region(run.end, run.end + room);
+        self.held[number] = Some(index);
+        area.next = area.next.max(index + 1);
         Refill::Ready
     }
 
@@ -230,6 +273,34 @@ impl Nursery {
         replaced.collect()
     }
 
+    /// Makes new areas for closures of `size` together, for mutators that get their room by
+    /// [`Nursery::refill_up_to`]. A run ends with words that the next closure has no room in, so an
+    /// area has a block more for each run but the last. Returns the part of `size` that is for each
+    /// capability.
+    ///
+    /// # Errors
+    /// As [`Nursery::resize`].
+    ///
+    /// # Panics
+    /// As [`Nursery::resize`].
+    pub fn renew(&mut self, heap: &mut Heap, size: Bytes) -> Result<Bytes, OutOfMemory> {
+        self.assert_reset();
+        // Areas that grew step by step would have more runs.
+        self.areas.iter_mut().for_each(|area| area.shrink(heap, 0, u32::MAX));
+        let capabilities = self.held.len() as u32;
+        let share = (blocks_for(size) / capabilities).max(1);
+        let blocks = (share + share / self.chunk) * capabilities;
+        self.resize(heap, Bytes(blocks as usize * BLOCK.0))?;
+        Ok(Bytes(share as usize * BLOCK.0))
+    }
+
+    fn assert_reset(&self) {
+        assert!(
+            self.areas.iter().all(|area| area.next == 0),
+            "a nursery is reset before its size changes"
+        );
+    }
+
     /// Makes the allocation areas `size` large together, at least a block for each capability. If
     /// that is less than `-A`, the limit on large objects falls in proportion: it is the same part
     /// of `-AL`.
@@ -240,10 +311,7 @@ impl Nursery {
     /// # Panics
     /// If a mutator has had a run since [`Nursery::reset`]: its closures may lie there.
     pub fn resize(&mut self, heap: &mut Heap, size: Bytes) -> Result<(), OutOfMemory> {
-        assert!(
-            self.areas.iter().all(|area| area.next == 0),
-            "a nursery is reset before its size changes"
-        );
+        self.assert_reset();
         let (areas, capabilities) = (self.areas.len() as u32, self.held.len() as u32);
         let share = (blocks_for(size) / capabilities).max(1);
         // Each capability must find a chunk, even in the smallest nursery.
@@ -312,32 +380,4 @@ impl Area {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nursery() -> (Heap, Nursery) {
-        let config = Config {
-            allocation_area: Bytes::kib(64),
-            ..Config::default()
-        };
-        let mut heap = Heap::new(&config).expect("address space");
-        let nursery = Nursery::new(&mut heap, Bytes::kib(64), &config).expect("room");
-        (heap, nursery)
-    }
-
-    #[test]
-    #[should_panic(expected = "mutators leave before a collection")]
-    fn a_nursery_with_a_mutator_is_not_reset() {
-        let (_heap, mut nursery) = nursery();
-        nursery.held[0] = Some(0);
-        nursery.reset();
-    }
-
-    #[test]
-    #[should_panic(expected = "a nursery is reset before its size changes")]
-    fn a_nursery_with_closures_keeps_its_size() {
-        let (mut heap, mut nursery) = nursery();
-        nursery.areas[0].next = 1;
-        let _ = nursery.resize(&mut heap, Bytes::kib(128));
-    }
-}
+mod tests;

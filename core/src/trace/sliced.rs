@@ -56,8 +56,13 @@ impl SlicedTrace {
         let SlicedTrace { grey, mut finalised } = self;
         let mut marker = Marker::resume(grey, pause.heap, marks);
         marker.set_budget(budget);
-        marker.overwritten(pause.capabilities);
         let mut progress = marker.trace_some();
+        if progress == Progress::Done {
+            // Most of them are marked by now. Marked before the others, they might fill the mark
+            // stack.
+            marker.overwritten(pause.capabilities);
+            progress = marker.trace_some();
+        }
         pause.events.phase(Phase::HeapTraced);
         if progress == Progress::Done && !finalised {
             finalised = true;

@@ -20,6 +20,9 @@ use crate::words::{Addr, Bytes, Words};
 use gclab_stats::{NotEnabled, RtsStats};
 use std::any::Any;
 
+/// The collections that a collector may ask for before it gives room.
+const MOST_COLLECTIONS: u32 = 2;
+
 impl<M: MutatorKind> SlowPath<M> for World<M> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
         self.or_leave(self.try_refill(session, words))
@@ -204,7 +207,7 @@ impl<M: MutatorKind> World<M> {
         session: Session<'_, M::Alloc>,
         words: Words,
     ) -> Result<Addr, Exhausted> {
-        let (mut collected, mut all_collected) = (false, false);
+        let (mut collections, mut all_collected) = (0, false);
         loop {
             let alloc = &session.capability.alloc;
             if let Some(at) = alloc.reserve_any(words).or_else(|| alloc.reserve_elsewhere(words)) {
@@ -218,15 +221,15 @@ impl<M: MutatorKind> World<M> {
             } = &mut **state;
             match recorder.refill(|| collector.refill(heap, session.capability.view(), words)) {
                 Ok(Refill::Ready) => {}
-                Ok(Refill::Collect) if !collected => {
+                Ok(Refill::Collect) if collections < MOST_COLLECTIONS => {
                     self.stop_and_collect(state, Some(session), Cause::Allocation)?;
-                    collected = true;
+                    collections += 1;
                 }
-                Ok(Refill::Collect) => panic!("{}: no room straight after a collection", self.description.name),
+                Ok(Refill::Collect) => panic!("{}: no room straight after collections", self.description.name),
                 // A minor collection may have left garbage.
                 Err(_) if !all_collected => {
                     self.stop_and_collect(state, Some(session), Cause::Shortage)?;
-                    (collected, all_collected) = (true, true);
+                    (collections, all_collected) = (MOST_COLLECTIONS, true);
                 }
                 Err(cause) => return Err(self.exhausted(cause)),
             }

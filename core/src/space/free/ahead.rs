@@ -5,7 +5,8 @@ use crate::words::Addr;
 
 /// The part of a space that a sweep has ahead of it: the rest of a chunk, and all chunks below that
 /// chunk. A sweep takes the chunks from the highest address to the lowest, and each from its start
-/// to its end. So chunks that come meanwhile are behind it, if they lie above the others.
+/// to its end. So chunks that come meanwhile are behind it, if they lie above the others. (The
+/// sweep passes those that do not without work.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ahead {
     pub(super) from: Addr,
@@ -16,6 +17,13 @@ impl Ahead {
     /// Everything.
     pub(super) const ALL: Ahead = Ahead::chunks_below(Addr(usize::MAX));
     pub(super) const NOTHING: Ahead = Ahead::chunks_below(Addr::NULL);
+
+    /// All of `chunks`, which are by address.
+    pub(super) fn of_all(chunks: &[BlockRun]) -> Ahead {
+        chunks
+            .last()
+            .map_or(Ahead::NOTHING, |last| Ahead::chunks_below(last.end()))
+    }
 
     /// The chunks below `end`.
     const fn chunks_below(end: Addr) -> Ahead {

@@ -59,6 +59,8 @@ pub struct FreeSpace<L> {
     step: u8,
     /// The part that a sweep has ahead of it, if one is under way.
     ahead: Option<Ahead>,
+    /// The starts of chunks that came while that sweep went on.
+    young_chunks: Vec<Addr>,
     /// Whether new closures are black, while no sweep is under way.
     black: bool,
 }
@@ -72,6 +74,7 @@ impl<L: FreeList> FreeSpace<L> {
             spare: Vec::new(),
             step,
             ahead: None,
+            young_chunks: Vec::new(),
             black: false,
         }
     }
@@ -183,6 +186,9 @@ impl<L: FreeList> FreeSpace<L> {
     }
 
     fn add(&mut self, run: BlockRun) {
+        if self.is_sweeping() {
+            self.young_chunks.push(run.start());
+        }
         let block = self.memory.add(run);
         self.list.add(&mut self.memory, block);
     }

@@ -31,7 +31,8 @@ impl<L: FreeList> FreeSpace<L> {
     /// A sweep begins: marking is over, and white closures are dead.
     pub fn begin_sweep(&mut self) {
         self.black = false;
-        self.ahead = Some(Ahead::ALL);
+        self.ahead = Some(Ahead::of_all(self.memory.chunks()));
+        self.young_chunks.clear();
         self.list.begin_sweep();
     }
 
@@ -53,6 +54,13 @@ impl<L: FreeList> FreeSpace<L> {
                 self.ahead = None;
                 return Swept { passed, is_over: true };
             };
+            if self.young_chunks.contains(&chunk.0) {
+                // Nothing in it is dead. It is no work.
+                marks.clear(chunk.0, chunk.1);
+                ahead = Ahead { from: chunk.1, chunk };
+                self.ahead = Some(ahead);
+                continue;
+            }
             let (end, work) = self.sweep_from(starts, marks, chunk, from, left);
             marks.clear(from, end);
             ahead = Ahead { from: end, chunk };

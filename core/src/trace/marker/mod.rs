@@ -235,7 +235,8 @@ impl<'m, M: Marks> Marker<'m, M> {
     }
 
     /// Marks the values that mutators overwrote, and those of weak handles that they opened, since
-    /// the marking began ([`SnapshotBarrier`](crate::collector::SnapshotBarrier)), but not further.
+    /// the marking began ([`SnapshotBarrier`](crate::collector::SnapshotBarrier)). Goes further
+    /// only where they would fill the mark stack, and the budget is not used up.
     pub fn overwritten<A>(&mut self, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {
             capability.overwritten().take(|closure| {
@@ -243,6 +244,9 @@ impl<'m, M: Marks> Marker<'m, M> {
                 // SAFETY: a slot of this function, with a closure of the stopped heap: the barrier
                 // found it there, and no closure has moved or was freed since.
                 unsafe { self.first.found::<false>(Slot(&raw mut word)) };
+                if self.first.stack.is_half_full() && !self.first.has_used_budget() {
+                    self.first.trace::<false>(None);
+                }
             });
         }
     }

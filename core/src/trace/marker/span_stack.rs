@@ -138,6 +138,11 @@ impl SpanStack {
         (self.top as usize - self.bottom as usize) / size_of::<Span>()
     }
 
+    /// Whether half as many spans are on the stack as the pool has room for.
+    pub(super) fn is_half_full(&self) -> bool {
+        2 * self.len() >= self.pool.most
+    }
+
     /// Adds a span. Returns it if there is no room for it.
     #[inline(always)]
     pub(super) fn push(&mut self, span: Span) -> Result<(), Span> {
