@@ -53,13 +53,18 @@ impl<L: FreeList> FreeSpace<L> {
                 self.ahead = None;
                 return Swept { passed, is_over: true };
             };
-            let (end, work) = self.sweep_from(starts, marks, chunk, from, left);
+            let mut end = from;
+            while end < chunk.1 && left > Words::ZERO {
+                let (part, work) = self.sweep_from(starts, marks, chunk, end, left);
+                end = part;
+                left = left.saturating_sub(work);
+            }
+            // The sweep looks at no mark behind it.
             marks.clear(from, end);
             ahead = Ahead { from: end, chunk };
-            self.ahead = Some(ahead);
             passed += (end - from).to_words_up();
-            left = left.saturating_sub(work);
         }
+        self.ahead = Some(ahead);
         Swept { passed, is_over: false }
     }
 
@@ -135,7 +140,6 @@ impl<L: FreeList> FreeSpace<L> {
             } else if marks.get(at) || run.work >= left && !(run.is_white && to_the_end) {
                 break;
             } else {
-                starts.clear(at, at + Words(1));
                 has_joined = true;
                 // SAFETY: a closure, which is dead: nothing has written it since it was alive.
                 (unsafe { ClosureRef(at.as_mut_ptr()).words() }, true)
@@ -143,6 +147,7 @@ impl<L: FreeList> FreeSpace<L> {
             run.add(words, is_white, at >= from, to_the_end);
             at = run.start + run.words;
         }
+        starts.clear(start, at);
         // SAFETY: dead closures and free memory of a chunk, one behind the other.
         if let Some(block) = unsafe { self.memory.release(run.start, run.words) } {
             self.list.swept(&mut self.memory, block);
