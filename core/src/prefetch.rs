@@ -6,22 +6,11 @@ use crate::words::Addr;
 /// closure may straddle two lines.
 const SECOND_LINE: u64 = 40;
 
-/// Offset of the second field.
-const SECOND_FIELD: u64 = 16;
-
 /// Brings the closure at `address` towards the cache.
 #[inline(always)]
 pub(crate) fn prefetch_closure(address: Addr) {
     prefetch_line(address);
     prefetch_line(Addr((address.0 as u64).wrapping_add(SECOND_LINE) as usize));
-}
-
-/// Brings the header and two fields of the closure at `address` towards the cache. Of a larger
-/// closure a part may be missing: less memory comes in vain.
-#[inline(always)]
-pub(crate) fn prefetch_small_closure(address: Addr) {
-    prefetch_line(address);
-    prefetch_line(Addr((address.0 as u64).wrapping_add(SECOND_FIELD) as usize));
 }
 
 /// Brings the cache line at `address` towards the cache. Any address may be given: a prefetch of

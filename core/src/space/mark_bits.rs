@@ -42,8 +42,8 @@ impl MarkBits {
     }
 
     /// The bits of a second table of `heap`, for a marker that sets bits of both. The entries of a
-    /// closure have different places in their pages: a load waits for a store before it to the same
-    /// place of another page, which took 5 ns for each closure.
+    /// closure have different places in their pages: a processor delays a load behind a store to
+    /// the same place of another page.
     ///
     /// # Errors
     /// If the system has no addresses for them.

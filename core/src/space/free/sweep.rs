@@ -91,8 +91,7 @@ impl<L: FreeList> FreeSpace<L> {
             };
             return (end, (end - from).to_words_up());
         };
-        // What comes next is read soon: the closures of a chunk lie too far apart for the processor
-        // to see it coming.
+        // The sweep reads this memory soon. It skips too much for the processor to foresee that.
         prefetch_line(dead + AHEAD);
         prefetch_line(dead + (AHEAD + Words(8)));
         // Behind the closure before, everything up to the dead one is free.

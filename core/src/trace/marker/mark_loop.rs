@@ -22,7 +22,7 @@ use super::mover::Mover;
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot, SlotRange};
-use crate::prefetch::{PrefetchRing, prefetch_line, prefetch_small_closure};
+use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
 use crate::space::{Destination, Marks};
 use crate::trace::drained::{Drained, UNBOUNDED};
 use crate::words::{Addr, Words};
@@ -217,7 +217,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         let Some(found) = NonNull::new(closure.0) else {
             return;
         };
-        prefetch_small_closure(closure.addr());
+        prefetch_closure(closure.addr());
         prefetch_line(Addr(self.marks.entry_address(closure.addr()) as usize));
         let waiting = if D::MOVES {
             // SAFETY: no slot lies at null.
