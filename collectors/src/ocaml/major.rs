@@ -58,7 +58,7 @@ impl MajorHeap {
             space: FreeSpace::new(Policy::of_number(settings.policy), FIRST_OLD_STEP),
             large: LargeObjects::beside_nursery(FIRST_OLD_STEP),
             starts: MarkBits::new(heap)?,
-            marks: MarkBits::new(heap)?,
+            marks: MarkBits::beside_another(heap)?,
             live: Amount::default(),
             marked: Amount::default(),
             cycle: CycleWords::default(),
@@ -174,7 +174,7 @@ impl MajorHeap {
     /// has them ahead of it, they are black.
     pub(super) fn promote(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         let known = self.space.known_closures(&self.starts, &self.marks);
-        let promotion = self.space.promotion();
+        let promotion = self.space.promotion(&known);
         let mut marker = Marker::moving(pause.heap, &known, &promotion);
         trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, pause.events.phases());
         let promoted = marker.finish();

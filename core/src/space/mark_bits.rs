@@ -22,6 +22,9 @@ use crate::words::{Addr, Bytes, Words};
 /// Bits in an entry of the table.
 const BITS: usize = u64::BITS as usize;
 
+/// Entries by which a second table is shifted: half a page and a cache line.
+const SHIFT: usize = (2048 + 64) / 8;
+
 /// A bit for each word of a heap. Addresses outside the heap panic.
 #[derive(Debug)]
 pub struct MarkBits {
@@ -35,9 +38,24 @@ impl MarkBits {
     /// # Errors
     /// If the system has no addresses for them.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        MarkBits::shifted(heap, 0)
+    }
+
+    /// The bits of a second table of `heap`, for a marker that sets bits of both. The entries of a
+    /// closure have different places in their pages: a processor delays a load behind a store to
+    /// the same place of another page.
+    ///
+    /// # Errors
+    /// If the system has no addresses for them.
+    pub fn beside_another(heap: &Heap) -> Result<Self, OutOfMemory> {
+        MarkBits::shifted(heap, SHIFT)
+    }
+
+    /// A table with `shift` entries in front of the first one.
+    fn shifted(heap: &Heap, shift: usize) -> Result<Self, OutOfMemory> {
         heap.register_side(Bytes(MEGABLOCK.0 / BITS))?;
         let reserved = heap.blocks().accounting().reserved;
-        let len = reserved.0 / 8 / BITS;
+        let len = reserved.0 / 8 / BITS + shift;
         let entries = Table::new(len).map_err(|error| OutOfMemory {
             requested: Bytes(len * 8),
             in_use: heap.blocks().accounting().committed(),
@@ -46,7 +64,7 @@ impl MarkBits {
         })?;
         Ok(MarkBits {
             entries,
-            base: heap.blocks().base(),
+            base: Addr(heap.blocks().base().0 - shift * BITS * 8),
         })
     }
 
@@ -190,15 +208,16 @@ impl MarkBits {
 
 impl MarkBits {
     /// The first word from `from` to `to` whose bit is set here and not in `other`, a table of the
-    /// same heap.
+    /// same heap, perhaps one beside this one.
     pub(super) fn next_set_but(&self, other: &MarkBits, from: Addr, to: Addr) -> Option<Addr> {
         if from >= to {
             return None;
         }
         let ((mut entry, bit), end) = (self.place(from), (to.0 - self.base.0) / 8);
         let mut from_bit = u64::MAX << bit;
+        let shift = self.base.0.wrapping_sub(other.base.0) / 8 / BITS;
         while entry * BITS < end {
-            let bits = self.entry(entry) & !other.entry(entry) & from_bit;
+            let bits = self.entry(entry) & !other.entry(entry + shift) & from_bit;
             if bits != 0 {
                 let word = entry * BITS + bits.trailing_zeros() as usize;
                 return (word < end).then_some(Addr(self.base.0 + word * 8));

@@ -113,6 +113,10 @@ impl FreeList for BestFit {
         Some(memory.take_all(block))
     }
 
+    fn upcoming(&self, words: Words) -> Option<FreeBlock> {
+        self.small.first(words)
+    }
+
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         self.swept(memory, block);
     }

@@ -68,6 +68,11 @@ impl FreeList for Policy {
         each!(self, list => list.take_several(memory, words))
     }
 
+    #[inline]
+    fn upcoming(&self, words: Words) -> Option<FreeBlock> {
+        each!(self, list => list.upcoming(words))
+    }
+
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         each!(self, list => list.add(memory, block));
     }

@@ -23,6 +23,16 @@ impl SmallLists {
         (sizes != 0).then(|| words + Words(sizes.trailing_zeros() as usize))
     }
 
+    /// The first block of the least size from `words` on.
+    #[inline(always)]
+    pub(super) fn first(&self, words: Words) -> Option<FreeBlock> {
+        if words > MOST {
+            return None;
+        }
+        let size = self.least(words)?;
+        self.ends[size.0].map(|(first, _)| first)
+    }
+
     /// Removes the first block of a size, which has one.
     #[inline(always)]
     pub(super) fn pop(&mut self, memory: &FreeMemory, words: Words) -> Option<FreeBlock> {

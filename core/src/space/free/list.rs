@@ -17,6 +17,13 @@ pub trait FreeList: fmt::Debug + Send + 'static {
         self.take(memory, words).map(|at| (at, words))
     }
 
+    /// The block that the next closure of `words` words is likely to get, if the list knows: its
+    /// memory comes into the cache.
+    fn upcoming(&self, words: Words) -> Option<FreeBlock> {
+        let _ = words;
+        None
+    }
+
     /// Adds a block that no sweep has found: a new chunk, or the rest of a block.
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock);
 

@@ -4,6 +4,7 @@ use super::ahead::Ahead;
 use super::{FreeList, FreeSpace};
 use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, StateView};
 use crate::heap::Heap;
+use crate::prefetch::prefetch_line;
 use crate::space::{MarkBits, Marks};
 use crate::words::{Addr, Words};
 
@@ -35,6 +36,13 @@ impl<L: FreeList> FreeSpace<L> {
 }
 
 impl KnownClosures<'_> {
+    /// Brings the entries of `at` towards the cache.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, at: Addr) {
+        prefetch_line(Addr(self.starts.entry_address(at) as usize));
+        prefetch_line(Addr(self.marks.entry_address(at) as usize));
+    }
+
     fn is_dead(&self, at: Addr) -> bool {
         self.ahead.is_some_and(|ahead| ahead.contains(at)) && !self.marks.get(at) && !mutant!("free/dead-looked-into")
     }

@@ -106,7 +106,7 @@ impl Model {
         Model {
             space: FreeSpace::new(list, 2),
             starts: MarkBits::new(&heap).expect("a small table"),
-            marks: MarkBits::new(&heap).expect("a small table"),
+            marks: MarkBits::beside_another(&heap).expect("a small table"),
             closures: BTreeMap::new(),
             kept: BTreeSet::new(),
             is_marking: false,

@@ -154,7 +154,7 @@ unsafe fn fixed<const N: usize, const PAYLOAD: usize>(closure: ClosureRef, heade
 /// # Safety
 /// Both are valid for `words` words and do not overlap.
 #[inline(always)]
-unsafe fn copy_run(from: *const u64, to: *mut u64, words: usize) -> usize {
+pub(in crate::trace) unsafe fn copy_run(from: *const u64, to: *mut u64, words: usize) -> usize {
     if words > 32 {
         // SAFETY: passed on.
         unsafe { to.copy_from_nonoverlapping(from, words) };

@@ -26,6 +26,7 @@ mod scavenge;
 mod work;
 mod workspace;
 
+pub(super) use copy::copy_run;
 pub(super) use drain::{Owned, SharedRoots, phase_of};
 pub(super) use pending::Pending;
 pub(super) use workspace::Workspace;

@@ -17,6 +17,7 @@ use crate::heap::Heap;
 use crate::profile::{MoveSideWords, SideWords};
 use crate::space::Destination;
 use crate::sync::{Arc, Ordering::Relaxed, shared_word};
+use crate::trace::copier::copy_run;
 use crate::words::{Addr, Words};
 
 /// One thread's part in moving closures.
@@ -72,7 +73,7 @@ impl<'m, D: Destination> Mover<'m, D> {
     /// # Safety
     /// The slot holds a closure of the stopped heap, or the former address of one that has moved.
     /// No other thread uses the slot, and none writes the closure except as this function does.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn place<const PARALLEL: bool>(&mut self, slot: Slot) -> Option<ClosureRef> {
         // SAFETY: the caller's promise, here and below.
         unsafe {
@@ -105,6 +106,7 @@ impl<'m, D: Destination> Mover<'m, D> {
     ///
     /// # Safety
     /// As for [`Mover::place`]; the closure had this header a moment ago.
+    #[inline(always)]
     unsafe fn decide<const PARALLEL: bool>(&mut self, closure: ClosureRef, header: Header) -> (ClosureRef, bool) {
         // SAFETY: the caller's promise. In parallel the first word may have changed by now, so it
         // is not read again; the size in the second does not change.
@@ -132,6 +134,7 @@ impl<'m, D: Destination> Mover<'m, D> {
     ///
     /// # Safety
     /// As for [`Mover::decide`], for a closure of `words` words.
+    #[inline(always)]
     unsafe fn copy<const PARALLEL: bool>(
         &mut self,
         closure: ClosureRef,
@@ -139,9 +142,7 @@ impl<'m, D: Destination> Mover<'m, D> {
         words: Words,
     ) -> Option<ClosureRef> {
         if self.limit - self.free < words.to_bytes() {
-            let (free, limit) = self.destination.room(words)?;
-            self.leave();
-            (self.free, self.limit) = (free, limit);
+            self.take_room(words)?;
         }
         let copy = self.free.as_mut_ptr::<u64>();
         // SAFETY: the destination's memory is this thread's, and no closure lies there. The caller
@@ -154,10 +155,20 @@ impl<'m, D: Destination> Mover<'m, D> {
                     copy.add(word).write(shared_word(closure.0.add(word)).load(Relaxed));
                 }
             } else {
-                copy.add(1).copy_from_nonoverlapping(closure.0.add(1), words.0 - 1);
+                copy_run(closure.0.add(1), copy.add(1), words.0 - 1);
             }
         }
         Some(ClosureRef(copy))
+    }
+
+    /// Takes more room, and gives the rest of the old one back. `None` if there is none with
+    /// `words` words.
+    #[inline(never)]
+    fn take_room(&mut self, words: Words) -> Option<()> {
+        let (free, limit) = self.destination.room(words)?;
+        self.leave();
+        (self.free, self.limit) = (free, limit);
+        Some(())
     }
 
     fn move_side_word(&self, from: ClosureRef, to: ClosureRef, words: Words) {

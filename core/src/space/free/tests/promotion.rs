@@ -13,7 +13,7 @@ impl Model {
             .prepare(heap, starts, marks, words, &|_| Words(512))
             .expect("room");
         let known = self.space.known_closures(starts, marks);
-        let promotion = self.space.promotion();
+        let promotion = self.space.promotion(&known);
         let (mut free, mut limit) = (Addr::NULL, Addr::NULL);
         for &words in sizes {
             if limit - free < words.to_bytes() {
@@ -132,7 +132,8 @@ fn spare_chunks_suffice_for_closures_of_any_size() {
         .space
         .prepare(heap, starts, marks, words, &|_| Words(1024))
         .expect("room");
-    let promotion = model.space.promotion();
+    let known = model.space.known_closures(starts, marks);
+    let promotion = model.space.promotion(&known);
     let (size, mut taken) = (LARGE_OBJECT - Words(1), Words(0));
     while taken + LARGE_OBJECT <= words {
         let room = promotion.room(size);
