@@ -11,6 +11,14 @@ addEventListener("load", () => {
   check(document.documentElement.scrollWidth <= innerWidth, `${document.documentElement.scrollWidth - innerWidth} px too wide`);
   const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
   check(new Set(ids).size === ids.length, "an id stands twice");
+  // Beside the picture, no table needs a scroll bar.
+  const tables = () => [...document.querySelectorAll("aside .wide")];
+  if (innerWidth >= 1400) {
+    frames.forEach(({ moment }, at) => {
+      go(at);
+      check(tables().every(table => table.scrollWidth <= table.clientWidth), `map ${moment.collection}: a table is cut off`);
+    });
+  }
 
   // Every map: tiles add up to the figures beside the picture.
   const sum = column => column.reduce((a, b) => a + b, 0);
@@ -26,7 +34,7 @@ addEventListener("load", () => {
   go(place);
   check(frame().live === expected.totals.live && frame().slop === expected.totals.slop, "live data and slop are not those of --json");
   check(frame().moved[1] === expected.totals.moved, "the moved words are not those of --json");
-  check(byId("title").textContent.startsWith(`Collection ${expected.moment.collection}:`), byId("title").textContent);
+  check(byId("title").textContent.match(`^Collection ${expected.moment.collection}, .* s after the start: generation .*, caused by allocation$`), byId("title").textContent);
   check(byId("rows").rows.length === expected.totals.rows.length + 1, "the table has other rows");
 
   // The page's address names the collection, and opens its map.

@@ -1,6 +1,7 @@
 //! The life of one closure in words (`-DT`), in the manner of GHC's debug messages.
 
 use crate::walk;
+use gclab_core::block::BlockState;
 use gclab_core::events::{Event, EventKind, Listener, Occasion};
 use gclab_core::profile::{LifeEvent, SideWords};
 use gclab_core::words::Addr;
@@ -108,8 +109,8 @@ impl<W: Write> LifeTeller<W> {
     ) {
         let name = self.collection(collection);
         let Some((closure, step)) = closure_at(stopped, at) else {
-            let state = stopped.state(at);
-            self.say(time_ns, &format!("{name}: died at {at}, whose block is now: {state:?}"));
+            let block = block_now(stopped.state(at));
+            self.say(time_ns, &format!("{name}: died at {at}, whose block {block}"));
             self.state = State::Dead;
             if let Some(side_words) = stopped.side_words() {
                 side_words.end_life();
@@ -149,6 +150,23 @@ fn born(event: &LifeEvent, side_words: &SideWords) -> String {
         "allocation {number}: {}, {:?} of {} words, at {at}, by the cost centre {centre}",
         info.name, info.kind, words.0
     )
+}
+
+/// The state of a dead closure's block in words. `docs/new-collector.md` explains them.
+fn block_now(state: BlockState) -> String {
+    let step = state.step();
+    if state.is_outside() {
+        return "was freed".to_owned();
+    }
+    if state.is_large() {
+        return format!("has a large object of step {step} now");
+    }
+    if step == BlockState::NURSERY.step() {
+        return "is for new closures now (the nursery, step 0)".to_owned();
+    }
+    let condemned = if state.is_condemned() { ", condemned" } else { "" };
+    let mixed = if state.is_mixed() { ", mixed" } else { "" };
+    format!("is still in use (step {step}{condemned}{mixed})")
 }
 
 /// The closure that begins at an address, and its step.

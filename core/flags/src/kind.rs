@@ -82,6 +82,8 @@ pub enum Kind {
         /// Whether the flag without names is legal.
         bare: bool,
     },
+    /// Flags that the collector has for itself, each as `NAME=NUMBER`.
+    Own,
 }
 
 /// The highest address of a process.
@@ -118,6 +120,11 @@ impl Kind {
             ),
             Kind::Debug => ("a list of debug messages", "letters of s, g, b and p", "sg"),
             Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
+            Kind::Own => (
+                "a list of the collector's own flags",
+                "NAME=NUMBER, with commas between several of them",
+                "period=4",
+            ),
         }
     }
 
@@ -141,6 +148,7 @@ impl Kind {
             Kind::Closure => "closure",
             Kind::Names { bare: true } => "switch, or names",
             Kind::Names { bare: false } => "names",
+            Kind::Own => "own flags",
         }
     }
 
@@ -172,7 +180,8 @@ impl Kind {
             | Kind::Debug
             | Kind::Closure
             | Kind::Choice { .. }
-            | Kind::Names { .. } => None,
+            | Kind::Names { .. }
+            | Kind::Own => None,
         }
     }
 
@@ -193,6 +202,7 @@ impl Kind {
             Kind::Closure => "<closure>",
             Kind::Names { bare: true } => "[<names>]",
             Kind::Names { bare: false } => "<names>",
+            Kind::Own => "<name>=<n>",
         }
     }
 }

@@ -10,6 +10,8 @@ use gclab_core::block::BLOCK;
 use gclab_heap_traverse::map::{HeapMap, Recording, Row, Tile, Use};
 use serde_json::{Map, Value, json};
 
+use super::table::heading;
+
 /// The most moves of a frame on the page.
 const MOST_MOVES: usize = 600;
 /// The highest step of a block.
@@ -42,6 +44,7 @@ fn frame(map: &HeapMap) -> Value {
     let names = totals.step_names;
     json!({
         "moment": map.moment,
+        "title": heading(&map.moment),
         "tiles": columns(&map.tiles),
         "large": large.map(|object| json!([object.address, object.words, object.name, object.step, object.age])).collect::<Vec<_>>(),
         "moves": map.moves.iter().take(MOST_MOVES).flat_map(|a_move| {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use gclab_core::block::BLOCK;
 use gclab_core::words::WORD;
 use gclab_heap_traverse::map::{HeapMap, Moment, Row, Use};
+use gclab_stats::Cause;
 
 use crate::heap::words::{counted, number, percent, size};
 
@@ -13,19 +14,48 @@ const LISTED: usize = 8;
 
 /// The moment of a map in a line.
 pub(super) fn moment(moment: &Moment) -> String {
-    let time = moment.time_ns as f64 / 1e9;
-    match (&moment.marker, moment.generation) {
-        (Some(name), _) => format!(
-            "at the marker {name}, {time:.3} s after the start, after {}",
-            counted(moment.collection, "collection")
-        ),
-        (None, generation) => format!(
-            "as collection {} left it, {time:.3} s after the start: generation {}{}, caused by {}",
-            moment.collection,
-            generation.unwrap_or_default(),
-            if moment.major { ", major" } else { "" },
-            moment.cause
-        ),
+    match &moment.marker {
+        Some(name) => format!("at the marker {name}, {}", at_marker(moment)),
+        None => format!("as collection {} left it, {}", moment.collection, at_collection(moment)),
+    }
+}
+
+/// The heading of a map on the page.
+pub(super) fn heading(moment: &Moment) -> String {
+    match &moment.marker {
+        Some(name) => format!("Marker {name}, {}", at_marker(moment)),
+        None => format!("Collection {}, {}", moment.collection, at_collection(moment)),
+    }
+}
+
+fn after_start(moment: &Moment) -> String {
+    format!("{:.3} s after the start", moment.time_ns as f64 / 1e9)
+}
+
+fn at_marker(moment: &Moment) -> String {
+    let collections = counted(moment.collection, "collection");
+    format!("{}, after {collections}", after_start(moment))
+}
+
+fn at_collection(moment: &Moment) -> String {
+    format!(
+        "{}: generation {}{}{}",
+        after_start(moment),
+        moment.generation.unwrap_or_default(),
+        if moment.major { ", major" } else { "" },
+        moment.cause.map_or("", caused)
+    )
+}
+
+/// The cause of a collection, as the last words about it.
+fn caused(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Allocation => ", caused by allocation",
+        Cause::Shortage => ", caused by a shortage of memory",
+        Cause::Asked(_) => ", asked for by the program",
+        Cause::Stress => ", caused by -DZ",
+        Cause::Idle => ", caused by idleness (-I)",
+        Cause::Final => ", the collection at the end of the run",
     }
 }
 

@@ -3,8 +3,13 @@
 /// The longest name.
 const LONGEST: usize = 40;
 
-/// Words that cannot name a module or a package.
-const RESERVED: [&str; 60] = [
+/// The packages that gclab is built from. A new crate depends on all of them. Cargo refuses two
+/// packages of one name in folders, and for any two of one name `-p NAME` is ambiguous.
+const PACKAGES: &str = include_str!("../../../Cargo.lock");
+
+/// Words that cannot name a module, a package or a program: Cargo keeps folders and files of its
+/// own under some of them.
+const RESERVED: [&str; 65] = [
     "abstract",
     "alloc",
     "as",
@@ -13,14 +18,17 @@ const RESERVED: [&str; 60] = [
     "become",
     "box",
     "break",
+    "build",
     "const",
     "continue",
     "core",
     "crate",
+    "deps",
     "do",
     "dyn",
     "else",
     "enum",
+    "examples",
     "extern",
     "false",
     "final",
@@ -30,7 +38,9 @@ const RESERVED: [&str; 60] = [
     "if",
     "impl",
     "in",
+    "incremental",
     "let",
+    "lib",
     "loop",
     "macro",
     "main",
@@ -92,6 +102,11 @@ impl Name {
         if RESERVED.contains(&text) {
             return Err(format!("{text} is a word of Rust or Cargo: choose another name"));
         }
+        if is_package(text) {
+            return Err(format!(
+                "{text} is the name of a package that gclab is built from: choose another name"
+            ));
+        }
         Ok(Name(text.to_owned()))
     }
 
@@ -110,6 +125,14 @@ impl Name {
         let words = self.0.split('-').map(|word| word[..1].to_uppercase() + &word[1..]);
         words.collect()
     }
+}
+
+/// Whether a package that gclab is built from has the name, with dashes or underscores.
+fn is_package(text: &str) -> bool {
+    let mut names = PACKAGES
+        .lines()
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    names.any(|name| name.replace('_', "-") == text)
 }
 
 #[cfg(test)]
@@ -140,5 +163,22 @@ mod tests {
         ] {
             assert!(Name::new(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn names_that_cargo_refuses_or_cannot_build_are_refused() {
+        let refused = |text| Name::new(text).err().unwrap_or_else(|| panic!("{text} was taken"));
+        for word in ["build", "deps", "examples", "incremental", "lib"] {
+            let message = refused(word);
+            assert!(message.starts_with(&format!("{word} is a word of ")), "{message}");
+        }
+        for package in [env!("CARGO_PKG_NAME"), "gclab-core", "gclab-stats", "libc", "num-cpus"] {
+            let message = refused(package);
+            assert!(
+                message.starts_with(&format!("{package} is the name of a package ")),
+                "{message}"
+            );
+        }
+        assert!(Name::new("gclab-mine").is_ok(), "no package has this name");
     }
 }

@@ -40,11 +40,13 @@ impl Origin {
 pub(super) fn files(name: &Name, from: Origin, source: &str) -> Vec<(String, String)> {
     let (collector, old) = from.example();
     let renamed = |text: &str, [module, of_type, collector]: [&str; 3]| {
-        // The collector's name may be the module's; its place is then told by quotation marks.
-        text.replace(&format!("\"{collector}\""), &format!("\"{}\"", name.kebab()))
-            .replace(&format!("`{collector}`"), &format!("`{}`", name.kebab()))
+        // The collector's name may be the module's; its place is then told by quotation marks. The
+        // new name comes last, since the module's may be a part of it.
+        text.replace(&format!("\"{collector}\""), "\"\0\"")
+            .replace(&format!("`{collector}`"), "`\0`")
             .replace(module, &name.snake())
             .replace(of_type, &name.camel())
+            .replace('\0', name.kebab())
     };
     let manifest = MANIFEST
         .lines()
@@ -133,12 +135,25 @@ mod tests {
         }
     }
 
+    /// The name was put into itself: `my-my_clockwork`.
+    #[test]
+    fn a_name_may_contain_that_of_the_example() {
+        let name = Name::new("my-clockwork").unwrap();
+        let files = files(&name, Origin::Copying, "/gclab");
+        let (_, written) = files.iter().find(|(file, _)| file == "src/my_clockwork.rs").unwrap();
+        assert!(
+            written.contains("name: \"my-clockwork\"") && written.starts_with("//! `my-clockwork`:"),
+            "{written}"
+        );
+        assert!(!written.contains("my_my") && !written.contains("my-my"), "{written}");
+    }
+
     #[test]
     fn names_that_the_code_has_already_are_found() {
         let used = |name: &str, from| used_already(&Name::new(name).unwrap(), from);
         assert_eq!(used("heap", Origin::Copying).as_deref(), Some("Heap"));
         assert_eq!(used("cell-space", Origin::MarkSweep).as_deref(), Some("CellSpace"));
-        assert_eq!(used("gclab", Origin::Copying).as_deref(), Some("gclab"));
+        assert_eq!(used("process", Origin::Copying).as_deref(), Some("process"));
         assert_eq!(used("cell-space", Origin::Copying), None);
         assert_eq!(used("clockwork", Origin::Copying), None);
     }

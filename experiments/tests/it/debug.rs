@@ -80,7 +80,12 @@ fn the_life_of_a_closure_goes_to_standard_error() {
         bench.gclab(&words)
     };
     let told = run("-DT1001").exits(0);
-    for text in ["closure: allocation 1001: Node, ", ": copied from 0x", ": died at 0x"] {
+    for text in [
+        "closure: allocation 1001: Node, ",
+        ": copied from 0x",
+        ": died at 0x",
+        ", whose block ",
+    ] {
         assert!(told.stderr.contains(text), "{text}: {}", told.stderr);
     }
     assert!(!told.stdout.contains("closure:"), "{}", told.stdout);

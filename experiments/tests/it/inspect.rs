@@ -93,6 +93,12 @@ fn the_map_is_of_the_last_collection() {
     let words = [&GCBENCH[..], &["--json", "--at", &next, "+RTS", "-A64k"]].concat();
     assert_eq!(json(&words)["moment"]["cause"], "final");
     assert!(last["totals"]["live"].as_u64().unwrap() > 0);
+    let shown = text(&[&GCBENCH[..], &["--at", &next, "+RTS", "-A64k"]].concat());
+    let head = shown.lines().nth(1).unwrap();
+    assert!(
+        head.ends_with(": generation 1, major, the collection at the end of the run"),
+        "{head}"
+    );
 }
 
 #[test]
@@ -229,6 +235,12 @@ fn a_page_of_all_collections() {
     );
     assert_eq!(frames[3]["live"], at_four["totals"]["live"]);
     assert_eq!(frames[3]["moment"]["collection"], 4);
+    let title = frames[3]["title"].as_str().unwrap();
+    assert!(
+        title.starts_with("Collection 4, ")
+            && title.ends_with(" s after the start: generation 0, caused by allocation"),
+        "{title}"
+    );
 }
 
 /// These collectors had the names of copying collectors.

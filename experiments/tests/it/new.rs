@@ -47,6 +47,8 @@ fn what_is_wrong_is_one_message() {
         &["new", "My Collector"],
         &["new", "../elsewhere"],
         &["new", "match"],
+        &["new", "build"],
+        &["new", "gclab-core"],
         &["new", "copying"],
         &["new", "heap"],
         &["new", "mine", "--from", "nothing"],

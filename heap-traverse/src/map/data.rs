@@ -1,7 +1,8 @@
 //! A map as plain data.
 
 use super::tile::{Ages, Tile, Use};
-use serde::Serialize;
+use gclab_stats::Cause;
+use serde::{Serialize, Serializer};
 
 /// The moment of a map.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,8 +18,14 @@ pub struct Moment {
     pub generation: Option<u32>,
     /// Whether the collection was a major one.
     pub major: bool,
-    /// The cause of the collection. Empty at a marker.
-    pub cause: String,
+    /// The cause of the collection. Absent at a marker.
+    #[serde(serialize_with = "name_of")]
+    pub cause: Option<Cause>,
+}
+
+/// A cause by its name in run records; nothing is an empty name.
+fn name_of<S: Serializer>(cause: &Option<Cause>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(cause.map_or("", Cause::name))
 }
 
 /// A map of a stopped heap.

@@ -129,7 +129,7 @@ impl State {
                 time_ns,
                 generation: Some(collection.work.generation),
                 major: collection.work.is_major(),
-                cause: collection.before.cause.name().to_owned(),
+                cause: Some(collection.before.cause),
             };
             let map = self.survey(stopped, moment, &moves, 1);
             if self.is_wanted(number) {
@@ -161,7 +161,7 @@ impl State {
                 time_ns,
                 generation: None,
                 major: false,
-                cause: String::new(),
+                cause: None,
             };
             self.recording.map = Some(self.survey(stopped, moment, &Moves::default(), 0));
         }

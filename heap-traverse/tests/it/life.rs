@@ -197,8 +197,30 @@ fn a_closure_over_which_another_one_slides_is_dead() {
     );
     let around = last(|m| among_others(m, true));
     assert!(
-        around.starts_with(begins) && around.ends_with(", whose block is now: step 2"),
+        around.starts_with(begins) && around.ends_with(", whose block is still in use (step 2)"),
         "{around}"
+    );
+}
+
+/// The words are those of the page on writing a collector, and none of the state itself.
+#[test]
+fn the_last_line_says_what_became_of_the_block() {
+    let last = |name, number| {
+        let lines = under(name, Following(Followed::Allocation(number), program, config(2)));
+        lines.last().unwrap().clone()
+    };
+    for (name, number, block) in [
+        ("copying", FOLLOWED, "was freed"),
+        ("copying", 5, "is for new closures now (the nursery, step 0)"),
+        ("mark-sweep", FOLLOWED - 1, "is still in use (step 1)"),
+    ] {
+        let line = last(name, number);
+        assert!(line.ends_with(&format!(", whose block {block}")), "{name}: {line}");
+    }
+    let of_sticky = last("sticky-immix", FOLLOWED - 1);
+    assert!(
+        of_sticky.ends_with(", whose block is still in use (step 2)"),
+        "{of_sticky}"
     );
 }
 

@@ -260,6 +260,7 @@ fn a_plain_heap_has_a_map_without_ages_and_moves() {
 fn lines_and_cells_are_those_of_the_collector() {
     for (name, units) in [
         ("mark-sweep", "cells"),
+        ("plain-mark-sweep", "cells"),
         ("immix", "lines"),
         ("sticky-immix", "lines"),
         ("gen-immix", "lines"),

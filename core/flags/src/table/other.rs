@@ -74,9 +74,9 @@ pub(super) const OTHER: &[FlagSpec] = &[
     FlagSpec {
         name: "-own",
         toml: Some("own"),
-        kind: Kind::Names { bare: false },
+        kind: Kind::Own,
         default: "none",
-        meaning: "flags that the collector has for itself, as NAME=NUMBER with commas between them; `gclab list collectors` names them",
+        meaning: "flags that the collector has for itself, with commas between them; `gclab list collectors` names them",
         ghc: Some("gclab's own"),
         scope: Scope::Heap,
         optional: true,

@@ -22,6 +22,7 @@ fn messages_of_keys() {
         ("machine_readable", "true"),
         ("hi", "true"),
         ("hC", "true"),
+        ("own", "true"),
         ("K", "1m"),
         ("wombat", "3"),
         ("sizing", "true"),
@@ -109,6 +110,9 @@ fn messages_of_words() {
         "--sizing=membalancer --membalancer-c=0",
         "--sizing=membalancer --membalancer-c0.1",
         "--sizing=membalancer --membalancer-c=x",
+        "--own",
+        "--own=",
+        "--own=period=4,",
         "-é",
         "-A4é",
     ];

@@ -33,6 +33,7 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
             Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
+            Kind::Own => vec!["=period=4", "=period=4,eager=1"],
             // They restrict the bands of another flag.
             Kind::Names { bare: false } | Kind::Ocaml { .. } => vec![],
         };

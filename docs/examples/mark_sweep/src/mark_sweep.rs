@@ -1,7 +1,7 @@
 //! `plain-mark-sweep`: live closures are marked and not moved; unmarked memory is used for new
 //! closures.
 
-use gclab_core::block::{OutOfMemory, Region};
+use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{
     Capabilities, Capability, Cells, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
@@ -104,5 +104,13 @@ impl Collect for MarkSweep {
     fn for_each_region(&self, capabilities: Capabilities<'_, Cells>, visit: &mut dyn FnMut(Region)) {
         self.cells.for_each_region(&self.marks, capabilities, visit);
         self.large.for_each_region(visit);
+    }
+
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.cells.for_each_units(visit);
+    }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        &["", "cells"]
     }
 }

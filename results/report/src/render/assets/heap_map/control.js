@@ -42,18 +42,13 @@ function row(cells, head) {
   return line;
 }
 
-function momentText({ collection, marker, time_ns, generation, major, cause }) {
-  const time = `${(time_ns / 1e9).toFixed(3)} s`;
-  return marker !== null ? `Marker ${marker}, ${time}` : `Collection ${collection}: generation ${generation}${major ? ", major" : ""}, ${cause}, ${time}`;
-}
-
 // Shows a map and its figures.
 function go(place) {
   current = Math.max(0, Math.min(frames.length - 1, place));
   const now = frame();
   byId("slider").value = current;
   byId("which").textContent = `${current + 1} of ${frames.length}`;
-  byId("title").textContent = momentText(now.moment);
+  byId("title").textContent = now.title;
   byId("summary").textContent = `megablocks: ${count(now.megablocks)}; blocks in use: ${count(now.allocated)}; live: ${wordsText(now.live)}, of it large: ${wordsText(now.liveLarge)}; slop: ${wordsText(now.slop)}; large objects: ${count(now.largeObjects)}`;
   byId("rows").tHead.replaceChildren(row(["use", "blocks", "closures", "bytes", "occupied", "holes", "age"], true));
   byId("rows").tBodies[0].replaceChildren(...now.rows.map(([use, name, , blocks, closures, words, holes, , age]) =>
