@@ -27,7 +27,7 @@ use gclab_workloads::{Args, WorkloadDescription};
 
 use crate::common::{self, EXIT_PANIC, fail, print, refuse};
 use crate::exhausted::exhausted;
-use crate::given::{given, notes};
+use crate::given::{given, notes, with_letters};
 use crate::record_file::RecordFile;
 use crate::settings::Settings;
 
@@ -63,6 +63,16 @@ pub(crate) struct Selection {
     /// The collector; without it the flags decide, as with GHC
     #[arg(long, value_name = "NAME")]
     collector: Option<String>,
+    /// Letters of OCaml's, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
+    #[arg(long, value_name = "LETTERS")]
+    ocaml: Vec<String>,
+}
+
+impl Selection {
+    /// The flags of the run: its letters, and then the words behind `+RTS`.
+    pub(crate) fn words(&self, words: &[String]) -> Vec<String> {
+        with_letters(&self.ocaml, words)
+    }
 }
 
 pub(crate) fn exec(
@@ -72,6 +82,7 @@ pub(crate) fn exec(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
+    let words = &arguments.selection.words(words);
     let given = match given(words, settings) {
         Ok(given) => given,
         Err(message) => return refuse(message),
@@ -115,7 +126,7 @@ impl Checked {
     /// that the collector chose is not among them.
     fn given(&self) -> BTreeMap<String, String> {
         let mut given = self.flags.as_toml();
-        if !self.flags.given.contains("G") {
+        if !self.flags.given.contains_key("G") {
             given.remove("G");
         }
         let text = |(key, value): (&str, FlagValue)| (key.to_owned(), value.text().to_owned());
@@ -217,7 +228,7 @@ fn wanted_collector(config: &Config) -> &'static str {
 /// such collector, copying will do, since both keep within the limit.
 fn collector_by_flags(flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
     let wanted = wanted_collector(&flags.config);
-    let substitute = if wanted == "compacting" && !flags.given.contains("c") {
+    let substitute = if wanted == "compacting" && !flags.given.contains_key("c") {
         registry.collector("copying")
     } else {
         None

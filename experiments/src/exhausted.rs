@@ -37,7 +37,7 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
     }
 }
 
-/// The message, several lines without an end of the last. A collector that moves closures but
+/// The message, several lines without an end of the last. A collector that moves all closures but
 /// cannot compact (`-c`) needs room for copies of them.
 pub(crate) fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
     let copies = collector.moves && !collector.honours(Parameter::Compact);
@@ -97,6 +97,8 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
 
 #[cfg(test)]
 mod tests {
+    use gclab_collectors::All;
+    use gclab_core::collector::CollectorList;
     use gclab_core::memory::MemoryError;
 
     use super::*;
@@ -140,6 +142,17 @@ mod tests {
         let texts =
             cases.map(|(words, error)| format!("== {words} {error:?}\n{}", text(&error, &flags(words), true, MACHINE)));
         insta::assert_snapshot!(texts.join("\n"));
+    }
+
+    #[test]
+    fn collectors_that_copy_everything_are_told_of_compaction() {
+        let error = error(Some(Bytes::mib(8)), Shortage::Limit);
+        let told = |collector: &&Description| exhausted(&error, &flags("-M8m"), collector).contains("--collector");
+        let told = All::descriptions()
+            .into_iter()
+            .filter(told)
+            .map(|collector| collector.name);
+        assert_eq!(told.collect::<Vec<_>>(), ["two-space", "copying", "parallel"]);
     }
 
     #[test]

@@ -34,6 +34,12 @@ pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings
     Ok(given)
 }
 
+/// The flags of a run: the letters of OCaml's that stand before `+RTS`, then the words behind it.
+pub(crate) fn with_letters(letters: &[String], words: &[String]) -> Vec<String> {
+    let letters = letters.iter().map(|letters| format!("--ocaml={letters}"));
+    letters.chain(words.iter().cloned()).collect()
+}
+
 /// The value of a variable of the environment, if it is set.
 fn variable(name: &str) -> Result<Option<String>, String> {
     std::env::var_os(name)

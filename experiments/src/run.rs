@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use gclab_flags::ENVIRONMENT;
+use gclab_flags::{ENVIRONMENT, OCAML_ENVIRONMENT};
 use gclab_report::Results;
 use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::environment::Root;
@@ -47,8 +47,10 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
             arguments.source()
         ));
     }
-    if std::env::var_os(ENVIRONMENT).is_some() {
-        tell!("gclab: note: {ENVIRONMENT} is set, but the flags of a sweep come from its file alone");
+    for variable in [ENVIRONMENT, OCAML_ENVIRONMENT] {
+        if std::env::var_os(variable).is_some() {
+            tell!("gclab: note: {variable} is set, but the flags of a sweep come from its file alone");
+        }
     }
     for reason in &experiment.left_out {
         tell!("gclab: note: left out of `collectors`: {reason}");

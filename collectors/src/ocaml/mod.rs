@@ -112,7 +112,7 @@ unsafe impl Collector for Ocaml {
     const DESCRIPTION: Description = Description {
         name: "ocaml",
         summary: "OCaml 4.14's: a minor heap, and mark and sweep in free blocks of any size",
-        moves: true,
+        moves: false,
         parallel: false,
         generations: (2, 2),
         honours: &[settings::HONOURED, SLICES],

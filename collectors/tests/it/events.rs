@@ -3,11 +3,14 @@
 mod notes;
 
 use crate::basics::config;
-use gclab_collectors::All;
+use gclab_collectors::{All, Copying, Ocaml};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Cycle};
-use gclab_core::config::{Config, FromGeneration};
-use gclab_core::events::{CapabilityEvent, CapabilityEventKind, Follows, GcThreadState, Look, Occasion, StopReason};
+use gclab_core::config::{Config, FromGeneration, OcamlLetter, Parameter};
+use gclab_core::events::{
+    CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Listener, Look, Occasion,
+    StopReason,
+};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -211,6 +214,52 @@ under_every_collector! {
             (time(Look::Census), time(Look::Check)),
             (looks.census.elapsed_ns, looks.check.elapsed_ns)
         );
+    }
+}
+
+/// Notes the allocation area that a run begins with.
+struct Area(Arc<Mutex<Bytes>>);
+
+impl Listener for Area {
+    fn event(&mut self, event: &Event<'_>) {
+        if let EventKind::RunStart(run) = event.kind {
+            *self.0.lock().expect("sound") = run.allocation_area;
+        }
+    }
+}
+
+/// The allocation area that a run under `C` begins with.
+fn first_area<C: Collector>(config: &Config) -> Bytes {
+    let area = Arc::default();
+    let mut world = World::new::<C>(config).expect("a small heap");
+    world.listen(Box::new(Area(Arc::clone(&area))));
+    *area.lock().expect("sound")
+}
+
+under_every_collector! {
+    fn a_run_begins_with_the_size_of_its_allocation_area<C>() {
+        // OCaml's minor heap is one for all.
+        let is_shared = C::DESCRIPTION.honours(Parameter::Ocaml(OcamlLetter::MinorHeap));
+        for capabilities in [1, 4] {
+            let config = Config { capabilities, ..config::<C>(64 << 10) };
+            let expected = if is_shared { 64 / capabilities } else { 64 };
+            assert_eq!(first_area::<C>(&config), Bytes::kib(expected as usize), "{}", C::DESCRIPTION.name);
+        }
+    }
+}
+
+/// Logs had `-A`, 4 MiB, also where the collector has an area of another size.
+#[test]
+fn an_area_that_another_flag_or_the_limit_sets_is_told_too() {
+    let mut config = Config::default();
+    config.ocaml.set(OcamlLetter::MinorHeap, Some(32 << 10));
+    assert_eq!(first_area::<Ocaml>(&config), Bytes::kib(256));
+    let limited = Config {
+        max_heap: Some(Bytes::mib(4)),
+        ..Config::default()
+    };
+    for area in [first_area::<Ocaml>(&limited), first_area::<Copying>(&limited)] {
+        assert!(Bytes::kib(64) < area && area < Bytes::mib(4), "{area:?}");
     }
 }
 

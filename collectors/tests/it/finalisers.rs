@@ -1,5 +1,7 @@
 //! Finalisers and alarms, under every collector. (Random programs register finalisers, too.)
 
+mod calls;
+
 use crate::basics::config;
 use gclab_collectors::{All, Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
@@ -10,7 +12,6 @@ use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 #[derive(Closure)]
@@ -265,40 +266,6 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    fn an_alarm_rings_after_each_major_collection<C>() {
-        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
-        let rung = Arc::new(AtomicU64::new(0));
-        let ran = world.enter(|m| {
-            let count = Arc::clone(&rung);
-            let alarm = m.create_alarm(move |m| {
-                list(m, 3, |_, _| ());
-                assert!(count.fetch_add(1, Relaxed) != 1, "the second time");
-            });
-            m.collect(Request::Full);
-            assert_eq!(rung.load(Relaxed), 1);
-            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
-            m.collect(Request::Full);
-            assert_eq!(rung.load(Relaxed), 3);
-            // Two collections come before the alarm can ring again.
-            let noted = notes.clone();
-            list(m, 1, |m, it| {
-                m.finalise(it, move |m, _: Handle<Number>| {
-                    m.collect(Request::Full);
-                    m.collect(Request::Full);
-                    noted.add(1);
-                });
-            });
-            m.collect(Request::Full);
-            assert_eq!((notes.take(), rung.load(Relaxed)), (vec![1], 4));
-            m.collect(Request::Full);
-            assert_eq!(rung.load(Relaxed), 5);
-            m.delete_alarm(alarm);
-            m.collect(Request::Full);
-            assert_eq!(rung.load(Relaxed), 5);
-        });
-        ran.expect("room enough");
-    }
-
     fn a_finaliser_that_never_ran_is_dropped_with_the_world<C>() {
         let owned = Arc::new(());
         let world = world::<C>(&config::<C>(16 << 10));
@@ -384,26 +351,4 @@ fn many_closures_are_finalised_with_any_number_of_gc_threads() {
             ..config
         });
     }
-}
-
-/// A thread that never allocates does not keep another one's finalisers from running.
-#[test]
-fn any_thread_runs_finalisers() {
-    let config = Config {
-        capabilities: 2,
-        ..config::<Parallel>(16 << 10)
-    };
-    let (world, notes) = (world::<Parallel>(&config), Notes::default());
-    let noted = notes.clone();
-    let registered = world.enter(|m| {
-        list(m, 9, |m, list| {
-            m.finalise(list, move |m, list| noted.add(sum(m, list.open(m))))
-        })
-    });
-    registered.expect("room enough");
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| world.enter(|m| m.collect(Request::Full)).expect("room enough"));
-        other.join().expect("no panic");
-    });
-    assert_eq!(notes.take(), [45]);
 }

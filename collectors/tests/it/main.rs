@@ -37,6 +37,7 @@ mod misuse;
 mod mutants;
 mod ocaml;
 mod parallel;
+mod paused_log;
 mod protect;
 mod random;
 mod replay;

@@ -1,9 +1,9 @@
 //! Memprof under every collector: estimates without bias, and the life of each sampled closure.
 
 use crate::basics::config;
-use gclab_collectors::{All, Copying, Immix, MarkSweep, Ocaml, Parallel};
+use gclab_collectors::{All, Compacting, Copying, Immix, MarkSweep, Ocaml, Parallel, TwoSpace};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::config::{Breakdown, Config};
+use gclab_core::config::{Breakdown, Compact, Config, FromGeneration};
 use gclab_core::cost_centre;
 use gclab_core::mutator::{Allocation, MemprofError, MutByteArray, Mutator, MutatorKind, Request, Tracker};
 use gclab_core::world::World;
@@ -114,10 +114,11 @@ fn estimates_have_no_bias() {
     for rate in [1e-4, 1e-3, 1e-2] {
         estimate::<Copying>(10_000_000, rate);
         estimate::<MarkSweep>(10_000_000, rate);
+        estimate::<Ocaml>(10_000_000, rate);
     }
+    estimate::<Ocaml>(1_000_000, 0.3);
     for rate in [1e-2, 0.3] {
         estimate::<Immix>(1_000_000, rate);
-        estimate::<Ocaml>(1_000_000, rate);
     }
 }
 
@@ -249,22 +250,87 @@ impl Tracker for Panics {
     }
 }
 
-#[test]
-fn a_panic_of_a_tracker_is_one_of_the_allocation_and_the_rest_comes_later() {
-    let world = World::new::<Ocaml>(&config::<Ocaml>(64 << 10)).expect("a small heap");
+under_every_collector! {
+    fn a_panic_of_a_tracker_is_one_of_the_allocation_and_the_rest_comes_later<C>() {
+        let world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
+        let adds = Adds::default();
+        let ran = world.enter(|m| {
+            m.start_memprof(1.0, 0, Panics(3, adds.clone())).expect("not started");
+            (0..10).for_each(|_| _ = m.alloc_bytes(&[1; 8]));
+            assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
+            assert_eq!(adds.sums().minor, 3);
+            m.collect(Request::Full);
+            m.stop_memprof().expect("started");
+        });
+        ran.expect("room enough");
+        // The third had no value, so its death is not told.
+        let sums = adds.sums();
+        assert_eq!((sums.minor, sums.died_young, sums.died_old), (10, 9, 0), "{}", C::DESCRIPTION.name);
+    }
+}
+
+/// Half of many sampled closures die when they are old.
+fn half_dies<C: Collector>(config: &Config) {
+    const COUNT: usize = 3000;
+    let mut world = World::new::<C>(config).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let adds = Adds::default();
     let ran = world.enter(|m| {
-        m.start_memprof(1.0, 0, Panics(3, adds.clone())).expect("not started");
-        (0..10).for_each(|_| _ = m.alloc_bytes(&[1; 8]));
-        assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
-        assert_eq!(adds.sums().minor, 3);
+        m.start_memprof(1.0, 0, adds.clone()).expect("not started");
+        m.frame(|m, [kept]| {
+            let kept = kept.put(m.alloc_array::<MutByteArray>(COUNT, |_| None));
+            for number in 0..COUNT {
+                let (view, array) = m.with_view(|m| m.alloc_mut_bytes(8 * (1 + number % 9)));
+                kept.get(view).set(view, number, Some(array));
+            }
+            m.collect(Request::Full);
+            m.collect(Request::Full);
+            for number in (0..COUNT).step_by(2) {
+                kept.get(m).set(m, number, None);
+            }
+            m.collect(Request::Full);
+            let sums = adds.sums();
+            let expected = Sums {
+                minor: COUNT as u64,
+                major: 1,
+                promoted: if config.generations == 1 { 0 } else { COUNT as u64 },
+                ..sums
+            };
+            assert_eq!(sums, expected);
+            assert_eq!(sums.died_young + sums.died_old, COUNT as u64 / 2, "{sums:?}");
+        });
         m.collect(Request::Full);
-        m.stop_memprof().expect("started");
+        let sums = adds.sums();
+        assert_eq!(sums.died_young + sums.died_old, 1 + COUNT as u64, "{sums:?}");
     });
     ran.expect("room enough");
-    // The third had no value, so its death is not told.
-    let sums = adds.sums();
-    assert_eq!((sums.minor, sums.died_young, sums.died_old), (10, 9, 0));
+    let shared = world
+        .finish()
+        .collections
+        .iter()
+        .any(|collection| collection.threads() > 1);
+    assert!(shared || config.gc_threads == 1, "no collection was shared");
+}
+
+#[test]
+fn sampled_closures_are_followed_with_any_number_of_gc_threads_and_when_compacted() {
+    for gc_threads in [1, 2, 4] {
+        let config = Config {
+            gc_threads,
+            load_balance: Some(FromGeneration::From(0)),
+            parallel_gc: FromGeneration::From(0),
+            ..config::<Parallel>(64 << 10)
+        };
+        half_dies::<Parallel>(&config);
+        half_dies::<Compacting>(&Config {
+            compact: Compact::Always,
+            ..config.clone()
+        });
+        half_dies::<TwoSpace>(&Config {
+            generations: 1,
+            ..config
+        });
+    }
 }
 
 #[test]

@@ -6,12 +6,15 @@ use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, Request};
-use gclab_core::words::Bytes;
+use gclab_core::mutator::{
+    Allocation, Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, Request, Tracker,
+};
+use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -98,6 +101,76 @@ fn every_kind<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     });
 }
 
+/// A tracker that counts its calls.
+#[derive(Clone, Default)]
+struct Counts(Arc<AtomicU64>);
+
+impl Counts {
+    fn add(&self) -> Option<()> {
+        self.0.fetch_add(1, Relaxed);
+        Some(())
+    }
+}
+
+impl Tracker for Counts {
+    type Minor = ();
+    type Major = ();
+    fn alloc_minor(&mut self, _: &Allocation) -> Option<()> {
+        self.add()
+    }
+    fn alloc_major(&mut self, _: &Allocation) -> Option<()> {
+        self.add()
+    }
+    fn promote(&mut self, (): ()) -> Option<()> {
+        self.add()
+    }
+    fn dealloc_minor(&mut self, (): ()) {
+        self.add();
+    }
+    fn dealloc_major(&mut self, (): ()) {
+        self.add();
+    }
+}
+
+/// Finalisers, an alarm, a value outside the heap, a tracker, and requests for a part of a
+/// collection and for a compaction.
+fn functions_of_the_program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
+    let (ran, counts) = (Arc::new(AtomicU64::new(0)), Counts::default());
+    m.start_memprof(0.5, 0, counts.clone()).expect("not started");
+    let alarm = m.create_alarm({
+        let ran = Arc::clone(&ran);
+        move |_| _ = ran.fetch_add(1, Relaxed)
+    });
+    m.frame(|m, [list]| {
+        let list = list.put_option(m, None);
+        grow(m, &list, 4);
+        let head = list.get(m).expect("grown");
+        let (first, last) = (Arc::clone(&ran), Arc::clone(&ran));
+        m.finalise(head, move |m, list: Handle<Node>| {
+            m.alloc_mut_bytes(40);
+            first.fetch_add(100 * len(m, Some(list.open(m))) as u64, Relaxed);
+        });
+        m.finalise_last(head, move |_| _ = last.fetch_add(1000, Relaxed));
+        m.collect(Request::Slice(Words(10)));
+        list.set(m, None);
+    });
+    let value = Arc::clone(&ran);
+    let (view, owner) = m.with_view(|m| m.alloc_foreign(value, Bytes(1000)));
+    assert_eq!(owner.value(view).load(Relaxed) % 100, ran.load(Relaxed) % 100);
+    // The first one keeps the list once more.
+    for request in [Request::Full, Request::Compact] {
+        m.collect(request);
+    }
+    assert_eq!(ran.load(Relaxed) / 100, 14);
+    assert!(ran.load(Relaxed) % 100 >= 2, "the alarm rang");
+    // Here, and in the function of the alarm.
+    assert_eq!(Arc::strong_count(&ran), 2);
+    m.delete_alarm(alarm);
+    m.stop_memprof().expect("started");
+    assert!(counts.0.load(Relaxed) > 0 && Arc::strong_count(&ran) == 1);
+    assert!(m.rts_stats().is_err(), "no flag asks for them");
+}
+
 /// Makes the variable and the array in `boxes` lead to `node`.
 fn stores<'h, M: MutatorKind>(m: &NoGc<'h, M>, node: Gc<'_, 'h, Node>, boxes: Gc<'_, 'h, Boxes>) {
     boxes.var(m).write(m, Some(node));
@@ -165,6 +238,7 @@ impl CollectorVisitor for Everything {
                     every_kind(m);
                     out_of_frames(m);
                     unwinding(m);
+                    functions_of_the_program(m);
                     let (view, node) = m.alloc_with(|_| Node::new(8, None, None));
                     (view.handle(node), view.weak_handle(node))
                 })

@@ -122,11 +122,17 @@ pub enum FlagError {
         /// The letters that there are.
         letters: Vec<String>,
     },
+    /// No letters stand behind the flag of OCaml's letters.
+    #[error("{word}: the letters are missing: write --ocaml=s=64k,o=80")]
+    OcamlNoList {
+        /// The word at fault.
+        word: String,
+    },
     /// The letter controls nothing here.
-    #[error("--ocaml: {item}: {letter} has no use here; in OCaml it is for {use_of_it}")]
+    #[error("{place}: {letter} has no use here; in OCaml it is for {use_of_it}")]
     OcamlWithoutUse {
-        /// The item at fault.
-        item: String,
+        /// The item at fault in a list, or the key.
+        place: String,
         /// The letter.
         letter: String,
         /// Its use in OCaml, and what there is in its place.

@@ -83,7 +83,11 @@ impl Ord for FlagValue {
 impl Flags {
     /// Enters a flag with its value.
     pub fn apply(&mut self, value: &FlagValue) {
-        self.enter(value.spec, value.value.clone());
+        let text = match &value.value {
+            Value::On | Value::Off | Value::Name(_) => value.value.text(&value.spec.kind),
+            _ => value.text.clone(),
+        };
+        self.enter(value.spec, value.value.clone(), value.spec.word(&text));
     }
 
     /// Enters the value of `key`: [`FlagValue::read`] and [`Flags::apply`].

@@ -30,13 +30,13 @@ impl Flags {
         }
         let generations = self.config.generations;
         let fitting = collector.fitting_generations(generations);
-        if self.given.contains("G") && generations != fitting {
+        if self.given.contains_key("G") && generations != fitting {
             let takes = match collector.generations {
                 (least, most) if least == most => format!("{least}"),
                 (least, most) => format!("{least} to {most}"),
             };
             return Err(FlagError::Conflict {
-                flag: format!("-G{generations}"),
+                flag: self.written("G", || format!("-G{generations}")),
                 why: format!(
                     "not for the {} collector: its number of generations is {takes}",
                     collector.name
@@ -55,15 +55,15 @@ impl Flags {
             ("F", OcamlLetter::SpaceOverhead, "-ocaml=o"),
         ];
         for (ghc, letter, name) in both {
-            let (by_ghc, by_ocaml) = (self.given.contains(ghc), self.given.contains(name));
-            if by_ghc && by_ocaml {
-                return Err(FlagError::Conflict {
-                    flag: format!("-{name}={}", self.config.ocaml.value(letter)),
-                    why: format!("another name for -{ghc}, which is given too: leave one of them out"),
-                });
-            }
-            if !by_ghc && !by_ocaml {
-                self.config.ocaml.set(letter, Some(letter.default()));
+            match (self.given.get(ghc), self.given.get(name)) {
+                (Some(by_ghc), Some(by_ocaml)) => {
+                    return Err(FlagError::Conflict {
+                        flag: by_ocaml.clone(),
+                        why: format!("another name for -{ghc}, and {by_ghc} is given too: leave one of them out"),
+                    });
+                }
+                (None, None) => self.config.ocaml.set(letter, Some(letter.default())),
+                _ => {}
             }
         }
         self.check_initial_heap()
@@ -77,11 +77,11 @@ impl Flags {
         };
         if words > max.0 as u64 / 8 {
             return Err(FlagError::Conflict {
-                flag: format!("--ocaml=h={words}"),
+                flag: self.written("-ocaml=h", || format!("--ocaml=h={words}")),
                 why: format!(
-                    "more words than the {} of -M{}: lower h or raise -M",
+                    "more words than the {} of {}: lower h or raise -M",
                     max.0 / 8,
-                    size_text(max)
+                    self.written("M", || format!("-M{}", size_text(max)))
                 ),
             });
         }
@@ -129,9 +129,8 @@ impl Flags {
     fn check_honoured(&self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         let refused = FLAGS.iter().find_map(|spec| {
             let parameter = spec.parameter().filter(|parameter| !collector.honours(*parameter))?;
-            let value = (spec.get)(self).filter(|value| *value != Value::Off)?;
-            let asks = self.given.contains(spec.name);
-            asks.then(|| (spec.word(&value.text(&spec.kind)), parameter))
+            (spec.get)(self).filter(|value| *value != Value::Off)?;
+            Some((self.given.get(spec.name)?.clone(), parameter))
         });
         let Some((flag, parameter)) = refused else {
             return Ok(());

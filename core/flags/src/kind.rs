@@ -53,6 +53,8 @@ pub enum Kind {
         min: u64,
         /// The greatest legal value.
         max: u64,
+        /// A legal value, for messages.
+        example: &'static str,
     },
     /// One of a list of names.
     Choice {
@@ -97,10 +99,10 @@ impl Kind {
             Kind::Number { .. } => ("a number", "a number", "3"),
             Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
-            Kind::Ocaml { .. } => (
+            Kind::Ocaml { example, .. } => (
                 "a whole number",
                 "a whole number, with k, M or G behind it or 0x in front",
-                "64k",
+                example,
             ),
             Kind::Address => ("an address", "an address in hexadecimal", "4200000000"),
             Kind::GenerationOrOff { auto: false, .. } => ("a generation", "a generation, from 0", "1"),
@@ -169,7 +171,7 @@ impl Kind {
                     max.to_string()
                 },
             )),
-            Kind::Ocaml { min, max } => Some((min.to_string(), max.to_string())),
+            Kind::Ocaml { min, max, .. } => Some((min.to_string(), max.to_string())),
             Kind::Address => Some(("0".to_owned(), format!("{MOST_ADDRESS:x}"))),
             Kind::GenerationOrOff { max, .. } => Some(("0".to_owned(), max.to_string())),
             Kind::Switch

@@ -27,12 +27,13 @@ mod ocaml;
 mod parse;
 mod profile;
 mod read;
+mod settle;
 mod sources;
 mod spec;
 mod table;
 mod value;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use gclab_core::config::{Breakdown, Config};
@@ -76,8 +77,9 @@ pub struct Flags {
     pub info: bool,
     /// `-?`: print the flags, and stop.
     pub help: bool,
-    /// Names (as in [`FLAGS`]) of the flags that are given.
-    pub given: BTreeSet<&'static str>,
+    /// The flags that are given, by their names (as in [`FLAGS`]), each as a word of a command line
+    /// and as its user wrote it.
+    pub given: BTreeMap<&'static str, String>,
     /// A second breakdown of the heap profile, which is one too many.
     second_breakdown: Option<Breakdown>,
 }

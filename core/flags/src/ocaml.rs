@@ -4,13 +4,17 @@
 //! be right.
 
 use super::FlagError;
+use super::nearest::list;
 use super::table::FLAGS;
 
 /// The environment variable with letters, as in `OCAMLRUNPARAM`.
 pub const ENVIRONMENT: &str = "GCLAB_OCAMLRUNPARAM";
 
+/// The key before a letter, in experiment files.
+const KEY: &str = "ocaml.";
+
 /// The flag before the letters, as typed.
-pub(crate) const FLAG: &str = "--ocaml=";
+const FLAG: &str = "--ocaml=";
 
 /// Letters of OCaml's that have nothing to control here, and why.
 const WITHOUT_USE: [(&str, &str); 9] = [
@@ -37,15 +41,22 @@ pub(crate) fn words(list: &str) -> Result<Vec<String>, FlagError> {
     items.map(word).collect()
 }
 
+/// The list of letters in `word`; `None` if it is another flag.
+///
+/// # Errors
+/// If the word has no letters.
+pub(crate) fn list_in(word: &str) -> Option<Result<&str, FlagError>> {
+    let rest = word.strip_prefix(FLAG.trim_end_matches('='))?;
+    let letters = rest.strip_prefix('=').filter(|list| !list.is_empty());
+    let missing = || FlagError::OcamlNoList { word: word.to_owned() };
+    Some(letters.ok_or_else(missing))
+}
+
 /// The word of an item such as `s=64k`.
 fn word(item: &str) -> Result<String, FlagError> {
     let (letter, value) = item.split_once('=').unwrap_or((item, ""));
-    if let Some((_, use_of_it)) = WITHOUT_USE.iter().find(|(without, _)| *without == letter) {
-        return Err(FlagError::OcamlWithoutUse {
-            item: item.to_owned(),
-            letter: letter.to_owned(),
-            use_of_it,
-        });
+    if let Some(error) = without_use(letter, || format!("--ocaml: {item}")) {
+        return Err(error);
     }
     if !letters().any(|known| known == letter) {
         return Err(FlagError::OcamlLetter {
@@ -54,6 +65,36 @@ fn word(item: &str) -> Result<String, FlagError> {
         });
     }
     Ok(format!("{FLAG}{letter}={value}"))
+}
+
+/// The error of a letter that has no use here; `None` for another text.
+fn without_use(letter: &str, place: impl FnOnce() -> String) -> Option<FlagError> {
+    let (_, use_of_it) = WITHOUT_USE.iter().find(|(without, _)| *without == letter)?;
+    Some(FlagError::OcamlWithoutUse {
+        place: place(),
+        letter: letter.to_owned(),
+        use_of_it,
+    })
+}
+
+/// The error of `key`, a name in an experiment file, if it is that of a letter which there is not.
+pub(crate) fn unknown_key(key: &str) -> Option<FlagError> {
+    let letter = key.strip_prefix(KEY)?;
+    if letters().any(|known| known == letter) {
+        return Some(FlagError::CommandLineOnly {
+            name: key.to_owned(),
+            flag: format!("{FLAG}{letter}"),
+        });
+    }
+    let unknown = || {
+        let keys = FLAGS.iter().filter_map(|spec| spec.toml?.strip_prefix(KEY));
+        let keys: Vec<_> = keys.map(str::to_owned).collect();
+        FlagError::Unknown {
+            word: key.to_owned(),
+            suggestion: Some(format!("one of the letters {}", list(&keys))),
+        }
+    };
+    Some(without_use(letter, || key.to_owned()).unwrap_or_else(unknown))
 }
 
 /// The letters that there are.

@@ -1,8 +1,5 @@
 //! From words and keys to [`Flags`], and back.
 
-use gclab_core::config::{HeapHint, SizingPolicy};
-use gclab_core::words::size::size_text;
-
 use super::ghc_only::GHC_ONLY;
 use super::kind::Kind;
 use super::nearest::nearest;
@@ -135,8 +132,8 @@ impl Words {
             self.entries.retain(|entry| name(entry.spec) != name(gone));
             return Ok(());
         }
-        if let Some(list) = word.strip_prefix(ocaml::FLAG).filter(|list| !list.is_empty()) {
-            return self.take_ocaml(origin, list);
+        if let Some(list) = ocaml::list_in(word) {
+            return self.take_ocaml(origin, list?);
         }
         self.enter(origin, word)
     }
@@ -263,7 +260,7 @@ impl Flags {
             if entry.spec.kind == Kind::Closure {
                 one_closure(followed.replace(entry), entry)?;
             }
-            flags.enter(entry.spec, entry.value.clone());
+            flags.enter(entry.spec, entry.value.clone(), entry.word.clone());
             if entry.spec.name == LOG_FILE {
                 file_of = entry.origin;
             }
@@ -288,60 +285,15 @@ impl Flags {
         FLAGS.iter().filter_map(word).chain(self.bare_profile_word()).collect()
     }
 
-    pub(crate) fn enter(&mut self, spec: &'static FlagSpec, value: Value) {
+    /// Sets a flag to a value, which is written as `word`.
+    pub(crate) fn enter(&mut self, spec: &'static FlagSpec, value: Value, word: String) {
         (spec.set)(self, value);
-        self.given.insert(spec.name);
+        self.given.insert(spec.name, word);
     }
 
-    /// Applies the rules that concern several flags, once all are known: an allocation area larger
-    /// than the whole heap is cut to it, as in GHC. [`Flags::parse`] calls this; after
-    /// [`Flags::set`] the caller has to.
-    ///
-    /// # Errors
-    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, if a
-    /// flag means nothing under the sizing policy, or if several heap profiles are asked for.
-    pub fn settle(&mut self) -> Result<(), FlagError> {
-        self.settle_sizing()?;
-        self.settle_profile().map_err(|(flag, why)| FlagError::Conflict {
-            flag: format!("-{flag}"),
-            why,
-        })?;
-        let Some(max) = self.config.max_heap else {
-            return Ok(());
-        };
-        if let HeapHint::Size(hint) = self.config.heap_hint
-            && hint > max
-        {
-            return Err(FlagError::Conflict {
-                flag: format!("-H{}", size_text(hint)),
-                why: format!("more than -M{} allows: lower -H or raise -M", size_text(max)),
-            });
-        }
-        self.config.allocation_area = self.config.allocation_area.min(max);
-        Ok(())
-    }
-}
-
-impl Flags {
-    /// Checks that the policy has the flags that it needs, and none that it would ignore.
-    fn settle_sizing(&self) -> Result<(), FlagError> {
-        let conflict = |flag: String, why: String| Err(FlagError::Conflict { flag, why });
-        let policy = format!("--sizing={}", self.config.sizing.name());
-        if self.config.sizing == SizingPolicy::Fixed && self.config.fixed_size().is_none() {
-            return conflict(policy, "without a size: give it with -H<size> or -M<size>".to_owned());
-        }
-        if self.config.sizing != SizingPolicy::Factor && self.given.contains("F") {
-            let flag = format!("-F{}", self.config.old_factor);
-            return conflict(flag, format!("for --sizing=factor: under {policy} it has no effect"));
-        }
-        if self.config.sizing != SizingPolicy::MemBalancer && self.given.contains("-membalancer-c") {
-            let flag = format!("--membalancer-c={}", self.config.membalancer_c);
-            return conflict(
-                flag,
-                format!("for --sizing=membalancer: under {policy} it has no effect"),
-            );
-        }
-        Ok(())
+    /// The flag `name` as it was written, or as `otherwise` says if it is not given.
+    pub(crate) fn written(&self, name: &str, otherwise: impl FnOnce() -> String) -> String {
+        self.given.get(name).cloned().unwrap_or_else(otherwise)
     }
 }
 
@@ -372,6 +324,9 @@ fn suggest(rest: &str) -> Option<String> {
 pub(crate) fn unknown_key(key: &str) -> FlagError {
     let dashed = key.trim_start_matches('-').replace('_', "-");
     let plain = |name: &str| name.trim_start_matches('-').to_owned();
+    if let Some(error) = ocaml::unknown_key(key) {
+        return error;
+    }
     if let Some(spec) = FLAGS
         .iter()
         .find(|spec| spec.toml.is_none() && plain(spec.name) == dashed)

@@ -127,7 +127,7 @@ impl Kind {
                 let count = self.read_count(called, text)?;
                 (Value::Count(count), (min..=max).contains(&count))
             }
-            Kind::Ocaml { min, max } => {
+            Kind::Ocaml { min, max, .. } => {
                 let count = ocaml_number(text).ok_or_else(|| self.bad(called, text))?;
                 (Value::Count(count), (min..=max).contains(&count))
             }

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::events::RunInfo;
 use crate::heap::Heap;
 use crate::kind::{Direct, MutatorKind};
+use crate::words::Bytes;
 use std::fmt;
 
 /// How a collector is made.
@@ -30,7 +31,7 @@ impl<M: MutatorKind> fmt::Debug for Chosen<M> {
 }
 
 impl<M: MutatorKind> Chosen<M> {
-    /// The facts about a run under this collector with `config`.
+    /// The facts about a run under this collector with `config` whose heap is not made yet.
     pub fn run_info(&self, config: &Config) -> RunInfo {
         RunInfo {
             collector: self.description.name,
@@ -38,7 +39,7 @@ impl<M: MutatorKind> Chosen<M> {
             capabilities: config.capabilities,
             generations: self.description.fitting_generations(config.generations),
             max_heap: config.max_heap,
-            allocation_area: config.allocation_area,
+            allocation_area: Bytes::ZERO,
         }
     }
 }

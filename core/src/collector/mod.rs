@@ -43,8 +43,9 @@ pub struct Description {
     pub name: &'static str,
     /// One line for `gclab list collectors`.
     pub summary: &'static str,
-    /// Whether each collection moves the closures that it collects, so that it needs room for their
-    /// copies. (A collector that moves some of them, if there is room, needs none.)
+    /// Whether each major collection moves the closures that it collects, so that it needs room for
+    /// their copies. (A collector that moves some of them, if there is room, or only young ones,
+    /// needs none.)
     pub moves: bool,
     /// Whether it collects with several threads.
     pub parallel: bool,

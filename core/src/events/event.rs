@@ -108,6 +108,7 @@ pub struct RunInfo {
     pub generations: u32,
     /// The limit on memory (`-M`); `None` without one.
     pub max_heap: Option<Bytes>,
-    /// The allocation area of a capability (`-A`).
+    /// The size of a capability's allocation area at the start; `-A` under a collector whose
+    /// mutators take memory that it has anyway, and 0 without a heap.
     pub allocation_area: Bytes,
 }

@@ -126,8 +126,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.set_memprof(session, Some((sampling_rate, Box::new(tracking))))
     }
 
-    /// Ends the sampling. The tracker is called for all that has happened up to now; then it is
-    /// dropped, and the closures that it followed are followed no longer.
+    /// Ends the sampling. The tracker is called for all that has been noted up to now; then it is
+    /// dropped, and the closures that it followed are followed no longer. The last sampled closure
+    /// of another thread is noted at that thread's next allocation, or by the next collection.
     ///
     /// # Errors
     /// If it does not sample.

@@ -8,8 +8,8 @@ use super::idleness::Idleness;
 use super::memprof::Memprof;
 use super::registry::Registry;
 use crate::alloc::Alloc;
-use crate::block::{BLOCK, MEGABLOCK};
-use crate::capability::CapabilityData;
+use crate::block::{BLOCK, BlockState, MEGABLOCK};
+use crate::capability::{Capabilities, CapabilityData};
 use crate::capability_events::{CapabilityEventKind, os_thread};
 use crate::collector::{Chosen, Collect, Description};
 use crate::config::Config;
@@ -21,6 +21,7 @@ use crate::remembered::RememberedSet;
 use crate::roots::handles::HandleTable;
 use crate::session::Participant;
 use crate::sync::{Arc, Condvar, Mutex, ThreadId, this_thread};
+use crate::words::Bytes;
 use crate::workers::GcThreads;
 use gclab_stats::Tasks;
 use std::collections::HashSet;
@@ -91,7 +92,7 @@ impl<M: MutatorKind> WorldState<M> {
         }
         let collector = (chosen.make)(&mut heap, config)?;
         let stress = config.stress.unwrap_or(0);
-        let idle = (0..config.capabilities as usize)
+        let idle: Vec<_> = (0..config.capabilities as usize)
             .map(|number| {
                 let remembered = RememberedSet::of_heap(heap.blocks().base(), heap.charges());
                 CapabilityData::new(number, (chosen.allocator)(), heap.states(), remembered, stress)
@@ -101,6 +102,7 @@ impl<M: MutatorKind> WorldState<M> {
         if chosen.description.parallel {
             gc_threads.spawn_up_to(config.gc_thread_count() as usize - 1);
         }
+        let allocation_area = allocation_area(&*collector, &idle).unwrap_or(config.allocation_area);
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();
         Ok(WorldState {
@@ -121,7 +123,10 @@ impl<M: MutatorKind> WorldState<M> {
             last_ended,
             stress: config.stress,
             sessions: 0,
-            run: chosen.run_info(config),
+            run: RunInfo {
+                allocation_area,
+                ..chosen.run_info(config)
+            },
             entered: HashSet::new(),
         })
     }
@@ -197,4 +202,17 @@ impl<M: MutatorKind> WorldState<M> {
             },
         }
     }
+}
+
+/// The size of the allocation area of a capability, in a heap that has just been made. `None` from
+/// a collector whose mutators take memory that it has anyway.
+fn allocation_area<A: Alloc>(collector: &dyn Collect<Alloc = A>, idle: &[CapabilityData<A>]) -> Option<Bytes> {
+    let all: Vec<_> = idle.iter().map(CapabilityData::view).collect();
+    let mut areas = 0;
+    collector.for_each_region(Capabilities::new(&all), &mut |region| {
+        if region.step == BlockState::NURSERY.step() {
+            areas += region.run.bytes().0;
+        }
+    });
+    (areas > 0).then(|| Bytes(areas / idle.len()))
 }

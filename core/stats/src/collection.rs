@@ -29,8 +29,9 @@ macro_rules! collection_figures {
             work: Work {
                 /// The oldest generation collected, from 0.
                 generation: u32 => generation: u32,
-                /// The part of a cycle that it did: `none` (young generations only), `began`,
-                /// `continued` or `ended` (a slice), `whole` (all generations at once).
+                /// The part of a cycle that it did: `began`, `continued` or `ended` (a slice),
+                /// `whole` (all generations at once), or `none` (young generations only), which is
+                /// absent in records.
                 cycle: Cycle => cycle: Option<String>,
                 /// Whether it compacted the oldest generation where it lay.
                 compacted: bool => compacted: Option<bool>,

@@ -57,6 +57,7 @@ pub(crate) fn dump(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
+    let words = &arguments.selection.words(words);
     let given = given(words, settings);
     let checked = match given.and_then(|given| checked("heap dump", &arguments.selection, &given, registry)) {
         Ok(checked) => checked,

@@ -86,6 +86,7 @@ pub(crate) fn inspect(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
+    let words = &arguments.selection.words(words);
     let given = given(words, settings);
     let checked = match given.and_then(|given| checked("inspect", &arguments.selection, &given, registry)) {
         Ok(checked) => checked,

@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// A collector; repeat it for several [default: all that honour the flags]
     #[arg(long = "collector", value_name = "NAME", conflicts_with = "command")]
     pub(super) collectors: Vec<String>,
+    /// Letters of OCaml's, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
+    #[arg(long, value_name = "LETTERS", conflicts_with = "command")]
+    pub(super) ocaml: Vec<String>,
     /// The runtime of the program (ghc, ocaml, jvm, none) [default: told from its file]
     #[arg(long, value_name = "NAME", conflicts_with = "workload")]
     pub(super) runtime: Option<String>,

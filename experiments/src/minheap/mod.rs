@@ -20,10 +20,12 @@ use gclab_sweep::{machine, tell};
 pub(crate) use arguments::Arguments;
 
 use crate::common::{ended_by, fail, print, refuse};
+use crate::given::with_letters;
 use crate::settings::Settings;
 use questions::Outcome;
 
 pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Registry, settings: &Settings) -> ExitCode {
+    let words = &with_letters(&arguments.ocaml, words);
     let stop = match Stop::listen() {
         Ok(stop) => stop,
         Err(error) => return fail(format!("cannot listen for signals: {error}")),

@@ -72,7 +72,7 @@ pub(super) fn of_workload(
             let (mut fitted, overridden) = fitted.map_err(|error| error.to_string())?;
             notes(&overridden);
             // The collector's own number of generations is no flag.
-            if !fitted.given.contains("G") {
+            if !fitted.given.contains_key("G") {
                 fitted.config.generations = flags.config.generations;
             }
             without_limit(fitted)?

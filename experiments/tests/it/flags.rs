@@ -24,9 +24,64 @@ fn a_sweep_takes_no_flags_of_the_environment() {
         "one.toml",
         "question = 'q'\ncollectors = ['copying']\nworkloads = [{ name = 'binary_trees', args = [3] }]\nrepeat = 1",
     );
-    let variables = [("GCLABRTS", "-Q"), ("GHCRTS", "-Q")];
+    let variables = [("GCLABRTS", "-Q"), ("GCLAB_OCAMLRUNPARAM", "q=1"), ("GHCRTS", "-Q")];
     let done = with(&bench, &variables, &["run", "one.toml"]).exits(0);
-    assert!(done.stderr.contains("note: GCLABRTS is set, but"), "{}", done.all());
+    for (variable, _) in &variables[..2] {
+        let note = format!("note: {variable} is set, but the flags of a sweep come from its file alone");
+        assert!(done.stderr.contains(&note), "{}", done.all());
+    }
+}
+
+/// What a run prints with `v=0x20` are its parameters.
+#[test]
+fn letters_of_ocamls_may_stand_beside_the_collector() {
+    let bench = Bench::new();
+    let exec = ["exec", "binary_trees", "6", "--collector", "ocaml"];
+    let run = |more: &[&str]| bench.gclab(&[&exec, more].concat());
+    for letters in [
+        &["--ocaml", "s=8k,o=90,v=0x20"][..],
+        &["--ocaml=s=8k,o=90", "--ocaml=v=0x20"],
+    ] {
+        let done = run(letters).exits(0);
+        let said = |text: &str| assert!(done.stderr.contains(text), "{text}: {}", done.all());
+        said("Initial minor heap size: 8k words");
+        said("Initial space overhead: 90%");
+    }
+    // Those behind +RTS come later.
+    let both = run(&["--ocaml", "o=90,v=0x20", "+RTS", "--ocaml=o=110"]).exits(0);
+    assert!(both.stderr.contains("Initial space overhead: 110%"), "{}", both.all());
+    for wrong in [&["--ocaml", "q=1"][..], &["--ocaml="], &["+RTS", "--ocaml", "s=64k"]] {
+        let done = run(wrong).exits(2);
+        assert!(done.stderr.contains("--ocaml=s=64k,o=80"), "{}", done.all());
+    }
+    let least = [
+        "minheap",
+        "binary_trees",
+        "3",
+        "--runs",
+        "1",
+        "--ocaml",
+        "s=8k",
+        "--collector",
+    ];
+    bench.gclab(&[&least[..], &["ocaml"]].concat()).exits(0);
+    let other = bench.gclab(&[&least[..], &["copying"]].concat()).exits(2);
+    assert!(
+        other.stderr.contains("--ocaml=s=8k: the copying collector"),
+        "{}",
+        other.all()
+    );
+    bench
+        .gclab(&[
+            "inspect",
+            "binary_trees",
+            "9",
+            "--collector",
+            "ocaml",
+            "--ocaml",
+            "s=4k",
+        ])
+        .exits(0);
 }
 
 #[test]

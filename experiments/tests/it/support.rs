@@ -106,6 +106,7 @@ impl Bench {
             .args(words)
             .current_dir(self.path())
             .env_remove("GCLABRTS")
+            .env_remove("GCLAB_OCAMLRUNPARAM")
             .env_remove("GHCRTS")
             .stdin(Stdio::null());
         command

@@ -166,12 +166,12 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         0
     }
 
-    /// Does a minor collection and finishes the cycle under way.
+    /// Does a minor collection and finishes the cycle under way. Where none is, does a whole one.
     pub fn major(&mut self) {
         self.0.collect(Request::Cycle);
     }
 
-    /// Does a minor collection, finishes the cycle under way and does a whole one.
+    /// Does a minor collection, finishes the cycle under way, if one is, and does a whole one.
     pub fn full_major(&mut self) {
         self.0.collect(Request::Full);
     }

@@ -9,11 +9,21 @@ use gclab_core::config::{OcamlLetter, Parameter};
 macro_rules! letter {
     ($name:literal, $letter:ident, $default:literal, $meaning:literal) => {
         FlagSpec {
-            name: concat!("-ocaml=", $name),
             toml: Some(concat!("ocaml.", $name)),
+            ..letter!(without a key, $name, $letter, $default, $default, $meaning)
+        }
+    };
+    (without a key, $name:literal, $letter:ident, $default:literal, $example:literal, $meaning:literal) => {
+        FlagSpec {
+            name: concat!("-ocaml=", $name),
+            toml: None,
             kind: {
                 let (min, max) = OcamlLetter::$letter.range();
-                Kind::Ocaml { min, max }
+                Kind::Ocaml {
+                    min,
+                    max,
+                    example: $example,
+                }
             },
             default: $default,
             meaning: $meaning,
@@ -47,7 +57,7 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "o",
         SpaceOverhead,
         "120",
-        "memory for closures that are dead and not yet freed, as a percentage of live data; -F<n> is 100 (n - 1)"
+        "memory for closures that are dead and not yet freed, as a percentage of live data; -F<n> is 100 (n - 1), and at least 1"
     ),
     letter!(
         "O",
@@ -73,7 +83,15 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "126976",
         "words of the major heap at first; more than -M allows are refused"
     ),
-    letter!("v", Verbose, "0", "messages on standard error, a bit for each kind"),
+    // The messages of a run in a sweep would be nowhere.
+    letter!(
+        without a key,
+        "v",
+        Verbose,
+        "0",
+        "0x400",
+        "messages on standard error, a bit for each kind"
+    ),
     letter!(
         "M",
         CustomMajor,

@@ -39,7 +39,7 @@ pub(super) const STATISTICS: &[FlagSpec] = &[
         default: "off",
         meaning: "a summary of statistics at the end",
         ghc: Some(
-            "has lines of its own: `Heap memory`, `Measured phase`, `GC sharing`, `GC sync`, `Refills`, `Figures`, CHECK and INSPECT; censuses (RP, PROF) are not productive",
+            "has lines of its own: `Heap memory`, `Measured phase`, `GC sharing`, `GC sync`, `Slices`, `Refills`, `Figures`, CHECK and INSPECT; censuses (RP, PROF) are not productive",
         ),
         scope: Scope::Program,
         optional: false,

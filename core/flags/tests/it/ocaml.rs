@@ -4,7 +4,7 @@
 use crate::{line, parse};
 use gclab_core::collector::Description;
 use gclab_core::config::{Config, OcamlLetter, Parameter};
-use gclab_flags::{FlagValue, Flags, Given, RtsOpts, Sources};
+use gclab_flags::{FLAGS, FlagValue, Flags, Given, RtsOpts, Sources};
 
 static OCAML: Description = Description {
     name: "ocaml",
@@ -68,7 +68,7 @@ fn what_ocaml_would_ignore_is_refused() {
     );
     assert_eq!(
         error("--ocaml=o=lots"),
-        "--ocaml=o: lots is not a whole number: write a whole number, with k, M or G behind it or 0x in front, as in --ocaml=o=64k"
+        "--ocaml=o: lots is not a whole number: write a whole number, with k, M or G behind it or 0x in front, as in --ocaml=o=120"
     );
     assert!(error("--ocaml=o").starts_with("--ocaml=o: a value is missing: write a whole number"));
     assert_eq!(
@@ -84,6 +84,47 @@ fn what_ocaml_would_ignore_is_refused() {
         "--ocaml: l=1M: l has no use here; in OCaml it is for the stack of byte code: programs here have the stack of their thread"
     );
     assert!(error("--ocaml=b").starts_with("--ocaml: b: b has no use here"));
+}
+
+/// The example of a message was out of range for some letters.
+#[test]
+fn each_letter_has_an_example_that_is_right() {
+    for spec in FLAGS.iter().filter(|spec| spec.name.starts_with("-ocaml=")) {
+        for wrong in ["lots", ""] {
+            let message = error(&format!("-{}={wrong}", spec.name));
+            let (_, example) = message.split_once("as in ").expect("an example");
+            assert!(Flags::parse_words(&[example]).is_ok(), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_flag_without_letters_is_told_their_form() {
+    for word in ["--ocaml", "--ocaml=", "--ocamls=64k"] {
+        assert_eq!(
+            error(word),
+            format!("{word}: the letters are missing: write --ocaml=s=64k,o=80")
+        );
+    }
+}
+
+#[test]
+fn keys_of_letters_that_do_not_exist_say_which_do() {
+    let error = |key| FlagValue::read(key, "1").expect_err(key).to_string();
+    assert_eq!(
+        error("ocaml.b"),
+        "ocaml.b: b has no use here; in OCaml it is for backtraces of exceptions: RUST_BACKTRACE=1 prints those of panics"
+    );
+    assert_eq!(
+        error("ocaml.v"),
+        "ocaml.v: --ocaml=v is for the command line, not for experiment files"
+    );
+    assert!(
+        error("ocaml.x")
+            .starts_with("ocaml.x: no such flag; did you mean one of the letters s, i, o, O, a, w, h, M, m and n?"),
+        "{}",
+        error("ocaml.x")
+    );
 }
 
 #[test]
@@ -133,7 +174,11 @@ fn a_major_heap_at_first_fits_into_the_whole_heap() {
     assert_eq!(initial("-M2m"), Ok(None));
     assert_eq!(
         initial("--ocaml=h=0x100001 -M8m"),
-        Err("--ocaml=h=1048577 is more words than the 1048576 of -M8m: lower h or raise -M".to_owned())
+        Err("--ocaml=h=0x100001 is more words than the 1048576 of -M8m: lower h or raise -M".to_owned())
+    );
+    assert_eq!(
+        initial("--ocaml=h=4M -M8192k").unwrap_err(),
+        "--ocaml=h=4M is more words than the 1048576 of -M8192k: lower h or raise -M"
     );
 }
 
@@ -148,14 +193,14 @@ fn a_letter_and_ghcs_flag_for_it_exclude_each_other() {
     assert_eq!(fitted("-F3 --ocaml=s=8k").map(letters), Ok((Some(8192), None)));
     assert_eq!(
         fitted("-A1m --ocaml=s=8k").map(letters),
-        Err("--ocaml=s=8192 is another name for -A, which is given too: leave one of them out".to_owned())
+        Err("--ocaml=s=8k is another name for -A, and -A1m is given too: leave one of them out".to_owned())
     );
     assert_eq!(
         fitted("-F3 --ocaml=o=80").map(letters),
-        Err("--ocaml=o=80 is another name for -F, which is given too: leave one of them out".to_owned())
+        Err("--ocaml=o=80 is another name for -F, and -F3 is given too: leave one of them out".to_owned())
     );
     assert_eq!(
-        fitted("--ocaml=w=3").map(letters),
-        Err("--ocaml=w=3: the ocaml collector does not honour this flag; nor does any other yet; of the flags for collectors, ocaml honours -A, -F, --ocaml=s, --ocaml=o and --ocaml=h".to_owned())
+        fitted("--ocaml=w=0x3").map(letters),
+        Err("--ocaml=w=0x3: the ocaml collector does not honour this flag; nor does any other yet; of the flags for collectors, ocaml honours -A, -F, --ocaml=s, --ocaml=o and --ocaml=h".to_owned())
     );
 }

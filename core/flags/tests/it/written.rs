@@ -1,7 +1,7 @@
 //! Flags that are written read back as the same: words of a command line, keys of experiment files.
 
 use crate::parse;
-use gclab_core::config::{Compact, HeapHint};
+use gclab_core::config::{Compact, HeapHint, OcamlLetter};
 use gclab_core::words::Bytes;
 use gclab_flags::{FLAGS, Flags, Kind};
 
@@ -9,7 +9,7 @@ use gclab_flags::{FLAGS, Flags, Kind};
 pub(crate) fn legal_words() -> Vec<String> {
     let (mut words, mut words_of_two) = (Vec::new(), Vec::new());
     for spec in FLAGS {
-        if let Kind::Ocaml { min, max } = spec.kind {
+        if let Kind::Ocaml { min, max, .. } = spec.kind {
             let values = [min.to_string(), format!("{max:#x}")];
             words.extend(values.iter().map(|value| format!("-{}={value}", spec.name)));
             continue;
@@ -98,6 +98,8 @@ fn values_written_for_keys_give_the_same_flags() {
         read.log.clone_from(&flags.log);
         read.debug = flags.debug;
         read.config.follow_closure = flags.config.follow_closure;
+        let messages = flags.config.ocaml.given(OcamlLetter::Verbose);
+        read.config.ocaml.set(OcamlLetter::Verbose, messages);
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }

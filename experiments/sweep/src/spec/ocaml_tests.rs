@@ -70,7 +70,15 @@ fn wrong_letters_are_refused() {
         ("[sweep]\nocaml = [\"o=80\"]\n", "`ocaml` must be a table"),
         (
             "[ocaml]\no = 80\n[sweep]\nocaml.o = [40]\n",
-            "`ocaml.o` is both in [flags] and in [sweep]",
+            "`ocaml.o` is both fixed and in [sweep]",
+        ),
+        (
+            "[ocaml]\nb = 1\n",
+            "ocaml.b: b has no use here; in OCaml it is for backtraces",
+        ),
+        (
+            "[sweep]\nocaml.v = [0, 1]\n",
+            "ocaml.v: --ocaml=v is for the command line, not for experiment files",
         ),
         ("[sweep]\nocaml.o = [40, 0x28]\n", "`ocaml.o` has 40 twice"),
         (

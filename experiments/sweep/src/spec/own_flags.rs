@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::errors::{Parsed, Source, SpecError};
 use super::parse::Raw;
 use super::sweeps::{self, Entity, Reader, near_key};
+use crate::axes::OCAML;
 use crate::experiment::Axis;
 
 /// `[flags]` and `[sweep]` with values of their types.
@@ -65,11 +66,17 @@ impl Reader<FlagValue> for OwnReader<'_> {
         let name = key.get_ref();
         let is_fixed = self.flags.iter().any(|(fixed, _)| fixed.get_ref() == name);
         is_fixed.then(|| {
+            // A letter of OCaml's has a table of its own, and may stand in [flags] as well.
+            let (place, label) = if name.starts_with(OCAML) {
+                ("fixed", "fixed, too")
+            } else {
+                ("in [flags]", "fixed in [flags]")
+            };
             SpecError::at(
                 self.source,
                 key.span(),
-                format!("`{name}` is both in [flags] and in [sweep]"),
-                "fixed in [flags]",
+                format!("`{name}` is both {place} and in [sweep]"),
+                label,
             )
             .help("a flag is either the same in every run or swept: leave one out")
         })

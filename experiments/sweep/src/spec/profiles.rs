@@ -68,7 +68,7 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
         // Each word by itself, so that its fault is shown at its place.
         let foreign = match Flags::parse_words(&[word]) {
             Ok(flags) => {
-                let mut given = FLAGS.iter().filter(|flag| flags.given.contains(flag.name));
+                let mut given = FLAGS.iter().filter(|flag| flags.given.contains_key(flag.name));
                 given.any(|flag| !is_profile_flag(flag))
             }
             // The flag needs another one; flags of profiles are checked together below.
@@ -146,7 +146,7 @@ mod tests {
                 // A flag that is illegal by itself is no flag of a profile: -h<letter> needs no
                 // other.
                 Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }]).is_ok_and(
-                    |flags| flags.config.profile != default.config.profile && flags.given.contains(flag.name),
+                    |flags| flags.config.profile != default.config.profile && flags.given.contains_key(flag.name),
                 )
             });
             assert_eq!(changes, is_profile_flag(flag), "-{}", flag.name);

@@ -3,6 +3,7 @@
 
 mod command_line;
 mod commands;
+mod gc_module;
 mod generated;
 mod names;
 mod outside;

@@ -244,6 +244,27 @@ fn the_file_of_the_environment_is_for_runs_with_a_log() {
     }
 }
 
+/// The log of `ocaml` had 4 MiB for every `s`.
+#[test]
+fn the_allocation_area_in_a_log_is_that_of_the_heap() {
+    let bench = Bench::new();
+    for (flags, bytes) in [
+        (&["--collector", "ocaml", "--ocaml", "s=32k", "+RTS"][..], 262_144),
+        (&["--collector", "ocaml", "+RTS"], 2_097_152),
+        (&["+RTS", "-A64k", "-N2"], 65_536),
+    ] {
+        bench
+            .gclab(&[&["exec", "binary_trees", "6"], flags, &["-l"]].concat())
+            .exits(0);
+        let shown = ["events", "show", "binary_trees.eventlog", "--type", "HEAP_INFO_GHC"];
+        let text = bench.gclab(&shown).exits(0).stdout;
+        assert!(
+            text.contains(&format!(" {bytes} bytes alloc area size")),
+            "{flags:?}: {text}"
+        );
+    }
+}
+
 /// The target of the link was left, empty.
 #[test]
 fn a_refused_run_leaves_no_file_behind_a_link() {
