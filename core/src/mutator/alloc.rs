@@ -94,24 +94,29 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     #[inline(never)]
     fn reserve_slow(&mut self, words: Words) -> Addr {
         self.view.follow_sampled();
-        let at = self.reserve_elsewhere(words);
-        self.view.note_sampled(at, words);
+        let (at, samples) = self.reserve_elsewhere(words);
+        // Finalisers have perhaps allocated, and their last closure may have sampled words.
+        self.view.follow_sampled();
+        self.view.note_sampled(at, words, samples);
         at
     }
 
-    /// Space that is not where the allocator is, or up to where it may go there.
-    fn reserve_elsewhere(&mut self, words: Words) -> Addr {
+    /// Space that is not where the allocator is, or up to where it may go there. Also returns the
+    /// sampled words of room from the world.
+    fn reserve_elsewhere(&mut self, words: Words) -> (Addr, u32) {
         if let Some(at) = self.view.capability.alloc.reserve_elsewhere(words) {
-            return at;
+            return (at, 0);
         }
         self.run_finalisers();
         let (world, session) = self.session();
         let at = world.refill(session, words);
+        // The words of the room are drawn. If it is given up, they are not drawn again.
+        let samples = self.view.capability.alloc.take_samples();
         self.attend();
         if self.finaliser_is_due() {
-            return self.reserve_after_finalisers(words);
+            return (self.reserve_after_finalisers(words), samples);
         }
-        at
+        (at, samples)
     }
 
     /// As [`Mutator::reserve_slow`], after a collection that made finalisers ready. They run here,

@@ -171,10 +171,11 @@ impl<M: MutatorKind> NoGc<'_, M> {
     }
 
     /// Room for a closure of `words` words was reserved at `at` in a slow path: notes whether it
-    /// has sampled words.
+    /// has sampled words, `more` of which were taken before.
     #[inline(always)]
-    pub(super) fn note_sampled(&self, at: Addr, words: Words) {
-        let samples = self.capability.alloc.take_samples();
+    pub(super) fn note_sampled(&self, at: Addr, words: Words, more: u32) {
+        let samples = self.capability.alloc.take_samples() + more;
+        let samples = samples.min(words.0 as u32);
         if samples > 0 {
             let sampled = self.sampled(at, words, samples, false);
             self.capability.common.sampled.set(Some(sampled));

@@ -1,4 +1,4 @@
-//! Finalisers of a random program, and the rules that they have to keep.
+//! Finalisers of a random program, an alarm and a tracker, and the rules that they have to keep.
 //!
 //! * A finaliser runs only if its object is unreachable, or has become reachable again since the
 //!   collection that found it dead: by a weak handle, or by another finaliser of that collection
@@ -7,12 +7,16 @@
 //! * After a collection of everything, no unreachable object has one that has not run.
 //! * Those of one collection run in the reverse order of their registration, first ones before last
 //!   ones.
+//! * The alarm rings after each collection of everything.
+//! * A tracker is told of closures with sampled words, and of no more words than they have.
 
 use super::difference::differ;
 use super::model::{Id, Model};
-use gclab_core::mutator::{Any, Gc, Handle, MutatorKind, NoGc};
+use super::program::Setting;
+use gclab_core::mutator::{Allocation, Any, Gc, Handle, Mutator, MutatorKind, NoGc, Tracker};
+use gclab_core::words::Words;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// Closures from finalisers that the program keeps when it collects.
@@ -30,19 +34,98 @@ struct Ran {
     number: usize,
     /// Its closure, unless it is a last finaliser.
     closure: Option<Handle<Any>>,
+    /// The number of the finaliser that it has registered for its closure, if it has.
+    again: Option<usize>,
 }
 
-/// The finalisers of one heap.
-#[derive(Default)]
-pub(super) struct Finalisers {
-    registrations: usize,
-    /// Those that are not known to have run, by the number of their registration. Whether each is a
-    /// last one.
-    registered: HashMap<usize, (Id, bool)>,
+/// What finalisers share with the program.
+#[derive(Clone, Default)]
+struct Shared {
+    registrations: Arc<AtomicUsize>,
     /// Those that have run since the program last looked.
     ran: Arc<Mutex<Vec<Ran>>>,
     /// The number of words that finalisers have allocated, on any thread.
     words: Arc<AtomicU64>,
+}
+
+impl Shared {
+    fn next_number(&self) -> usize {
+        self.registrations.fetch_add(1, Relaxed)
+    }
+
+    fn note(&self, ran: Ran) {
+        self.ran.lock().expect("sound").push(ran);
+    }
+
+    /// Registers a first finaliser. Each second one allocates, and each fourth registers another.
+    fn first<'h, M: MutatorKind>(self, m: &NoGc<'h, M>, number: usize, closure: Gc<'_, 'h, Any>) {
+        m.finalise(closure, move |m, closure: Handle<Any>| {
+            let again = (number % 4 == 1).then(|| self.next_number());
+            if let Some(again) = again {
+                self.clone().first(m, again, closure.open(m));
+            }
+            // Before it allocates: that may find the heap exhausted, and end the finaliser.
+            self.note(Ran {
+                number,
+                closure: Some(closure),
+                again,
+            });
+            if number.is_multiple_of(2) {
+                m.alloc_bytes_filled(ALLOCATED, 7);
+                self.words.fetch_add(ALLOCATED_WORDS, Relaxed);
+            }
+        });
+    }
+}
+
+/// A tracker that checks what it is told.
+struct Checks;
+
+impl Checks {
+    fn check(allocation: &Allocation) -> Option<Words> {
+        let (samples, words) = (allocation.n_samples as usize, allocation.size.0 + 1);
+        if samples == 0 || samples > words {
+            differ(format!("a closure of {words} words has {samples} samples"));
+        }
+        Some(allocation.size)
+    }
+}
+
+impl Tracker for Checks {
+    type Minor = Words;
+    type Major = Words;
+
+    fn alloc_minor(&mut self, allocation: &Allocation) -> Option<Words> {
+        Self::check(allocation)
+    }
+
+    fn alloc_major(&mut self, allocation: &Allocation) -> Option<Words> {
+        Self::check(allocation)
+    }
+
+    fn promote(&mut self, size: Words) -> Option<Words> {
+        Some(size)
+    }
+
+    fn dealloc_minor(&mut self, _: Words) {}
+
+    fn dealloc_major(&mut self, _: Words) {}
+}
+
+/// The part of all words that a tracker samples.
+const RATE: f64 = 0.02;
+
+/// The finalisers of one heap.
+#[derive(Default)]
+pub(super) struct Finalisers {
+    shared: Shared,
+    /// Has the heap's mutators sample words.
+    samples: bool,
+    /// How often the alarm has rung, once there is one.
+    rings: Option<Arc<AtomicU64>>,
+    /// Those that are not known to have run, by the number of their registration. Whether each is a
+    /// last one.
+    registered: HashMap<usize, (Id, bool)>,
     /// Closures that finalisers returned to the program.
     kept: VecDeque<(Handle<Any>, Id)>,
     /// Objects that a weak handle led to, or a finaliser after which others may be late.
@@ -53,6 +136,33 @@ pub(super) struct Finalisers {
 }
 
 impl Finalisers {
+    /// Those of a heap with this setting: of each third, mutators sample words.
+    pub(super) fn of(setting: &Setting) -> Self {
+        Finalisers {
+            samples: setting.area_blocks.is_multiple_of(3),
+            ..Finalisers::default()
+        }
+    }
+
+    /// Makes the alarm and the tracker, unless they are there.
+    pub(super) fn begin<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>) {
+        if self.rings.is_some() {
+            return;
+        }
+        let rings = Arc::<AtomicU64>::default();
+        self.rings = Some(Arc::clone(&rings));
+        m.create_alarm(move |_| _ = rings.fetch_add(1, Relaxed));
+        if self.samples {
+            // Another thread may have started it.
+            let _ = m.start_memprof(RATE, 0, Checks);
+        }
+    }
+
+    /// How often the alarm has rung.
+    pub(super) fn rings(&self) -> u64 {
+        self.rings.as_ref().map_or(0, |rings| rings.load(Relaxed))
+    }
+
     /// The closures that finalisers returned to the program.
     pub(super) fn kept(&self) -> impl Iterator<Item = &(Handle<Any>, Id)> {
         self.kept.iter()
@@ -60,7 +170,7 @@ impl Finalisers {
 
     /// The number of words that finalisers have allocated.
     pub(super) fn words(&self) -> u64 {
-        self.words.load(Relaxed)
+        self.shared.words.load(Relaxed)
     }
 
     /// Whether no finaliser is left that has not run.
@@ -79,29 +189,26 @@ impl Finalisers {
         self.is_late = true;
     }
 
-    /// Registers a finaliser of the object `id`. Each second first finaliser allocates.
+    /// Registers a finaliser of the object `id`.
     pub(super) fn register<'h, M: MutatorKind>(
         &mut self,
         m: &NoGc<'h, M>,
         (id, closure): (Id, Gc<'_, 'h, Any>),
         last: bool,
     ) {
-        let number = self.registrations;
-        self.registrations += 1;
+        let shared = self.shared.clone();
+        let number = shared.next_number();
         self.registered.insert(number, (id, last));
-        let (ran, words) = (Arc::clone(&self.ran), Arc::clone(&self.words));
-        let note = move |closure| ran.lock().expect("sound").push(Ran { number, closure });
         if last {
-            m.finalise_last(closure, move |_| note(None));
-        } else {
-            m.finalise(closure, move |m, closure| {
-                // First: the allocation may find the heap exhausted, and end the finaliser.
-                note(Some(closure));
-                if number.is_multiple_of(2) {
-                    m.alloc_bytes_filled(ALLOCATED, 7);
-                    words.fetch_add(ALLOCATED_WORDS, Relaxed);
-                }
+            m.finalise_last(closure, move |_| {
+                shared.note(Ran {
+                    number,
+                    closure: None,
+                    again: None,
+                });
             });
+        } else {
+            shared.first(m, number, closure);
         }
     }
 
@@ -122,7 +229,7 @@ impl Finalisers {
 
     /// Whether finalisers have run since the program last looked.
     pub(super) fn some_ran(&self) -> bool {
-        !self.ran.lock().expect("sound").is_empty()
+        !self.shared.ran.lock().expect("sound").is_empty()
     }
 
     /// Looks at the finalisers that have run since the last look. `roots`: the roots of the
@@ -130,10 +237,10 @@ impl Finalisers {
     /// before collected everything, with no thread but this one, and did nothing else.
     /// `in_threads`: any thread may run the finalisers, and has perhaps run a part of them.
     pub(super) fn look(&mut self, model: &Model, roots: &[Id], collected: bool, in_threads: bool) {
-        let ran = std::mem::take(&mut *self.ran.lock().expect("sound"));
+        let ran = std::mem::take(&mut *self.shared.ran.lock().expect("sound"));
         let mut order = Vec::new();
         let reachable = self.reachable(model, roots);
-        for Ran { number, closure } in ran {
+        for Ran { number, closure, again } in ran {
             let Some((id, last)) = self.registered.remove(&number) else {
                 differ(format!("finaliser {number} ran twice"));
             };
@@ -141,6 +248,7 @@ impl Finalisers {
                 differ(format!("finaliser {number} ran, and {id:?} is reachable"));
             }
             order.push((last, usize::MAX - number));
+            self.registered.extend(again.map(|again| (again, (id, false))));
             if let Some(closure) = closure {
                 self.kept.push_back((closure, id));
                 if in_threads || self.is_late {

@@ -85,7 +85,7 @@ impl Heap {
             weak: Default::default(),
             watched: Vec::new(),
             named: Vec::new(),
-            finalisers: Finalisers::default(),
+            finalisers: Finalisers::of(setting),
             table: None,
             ops: 0,
             words: 0,

@@ -86,6 +86,7 @@ pub(super) fn session<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: 
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
             heap.make_globals(m);
+            heap.finalisers.begin(m);
             let end = heap.frame(m, None, other, todo);
             heap.locals.clear();
             agreed(compare::heaps(m, None, heap, false));
@@ -223,11 +224,15 @@ impl Heap {
             Op::Collect(request) => {
                 self.look_at_finalisers(false);
                 self.finalisers.drop_old();
+                let rings = self.finalisers.rings();
                 m.collect(request);
                 // Another thread may hold up the finalisers of this one.
                 let settled = self.table.is_none() || self.finalisers.all_ran();
                 // After other requests garbage may float.
                 let is_full = matches!(request, Request::Full | Request::Compact);
+                if is_full && self.table.is_none() && self.finalisers.rings() == rings {
+                    differ("the alarm has not rung after a collection of everything");
+                }
                 self.look_at_finalisers(is_full && self.table.is_none());
                 agreed(compare::heaps(m, Some(locals), self, is_full && settled));
             }
