@@ -89,7 +89,7 @@ fn slices_come_at_the_middle_of_the_minor_heap_and_minor_collections_at_its_end(
 #[test]
 fn the_minor_heap_has_its_size_to_the_word() {
     let words = 256 << 10;
-    let mut world = World::new::<Ocaml>(&config::<Ocaml>(8 * words)).expect("a small heap");
+    let world = World::new::<Ocaml>(&config::<Ocaml>(8 * words)).expect("a small heap");
     world
         .enter(|m| (0..words).for_each(|_| _ = m.alloc_bytes_filled(8, 0)))
         .expect("room enough");

@@ -36,8 +36,8 @@ use crate::words::{Bytes, Words};
 const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 2 };
 const IDLE_PART_IF_SHORT: usize = if cfg!(debug_assertions) { usize::MAX } else { 16 };
 
-/// The sixteenths of a candidate that may hold closures: a half; nearly all if memory is short, when
-/// every byte counts. Any but all in builds for tests.
+/// The sixteenths of a candidate that may hold closures: a half; nearly all if memory is short,
+/// when every byte counts. Any but all in builds for tests.
 const FULLEST: usize = if cfg!(debug_assertions) { 16 } else { 8 };
 const FULLEST_IF_SHORT: usize = if cfg!(debug_assertions) { 16 } else { 15 };
 
@@ -47,8 +47,8 @@ const LEAST: Bytes = Bytes(16);
 /// The part of the blocks that the reserve may be in addition: a sixteenth.
 const RESERVE_PART: usize = 16;
 
-/// The free blocks that mutators have in addition to a reserve that is kept, at least: an eighth, or
-/// as much as this.
+/// The free blocks that mutators have in addition to a reserve that is kept, at least: an eighth,
+/// or as much as this.
 const LEFT_PART: usize = 8;
 const LEFT_AT_LEAST: Bytes = Bytes::kib(256);
 
