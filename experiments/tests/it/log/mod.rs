@@ -250,7 +250,8 @@ fn the_allocation_area_in_a_log_is_that_of_the_heap() {
     let bench = Bench::new();
     for (flags, bytes) in [
         (&["--collector", "ocaml", "--ocaml", "s=32k", "+RTS"][..], 262_144),
-        (&["--collector", "ocaml", "+RTS"], 2_097_152),
+        // 256k words, and a block for the end of each of two runs.
+        (&["--collector", "ocaml", "+RTS"], 2_097_152 + 2 * 4096),
         (&["+RTS", "-A64k", "-N2"], 65_536),
     ] {
         bench

@@ -56,7 +56,7 @@ const FILES: &[(&str, &str, &[&str])] = &[
         "ocaml",
         "216 runs in 1 round",
         &[
-            "OCAMLRUNPARAM=a=1,o=80,s=32k target/peers/ocaml/peers ocaml_gc 16384 100000",
+            "OCAMLRUNPARAM=a=1,o=80,s=32k env MALLOC_MMAP_THRESHOLD_=131072 target/peers/ocaml/peers ocaml_gc 16384 100000",
             "gclab exec long_list 1000000 2000000 62 --collector ocaml +RTS",
         ],
     ),
