@@ -164,10 +164,10 @@ impl Collect for Ocaml {
         }
         let all = self.share.min(self.nursery.area(capability.number())).to_words_up();
         let used = self.nursery.taken(capability);
-        let Some(room) = self.occasion.room(words, used, all, self.is_urgent) else {
+        let Some(most) = self.occasion.room(words, used, all, self.is_urgent) else {
             return Ok(Refill::Collect);
         };
-        let refill = self.nursery.refill_up_to(capability, words, room);
+        let refill = self.nursery.refill_up_to(capability, words, most);
         if refill == Refill::Collect {
             self.occasion.minor_is_asked();
         }
