@@ -8,7 +8,6 @@ in its assets the page of chrome://tracing. Builds of Chromium without the page 
 Debian's lists the address and has nothing behind it. Then the page of the package is used.
 """
 
-import base64
 import collections
 import functools
 import glob
@@ -16,102 +15,26 @@ import http.server
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
-import time
+
+from playwright.sync_api import Error, TimeoutError, sync_playwright
 
 SECONDS = 150
 
 
-class Browser:
-    """A headless Chromium, driven through its debugging pipe: JSON that ends with a zero byte."""
-
-    def __init__(self, program, profile):
-        shutil.rmtree(profile, ignore_errors=True)
-        os.makedirs(profile)
-        # Chromium hides chrome://tracing behind this switch.
-        with open(os.path.join(profile, "Local State"), "w") as state:
-            json.dump({"internal_only_uis_enabled": True}, state)
-        theirs_to_read, self.to = os.pipe()
-        self.from_, theirs_to_write = os.pipe()
-        # The browser reads commands from descriptor 3 and writes answers to 4. They are moved out of the
-        # way first: one of the pipe's own descriptors may have such a number.
-        move = f"exec 8<&{theirs_to_read} 9>&{theirs_to_write}; exec 3<&8 4>&9 8<&- 9>&-; exec \"$@\""
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1400,900"]
-        with open(profile + ".log", "w") as log:
-            self.process = subprocess.Popen(
-                ["bash", "-c", move, "_", program, *flags, f"--user-data-dir={profile}", "about:blank"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs_to_read, theirs_to_write],
-            )
-        os.close(theirs_to_read)
-        os.close(theirs_to_write)
-        self.calls, self.bytes, self.events = 0, b"", []
-
-    def read(self):
-        while b"\0" not in self.bytes:
-            more = os.read(self.from_, 1 << 16)
-            if not more:
-                sys.exit("the browser ended")
-            self.bytes += more
-        message, self.bytes = self.bytes.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, session=None, **parameters):
-        self.calls += 1
-        message = {"id": self.calls, "method": method, "params": parameters}
-        if session:
-            message["sessionId"] = session
-        os.write(self.to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.read()
-            if answer.get("id") != self.calls:
-                self.events.append(answer)
-            elif "error" in answer:
-                raise RuntimeError(f"{method}: {answer['error']}")
-            else:
-                return answer["result"]
-
-    def event(self, method):
-        """Waits for an event."""
-        while True:
-            for place, event in enumerate(self.events):
-                if event.get("method") == method:
-                    return self.events.pop(place)["params"]
-            self.events.append(self.read())
-
-
-class Page:
-    def __init__(self, browser, url):
-        self.browser = browser
-        target = browser.call("Target.createTarget", url=url)["targetId"]
-        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "DOM"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method, **parameters):
-        return self.browser.call(method, self.session, **parameters)
-
-    def run(self, script):
-        """The value of an expression of JavaScript, as after a click of the user."""
-        done = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, userGesture=True)
-        if "exceptionDetails" in done:
-            raise RuntimeError(done["exceptionDetails"].get("exception", {}).get("description", script))
-        return done["result"].get("value")
-
-    def until(self, script, seconds=SECONDS):
-        """Waits until an expression holds. Returns whether it did."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self.run(f"(() => {{ try {{ return !!({script}) }} catch {{ return false }} }})()"):
-                return True
-            time.sleep(0.2)
+def until(page, script, seconds=SECONDS):
+    """Waits until an expression holds. Returns whether it did."""
+    try:
+        page.wait_for_function(f"(() => {{ try {{ return !!({script}) }} catch {{ return false }} }})()", timeout=seconds * 1000)
+        return True
+    except TimeoutError:
         return False
 
-    def picture(self, path):
-        time.sleep(1)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+
+def picture_of(page, path):
+    page.wait_for_timeout(1000)
+    page.screenshot(path=path)
 
 
 def serve(viewers, trace):
@@ -170,23 +93,28 @@ def expected(trace):
 
 def tracing(browser, port, viewers, trace, picture):
     """The counts of chrome://tracing, which gets the file by its button Load."""
-    page, has_page = Page(browser, "chrome://tracing"), "profilingView"
+    page, has_page = browser.new_page(), "profilingView"
     whose = "of this Chromium"
-    if not page.until(has_page, 5):
+    try:
+        page.goto("chrome://tracing")
+        missing = not until(page, has_page, 5)
+    except Error:
+        missing = True
+    if missing:
         (asset,) = glob.glob(os.path.join(viewers, "v*", "assets", "catapult_trace_viewer.html"))
-        page = Page(browser, f"http://127.0.0.1:{port}/{os.path.relpath(asset, viewers)}")
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{port}/{os.path.relpath(asset, viewers)}")
         whose = "of the package (this Chromium has none)"
-        if not page.until(has_page):
+        if not until(page, has_page):
             sys.exit("chrome://tracing does not start")
-    page.call("Page.setInterceptFileChooserDialog", enabled=True)
-    page.run("profilingView.querySelector('#load-button').click()")
-    node = page.browser.event("Page.fileChooserOpened")["backendNodeId"]
-    page.call("DOM.setFileInputFiles", files=[os.path.abspath(trace)], backendNodeId=node)
+    with page.expect_file_chooser() as chooser:
+        page.locator("#load-button").click()
+    chooser.value.set_files(trace)
     model = "document.querySelector('tr-ui-timeline-view').model"
-    if not page.until(f"{model}.getAllThreads().length"):
-        sys.exit(f"chrome://tracing opens no threads of {trace}: {page.run('document.body.innerText')}")
-    page.picture(picture)
-    found = page.run(f"""(() => {{
+    if not until(page, f"{model}.getAllThreads().length"):
+        sys.exit(f"chrome://tracing opens no threads of {trace}: {page.inner_text('body')}")
+    picture_of(page, picture)
+    found = page.evaluate(f"""(() => {{
         const model = {model}, depths = {{}}, instants = [], counters = {{}};
         const instant = event => event.duration === 0 && ["marker", "message"].includes(event.category);
         for (const thread of model.getAllThreads()) {{
@@ -213,19 +141,20 @@ def tracing(browser, port, viewers, trace, picture):
 
 def perfetto(browser, port, trace, picture):
     """The counts of Perfetto."""
-    page = Page(browser, f"http://127.0.0.1:{port}/")
-    if not page.until("app.trace.engine && !app.isLoadingTrace"):
-        sys.exit(f"Perfetto does not open {trace}: {page.run('document.body.innerText')}")
-    page.picture(picture)
-    query = """(async text => {
+    page = browser.new_page()
+    page.goto(f"http://127.0.0.1:{port}/")
+    if not until(page, "app.trace.engine && !app.isLoadingTrace"):
+        sys.exit(f"Perfetto does not open {trace}: {page.inner_text('body')}")
+    picture_of(page, picture)
+    query = """async text => {
         const result = await app.trace.engine.query(text), rows = [], columns = result.columns();
         for (const row = result.iter({}); row.valid(); row.next()) rows.push(columns.map(name => {
             const value = row.get(name);
             return typeof value === "bigint" ? Number(value) : value;
         }));
         return rows;
-    })"""
-    ask = lambda text: page.run(f"{query}({json.dumps(text)})")
+    }"""
+    ask = lambda text: page.evaluate(query, text)
     depths = {}
     for thread, depth, count in ask(
         "select thread.name, depth, count(*) from slice join thread_track on track_id = thread_track.id"
@@ -245,11 +174,19 @@ def perfetto(browser, port, trace, picture):
 def main():
     program, viewers, trace, out = sys.argv[1:]
     file, port = expected(trace), serve(viewers, trace)
-    browser = Browser(program, os.path.join(out, "viewers-profile"))
-    whose, in_tracing = tracing(browser, port, viewers, trace, os.path.join(out, "viewer-tracing.png"))
-    in_perfetto = perfetto(browser, port, trace, os.path.join(out, "viewer-perfetto.png"))
-    browser.call("Browser.close")
-    browser.process.wait()
+    profile = os.path.join(out, "viewers-profile")
+    shutil.rmtree(profile, ignore_errors=True)
+    os.makedirs(profile)
+    # Chromium hides chrome://tracing behind this switch.
+    with open(os.path.join(profile, "Local State"), "w") as state:
+        json.dump({"internal_only_uis_enabled": True}, state)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch_persistent_context(
+            profile, executable_path=program, args=["--no-sandbox", "--disable-gpu"], viewport={"width": 1400, "height": 900}
+        )
+        whose, in_tracing = tracing(browser, port, viewers, trace, os.path.join(out, "viewer-tracing.png"))
+        in_perfetto = perfetto(browser, port, trace, os.path.join(out, "viewer-perfetto.png"))
+        browser.close()
     wrong = [
         f"{viewer} shows other {key} of {trace}: {found[key]}, the file has {file[key]}"
         for viewer, found in (("chrome://tracing", in_tracing), ("Perfetto", in_perfetto))
