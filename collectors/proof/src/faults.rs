@@ -38,7 +38,7 @@ struct Cell {
 const ROUNDS: u64 = 10;
 /// Trees that a round keeps, and their depth.
 const KEPT: u64 = 4;
-const DEPTH: u64 = 9;
+const DEPTH: u64 = 8;
 /// A megablock and a half: large objects ask for megablocks by themselves.
 const LARGE: usize = 3 << 19;
 /// The least number of requests: fewer would prove nothing.
