@@ -6,7 +6,7 @@ use crate::basics::config;
 use gclab_collectors::{All, GenImmix, Immix, StickyImmix};
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::config::{Config, Parameter};
+use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -32,8 +32,7 @@ struct Replaced;
 impl CollectorVisitor for Replaced {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let promotes_all = C::DESCRIPTION.honours(Parameter::SliceLimit);
-        if C::DESCRIPTION.generations.1 < 2 || C::DESCRIPTION.moves || promotes_all {
+        if C::DESCRIPTION.generations.1 < 2 || C::DESCRIPTION.moves {
             return;
         }
         let mut enough = None;
