@@ -27,6 +27,10 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
     });
 }
 
+/// The most KiB that the program may need. It needs 2208; `ocaml` needs 3264 if a minor collection
+/// without room is the last word.
+const ENOUGH: usize = 2400;
+
 #[derive(Clone, Copy)]
 struct Replaced;
 impl CollectorVisitor for Replaced {
@@ -48,7 +52,8 @@ impl CollectorVisitor for Replaced {
                 (Err(error), _) => panic!("{}: {kib} KiB after {enough:?}: {error}", C::DESCRIPTION.name),
             }
         }
-        assert!(enough.is_some(), "{}", C::DESCRIPTION.name);
+        let is_near = enough.is_some_and(|kib| kib <= ENOUGH);
+        assert!(is_near, "{}: {enough:?} KiB are enough", C::DESCRIPTION.name);
     }
 }
 
