@@ -1,4 +1,4 @@
-//! What a program has allocated: words, and values outside the heap that closures own.
+//! The words that a program has allocated, and the values outside the heap that its closures own.
 
 use super::difference::differ;
 use std::cell::Cell;
@@ -55,7 +55,7 @@ impl Ledger {
     }
 }
 
-/// What a program has allocated on one heap.
+/// The words and the values of a program on one heap.
 #[derive(Default)]
 pub(super) struct Account {
     words: Cell<u64>,

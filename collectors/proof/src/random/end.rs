@@ -1,13 +1,13 @@
-//! The end of a run: statistics have what its programs allocated, and no value outside the heap is
-//! left.
+//! The end of a run: statistics have the words and values that its programs allocated, and no value
+//! outside the heap is left.
 
 use super::account::Figures;
 use super::difference::differ;
 use super::heap::Heap;
 use gclab_stats::Statistics;
 
-/// Compares the statistics of a world with what the programs of `heaps` have allocated in it, and
-/// with `words` more. The last collection had room enough, and its roots were those of `heaps`.
+/// Compares the statistics of a world with the accounts of `heaps` and `words` more. The last
+/// collection had room enough, and its roots were those of `heaps`.
 pub(super) fn statistics(statistics: &Statistics, words: u64, heaps: &[&Heap]) {
     let words = words + heaps.iter().map(|heap| heap.words()).sum::<u64>();
     let counted = statistics.allocated;

@@ -49,7 +49,7 @@ pub(super) struct Heap {
     pub table: Option<Table>,
     /// Operations done: each allocation, load and store is one.
     pub ops: u64,
-    /// What was allocated, but for the words of finalisers.
+    /// The words and values allocated, but for the words of finalisers.
     pub account: Account,
     pub seed: u64,
 }

@@ -10,7 +10,8 @@ use crate::axes::OCAML;
 use crate::spec::errors::Parsed;
 
 impl Walk<'_> {
-    /// `[flags]` and then `[ocaml]`, each in the order of the file; and how many stand in `[flags]`.
+    /// `[flags]` and then `[ocaml]`, each in the order of the file. Also returns how many stand in
+    /// `[flags]`.
     pub(super) fn fixed_flags(
         &self,
         flags: Option<&Spanned<DeValue<'_>>>,
