@@ -6,7 +6,7 @@ use crate::basics::config;
 use gclab_collectors::{All, GenImmix, Immix, StickyImmix};
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::config::{Config, Parameter};
+use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -27,13 +27,16 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
     });
 }
 
+/// The most KiB that the program may need. It needs 2208; `ocaml` needs 3264 if a minor collection
+/// without room is the last word.
+const ENOUGH: usize = 2400;
+
 #[derive(Clone, Copy)]
 struct Replaced;
 impl CollectorVisitor for Replaced {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let promotes_all = C::DESCRIPTION.honours(Parameter::SliceLimit);
-        if C::DESCRIPTION.generations.1 < 2 || C::DESCRIPTION.moves || promotes_all {
+        if C::DESCRIPTION.generations.1 < 2 || C::DESCRIPTION.moves {
             return;
         }
         let mut enough = None;
@@ -49,7 +52,8 @@ impl CollectorVisitor for Replaced {
                 (Err(error), _) => panic!("{}: {kib} KiB after {enough:?}: {error}", C::DESCRIPTION.name),
             }
         }
-        assert!(enough.is_some(), "{}", C::DESCRIPTION.name);
+        let is_near = enough.is_some_and(|kib| kib <= ENOUGH);
+        assert!(is_near, "{}: {enough:?} KiB are enough", C::DESCRIPTION.name);
     }
 }
 

@@ -147,10 +147,10 @@ impl<M: MutatorKind> Mutator<'_, M> {
         let Some(entry) = handles.finalisers().begin() else {
             return false;
         };
-        let _release = Release {
+        let release = (!mutant!("finalisers/held-by-a-panic")).then(|| Release {
             table: handles.finalisers(),
             number: entry.number,
-        };
+        });
         let Some(function) = self.view.slow_path().take_finaliser(entry.number) else {
             return true;
         };
@@ -171,6 +171,9 @@ impl<M: MutatorKind> Mutator<'_, M> {
                 world.put_alarm_back(entry.number, Box::new(Finaliser::Alarm(function)));
                 rung.unwrap_or_else(|panic| resume_unwind(panic));
             }
+        }
+        if release.is_none() {
+            handles.finalisers().end(entry.number);
         }
         true
     }

@@ -54,11 +54,12 @@ impl Watch {
         let mut closures = self.closures.lock();
         let Closures { watched, dead } = &mut *closures;
         watched.retain_mut(|watched| {
+            let before = watched.closure;
             let lives = lives(Slot(&mut watched.closure));
             if !lives {
                 dead.push_back(watched.number);
             }
-            lives
+            lives && !(mutant!("foreign/moved-forgotten") && watched.closure != before)
         });
         self.any_dead.store(!dead.is_empty(), Ordering::Relaxed);
     }

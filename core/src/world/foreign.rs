@@ -47,7 +47,7 @@ impl Values {
     fn take(&self, number: u64) -> Option<ForeignValue> {
         let mut table = self.0.lock();
         let (bytes, value) = table.values.remove(&number)?;
-        table.counts.held -= bytes.0 as u64;
+        table.counts.held -= mutant!("foreign/counted-down-twice", bytes.0 as u64 => bytes.0 as u64 * 2);
         Some(value)
     }
 

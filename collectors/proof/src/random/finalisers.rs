@@ -7,6 +7,7 @@
 //! * After a collection of everything, no unreachable object has one that has not run.
 //! * Those of one collection run in the reverse order of their registration, first ones before last
 //!   ones.
+//! * The panic of one reaches the program at once, and the others run later, in the same order.
 //! * The alarm rings after each collection of everything.
 //! * A tracker is told of closures with sampled words, and of no more words than they have.
 
@@ -16,6 +17,7 @@ use super::program::Setting;
 use gclab_core::mutator::{Allocation, Any, Gc, Handle, Mutator, MutatorKind, NoGc, Tracker};
 use gclab_core::words::Words;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -46,6 +48,22 @@ struct Shared {
     ran: Arc<Mutex<Vec<Ran>>>,
     /// The number of words that finalisers have allocated, on any thread.
     words: Arc<AtomicU64>,
+    /// The number of finalisers whose panic has not reached a program.
+    panics: Arc<AtomicUsize>,
+}
+
+/// The panic of a finaliser that is to panic.
+pub(super) struct Panicked {
+    /// The number of its registration.
+    number: usize,
+    shared: Shared,
+}
+
+impl Panicked {
+    /// The panic has reached a program: of that thread, or of any other.
+    pub(super) fn reached(&self) {
+        self.shared.panics.fetch_sub(1, Relaxed);
+    }
 }
 
 impl Shared {
@@ -57,12 +75,18 @@ impl Shared {
         self.ran.lock().expect("sound").push(ran);
     }
 
+    /// Ends the finaliser of this number in a panic.
+    fn panic(self, number: usize) -> ! {
+        self.panics.fetch_add(1, Relaxed);
+        resume_unwind(Box::new(Panicked { number, shared: self }));
+    }
+
     /// Registers a first finaliser. Each second one allocates, and each fourth registers another.
-    fn first<'h, M: MutatorKind>(self, m: &NoGc<'h, M>, number: usize, closure: Gc<'_, 'h, Any>) {
+    fn first<'h, M: MutatorKind>(self, m: &NoGc<'h, M>, (number, panics): (usize, bool), closure: Gc<'_, 'h, Any>) {
         m.finalise(closure, move |m, closure: Handle<Any>| {
             let again = (number % 4 == 1).then(|| self.next_number());
             if let Some(again) = again {
-                self.clone().first(m, again, closure.open(m));
+                self.clone().first(m, (again, false), closure.open(m));
             }
             // Before it allocates: that may find the heap exhausted, and end the finaliser.
             self.note(Ran {
@@ -73,6 +97,9 @@ impl Shared {
             if number.is_multiple_of(2) {
                 m.alloc_bytes_filled(ALLOCATED, 7);
                 self.words.fetch_add(ALLOCATED_WORDS, Relaxed);
+            }
+            if panics {
+                self.panic(number);
             }
         });
     }
@@ -130,8 +157,8 @@ pub(super) struct Finalisers {
     kept: VecDeque<(Handle<Any>, Id)>,
     /// Objects that a weak handle led to, or a finaliser after which others may be late.
     opened: HashSet<Id>,
-    /// The heap was exhausted. A collection before that may have made finalisers ready, which run
-    /// after the next one, before its own.
+    /// The heap was exhausted, or a finaliser panicked. A collection before that may have made
+    /// finalisers ready, which run after the next one, before its own.
     is_late: bool,
 }
 
@@ -184,9 +211,48 @@ impl Finalisers {
         registered.chain(self.kept.iter().map(|(_, id)| *id))
     }
 
+    /// The objects that a collection keeps alive for first finalisers that have not run.
+    pub(super) fn kept_for_first_ones(&self) -> impl Iterator<Item = Id> + '_ {
+        let registered = self.registered.values();
+        registered.filter(|(_, last)| !last).map(|(id, _)| *id)
+    }
+
     /// The heap is exhausted.
     pub(super) fn exhausted(&mut self) {
         self.is_late = true;
+    }
+
+    /// A finaliser has panicked, and its panic is here. `in_threads`: it may be one of another
+    /// thread.
+    pub(super) fn panicked(&mut self, panicked: &Panicked, in_threads: bool) {
+        panicked.reached();
+        self.is_late = true;
+        let ran = self.shared.ran.lock().expect("sound");
+        let last = ran.last().map(|ran| ran.number);
+        drop(ran);
+        if !in_threads && last != Some(panicked.number) {
+            let number = panicked.number;
+            differ(format!("after the panic of finaliser {number}, finaliser {last:?} ran"));
+        }
+    }
+
+    /// Whether finalisers of an earlier collection may run after the next one.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// The finalisers of this collection run at several slow paths, since some panic. They are late
+    /// only if those before were.
+    pub(super) fn all_run_now(&mut self, was_late: bool) {
+        self.is_late = was_late;
+    }
+
+    /// Checks that the panics of finalisers have reached a program.
+    pub(super) fn no_panic_is_lost(&self) {
+        let lost = self.shared.panics.load(Relaxed);
+        if lost > 0 {
+            differ(format!("the panics of {lost} finalisers have not reached the program"));
+        }
     }
 
     /// Registers a finaliser of the object `id`.
@@ -195,6 +261,7 @@ impl Finalisers {
         m: &NoGc<'h, M>,
         (id, closure): (Id, Gc<'_, 'h, Any>),
         last: bool,
+        panics: bool,
     ) {
         let shared = self.shared.clone();
         let number = shared.next_number();
@@ -206,9 +273,12 @@ impl Finalisers {
                     closure: None,
                     again: None,
                 });
+                if panics {
+                    shared.panic(number);
+                }
             });
         } else {
-            shared.first(m, number, closure);
+            shared.first(m, (number, panics), closure);
         }
     }
 
@@ -237,6 +307,9 @@ impl Finalisers {
     /// before collected everything, with no thread but this one, and did nothing else.
     /// `in_threads`: any thread may run the finalisers, and has perhaps run a part of them.
     pub(super) fn look(&mut self, model: &Model, roots: &[Id], collected: bool, in_threads: bool) {
+        if !in_threads {
+            self.no_panic_is_lost();
+        }
         let ran = std::mem::take(&mut *self.shared.ran.lock().expect("sound"));
         let mut order = Vec::new();
         let reachable = self.reachable(model, roots);

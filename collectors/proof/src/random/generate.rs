@@ -97,10 +97,12 @@ fn shape(kind: u8, n: u16) -> Shape {
         11 => Shape::Bytes(size * 4),
         12 if n.is_multiple_of(3) => Shape::MutWords(size),
         12 => Shape::MutBytes(size * 3),
-        13 | 14 => Shape::Record {
+        13 => Shape::Record {
             pointers: size / 2,
             bytes: u32::from(n) % 61,
         },
+        // From nothing up to more than the heap has.
+        14 => Shape::Owner(u32::from(n) << (n % 8)),
         _ if n.is_multiple_of(2) => Shape::Wide,
         _ => Shape::Pointers,
     }
@@ -131,6 +133,7 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
         154..158 => Op::Finalise {
             var: x,
             last: c % 3 == 0,
+            panics: b % 4 == 3,
         },
         158..170 => Op::Clear { var: x },
         170..172 => Op::Hoard {

@@ -1,8 +1,10 @@
 //! One of a program's heaps with its reference, and the effect of operations on both.
 
+use super::account::Account;
 use super::difference::{agreed, differ};
 use super::finalisers::Finalisers;
 use super::model::{Id, Model};
+use super::owners::Owners;
 use super::program::{Op, Setting, Var};
 use super::real::Real;
 use super::shapes::{Shape, alloc};
@@ -17,9 +19,6 @@ pub(super) const GLOBALS: usize = 8;
 
 /// Variables of a frame.
 pub(super) const LOCALS: usize = 4;
-
-/// The most weak handles that a heap watches closures with.
-const MOST_WATCHED: usize = 2000;
 
 /// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
 const LEAST_USE: usize = 10;
@@ -45,12 +44,13 @@ pub(super) struct Heap {
     pub watched: Vec<(WeakHandle<Any>, Id)>,
     pub named: Vec<Id>,
     pub finalisers: Finalisers,
+    pub owners: Owners,
     /// The table shared with other threads, if there are any.
     pub table: Option<Table>,
     /// Operations done: each allocation, load and store is one.
     pub ops: u64,
-    /// The number of words allocated.
-    pub words: u64,
+    /// The words and values allocated, but for the words of finalisers.
+    pub account: Account,
     pub seed: u64,
 }
 
@@ -86,9 +86,10 @@ impl Heap {
             watched: Vec::new(),
             named: Vec::new(),
             finalisers: Finalisers::of(setting),
+            owners: Owners::default(),
             table: None,
             ops: 0,
-            words: 0,
+            account: Account::default(),
             seed: 0,
         }
     }
@@ -115,7 +116,7 @@ impl Heap {
                 let array = array.put(m.alloc_array::<Any>(GLOBALS, |_| None));
                 m.handle(array.get(m))
             });
-            self.words += shape.words();
+            self.account.count(shape.words());
             self.globals = Some((array, self.model.alloc(shape, 0, [None; 3])));
         }
     }
@@ -163,10 +164,10 @@ impl Heap {
                 self.weak[handle] = id.zip(value).map(|(id, gc)| (m.weak_handle(gc), id));
             }
             Op::OpenWeak { to, handle } => self.open_weak(m, locals, to, handle),
-            Op::Finalise { var, last } => {
+            Op::Finalise { var, last, panics } => {
                 let (id, value) = self.both(m, locals, var);
                 if let Some(both) = id.zip(value) {
-                    self.finalisers.register(m, both, last);
+                    self.finalisers.register(m, both, last, panics);
                 }
             }
             op => unreachable!("{op:?} is done elsewhere"),
@@ -175,20 +176,15 @@ impl Heap {
 
     /// The number of words allocated, also by finalisers.
     pub(super) fn words(&self) -> u64 {
-        self.words + self.finalisers.words()
-    }
-
-    fn count(&mut self, shape: Shape) {
-        self.ops += 1;
-        self.words += shape.words();
+        self.account.words() + self.finalisers.words()
     }
 
     /// Allocates a closure that is garbage at once.
     pub(super) fn churn<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, shape: Shape) {
         let shape = if shape == Shape::Strict { Shape::Nil } else { shape };
         self.seed += 1;
-        alloc(m, shape, self.seed, |_| [None; 3]);
-        self.count(shape);
+        alloc(m, shape, self.seed, &self.account, |_| [None; 3]);
+        self.ops += 1;
     }
 
     /// Allocates a closure and puts it into `to`.
@@ -218,10 +214,18 @@ impl Heap {
             _ => shape,
         };
         self.seed += 1;
-        let (m, new) = m.with_view(|m| alloc(m, shape, self.seed, |m| args.map(|var| self.var(m, locals, var))));
+        let (m, new) = m.with_view(|m| {
+            alloc(m, shape, self.seed, &self.account, |m| {
+                args.map(|var| self.var(m, locals, var))
+            })
+        });
         locals.scratch.set(m, Some(new));
-        self.count(shape);
-        self.model.alloc(shape, self.seed, ids)
+        self.ops += 1;
+        let id = self.model.alloc(shape, self.seed, ids);
+        if let Shape::Owner(_) = shape {
+            self.owners.register(self.seed, self.model.seen(id));
+        }
+        id
     }
 
     /// Does `count` stores to `into`, every other one of a new closure.
@@ -264,40 +268,6 @@ impl Heap {
         }
     }
 
-    fn open_weak<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, to: Var, weak: usize) {
-        let Some((handle, id)) = &self.weak[weak] else { return };
-        let (opened, id) = (handle.open(m), *id);
-        if opened.is_none() {
-            if self.model.reachable(self.roots(true))[id.0] {
-                differ(format!("weak handle {weak} is empty, and its closure is reachable"));
-            }
-            self.weak[weak] = None;
-        } else {
-            self.finalisers.open(&self.model, id);
-        }
-        self.set_var(m, locals, to, opened, opened.map(|_| id));
-    }
-
-    /// Makes a weak handle for the closure in `var`. If there are many, it drops every other one,
-    /// so that slots between those of others become vacant.
-    pub(super) fn watch<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, var: Var) {
-        let (id, value) = self.both(m, locals, var);
-        self.watched
-            .extend(id.zip(value).map(|(id, gc)| (m.weak_handle(gc), id)));
-        if self.watched.len() >= MOST_WATCHED {
-            let mut number = 0;
-            self.watched.retain(|_| {
-                number += 1;
-                number % 2 == 0
-            });
-        }
-    }
-
-    /// All weak handles.
-    pub(super) fn weak_handles(&self) -> impl Iterator<Item = &(WeakHandle<Any>, Id)> {
-        self.weak.iter().flatten().chain(&self.watched)
-    }
-
     /// The objects that are roots; those of frames only if `frames`.
     pub(super) fn roots(&self, frames: bool) -> impl Iterator<Item = Id> + '_ {
         let locals = self.locals.iter().filter(move |_| frames).flatten().flatten();
@@ -308,13 +278,36 @@ impl Heap {
         all.chain(finalised).copied()
     }
 
-    /// Looks at the finalisers that have run, see [`Finalisers::look`].
-    pub(super) fn look_at_finalisers(&mut self, collected: bool) {
+    /// Looks at the finalisers that have run and at the values that were dropped, see
+    /// [`Finalisers::look`] and [`Owners::look`].
+    pub(super) fn look(&mut self, collected: bool) {
+        let in_threads = self.table.is_some();
         if collected || self.finalisers.some_ran() {
             let roots: Vec<Id> = self.roots(true).collect();
-            let in_threads = self.table.is_some();
             self.finalisers.look(&self.model, &roots, collected, in_threads);
         }
+        let dropped = self.account.take_dropped();
+        if !dropped.is_empty() {
+            let reachable = self.model.reachable(self.roots(true));
+            self.owners.look(dropped, &reachable);
+        }
+        if collected {
+            self.no_other_value_is_held();
+        }
+    }
+
+    /// After a collection of everything, and the finalisers of all threads: checks the values that
+    /// are not dropped.
+    pub(super) fn no_other_value_is_held(&self) {
+        let reachable = self.model.reachable(self.roots(true));
+        self.owners.no_others_are_held(&self.account.held(), &reachable);
+    }
+
+    /// The bytes outside the heap that a last collection of everything leaves, without frames.
+    pub(super) fn held(&self) -> u64 {
+        let kept = self.finalisers.kept_for_first_ones();
+        let reachable = self.model.reachable(self.roots(false).chain(kept));
+        self.owners.bytes(&self.model, &reachable)
     }
 
     /// The closure in a variable. Checks its data unless it is large.
@@ -372,7 +365,7 @@ impl Heap {
         }
     }
 
-    fn set_var<'h, M: MutatorKind>(
+    pub(super) fn set_var<'h, M: MutatorKind>(
         &mut self,
         m: &NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,

@@ -12,13 +12,16 @@
 //! and `GCLAB_RANDOM_SEED` another first seed. With `GCLAB_RANDOM_PROTECT` the heaps protect freed
 //! memory (`-DP`); a stale access then ends the process, and no program is shrunk.
 
+mod account;
 mod compare;
 mod difference;
+mod end;
 mod finalisers;
 mod generate;
 mod heap;
 mod interpret;
 mod model;
+mod owners;
 pub mod program;
 mod real;
 mod regressions;
@@ -26,6 +29,7 @@ mod replay;
 mod shapes;
 mod table;
 mod threads;
+mod weak;
 
 use gclab_core::collector::Collector;
 use generate::programs;

@@ -55,7 +55,7 @@ impl Model {
     }
 
     /// The object whose slots programs see: the box's content, or the object itself.
-    fn seen(&self, id: Id) -> Id {
+    pub(super) fn seen(&self, id: Id) -> Id {
         match self.get(id).shape.inner() {
             Some(_) => self.get(id).slots[0].expect("a box is never empty"),
             None => id,
@@ -101,8 +101,7 @@ impl Model {
         let reached = self.reachable(roots);
         let live = self.objects.iter().zip(reached).filter(|(_, reached)| *reached);
         // The size of a box includes its content.
-        let is_seen = |object: &Object| !matches!(object.shape, Shape::Var | Shape::Array(_));
-        live.filter(|(object, _)| is_seen(object))
+        live.filter(|(object, _)| !object.shape.is_content())
             .map(|(object, _)| object.shape.words() as usize * 8)
             .sum()
     }

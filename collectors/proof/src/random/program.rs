@@ -60,7 +60,8 @@ pub enum Op {
     New {
         /// The variable of the new closure.
         to: Var,
-        /// Its kind and size; not [`Shape::Var`] or [`Shape::Array`], which lie in boxes.
+        /// Its kind and size; not [`Shape::Var`], [`Shape::Array`] or [`Shape::Foreign`], which lie
+        /// in boxes.
         shape: Shape,
         /// Its first pointers.
         args: [Var; 3],
@@ -182,6 +183,9 @@ pub enum Op {
         var: Var,
         /// Whether it is a last finaliser.
         last: bool,
+        /// Whether it ends in a panic. The program catches it around the operation that ran the
+        /// finaliser, and goes on with the next operation.
+        panics: bool,
     },
     /// Makes `roots` the named roots of the heap.
     Name {

@@ -1,12 +1,14 @@
 //! Closures of random programs, read and written by their shapes.
 
+use super::account::Owned;
 use super::shapes::{
-    ArrayBox, ArrayBoxFields, Cell, CellFields, Cons, ConsFields, Int, IntFields, Mixed, MixedFields, Nil, Pointers,
-    Shape, Strict, StrictFields, VarBox, VarBoxFields, Wide, WideFields, all_pointers, letter, pattern, wide_words,
+    ArrayBox, ArrayBoxFields, Cell, CellFields, Cons, ConsFields, Int, IntFields, Mixed, MixedFields, Nil, Owner,
+    OwnerFields, Pointers, Shape, Strict, StrictFields, VarBox, VarBoxFields, Wide, WideFields, all_pointers, letter,
+    pattern, wide_words,
 };
 use gclab_core::closure::RecordShape;
 use gclab_core::mutator::{
-    Any, ByteArray, Distinct, Gc, MutArray, MutByteArray, MutVar, MutWordArray, MutatorKind, NoGc, Record,
+    Any, ByteArray, Distinct, Foreign, Gc, MutArray, MutByteArray, MutVar, MutWordArray, MutatorKind, NoGc, Record,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,6 +18,7 @@ pub(super) enum Real<'m, 'h> {
     Any(Gc<'m, 'h, Any>),
     Var(Gc<'m, 'h, MutVar<Any>>),
     Array(Gc<'m, 'h, MutArray<Any>>),
+    Foreign(Gc<'m, 'h, Foreign<Owned>>),
 }
 
 pub(super) fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, String> {
@@ -30,6 +33,7 @@ impl<'m, 'h> Real<'m, 'h> {
             Real::Any(gc) => gc.to_word(),
             Real::Var(gc) => gc.to_word(),
             Real::Array(gc) => gc.to_word(),
+            Real::Foreign(gc) => gc.to_word(),
         }
     }
 
@@ -45,6 +49,7 @@ impl<'m, 'h> Real<'m, 'h> {
         Ok(match shape {
             Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner(m)),
             Shape::ArrayBox(_) => Real::Array(cast::<ArrayBox>(self.any()?)?.inner(m)),
+            Shape::Owner(_) => Real::Foreign(cast::<Owner>(self.any()?)?.inner(m)),
             _ => self,
         })
     }
@@ -59,6 +64,7 @@ impl<'m, 'h> Real<'m, 'h> {
         Ok(match self.unboxed(m, shape)? {
             Real::Var(gc) => gc.read(m),
             Real::Array(gc) => gc.get(m, index),
+            Real::Foreign(_) => None,
             Real::Any(gc) => match shape {
                 Shape::Record { .. } => cast::<Record>(gc)?.get(m, index),
                 _ => self.fixed_slots(m, shape)?[index],
@@ -75,6 +81,7 @@ impl<'m, 'h> Real<'m, 'h> {
         Ok(match self {
             Real::Var(gc) => vec![gc.read(m)],
             Real::Array(gc) => (0..gc.len()).map(|i| gc.get(m, i)).collect(),
+            Real::Foreign(_) => vec![],
             Real::Any(gc) => match shape {
                 Shape::Record { pointers, .. } => {
                     let gc = cast::<Record>(gc)?;
@@ -122,6 +129,7 @@ impl<'m, 'h> Real<'m, 'h> {
         match self.unboxed(m, shape)? {
             Real::Var(gc) => gc.write(m, value),
             Real::Array(gc) => gc.set(m, index, value),
+            Real::Foreign(_) => {}
             Real::Any(gc) => match shape {
                 Shape::Cell => cast::<Cell>(gc)?.set_next(m, value),
                 Shape::Mixed => cast::<Mixed>(gc)?.set_second(m, value),
@@ -156,6 +164,7 @@ impl<'m, 'h> Real<'m, 'h> {
         let right = match (self, shape) {
             (Real::Var(_), Shape::Var) => true,
             (Real::Array(gc), Shape::Array(len)) => gc.len() == len as usize,
+            (Real::Foreign(gc), Shape::Foreign(_)) => gc.value(m).number() == seed,
             (Real::Any(gc), _) => data_is_right(m, gc, shape, seed, bytes)?,
             _ => false,
         };
@@ -189,6 +198,7 @@ fn data_is_right<'h, M: MutatorKind>(
         Shape::Pointers => cast::<Pointers>(gc).is_ok(),
         Shape::VarBox => cast::<VarBox>(gc)?.value(m) == seed,
         Shape::ArrayBox(_) => cast::<ArrayBox>(gc)?.value(m) == seed,
+        Shape::Owner(_) => cast::<Owner>(gc)?.value(m) == seed,
         Shape::Bytes(len) => {
             let bytes = cast::<ByteArray>(gc)?.as_slice();
             bytes.len() == len as usize && (0..).zip(bytes).all(|(i, &byte)| byte == pattern(seed, i))
@@ -207,6 +217,6 @@ fn data_is_right<'h, M: MutatorKind>(
             let data = gc.data().iter().flat_map(|word| word.load(Relaxed).to_ne_bytes());
             gc.shape() == (RecordShape { pointers, bytes }) && data.eq(expected.iter().copied())
         }
-        Shape::Var | Shape::Array(_) => false,
+        Shape::Var | Shape::Array(_) | Shape::Foreign(_) => false,
     })
 }

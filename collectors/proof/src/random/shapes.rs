@@ -1,11 +1,13 @@
 //! The closures of random programs: every kind, every odd size. They are made here; `real` reads
 //! and writes them.
 //!
-//! Each array and variable lies in a box that knows its type statically, so a program needs no
-//! downcast to use it.
+//! Each array, variable and closure with memory outside the heap lies in a box that knows its type
+//! statically, so a program needs no downcast to use it.
 
+use super::account::{Account, Owned};
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
-use gclab_core::mutator::{Any, Gc, MutArray, MutVar, Mutator, MutatorKind, NoGc};
+use gclab_core::mutator::{Any, Foreign, Gc, MutArray, MutVar, Mutator, MutatorKind, NoGc};
+use gclab_core::words::Bytes;
 
 #[derive(Closure)]
 pub(super) struct Nil;
@@ -63,6 +65,13 @@ pub(super) struct ArrayBox {
     inner: Ptr<MutArray<Any>>,
 }
 
+#[derive(Closure)]
+#[allow(dead_code)]
+pub(super) struct Owner {
+    value: u64,
+    inner: Ptr<Foreign<Owned>>,
+}
+
 /// `Wide`: 251 words and three pointers; `Pointers`: 254 pointers. The largest closures of fixed
 /// layout.
 macro_rules! wide {
@@ -105,8 +114,8 @@ wide! {
     y0 y1 y2 y3 y4 y5 y6 y7 y8 y9 z0; z1 z2 z3
 }
 
-/// The kind of a closure, with its size where that varies. `Var` and `Array` are the contents of
-/// boxes.
+/// The kind of a closure, with its size where that varies. `Var`, `Array` and `Foreign` are the
+/// contents of boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// No pointers and no data.
@@ -129,6 +138,8 @@ pub enum Shape {
     VarBox,
     /// A word of data and a pointer to a mutable array of this many pointers.
     ArrayBox(u32),
+    /// A word of data and a pointer to a closure that owns this many bytes outside the heap.
+    Owner(u32),
     /// An immutable array of this many bytes.
     Bytes(u32),
     /// A mutable array of this many bytes.
@@ -146,6 +157,8 @@ pub enum Shape {
     Var,
     /// The mutable array in a [`Shape::ArrayBox`].
     Array(u32),
+    /// The closure in a [`Shape::Owner`].
+    Foreign(u32),
 }
 
 /// The pointers that a new closure starts with.
@@ -156,13 +169,14 @@ impl Shape {
     pub(super) fn words(self) -> u64 {
         match self {
             Shape::Nil => 1,
-            Shape::Int | Shape::Strict | Shape::Var => 2,
+            Shape::Int | Shape::Strict | Shape::Var | Shape::Foreign(_) => 2,
             Shape::Cell => 3,
             Shape::Cons => 4,
             Shape::Mixed => 8,
             Shape::Wide | Shape::Pointers => 255,
             Shape::VarBox => 3 + Shape::Var.words(),
             Shape::ArrayBox(len) => 3 + Shape::Array(len).words(),
+            Shape::Owner(bytes) => 3 + Shape::Foreign(bytes).words(),
             Shape::Array(len) => 2 + u64::from(len),
             Shape::Bytes(len) | Shape::MutBytes(len) => 2 + u64::from(len).div_ceil(8),
             Shape::MutWords(len) => 2 + u64::from(len),
@@ -174,14 +188,15 @@ impl Shape {
     /// rule.
     pub(super) fn initial_slots(self) -> Vec<Option<usize>> {
         match self {
-            Shape::Nil | Shape::Int | Shape::Bytes(_) | Shape::MutBytes(_) | Shape::MutWords(_) => vec![],
+            Shape::Nil | Shape::Int | Shape::Foreign(_) => vec![],
+            Shape::Bytes(_) | Shape::MutBytes(_) | Shape::MutWords(_) => vec![],
             Shape::Cons => vec![Some(0), Some(1)],
             Shape::Cell | Shape::Strict | Shape::Var => vec![Some(0)],
             Shape::Mixed | Shape::Wide => vec![Some(0), Some(1), Some(2)],
             Shape::Pointers => (0..254).map(|i| Some(usize::from(i >= 251))).collect(),
             Shape::Array(len) => vec![Some(0); len as usize],
             Shape::Record { pointers, .. } => vec![None; pointers as usize],
-            Shape::VarBox | Shape::ArrayBox(_) => unreachable!("a box has its content's slots"),
+            Shape::VarBox | Shape::ArrayBox(_) | Shape::Owner(_) => unreachable!("a box has its content's slots"),
         }
     }
 
@@ -190,8 +205,14 @@ impl Shape {
         match self {
             Shape::VarBox => Some(Shape::Var),
             Shape::ArrayBox(len) => Some(Shape::Array(len)),
+            Shape::Owner(bytes) => Some(Shape::Foreign(bytes)),
             _ => None,
         }
+    }
+
+    /// Whether it is the content of a box.
+    pub(super) fn is_content(self) -> bool {
+        matches!(self, Shape::Var | Shape::Array(_) | Shape::Foreign(_))
     }
 
     /// A mutable slot of it, or of a box's content, chosen by `n`.
@@ -225,14 +246,16 @@ pub(super) fn letter(seed: u64) -> char {
     char::from_u32(0x61 + seed as u32 % 26).expect("a letter")
 }
 
-/// Allocates a closure of `shape`. `args` returns its first pointers, once there is room for it.
+/// Allocates a closure of `shape`. `args` returns its first pointers, once there is room for it. If
+/// it ends early, `account` has the words of the content of a box that has no box.
 pub(super) fn alloc<'m, 'h, M: MutatorKind>(
     m: &'m mut Mutator<'h, M>,
     shape: Shape,
     seed: u64,
+    account: &Account,
     args: impl for<'x> Fn(&'x NoGc<'h, M>) -> Args<'x, 'h>,
 ) -> Gc<'m, 'h, Any> {
-    match shape {
+    let closure = match shape {
         Shape::Nil => m.alloc(|_| Nil::new()).erase(),
         Shape::Int => m.alloc(|_| Int::new(seed)).erase(),
         Shape::Cons => m.alloc(|m| Cons::new(args(m)[0], seed, args(m)[1])).erase(),
@@ -247,11 +270,20 @@ pub(super) fn alloc<'m, 'h, M: MutatorKind>(
         Shape::Pointers => m.alloc(|m| pointers(args(m))).erase(),
         Shape::VarBox => m.frame(|m, [var]| {
             let var = var.put(m.alloc(|m| MutVar::new(args(m)[0])));
+            account.count(Shape::Var.words());
             m.alloc(|m| VarBox::new(seed, var.get(m))).erase()
         }),
         Shape::ArrayBox(len) => m.frame(|m, [array]| {
             let array = array.put(m.alloc_array(len as usize, |m| args(m)[0]));
+            account.count(Shape::Array(len).words());
             m.alloc(|m| ArrayBox::new(seed, array.get(m))).erase()
+        }),
+        Shape::Owner(bytes) => m.frame(|m, [owner]| {
+            let value = account.value(seed);
+            let owner = owner.put(m.alloc_foreign(value, Bytes(bytes as usize)));
+            account.own(seed, u64::from(bytes));
+            account.count(Shape::Foreign(bytes).words());
+            m.alloc(|m| Owner::new(seed, owner.get(m))).erase()
         }),
         Shape::Bytes(len) if seed.is_multiple_of(2) => {
             let bytes: Vec<u8> = (0..len as usize).map(|i| pattern(seed, i)).collect();
@@ -265,6 +297,8 @@ pub(super) fn alloc<'m, 'h, M: MutatorKind>(
         Shape::MutBytes(len) => m.alloc_mut_bytes(len as usize).erase(),
         Shape::MutWords(len) => m.alloc_mut_words(len as usize).erase(),
         Shape::Record { pointers, bytes } => m.alloc_record(RecordShape { pointers, bytes }).erase(),
-        Shape::Var | Shape::Array(_) => unreachable!("these lie in boxes"),
-    }
+        Shape::Var | Shape::Array(_) | Shape::Foreign(_) => unreachable!("these lie in boxes"),
+    };
+    account.count(shape.words() - shape.inner().map_or(0, Shape::words));
+    closure
 }

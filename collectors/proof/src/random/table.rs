@@ -7,6 +7,7 @@
 //! and swaps it for another. At the end all tokens must be there, each once, for any order in which
 //! the threads ran.
 
+use super::account::Account;
 use super::difference::{agreed, differ};
 use super::real::cast;
 use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc};
@@ -76,15 +77,16 @@ fn whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Gc<'_, 'h, Cons>) -> Result<
 }
 
 impl Table {
-    /// Makes the tables of `threads` threads. Returns them with their size in words.
-    pub(super) fn new<M: MutatorKind>(m: &mut Mutator<'_, M>, threads: usize) -> (Vec<Table>, u64) {
+    /// Makes the tables of `threads` threads. `account` has their words.
+    pub(super) fn new<M: MutatorKind>(m: &mut Mutator<'_, M>, threads: usize, account: &Account) -> Vec<Table> {
         let cells = threads + TOKENS;
         m.frame(|m, [array, token]| {
             let array = array.put(m.alloc_array::<Any>(cells, |_| None));
+            account.count(Shape::Array(cells as u32).words());
             let token = token.put_option(m, None);
             let shared = Arc::new(m.handle(array.get(m)));
             let tables = (0..cells).filter_map(|number| {
-                let (view, hand) = m.with_view(|m| alloc(m, Shape::Int, number as u64, |_| [None; 3]));
+                let (view, hand) = m.with_view(|m| alloc(m, Shape::Int, number as u64, account, |_| [None; 3]));
                 token.set(view, Some(hand));
                 let hand = token.get(m).expect("just put there");
                 if number >= threads {
@@ -101,42 +103,39 @@ impl Table {
                     kept: None,
                 })
             });
-            let tables = tables.collect();
-            (
-                tables,
-                Shape::Array(cells as u32).words() + cells as u64 * Shape::Int.words(),
-            )
+            tables.collect()
         })
     }
 
-    /// Does an operation. Returns the number of words that it allocated.
-    pub(super) fn operation<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, op: Shared) -> u64 {
+    /// Does an operation. `account` has the words that it allocates.
+    pub(super) fn operation<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, op: Shared, account: &Account) {
         self.check(m);
         match op {
-            Shared::Send { length } => return self.send(m, length),
+            Shared::Send { length } => self.send(m, length, account),
             Shared::Receive { cell } => self.receive(m, cell % self.threads),
             Shared::Swap { cell } => self.swap(m, self.threads + cell % TOKENS),
             Shared::Safepoint => m.safepoint(),
             Shared::Blocking => m.blocking(yield_now),
         }
-        0
     }
 
-    fn send<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, length: usize) -> u64 {
+    fn send<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, length: usize, account: &Account) {
         self.sendings += 1;
         let first = (self.number as u64) << 40 | (self.sendings & 0xff_ffff) << 16;
         m.frame(|m, [list]| {
             let list = list.put_option(m, None);
             for value in first..first + length as u64 {
                 let hand = &self.hand;
-                let (m, cell) =
-                    m.with_view(|m| alloc(m, Shape::Cons, value, |m| [Some(hand.open(m)), list.get(m), None]));
+                let (m, cell) = m.with_view(|m| {
+                    alloc(m, Shape::Cons, value, account, |m| {
+                        [Some(hand.open(m)), list.get(m), None]
+                    })
+                });
                 list.set(m, Some(cell));
             }
             self.array.open(m).set(m, self.number, list.get(m));
         });
         self.sent = (first + length as u64).checked_sub(1).filter(|_| length > 0);
-        length as u64 * Shape::Cons.words()
     }
 
     fn receive<M: MutatorKind>(&mut self, m: &NoGc<'_, M>, cell: usize) {

@@ -3,7 +3,9 @@
 //! Threads enter and leave at any time, and there are more or fewer of them than capabilities. The
 //! data that a thread must find do not depend on the order in which threads run.
 
+use super::account::Account;
 use super::difference::{agreed, caught, differ};
+use super::end;
 use super::generate::{decode, setting, size};
 use super::heap::Heap;
 use super::interpret::{End, Todo, session};
@@ -110,8 +112,9 @@ fn run<C: Collector>(program: &Threads) -> u64 {
     };
     let mut world = World::new::<C>(&config).unwrap_or_else(|error| differ(error.to_string()));
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
-    let made = world.enter(|m| Table::new(m, program.programs.len()));
-    let (tables, words) = made.unwrap_or_else(|error| differ(error.to_string()));
+    let account = Account::default();
+    let made = world.enter(|m| Table::new(m, program.programs.len(), &account));
+    let tables = made.unwrap_or_else(|error| differ(error.to_string()));
     let world_ref = &world;
     let heaps: Vec<Result<Heap, String>> = thread::scope(|s| {
         let threads: Vec<_> = tables
@@ -124,19 +127,23 @@ fn run<C: Collector>(program: &Threads) -> u64 {
             .map(|thread| thread.join().expect("its panics are caught"))
             .collect()
     });
-    let heaps: Vec<Heap> = heaps.into_iter().map(agreed).collect();
-    let tables: Vec<&Table> = heaps.iter().filter_map(|heap| heap.table.as_ref()).collect();
+    let mut heaps: Vec<Heap> = heaps.into_iter().map(agreed).collect();
     let checked = world.enter(|m| {
-        m.collect(Request::Full);
+        // Each panic leaves the finalisers behind it for the next collection.
+        while heaps[0].caught(m, |_, m| m.collect(Request::Full)).is_err() {}
+        for heap in &mut heaps {
+            heap.look(false);
+            heap.finalisers.no_panic_is_lost();
+            heap.no_other_value_is_held();
+        }
+        let tables: Vec<&Table> = heaps.iter().filter_map(|heap| heap.table.as_ref()).collect();
         tables.iter().for_each(|table| table.check(m));
         Table::check_tokens(m, &tables);
     });
     checked.unwrap_or_else(|error| differ(error.to_string()));
-    let words = words + heaps.iter().map(|heap| heap.words()).sum::<u64>();
-    let allocated = world.finish().allocated;
-    if allocated != words * 8 {
-        differ(format!("{allocated} bytes counted, {} allocated", words * 8));
-    }
+    let all: Vec<&Heap> = heaps.iter().collect();
+    end::statistics(&world.finish(), account.words(), &all);
+    all.into_iter().for_each(end::all_is_dropped);
     heaps.iter().map(|heap| heap.ops).sum()
 }
 

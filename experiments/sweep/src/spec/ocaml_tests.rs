@@ -70,7 +70,12 @@ fn wrong_letters_are_refused() {
         ("[sweep]\nocaml = [\"o=80\"]\n", "`ocaml` must be a table"),
         (
             "[ocaml]\no = 80\n[sweep]\nocaml.o = [40]\n",
-            "`ocaml.o` is both fixed and in [sweep]",
+            "`ocaml.o` is both in [ocaml] and in [sweep]",
+        ),
+        ("ocaml.o = 80\n[sweep.ocaml]\no = [40]\n", "fixed in [ocaml]"),
+        (
+            "[flags]\nocaml.o = 80\n[ocaml]\na = 1\n[sweep]\npoints = [{ ocaml = { o = 40 } }]\n",
+            "`ocaml.o` is both in [flags] and in [sweep]",
         ),
         (
             "[ocaml]\nb = 1\n",

@@ -9,7 +9,6 @@ use toml::Spanned;
 use super::errors::{Parsed, Source, SpecError};
 use super::parse::Raw;
 use super::sweeps::{self, Entity, Reader, near_key};
-use crate::axes::OCAML;
 use crate::experiment::Axis;
 
 /// `[flags]` and `[sweep]` with values of their types.
@@ -41,7 +40,7 @@ impl OwnFlags {
                 ("program", BTreeSet::new()),
             ],
         };
-        let reader = OwnReader { source, flags: &flags };
+        let reader = OwnReader { source, raw };
         let sweeps = sweeps::sweeps(source, &raw.sweeps, &entity, &reader)?;
         Ok(OwnFlags { flags, sweeps })
     }
@@ -49,7 +48,7 @@ impl OwnFlags {
 
 struct OwnReader<'r> {
     source: &'r Source,
-    flags: &'r [(Spanned<String>, Spanned<FlagValue>)],
+    raw: &'r Raw,
 }
 
 impl Reader<FlagValue> for OwnReader<'_> {
@@ -64,22 +63,10 @@ impl Reader<FlagValue> for OwnReader<'_> {
 
     fn fixed(&self, key: &Spanned<String>) -> Option<Box<SpecError>> {
         let name = key.get_ref();
-        let is_fixed = self.flags.iter().any(|(fixed, _)| fixed.get_ref() == name);
-        is_fixed.then(|| {
-            // A letter of OCaml's has a table of its own, and may stand in [flags] as well.
-            let (place, label) = if name.starts_with(OCAML) {
-                ("fixed", "fixed, too")
-            } else {
-                ("in [flags]", "fixed in [flags]")
-            };
-            SpecError::at(
-                self.source,
-                key.span(),
-                format!("`{name}` is both {place} and in [sweep]"),
-                label,
-            )
-            .help("a flag is either the same in every run or swept: leave one out")
-        })
+        let (_, place) = self.raw.fixed().find(|((fixed, _), _)| fixed.get_ref() == name)?;
+        let message = format!("`{name}` is both in {place} and in [sweep]");
+        let error = SpecError::at(self.source, key.span(), message, format!("fixed in {place}"));
+        Some(error.help("a flag is either the same in every run or swept: leave one out"))
     }
 }
 

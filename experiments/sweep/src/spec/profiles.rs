@@ -108,7 +108,7 @@ fn words<'s>(source: &Source, text: &'s Spanned<String>) -> Vec<(&'s str, Range<
 
 /// Checks that `[flags]` and `[sweep]` have no flag of heap profiles: timed runs are not profiled.
 pub(super) fn not_in_timed_runs(source: &Source, raw: &Raw) -> Parsed<()> {
-    let fixed = raw.flags.iter().map(|(key, _)| (key, "[flags]"));
+    let fixed = raw.fixed().map(|((key, _), place)| (key, place));
     let swept = raw.swept().map(|(key, _)| (key, "[sweep]"));
     for (key, place) in fixed.chain(swept) {
         let name = key.get_ref().as_str();

@@ -135,7 +135,7 @@ impl Check<'_> {
         let Some(heap) = &raw.heap else {
             return Ok(Vec::new());
         };
-        let fixed = raw.flags.iter().map(|(key, text)| (key, text, "[flags]"));
+        let fixed = raw.fixed().map(|((key, text), place)| (key, text, place));
         let swept = raw.swept().map(|(key, text)| (key, text, "[sweep]"));
         let own = fixed.chain(swept).filter(|_| !raw.workloads.is_empty());
         for (key, text, place) in own.filter(|(key, ..)| is_flag(key.get_ref())) {

@@ -10,17 +10,19 @@ use crate::axes::OCAML;
 use crate::spec::errors::Parsed;
 
 impl Walk<'_> {
-    /// `[flags]` and `[ocaml]`, in the order of the file.
+    /// `[flags]` and then `[ocaml]`, each in the order of the file. Also returns how many stand in
+    /// `[flags]`.
     pub(super) fn fixed_flags(
         &self,
         flags: Option<&Spanned<DeValue<'_>>>,
         ocaml: Option<&Spanned<DeValue<'_>>>,
-    ) -> Parsed<Vec<RawFlag>> {
+    ) -> Parsed<(Vec<RawFlag>, usize)> {
         let mut all = flags.map(|value| self.flags(value)).transpose()?.unwrap_or_default();
+        let in_flags = all.len();
         if let Some(value) = ocaml {
             all.extend(self.letters(value)?);
         }
-        Ok(all)
+        Ok((all, in_flags))
     }
 
     /// `[flags]`, in the order of the file.

@@ -108,6 +108,7 @@ impl Walk<'_> {
             .unwrap_or_default();
         // A file with programs alone has no collectors.
         let has_workloads = programs.is_empty() || get("workloads").is_some() || get("collectors").is_some();
+        let (flags, in_flags) = self.fixed_flags(get("flags"), get("ocaml"))?;
         Ok(Raw {
             question: get("question")
                 .map(|value| self.text("question", value))
@@ -156,7 +157,8 @@ impl Walk<'_> {
                 .transpose()?
                 .unwrap_or_default(),
             eventlog: get("eventlog").map(|value| self.eventlog(value)).transpose()?,
-            flags: self.fixed_flags(get("flags"), get("ocaml"))?,
+            flags,
+            in_flags,
             sweeps: get("sweep")
                 .map(|value| self.sweeps(value))
                 .transpose()?

@@ -129,8 +129,10 @@ pub(crate) struct Raw {
     pub profiles: Vec<Spanned<String>>,
     /// `eventlog` of the whole file.
     pub eventlog: Option<Spanned<bool>>,
-    /// `[flags]`, in the order of the file.
+    /// `[flags]` and then `[ocaml]`, each in the order of the file.
     pub flags: Vec<RawFlag>,
+    /// How many of these stand in `[flags]`.
+    pub in_flags: usize,
     /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.
     pub sweeps: Vec<Vec<RawAxis>>,
     /// `exclude`: runs that are left out.
@@ -138,6 +140,13 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
+    /// The keys and values of the flags that are fixed, and the table that each stands in.
+    pub(crate) fn fixed(&self) -> impl Iterator<Item = (&RawFlag, &'static str)> {
+        let (flags, letters) = self.flags.split_at(self.in_flags);
+        let flags = flags.iter().map(|flag| (flag, "[flags]"));
+        flags.chain(letters.iter().map(|letter| (letter, "[ocaml]")))
+    }
+
     /// The keys and values of the sweeps of the file.
     pub(crate) fn swept(&self) -> impl Iterator<Item = &RawFlag> {
         self.sweeps.iter().flatten().flat_map(RawAxis::values)
