@@ -74,8 +74,8 @@ impl Ocaml {
             && rule.is_due(self.major.estimated_overhead())
     }
 
-    /// A whole cycle after the one that has ended, with an empty minor heap, for which there is room.
-    /// It is a part of the slice.
+    /// A whole cycle after the one that has ended, with an empty minor heap. There is room for the
+    /// minor collection. It is a part of the slice.
     fn whole_cycle(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
         if !course.task.minor {
             course.promoted = self.minor(pause);

@@ -88,8 +88,9 @@ impl Heap {
         blocks: u32,
         state: BlockState,
     ) -> Result<BlockRun, OutOfMemory> {
-        // The promise counts a group as the chunks that it was planned to be cut into, and a shorter
-        // one as a whole. A chunk of more blocks holds no less than those that it consists of.
+        // The promise counts a group as the chunks that it was planned to be cut into, and a
+        // shorter one as a whole. A chunk of more blocks holds no less than those that it consists
+        // of.
         let most = blocks.max(self.chunk_blocks);
         let run = self.allocate(most, most, state);
         run.or_else(|_| self.allocate(1, most, state))

@@ -218,6 +218,8 @@ fn a_space_that_grows_in_parts_leaves_no_megablock_half_empty() {
     assert_eq!(heap.blocks().accounting().megablocks_in_use, 3);
     // It grows by all parts, or by none.
     let more = Words((2 * 256 + 200) * 512);
-    space.grow_in_parts(heap, more).expect_err("two megablocks and 168 blocks are left");
+    space
+        .grow_in_parts(heap, more)
+        .expect_err("two megablocks and 168 blocks are left");
     assert_eq!(heap.blocks().accounting().blocks_in_use, 600);
 }
