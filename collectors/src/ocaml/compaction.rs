@@ -54,6 +54,10 @@ impl Ocaml {
             return;
         }
         self.messages.triggered();
+        if !course.task.minor && self.prepare(pause).is_err() {
+            // There is no memory for the minor collection that comes first.
+            return self.messages.aborted();
+        }
         self.whole_cycle(pause, course);
         self.messages.current_overhead(self.major.overhead());
         if self.compaction_is_due() {
@@ -70,8 +74,8 @@ impl Ocaml {
             && rule.is_due(self.major.estimated_overhead())
     }
 
-    /// A whole cycle after the one that has ended, with an empty minor heap. It is a part of the
-    /// slice.
+    /// A whole cycle after the one that has ended, with an empty minor heap. There is room for the
+    /// minor collection. It is a part of the slice.
     fn whole_cycle(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
         if !course.task.minor {
             course.promoted = self.minor(pause);

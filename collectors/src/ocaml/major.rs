@@ -86,7 +86,7 @@ impl MajorHeap {
     fn grow_to(&mut self, heap: &mut Heap, words: Words) -> Result<(), OutOfMemory> {
         while self.chunk_words() < words {
             let chunk = (words - self.chunk_words()).min(self.most_chunk);
-            self.space.grow(heap, &mut self.starts, &mut self.marks, chunk)?;
+            self.space.grow_in_parts(heap, chunk)?;
             self.has_grown();
         }
         Ok(())
@@ -107,9 +107,9 @@ impl MajorHeap {
         self.top = self.top.max(self.words());
     }
 
-    /// Bytes of all blocks of old closures, those that are set aside too.
+    /// Bytes of all blocks of old closures.
     pub(super) fn held(&self) -> Bytes {
-        (self.space.memory().held() + self.space.spare()).to_bytes() + self.large.held() - self.large.taken()
+        self.chunk_words().to_bytes() + self.large.held() - self.large.taken()
     }
 
     /// Old closures: live ones, and dead ones that no cycle has found.
@@ -127,30 +127,16 @@ impl MajorHeap {
         std::mem::take(&mut self.direct)
     }
 
-    /// Sets memory aside for the promotion of `words` words: as little as may be, in pieces of the
-    /// chunks that are to come.
-    ///
-    /// # Errors
-    /// If there is too little.
-    pub(super) fn prepare(&mut self, heap: &mut Heap, settings: &Settings, words: Words) -> Result<(), OutOfMemory> {
-        let before = self.chunk_words();
-        let most = self.most_chunk;
-        let piece = |held| (grown(before, held, settings) - held).min(LEAST_CHUNK).min(most);
-        self.space
-            .prepare(heap, &mut self.starts, &mut self.marks, words, &piece)
-    }
-
     /// After a promotion, before which the chunks had `before` words: if it needed more, they grow
     /// on to the size that the increment asks for. Where there is no memory for that, they do not.
-    pub(super) fn grow_on(&mut self, heap: &mut Heap, settings: &Settings, before: Words) {
+    fn grow_on(&mut self, heap: &mut Heap, settings: &Settings, before: Words) {
         let needed = self.chunk_words();
         if needed == before {
             return;
         }
         let missing = grown(before, needed - Words(1), settings) - needed;
         if missing > Words::ZERO {
-            let words = missing.min(self.most_chunk);
-            let _ = self.space.grow(heap, &mut self.starts, &mut self.marks, words);
+            let _ = self.space.grow_in_parts(heap, missing.min(self.most_chunk));
             self.has_grown();
         }
     }
@@ -170,19 +156,25 @@ impl MajorHeap {
         Ok(at)
     }
 
-    /// Promotes everything that lives in the nursery and among young large objects. While a cycle
-    /// has them ahead of it, they are black.
-    pub(super) fn promote(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
+    /// Promotes everything that lives in the nursery and among young large objects, for which there
+    /// is room. While a cycle has them ahead of it, they are black. Where no free block fits, the
+    /// heap grows by the least chunk: so it grows by no more than it needs, until the promotion is
+    /// over.
+    pub(super) fn promote(&mut self, pause: &mut Pause<'_, Bump>, settings: &Settings) -> Marked {
+        let (before, most) = (self.chunk_words(), self.most_chunk);
+        let chunk = |held| (grown(before, held, settings) - held).min(LEAST_CHUNK).min(most);
         let known = self.space.known_closures(&self.starts, &self.marks);
-        let promotion = self.space.promotion(&known);
-        let mut marker = Marker::moving(pause.heap, &known, &promotion);
+        let promotion = self.space.promotion(pause.heap, &known, &chunk);
+        let mut marker = promotion.with_heap(|heap| Marker::moving(heap, &known, &promotion));
         trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, pause.events.phases());
         let promoted = marker.finish();
-        assert_eq!(promoted.moved, promoted.words - promoted.large, "room was set aside");
+        assert_eq!(promoted.moved, promoted.words - promoted.large, "room was kept");
+        pause.heap.end_promotion();
         self.has_grown();
         self.large.sweep_young(pause.heap, &self.starts);
         self.live += &promoted;
         self.marked += &promoted;
+        self.grow_on(pause.heap, settings, before);
         promoted
     }
 

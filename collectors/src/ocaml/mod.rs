@@ -12,8 +12,8 @@
 //! the values that mutators overwrite. Where the minor heap is half full there is a slice, and
 //! where it is full there is a minor collection (module `task`).
 //!
-//! Memory at the worst: live data with the space overhead, the minor heap, and as much again, set
-//! aside for promotion.
+//! Memory at the worst: live data with the space overhead, the minor heap, and as much again, kept
+//! for promotion.
 
 mod answers;
 mod compaction;
@@ -104,7 +104,7 @@ struct Change {
 }
 
 // SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
-// to into free blocks; room for them was set aside before. The barrier remembers each slot of an
+// to into free blocks; room for them was kept before. The barrier remembers each slot of an
 // old closure that is made to point to a young one. A cycle marks all closures that roots lead to
 // when it begins, when none is young, and those promoted meanwhile; the barrier notes the values
 // that are overwritten meanwhile. Only white closures are freed.
@@ -206,6 +206,9 @@ impl Collect for Ocaml {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
+        if self.task.minor {
+            self.prepare(pause)?;
+        }
         pause.events.phase(Phase::Condemned);
         self.announce(pause);
         self.counts.begin(pause.cause, pause.since.allocated.to_words_up());
@@ -289,10 +292,9 @@ impl Ocaml {
         std::mem::take(&mut self.promoted) + self.major.take_direct()
     }
 
-    /// A minor collection: promotes everything that lives in the minor heap, for which room was set
-    /// aside.
+    /// A minor collection: promotes everything that lives in the minor heap, for which there is
+    /// room.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
-        self.nursery.leave(pause.capabilities);
         let used = self.nursery.words().to_bytes();
         let is_empty = used == Bytes::ZERO;
         if !is_empty {
@@ -302,15 +304,14 @@ impl Ocaml {
             // (A minor heap that gave way to a large object may have no size.)
             self.window.tick(used.0 as f64 / self.minor_heap().0 as f64);
         }
-        let (before, heap) = (self.major.chunk_words(), self.major.words().max(Words(1)));
-        let promoted = self.major.promote(pause);
+        let heap = self.major.words().max(Words(1));
+        let promoted = self.major.promote(pause, &self.settings);
         self.nursery.reset();
         let fresh = self.nursery.take_fresh(pause.heap);
         self.nursery
             .replace(fresh)
             .into_iter()
             .for_each(|run| pause.heap.free(run));
-        self.major.grow_on(pause.heap, &self.settings, before);
         self.messages.heap(self.major.words());
         if !is_empty {
             self.messages.minor_is_over();

@@ -1,10 +1,10 @@
-//! Room after a minor collection: the size of the minor heap, and memory for its promotion.
+//! Room for minor collections: the size of the minor heap, and memory for its promotion.
 
 use super::course::Course;
 use super::task::Major;
 use super::{Ocaml, least_area};
 use gclab_core::block::OutOfMemory;
-use gclab_core::collector::{Bump, Cause, Cycle, Pause};
+use gclab_core::collector::{Bump, Cause, Cycle, NotBegun, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::words::Bytes;
 
@@ -37,7 +37,7 @@ impl Ocaml {
         self.exhausted.is_none()
     }
 
-    /// Gives the empty minor heap its size, and sets room aside for the promotion of all of it.
+    /// Gives the empty minor heap its size, and keeps room for the promotion of all of it.
     /// Where there is too little memory, it is smaller, down to `least`.
     ///
     /// # Errors
@@ -48,11 +48,11 @@ impl Ocaml {
         loop {
             let resized = self.resize(heap, area);
             let size = self.minor_heap().to_words_up();
-            let prepared = resized.and_then(|()| self.major.prepare(heap, &self.settings, size));
-            if prepared.is_err() {
+            let kept = resized.and_then(|()| self.major.space.keep_room(heap, size));
+            if kept.is_err() {
                 self.messages.no_room();
             }
-            match prepared {
+            match kept {
                 Ok(()) => return Ok(()),
                 Err(error) if area <= least => return Err(error),
                 Err(_) => {
@@ -64,15 +64,25 @@ impl Ocaml {
     }
 
     /// A large object has no room: frees a part of the minor heap that no mutator has begun to use,
-    /// and the room for its promotion. They come back at the next collection. `None` if there is
-    /// no such part.
+    /// and keeps no room for its promotion. It comes back at the next collection. `None` if there
+    /// is no such part.
     pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         self.nursery.give_way(heap)?;
         (self.is_urgent, self.area) = (true, Bytes::ZERO);
         let size = self.minor_heap().to_words_up();
         // There is room for more than that already.
-        let _ = self.major.prepare(heap, &self.settings, size);
+        let _ = self.major.space.keep_room(heap, size);
         Some(())
+    }
+
+    /// Mutators leave the minor heap, and all of it has room to be promoted.
+    ///
+    /// # Errors
+    /// If there is none. (Room was kept, so only the system can refuse it.)
+    pub(super) fn prepare(&mut self, pause: &mut Pause<'_, Bump>) -> Result<(), NotBegun> {
+        self.nursery.leave(pause.capabilities);
+        let words = self.nursery.words();
+        self.major.space.prepare(pause.heap, words).map_err(NotBegun)
     }
 
     /// Gives the minor heap the size `area`.

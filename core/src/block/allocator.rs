@@ -40,6 +40,9 @@ pub struct BlockAllocator {
     pub(super) has_promise: bool,
     /// Megablocks promised to it that it has not taken: it need not ask for these.
     pub(super) promised: u32,
+    /// Bytes kept for the promise of a collection to come, a part of the promised ones of the
+    /// account.
+    pub(super) kept: Bytes,
     /// Number of megablocks for which side tables are charged; at least `top`.
     pub(super) side_for: u32,
     pub(super) counts: Accounting,
@@ -95,6 +98,7 @@ impl BlockAllocator {
             charges: Charges::new(config.limit, requests),
             has_promise: false,
             promised: 0,
+            kept: Bytes::ZERO,
             side_for: 0,
             counts,
             held: None,

@@ -6,6 +6,9 @@
 //! nor the system can refuse them. A promised megablock that is not taken costs addresses only: no
 //! page is touched.
 //!
+//! Memory for a promise may be *kept* before, while mutators run: it counts under the limit, so the
+//! promise is not refused. Its megablocks may be any, so none is taken.
+//!
 //! # The worst case of copying
 //!
 //! To-space is taken in chunks of `c` words, and a chunk is left when the next closure does not
@@ -93,16 +96,38 @@ impl BlockAllocator {
     /// # Errors
     /// [`OutOfMemory`] if that cannot be promised. Nothing has changed then.
     pub(crate) fn prepare_to_copy(&mut self, to_space: ToSpace) -> Result<u32, OutOfMemory> {
+        let (chunk, needed) = self.chunks_to_copy(to_space);
+        let promised = self.promise(needed);
+        promised.map_err(|cause| self.no_to_space(to_space, cause))?;
+        Ok(chunk)
+    }
+
+    /// Keeps the memory that [`BlockAllocator::prepare_to_copy`] will ask for, in the place of what
+    /// was kept before. It will not be refused then, if until that time no more free blocks are
+    /// taken: otherwise more has to be kept.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is too little. What was kept before is kept then.
+    pub(crate) fn keep_to_copy(&mut self, to_space: ToSpace) -> Result<(), OutOfMemory> {
+        let (_, needed) = self.chunks_to_copy(to_space);
+        let kept = self.keep(needed);
+        kept.map_err(|cause| self.no_to_space(to_space, cause))?;
+        Ok(())
+    }
+
+    /// The blocks that a chunk of `to_space` must have, and the megablocks that it takes.
+    fn chunks_to_copy(&self, to_space: ToSpace) -> (u32, u32) {
         let megablocks = |blocks: u32| self.megablocks_to_copy(to_space, blocks);
         let (mut chunk, mut needed) = (CHUNK_BLOCKS, megablocks(CHUNK_BLOCKS));
         if !self.can_promise(needed) {
             let least = OTHER_CHUNKS.map(|blocks| (megablocks(blocks), blocks));
             (needed, chunk) = *least.iter().min().expect("there are some");
         }
-        match self.promise(u32::try_from(needed).unwrap_or(u32::MAX)) {
-            Ok(()) => Ok(chunk),
-            Err(cause) => Err(self.out_of_memory(super::blocks_for(to_space.words.to_bytes()), cause)),
-        }
+        (chunk, u32::try_from(needed).unwrap_or(u32::MAX))
+    }
+
+    fn no_to_space(&self, to_space: ToSpace, cause: Shortage) -> OutOfMemory {
+        self.out_of_memory(super::blocks_for(to_space.words.to_bytes()), cause)
     }
 
     /// Whether [`BlockAllocator::prepare_to_copy`] will succeed if nothing is allocated until then.
@@ -189,27 +214,47 @@ impl BlockAllocator {
             return false;
         };
         let (fresh, beside, _) = self.cost_of_promise(megablocks);
-        fresh == 0 || self.charges.fits(bytes_of_megablocks(fresh) + beside, Bytes::ZERO)
+        fresh == 0 || self.charges.fits(bytes_of_megablocks(fresh) + beside, self.kept)
     }
 
     fn promise(&mut self, megablocks: u32) -> Result<(), Shortage> {
         assert!(!self.has_promise, "one promise at a time");
-        let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
+        let (fresh, beside, side_for) = self.keep(megablocks)?;
+        self.kept = Bytes::ZERO;
         if fresh > 0 {
-            let above = fresh.saturating_sub(self.returned.total());
-            if u64::from(self.top) + u64::from(above) > (self.space.size().0 / bytes_of_megablocks(1).0) as u64 {
-                return Err(Shortage::Reservation);
-            }
-            self.charges.promise(bytes_of_megablocks(fresh) + beside)?;
-            if let Err(error) = self.space.make_accessible(bytes_of_megablocks(self.top + above)) {
-                self.charges.give_promised(bytes_of_megablocks(fresh) + beside);
-                return Err(Shortage::System(error));
-            }
             self.charges.take_promised(beside);
             self.side_for = side_for;
         }
         (self.has_promise, self.promised) = (true, fresh);
         Ok(())
+    }
+
+    /// Keeps what `megablocks` cost in addition to free ones, in the place of what was kept before.
+    /// Returns that cost. Where it is no more than before, it is not refused.
+    fn keep(&mut self, megablocks: u32) -> Result<(u32, Bytes, u32), Shortage> {
+        let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
+        let cost = bytes_of_megablocks(fresh) + beside;
+        if fresh > 0 {
+            let above = fresh.saturating_sub(self.returned.total());
+            if u64::from(self.top) + u64::from(above) > (self.space.size().0 / bytes_of_megablocks(1).0) as u64 {
+                return Err(Shortage::Reservation);
+            }
+            self.space
+                .make_accessible(bytes_of_megablocks(self.top + above))
+                .map_err(Shortage::System)?;
+        }
+        if cost > self.kept {
+            self.charges.promise(cost - self.kept)?;
+        } else {
+            self.charges.give_promised(self.kept - cost);
+        }
+        self.kept = cost;
+        Ok((fresh, beside, side_for))
+    }
+
+    /// Keeps nothing any more.
+    pub(crate) fn keep_nothing(&mut self) {
+        self.charges.give_promised(std::mem::take(&mut self.kept));
     }
 }
 

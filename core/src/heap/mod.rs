@@ -22,6 +22,7 @@ use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use retention::Retention;
 
+mod chunks;
 mod retention;
 
 pub(crate) use retention::AfterMajor;
@@ -43,6 +44,8 @@ pub struct Heap {
     /// The to-space that the next collection may need if one thread copies. Large objects allocated
     /// until then leave room for it.
     next_copy: Option<ToSpace>,
+    /// The words that the next collection may promote, for which memory is kept.
+    next_promotion: Option<Words>,
     /// The side words of closures, for profiles.
     side_words: Option<Arc<SideWords>>,
 }
@@ -83,6 +86,7 @@ impl Heap {
             chunk_blocks: CHUNK_BLOCKS,
             retention: Retention::new(config),
             next_copy: None,
+            next_promotion: None,
             side_words: None,
         })
     }
@@ -153,14 +157,16 @@ impl Heap {
         // A saturated size is more than any heap has: the allocator refuses it, with the figures.
         let bytes = Bytes(words.0.saturating_mul(8));
         let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
-        let next_copy = self.next_copy;
-        match next_copy {
-            Some(to_space) if !self.could_copy(to_space) => {
-                self.blocks.free(run);
-                Err(self.blocks.out_of_memory(run.blocks(), Shortage::Limit))
-            }
-            _ => Ok(run),
+        let leaves_room = match (self.next_copy, self.next_promotion) {
+            (_, Some(words)) if !mutant!("free/kept-for-large-objects") => self.keep_room_to_promote(words).is_ok(),
+            (Some(to_space), _) => self.could_copy(to_space),
+            (None, _) => true,
+        };
+        if leaves_room {
+            return Ok(run);
         }
+        self.blocks.free(run);
+        Err(self.blocks.out_of_memory(run.blocks(), Shortage::Limit))
     }
 
     /// Whether the next collection can copy `words` words into `lanes` lanes by one thread, if
@@ -331,6 +337,14 @@ impl Heap {
             returned: current - self.blocks.accounting().megablocks_in_use,
         };
         self.blocks.dry_free_groups(needed);
+        if let Some(words) = self
+            .next_promotion
+            .filter(|_| !mutant!("free/kept-megablocks-returned"))
+        {
+            // Free megablocks that were returned are not free for it any more: the limit has room
+            // for others.
+            let _ = self.keep_room_to_promote(words);
+        }
         Some(kept)
     }
 }

@@ -95,7 +95,7 @@ impl MajorHeap {
             return None;
         }
         messages.second_compaction(words);
-        let chunk = self.space.grow(pause.heap, &mut self.starts, &mut self.marks, words);
+        let chunk = self.space.grow(pause.heap, words);
         self.has_grown();
         messages.set_heap(self.words());
         chunk.ok()

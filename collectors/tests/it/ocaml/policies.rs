@@ -129,7 +129,7 @@ impl<L: FreeList> Model<L> {
         let (starts, marks) = (&mut self.starts, &mut self.marks);
         let Some(at) = self.space.allocate(starts, marks, words) else {
             assert!(free.iter().all(|block| block.1 < words), "{words:?} fit in {free:?}");
-            self.space.grow(heap, starts, marks, Words(1024)).expect("room");
+            self.space.grow(heap, Words(1024)).expect("room");
             rule.changed();
             return;
         };
@@ -231,7 +231,7 @@ fn first_fit_finds_blocks_beyond_its_table() {
 fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Words]) -> Vec<FreeBlock> {
     let total: usize = sizes.iter().map(|words| words.0 + 1).sum();
     let (starts, marks) = (&mut model.starts, &mut model.marks);
-    model.space.grow(heap, starts, marks, Words(total)).expect("room");
+    model.space.grow(heap, Words(total)).expect("room");
     let mut gaps = Vec::new();
     // From the end of the chunk to its beginning.
     for &words in sizes.iter().rev() {

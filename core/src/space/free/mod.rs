@@ -19,6 +19,9 @@
 //! A sweep has a budget and may stop anywhere, in the middle of a chunk or of a run of dead
 //! closures. It reads bits of live closures, and the headers of dead ones.
 //!
+//! While mutators run, the heap keeps memory for the chunks that the next promotion may need
+//! ([`FreeSpace::keep_room`]). The promotion takes a chunk when no free block fits.
+//!
 //! When neither a marking nor a sweep is under way, all closures may slide to the front of the
 //! chunks ([`Compactor::slide_free`](crate::trace::Compactor::slide_free)).
 //!
@@ -43,8 +46,7 @@ pub use regions::Piece;
 pub use sweep::Swept;
 pub use tables::{KnownClosures, OldMarks};
 
-use super::MarkBits;
-use crate::block::{BlockRun, BlockState, LARGE_OBJECT, OutOfMemory, blocks_for};
+use crate::block::{BlockRun, BlockState, OutOfMemory, blocks_for};
 use crate::heap::Heap;
 use crate::words::{Addr, Words};
 use ahead::Ahead;
@@ -54,8 +56,6 @@ use ahead::Ahead;
 pub struct FreeSpace<L> {
     memory: FreeMemory,
     list: L,
-    /// Chunks to be, for the promotion of closures that find no free block.
-    spare: Vec<BlockRun>,
     step: u8,
     /// The part that a sweep has ahead of it, if one is under way.
     ahead: Option<Ahead>,
@@ -71,7 +71,6 @@ impl<L: FreeList> FreeSpace<L> {
         FreeSpace {
             memory: FreeMemory::default(),
             list,
-            spare: Vec::new(),
             step,
             ahead: None,
             young_chunks: Vec::new(),
@@ -89,58 +88,27 @@ impl<L: FreeList> FreeSpace<L> {
         &self.list
     }
 
-    /// Adds a chunk of `words` words, rounded up to whole blocks, and returns it. `starts` and
-    /// `marks` are those of the space: no closure starts in the chunk yet.
+    /// Adds a chunk of `words` words, rounded up to whole blocks, and returns it. No bit of it is
+    /// set in the tables of the space.
     ///
     /// # Errors
     /// If the heap has no memory for it.
-    pub fn grow(
-        &mut self,
-        heap: &mut Heap,
-        starts: &mut MarkBits,
-        marks: &mut MarkBits,
-        words: Words,
-    ) -> Result<BlockRun, OutOfMemory> {
-        let run = self.chunk(heap, starts, marks, words)?;
+    pub fn grow(&mut self, heap: &mut Heap, words: Words) -> Result<BlockRun, OutOfMemory> {
+        let blocks = blocks_for(words.to_bytes());
+        let run = heap.allocate(blocks, blocks, BlockState::of_step(self.step))?;
         self.add(run);
         Ok(run)
     }
 
-    /// Ensures that small closures of `words` words in total can be promoted, whichever free blocks
-    /// the list chooses: if there may be too little room, sets chunks aside. `chunk` returns the
-    /// words of the next one from those of all before it. They become chunks of the
-    /// space when no free block fits. Where the heap has no memory for one, it is as small as it
-    /// may be. Chunks that are not needed go back to the heap.
+    /// Adds chunks of `words` words in total, rounded up to whole blocks: one of whole megablocks,
+    /// and free groups of blocks for the rest.
     ///
     /// # Errors
-    /// If the heap has no memory for them.
-    pub fn prepare(
-        &mut self,
-        heap: &mut Heap,
-        starts: &mut MarkBits,
-        marks: &mut MarkBits,
-        words: Words,
-        chunk: &dyn Fn(Words) -> Words,
-    ) -> Result<(), OutOfMemory> {
-        let spare = |run: &BlockRun| run.bytes().to_words_up().saturating_sub(LARGE_OBJECT);
-        let room = self.memory.room();
-        let mut have = room + self.spare.iter().map(spare).sum();
-        while let Some(last) = self.spare.pop_if(|last| have - spare(last) >= words) {
-            have -= spare(&last);
-            heap.free(last);
-        }
-        while have < words {
-            let wanted = chunk(self.memory.held() + self.spare()).max(LARGE_OBJECT + Words(1));
-            let least = LARGE_OBJECT + (words - have);
-            let run = self.chunk(heap, starts, marks, wanted).or_else(|error| {
-                if wanted <= least {
-                    return Err(error);
-                }
-                self.chunk(heap, starts, marks, least)
-            })?;
-            have += spare(&run);
-            self.spare.push(run);
-        }
+    /// If the heap has no memory for all of them. None is added then.
+    pub fn grow_in_parts(&mut self, heap: &mut Heap, words: Words) -> Result<(), OutOfMemory> {
+        let blocks = blocks_for(words.to_bytes());
+        let runs = heap.allocate_parts(blocks, BlockState::of_step(self.step))?;
+        runs.into_iter().for_each(|run| self.add(run));
         Ok(())
     }
 
@@ -170,21 +138,6 @@ impl<L: FreeList> FreeSpace<L> {
         }
     }
 
-    /// A new run, without bits.
-    fn chunk(
-        &self,
-        heap: &mut Heap,
-        starts: &mut MarkBits,
-        marks: &mut MarkBits,
-        words: Words,
-    ) -> Result<BlockRun, OutOfMemory> {
-        let blocks = blocks_for(words.to_bytes());
-        let run = heap.allocate(blocks, blocks, BlockState::of_step(self.step))?;
-        starts.clear(run.start(), run.end());
-        marks.clear(run.start(), run.end());
-        Ok(run)
-    }
-
     fn add(&mut self, run: BlockRun) {
         if self.is_sweeping() {
             self.young_chunks.push(run.start());
@@ -199,21 +152,6 @@ impl<L: FreeList> FreeSpace<L> {
         self.list.take(&mut self.memory, words)
     }
 
-    /// Takes room for small closures of `words` words or more, as [`FreeList::take_several`] has
-    /// it; a spare chunk makes room if there is one.
-    fn take_or_grow(&mut self, words: Words) -> Option<(Addr, Words)> {
-        loop {
-            if let Some(taken) = self.list.take_several(&mut self.memory, words) {
-                return Some(taken);
-            }
-            if self.spare.is_empty() {
-                return None;
-            }
-            let run = self.spare.remove(0);
-            self.add(run);
-        }
-    }
-
     /// New closures are black from now on: a marking begins.
     pub fn begin_marking(&mut self) {
         self.black = true;
@@ -224,11 +162,6 @@ impl<L: FreeList> FreeSpace<L> {
     pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
         let state = BlockState::of_step(self.step).in_snapshot(yes);
         self.memory.chunks().iter().for_each(|run| heap.set_state(*run, state));
-    }
-
-    /// Words of the chunks that are set aside.
-    pub fn spare(&self) -> Words {
-        self.spare.iter().map(|run| run.bytes().to_words_up()).sum()
     }
 
     /// Whether a closure that is allocated at `at` now has to be black: the marking or the sweep

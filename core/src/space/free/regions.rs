@@ -76,7 +76,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// Visits the regions that hold closures: stretches of closures one behind the other. Closures
     /// that a sweep is going to free are in none.
     pub fn for_each_region(&self, starts: &MarkBits, marks: &MarkBits, visit: &mut dyn FnMut(Region)) {
-        for &run in self.memory.chunks().iter().chain(&self.spare) {
+        for &run in self.memory.chunks() {
             let region = |start, end| Region {
                 run,
                 start,

@@ -43,6 +43,13 @@ impl KnownClosures<'_> {
         prefetch_line(Addr(self.marks.entry_address(at) as usize));
     }
 
+    /// Whether neither table has a bit of the words from `from` to `to`.
+    pub(super) fn are_clear(&self, from: Addr, to: Addr) -> bool {
+        [self.starts, self.marks]
+            .iter()
+            .all(|table| table.next_set(from, to).is_none())
+    }
+
     fn is_dead(&self, at: Addr) -> bool {
         self.ahead.is_some_and(|ahead| ahead.contains(at)) && !self.marks.get(at) && !mutant!("free/dead-looked-into")
     }

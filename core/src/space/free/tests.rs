@@ -4,7 +4,9 @@ mod promotion;
 mod sweep;
 
 use super::*;
+use crate::block::LARGE_OBJECT;
 use crate::config::Config;
+use crate::space::MarkBits;
 use crate::words::Bytes;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,8 +100,14 @@ impl Model {
     }
 
     fn of(list: Plain) -> Self {
+        Model::with_limit(list, None)
+    }
+
+    fn with_limit(list: Plain, limit: Option<Bytes>) -> Self {
         let config = Config {
             reserve: Bytes::mib(16),
+            max_heap: limit,
+            old_min: Bytes::ZERO,
             ..Config::default()
         };
         let heap = Heap::new(&config).expect("a small heap");
@@ -138,9 +146,9 @@ impl Model {
     }
 
     fn allocate(&mut self, words: Words) {
-        let (heap, starts, marks) = (&mut self.heap, &mut self.starts, &mut self.marks);
+        let (starts, marks) = (&mut self.starts, &mut self.marks);
         let at = self.space.allocate(starts, marks, words).unwrap_or_else(|| {
-            self.space.grow(heap, starts, marks, Words(512)).expect("room");
+            self.space.grow(&mut self.heap, Words(512)).expect("room");
             self.space.allocate(starts, marks, words).expect("a new chunk")
         });
         assert!(self.closures.insert(at, (words, true)).is_none(), "{at} is in use");
@@ -290,8 +298,7 @@ proptest! {
 }
 
 fn fresh_block(model: &mut Model) -> FreeBlock {
-    let (heap, starts, marks) = (&mut model.heap, &mut model.starts, &mut model.marks);
-    model.space.grow(heap, starts, marks, Words(512)).expect("room");
+    model.space.grow(&mut model.heap, Words(512)).expect("room");
     *model.space.list().0.first().expect("the new chunk")
 }
 

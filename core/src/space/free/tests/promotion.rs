@@ -2,18 +2,24 @@
 
 use super::super::unwritten::write_room;
 use super::*;
+use crate::block::Shortage;
+use crate::heap::AfterMajor;
 use crate::space::{Destination, Marks};
 
 impl Model {
-    /// Moves closures of these sizes to the space, as one thread of a marking does.
+    /// Moves closures of these sizes to the space, which grows by small chunks.
     pub(super) fn promote(&mut self, sizes: &[Words]) {
-        let (heap, starts, marks) = (&mut self.heap, &mut self.starts, &mut self.marks);
+        self.promote_by(Words(512), sizes);
+    }
+
+    /// Moves closures of these sizes to the space, as one thread of a marking does. The space grows
+    /// by chunks of `chunk` words.
+    fn promote_by(&mut self, chunk: Words, sizes: &[Words]) {
         let words = sizes.iter().copied().sum();
-        self.space
-            .prepare(heap, starts, marks, words, &|_| Words(512))
-            .expect("room");
-        let known = self.space.known_closures(starts, marks);
-        let promotion = self.space.promotion(&known);
+        self.space.prepare(&mut self.heap, words).expect("room");
+        let known = self.space.known_closures(&self.starts, &self.marks);
+        let chunk = |_| chunk;
+        let promotion = self.space.promotion(&mut self.heap, &known, &chunk);
         let (mut free, mut limit) = (Addr::NULL, Addr::NULL);
         for &words in sizes {
             if limit - free < words.to_bytes() {
@@ -29,6 +35,12 @@ impl Model {
             free = free + words;
         }
         leave(&promotion, free, limit);
+        self.heap.end_promotion();
+    }
+
+    /// Others take all memory that the limit leaves.
+    fn fill_the_limit(&self) {
+        while self.heap.charges().charge(Bytes::kib(4)).is_ok() {}
     }
 
     /// A promotion looks into all closures but those that the sweep is about to free.
@@ -105,40 +117,109 @@ fn a_room_that_is_filled_leaves_nothing() {
 }
 
 #[test]
-fn spare_chunks_suffice_for_closures_of_any_size() {
+fn room_that_is_kept_takes_no_block_and_a_promotion_takes_what_it_needs() {
     let mut model = Model::new();
-    let (heap, starts, marks) = (&mut model.heap, &mut model.starts, &mut model.marks);
-    let words = Words(5000);
-    model
-        .space
-        .prepare(heap, starts, marks, words, &|_| Words(1024))
-        .expect("room");
-    let runs = model.space.spare.len();
-    assert_eq!(model.space.memory().held(), Words(0));
-    // Prepared once, it needs no more.
-    model
-        .space
-        .prepare(heap, starts, marks, words, &|_| Words(1024))
-        .expect("room");
-    assert_eq!(model.space.spare.len(), runs);
-    // Half as much needs less, and gives memory back.
-    let half = Words(words.0 / 2);
-    model
-        .space
-        .prepare(heap, starts, marks, half, &|_| Words(1024))
-        .expect("room");
-    assert!(model.space.spare.len() < runs);
-    model
-        .space
-        .prepare(heap, starts, marks, words, &|_| Words(1024))
-        .expect("room");
-    let known = model.space.known_closures(starts, marks);
-    let promotion = model.space.promotion(&known);
-    let (size, mut taken) = (LARGE_OBJECT - Words(1), Words(0));
-    while taken + LARGE_OBJECT <= words {
-        let room = promotion.room(size);
-        let (at, end) = room.unwrap_or_else(|| panic!("no room after {taken:?}"));
-        leave(&promotion, at + size, end);
-        taken += size;
+    model.space.keep_room(&mut model.heap, Words(100_000)).expect("room");
+    assert_eq!(model.heap.blocks().accounting().megablocks_in_use, 0);
+    model.promote(&[Words(3), Words(408), Words(408)]);
+    model.check();
+    assert_eq!(model.space.memory().held(), Words(8 * 512));
+}
+
+#[test]
+fn no_other_use_of_memory_gets_what_is_kept() {
+    let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
+    let (heap, space) = (&mut model.heap, &model.space);
+    space.keep_room(heap, Bytes::mib(2).to_words_up()).expect("room");
+    let large = Bytes::mib(2).to_words_up();
+    let refused = heap.allocate_words(large).expect_err("room is kept");
+    assert_eq!(refused.cause, Shortage::Limit);
+    let more = Bytes::mib(5).to_words_up();
+    space.keep_room(heap, more).expect_err("there is too little");
+    // Nothing is kept now.
+    heap.allocate_words(large).expect("room");
+}
+
+#[test]
+fn a_large_object_leaves_room_where_it_takes_free_blocks() {
+    let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
+    let (heap, space) = (&mut model.heap, &model.space);
+    let free = heap.allocate_words(Bytes::mib(2).to_words_up()).expect("room");
+    heap.free(free);
+    // The free megablocks suffice.
+    space.keep_room(heap, Bytes::kib(1500).to_words_up()).expect("room");
+    heap.allocate_words(Bytes::mib(1).to_words_up()).expect("room");
+    model.fill_the_limit();
+    model.promote(&[Words(408); 1500 * 128 / 408]);
+    model.check();
+}
+
+#[test]
+fn megablocks_that_go_back_to_the_system_are_still_kept() {
+    let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
+    let (heap, space) = (&mut model.heap, &model.space);
+    let free = heap.allocate_words(Bytes::mib(2).to_words_up()).expect("room");
+    heap.free(free);
+    space.keep_room(heap, Bytes::kib(1500).to_words_up()).expect("room");
+    let kept = heap.end_collection(Some(AfterMajor::default()), true);
+    assert_eq!(kept.map(|kept| kept.returned), Some(2));
+    model.fill_the_limit();
+    model.promote(&[Words(408); 1500 * 128 / 408]);
+    model.check();
+}
+
+proptest! {
+    /// With any free blocks of the space and of the heap, any closures and any chunks: where room
+    /// was kept, there is room, even if others take all memory that the limit leaves.
+    #[test]
+    fn room_that_is_kept_suffices(
+        before in proptest::collection::vec(1_usize..409, 0..if cfg!(miri) { 9 } else { 900 }),
+        free in proptest::collection::vec((1_u32..300, any::<bool>()), 0..9),
+        sizes in proptest::collection::vec(
+            prop_oneof![1_usize..9, 300_usize..409], 1..if cfg!(miri) { 9 } else { 3000 },
+        ),
+        chunk in 1_usize..70_000,
+        limit in 2_usize..9,
+    ) {
+        let mut model = Model::with_limit(Plain(BTreeSet::new(), true), Some(Bytes::mib(limit)));
+        let state = BlockState::of_step(1);
+        let runs: Vec<_> = free.iter().map_while(|&(blocks, _)| model.heap.allocate(blocks, blocks, state).ok()).collect();
+        let before: Vec<Words> = before.into_iter().map(Words).collect();
+        if model.space.prepare(&mut model.heap, before.iter().copied().sum()).is_err() {
+            return Ok(());
+        }
+        model.heap.end_promotion();
+        model.promote_by(Words(chunk), &before);
+        let dead: Vec<Addr> = model.closures.keys().copied().step_by(2).collect();
+        model.condemn(&dead);
+        model.sweep(Words(usize::MAX));
+        let given = runs.into_iter().zip(&free).filter(|(_, (_, stays))| !stays);
+        given.for_each(|(run, _)| model.heap.free(run));
+        let sizes: Vec<Words> = sizes.into_iter().map(Words).collect();
+        let words = sizes.iter().copied().sum();
+        if model.space.keep_room(&mut model.heap, words).is_ok() {
+            model.fill_the_limit();
+            model.promote_by(Words(chunk), &sizes);
+            model.check();
+            prop_assert!(model.heap.blocks().accounting().peak_taken <= Bytes::mib(limit));
+            prop_assert_eq!(model.heap.blocks().check(), Ok(()));
+        }
     }
+}
+
+#[test]
+fn a_space_that_grows_in_parts_leaves_no_megablock_half_empty() {
+    let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(6)));
+    let (heap, space) = (&mut model.heap, &mut model.space);
+    for _ in 0..2 {
+        space.grow_in_parts(heap, Words(300 * 512)).expect("room");
+    }
+    assert_eq!(space.memory().held(), Words(600 * 512));
+    assert_eq!(heap.blocks().accounting().megablocks_in_use, 3);
+    // It grows by all parts, or by none.
+    let more = Words((2 * 256 + 200) * 512);
+    space
+        .grow_in_parts(heap, more)
+        .expect_err("two megablocks and 168 blocks are left");
+    assert_eq!(heap.blocks().accounting().blocks_in_use, 600);
 }

@@ -37,8 +37,7 @@ fn a_free_block_behind_a_dead_closure_is_no_work() {
 
 /// Adds a chunk. Returns the starts of all chunks, by address.
 fn grow(model: &mut Model) -> Vec<Addr> {
-    let (heap, starts, marks) = (&mut model.heap, &mut model.starts, &mut model.marks);
-    model.space.grow(heap, starts, marks, Words(512)).expect("room");
+    model.space.grow(&mut model.heap, Words(512)).expect("room");
     let chunks = model.space.memory().chunks();
     chunks.iter().map(|chunk| chunk.start()).collect()
 }
