@@ -18,7 +18,7 @@ import shutil
 import sys
 import threading
 
-from playwright.sync_api import Error, TimeoutError, sync_playwright
+from playwright import sync_api
 
 SECONDS = 150
 
@@ -28,11 +28,11 @@ def until(page, script, seconds=SECONDS):
     try:
         page.wait_for_function(f"(() => {{ try {{ return !!({script}) }} catch {{ return false }} }})()", timeout=seconds * 1000)
         return True
-    except TimeoutError:
+    except sync_api.TimeoutError:
         return False
 
 
-def picture_of(page, path):
+def save_picture(page, path):
     page.wait_for_timeout(1000)
     page.screenshot(path=path)
 
@@ -98,7 +98,7 @@ def tracing(browser, port, viewers, trace, picture):
     try:
         page.goto("chrome://tracing")
         missing = not until(page, has_page, 5)
-    except Error:
+    except sync_api.Error:
         missing = True
     if missing:
         (asset,) = glob.glob(os.path.join(viewers, "v*", "assets", "catapult_trace_viewer.html"))
@@ -113,7 +113,7 @@ def tracing(browser, port, viewers, trace, picture):
     model = "document.querySelector('tr-ui-timeline-view').model"
     if not until(page, f"{model}.getAllThreads().length"):
         sys.exit(f"chrome://tracing opens no threads of {trace}: {page.inner_text('body')}")
-    picture_of(page, picture)
+    save_picture(page, picture)
     found = page.evaluate(f"""(() => {{
         const model = {model}, depths = {{}}, instants = [], counters = {{}};
         const instant = event => event.duration === 0 && ["marker", "message"].includes(event.category);
@@ -145,7 +145,7 @@ def perfetto(browser, port, trace, picture):
     page.goto(f"http://127.0.0.1:{port}/")
     if not until(page, "app.trace.engine && !app.isLoadingTrace"):
         sys.exit(f"Perfetto does not open {trace}: {page.inner_text('body')}")
-    picture_of(page, picture)
+    save_picture(page, picture)
     query = """async text => {
         const result = await app.trace.engine.query(text), rows = [], columns = result.columns();
         for (const row = result.iter({}); row.valid(); row.next()) rows.push(columns.map(name => {
@@ -180,7 +180,7 @@ def main():
     # Chromium hides chrome://tracing behind this switch.
     with open(os.path.join(profile, "Local State"), "w") as state:
         json.dump({"internal_only_uis_enabled": True}, state)
-    with sync_playwright() as driver:
+    with sync_api.sync_playwright() as driver:
         browser = driver.chromium.launch_persistent_context(
             profile, executable_path=program, args=["--no-sandbox", "--disable-gpu"], viewport={"width": 1400, "height": 900}
         )

@@ -299,8 +299,6 @@ impl Ocaml {
         let is_empty = used == Bytes::ZERO;
         if !is_empty {
             self.messages.minor_begins();
-        }
-        if !is_empty {
             // (A minor heap that gave way to a large object may have no size.)
             self.window.tick(used.0 as f64 / self.minor_heap().0 as f64);
         }
@@ -313,11 +311,9 @@ impl Ocaml {
             .into_iter()
             .for_each(|run| pause.heap.free(run));
         self.messages.heap(self.major.words());
+        self.promoted += promoted.moved;
         if !is_empty {
             self.messages.minor_is_over();
-        }
-        self.promoted += promoted.moved;
-        if used > Bytes::ZERO {
             self.counts.minor(promoted.moved);
         }
         self.outside.promoted(pause.roots, &self.settings.custom, heap);

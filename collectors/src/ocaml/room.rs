@@ -64,13 +64,13 @@ impl Ocaml {
     }
 
     /// A large object has no room: frees a part of the minor heap that no mutator has begun to use,
-    /// and keeps no room for its promotion. It comes back at the next collection. `None` if there
-    /// is no such part.
+    /// and keeps no room for the promotion of that part. The part comes back at the next collection.
+    /// `None` if there is no such part.
     pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         self.nursery.give_way(heap)?;
         (self.is_urgent, self.area) = (true, Bytes::ZERO);
         let size = self.minor_heap().to_words_up();
-        // There is room for more than that already.
+        // More is kept already, so less is not refused.
         let _ = self.major.space.keep_room(heap, size);
         Some(())
     }
@@ -78,7 +78,7 @@ impl Ocaml {
     /// Mutators leave the minor heap, and all of it has room to be promoted.
     ///
     /// # Errors
-    /// If there is none. (Room was kept, so only the system can refuse it.)
+    /// If there is none, which happens only where none was kept.
     pub(super) fn prepare(&mut self, pause: &mut Pause<'_, Bump>) -> Result<(), NotBegun> {
         self.nursery.leave(pause.capabilities);
         let words = self.nursery.words();

@@ -43,6 +43,8 @@ pub struct BlockAllocator {
     /// Bytes kept for the promise of a collection to come, a part of the promised ones of the
     /// account.
     pub(super) kept: Bytes,
+    /// Free megablocks that this promise counts on: they are not returned to the system.
+    pub(super) kept_free: u32,
     /// Number of megablocks for which side tables are charged; at least `top`.
     pub(super) side_for: u32,
     pub(super) counts: Accounting,
@@ -99,6 +101,7 @@ impl BlockAllocator {
             has_promise: false,
             promised: 0,
             kept: Bytes::ZERO,
+            kept_free: 0,
             side_for: 0,
             counts,
             held: None,

@@ -89,12 +89,17 @@ impl BlockAllocator {
         self.return_excess();
     }
 
-    /// Returns free megablocks as long as more is taken than the limit allows.
+    /// Returns free megablocks as long as more is taken than the limit allows. Those that a promise
+    /// to come counts on stay.
     pub(super) fn return_excess(&mut self) {
         let excess = self.charges.excess();
         if excess > Bytes::ZERO {
-            let committed = bytes_of_megablocks(self.counts.megablocks_in_use);
-            self.return_free_megablocks(Bytes(committed.0.saturating_sub(excess.0) / MEGABLOCK.0 * MEGABLOCK.0));
+            let in_use = self.counts.megablocks_in_use;
+            let committed = bytes_of_megablocks(in_use);
+            let within = Bytes(committed.0.saturating_sub(excess.0) / MEGABLOCK.0 * MEGABLOCK.0);
+            let kept = mutant!("free/kept-megablocks-in-excess", self.kept_free => 0);
+            let least = in_use - self.free.total().saturating_sub(kept);
+            self.return_free_megablocks(within.max(bytes_of_megablocks(least)));
         }
     }
 

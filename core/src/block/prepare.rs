@@ -7,7 +7,7 @@
 //! page is touched.
 //!
 //! Memory for a promise may be *kept* before, while mutators run: it counts under the limit, so the
-//! promise is not refused. Its megablocks may be any, so none is taken.
+//! promise is not refused. Any megablocks will do, so none is taken yet.
 //!
 //! # The worst case of copying
 //!
@@ -62,6 +62,24 @@ impl ToSpace {
     }
 }
 
+/// What a promise of megablocks costs in addition to free ones.
+struct Cost {
+    /// Megablocks that are not committed yet.
+    fresh: u32,
+    /// Those of them that never were: the megablocks above all others.
+    above: u32,
+    /// The growth of the side tables that goes with them.
+    beside: Bytes,
+    /// The number of megablocks that have side tables then.
+    side_for: u32,
+}
+
+impl Cost {
+    fn bytes(&self) -> Bytes {
+        bytes_of_megablocks(self.fresh) + self.beside
+    }
+}
+
 /// The least number of words in a chunk of `blocks` blocks when it is left.
 fn least_words(blocks: usize) -> usize {
     blocks * (BLOCK.0 / 8) - (LARGEST_COPIED - 1)
@@ -103,12 +121,13 @@ impl BlockAllocator {
     }
 
     /// Keeps the memory that [`BlockAllocator::prepare_to_copy`] will ask for, in the place of what
-    /// was kept before. It will not be refused then, if until that time no more free blocks are
-    /// taken: otherwise more has to be kept.
+    /// was kept before. The promise will not be refused then. A caller that takes free blocks before
+    /// that, or returns them to the system, has to keep the memory again.
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is too little. What was kept before is kept then.
     pub(crate) fn keep_to_copy(&mut self, to_space: ToSpace) -> Result<(), OutOfMemory> {
+        debug_assert!(!self.has_promise, "megablocks of a promise would count twice");
         let (_, needed) = self.chunks_to_copy(to_space);
         let kept = self.keep(needed);
         kept.map_err(|cause| self.no_to_space(to_space, cause))?;
@@ -199,43 +218,46 @@ impl BlockAllocator {
         Bytes((megablocks * bytes_of_megablocks(1).0).min(reserved))
     }
 
-    /// The megablocks among `megablocks` that are not committed yet, the growth of the side tables
-    /// that goes with them, and the new `side_for`.
-    fn cost_of_promise(&self, megablocks: u32) -> (u32, Bytes, u32) {
+    fn cost_of_promise(&self, megablocks: u32) -> Cost {
         let fresh = megablocks.saturating_sub(self.free.total());
         let above = fresh.saturating_sub(self.returned.total());
         let side_for = self.side_for.max(self.top.saturating_add(above));
         let beside = Bytes(self.charges.side().0 * (side_for - self.side_for) as usize);
-        (fresh, beside, side_for)
+        Cost {
+            fresh,
+            above,
+            beside,
+            side_for,
+        }
     }
 
     fn can_promise(&self, megablocks: usize) -> bool {
         let Ok(megablocks) = u32::try_from(megablocks) else {
             return false;
         };
-        let (fresh, beside, _) = self.cost_of_promise(megablocks);
-        fresh == 0 || self.charges.fits(bytes_of_megablocks(fresh) + beside, self.kept)
+        let cost = self.cost_of_promise(megablocks);
+        cost.fresh == 0 || self.charges.fits(cost.bytes(), self.kept)
     }
 
     fn promise(&mut self, megablocks: u32) -> Result<(), Shortage> {
         assert!(!self.has_promise, "one promise at a time");
-        let (fresh, beside, side_for) = self.keep(megablocks)?;
-        self.kept = Bytes::ZERO;
-        if fresh > 0 {
-            self.charges.take_promised(beside);
-            self.side_for = side_for;
+        let cost = self.keep(megablocks)?;
+        (self.kept, self.kept_free) = (Bytes::ZERO, 0);
+        if cost.fresh > 0 {
+            self.charges.take_promised(cost.beside);
+            self.side_for = cost.side_for;
         }
-        (self.has_promise, self.promised) = (true, fresh);
+        (self.has_promise, self.promised) = (true, cost.fresh);
         Ok(())
     }
 
     /// Keeps what `megablocks` cost in addition to free ones, in the place of what was kept before.
-    /// Returns that cost. Where it is no more than before, it is not refused.
-    fn keep(&mut self, megablocks: u32) -> Result<(u32, Bytes, u32), Shortage> {
-        let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
-        let cost = bytes_of_megablocks(fresh) + beside;
-        if fresh > 0 {
-            let above = fresh.saturating_sub(self.returned.total());
+    /// Returns that cost. Where it is no more than before, it is not refused: the same addresses are
+    /// accessible already.
+    fn keep(&mut self, megablocks: u32) -> Result<Cost, Shortage> {
+        let cost = self.cost_of_promise(megablocks);
+        if cost.fresh > 0 {
+            let above = cost.above;
             if u64::from(self.top) + u64::from(above) > (self.space.size().0 / bytes_of_megablocks(1).0) as u64 {
                 return Err(Shortage::Reservation);
             }
@@ -243,18 +265,20 @@ impl BlockAllocator {
                 .make_accessible(bytes_of_megablocks(self.top + above))
                 .map_err(Shortage::System)?;
         }
-        if cost > self.kept {
-            self.charges.promise(cost - self.kept)?;
+        let bytes = cost.bytes();
+        if bytes > self.kept {
+            self.charges.promise(bytes - self.kept)?;
         } else {
-            self.charges.give_promised(self.kept - cost);
+            self.charges.give_promised(self.kept - bytes);
         }
-        self.kept = cost;
-        Ok((fresh, beside, side_for))
+        (self.kept, self.kept_free) = (bytes, megablocks - cost.fresh);
+        Ok(cost)
     }
 
     /// Keeps nothing any more.
     pub(crate) fn keep_nothing(&mut self) {
         self.charges.give_promised(std::mem::take(&mut self.kept));
+        self.kept_free = 0;
     }
 }
 

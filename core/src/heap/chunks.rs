@@ -1,7 +1,7 @@
 //! Chunks by which a space grows, and memory for the promotion of closures into new ones.
 //!
-//! A chunk may be any run of blocks. So what is more than whole megablocks comes from free groups
-//! of blocks, and few blocks of megablocks in use stay free.
+//! A chunk may be any run of blocks. The blocks of a chunk that fill no megablock come from free
+//! groups of blocks, so few blocks of megablocks in use stay free.
 //!
 //! While mutators run, memory for a promotion is *kept*: it counts under the limit, and no block is
 //! taken. A collection that begins has it *promised*, and takes chunks as it needs them.
@@ -47,11 +47,7 @@ impl Heap {
     /// If there is too little. What was kept before is kept then.
     pub(crate) fn keep_room_to_promote(&mut self, words: Words) -> Result<(), OutOfMemory> {
         let to_space = ToSpace { words, lanes: 1 };
-        let mut kept = self.blocks.keep_to_copy(to_space);
-        if kept.is_err() && self.blocks.release_held() {
-            kept = self.blocks.keep_to_copy(to_space);
-        }
-        kept?;
+        self.with_held(|blocks| blocks.keep_to_copy(to_space))?;
         self.next_promotion = Some(words);
         Ok(())
     }
@@ -70,11 +66,7 @@ impl Heap {
     /// As for [`Heap::prepare`].
     pub(crate) fn prepare_to_promote(&mut self, words: Words) -> Result<(), OutOfMemory> {
         let to_space = ToSpace { words, lanes: 1 };
-        let mut prepared = self.blocks.prepare_to_copy(to_space);
-        if prepared.is_err() && self.blocks.release_held() {
-            prepared = self.blocks.prepare_to_copy(to_space);
-        }
-        self.chunk_blocks = prepared?;
+        self.chunk_blocks = self.with_held(|blocks| blocks.prepare_to_copy(to_space))?;
         self.next_promotion = None;
         Ok(())
     }

@@ -157,12 +157,10 @@ impl Heap {
         // A saturated size is more than any heap has: the allocator refuses it, with the figures.
         let bytes = Bytes(words.0.saturating_mul(8));
         let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
-        let leaves_room = match (self.next_copy, self.next_promotion) {
-            (_, Some(words)) if !mutant!("free/kept-for-large-objects") => self.keep_room_to_promote(words).is_ok(),
-            (Some(to_space), _) => self.could_copy(to_space),
-            (None, _) => true,
-        };
-        if leaves_room {
+        // The blocks may be free ones that a promotion counts on: then it needs others.
+        let could_promote = mutant!("free/kept-for-large-objects")
+            || self.next_promotion.is_none_or(|words| self.keep_room_to_promote(words).is_ok());
+        if could_promote && self.next_copy.is_none_or(|to_space| self.could_copy(to_space)) {
             return Ok(run);
         }
         self.blocks.free(run);
@@ -207,9 +205,17 @@ impl Heap {
     /// # Panics
     /// If this collection has such a guarantee already.
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
-        match self.blocks.prepare(bytes) {
-            Err(_) if self.blocks.release_held() => self.blocks.prepare(bytes),
-            prepared => prepared,
+        self.with_held(|blocks| blocks.prepare(bytes))
+    }
+
+    /// Calls `attempt`. If it fails, memory that is held back gives way, and it is called again.
+    fn with_held<T>(
+        &mut self,
+        attempt: impl Fn(&mut BlockAllocator) -> Result<T, OutOfMemory>,
+    ) -> Result<T, OutOfMemory> {
+        match attempt(&mut self.blocks) {
+            Err(_) if self.blocks.release_held() => attempt(&mut self.blocks),
+            done => done,
         }
     }
 
@@ -230,10 +236,7 @@ impl Heap {
             lanes: lanes * copiers,
         };
         let mut copiers = self.copiers;
-        let mut prepared = self.blocks.prepare_to_copy(to_space(copiers));
-        if prepared.is_err() && self.blocks.release_held() {
-            prepared = self.blocks.prepare_to_copy(to_space(copiers));
-        }
+        let mut prepared = self.with_held(|blocks| blocks.prepare_to_copy(to_space(copiers)));
         if prepared.is_err() && copiers > 1 {
             copiers = self.most_copiers(to_space);
             prepared = self.blocks.prepare_to_copy(to_space(copiers));
@@ -324,7 +327,20 @@ impl Heap {
     /// major one, returns the megablocks that were kept and returned.
     pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) -> Option<Kept> {
         self.blocks.end_promise();
-        let left = left?;
+        let kept = left.map(|left| self.return_unneeded(left, allocation));
+        if let Some(words) = self
+            .next_promotion
+            .filter(|_| !mutant!("free/kept-megablocks-returned"))
+        {
+            // It counts on other megablocks now, in the place of those that were returned. If these
+            // are refused, what was kept stays.
+            let _ = self.keep_room_to_promote(words);
+        }
+        kept
+    }
+
+    /// After a major collection: returns memory that will not be needed to the system.
+    fn return_unneeded(&mut self, left: AfterMajor, allocation: bool) -> Kept {
         self.retention.note_major(allocation);
         let needed = self.retention.needed(left);
         let current = self.blocks.accounting().megablocks_in_use;
@@ -337,15 +353,7 @@ impl Heap {
             returned: current - self.blocks.accounting().megablocks_in_use,
         };
         self.blocks.dry_free_groups(needed);
-        if let Some(words) = self
-            .next_promotion
-            .filter(|_| !mutant!("free/kept-megablocks-returned"))
-        {
-            // Free megablocks that were returned are not free for it any more: the limit has room
-            // for others.
-            let _ = self.keep_room_to_promote(words);
-        }
-        Some(kept)
+        kept
     }
 }
 

@@ -140,17 +140,19 @@ impl<M: MutatorKind> Mutator<'_, M> {
         }
         impl Drop for Release<'_> {
             fn drop(&mut self) {
-                self.table.end(self.number);
+                if !(mutant!("finalisers/held-by-a-panic") && std::thread::panicking()) {
+                    self.table.end(self.number);
+                }
             }
         }
         let handles = Arc::clone(self.view.slow_path().handles());
         let Some(entry) = handles.finalisers().begin() else {
             return false;
         };
-        let release = (!mutant!("finalisers/held-by-a-panic")).then(|| Release {
+        let _release = Release {
             table: handles.finalisers(),
             number: entry.number,
-        });
+        };
         let Some(function) = self.view.slow_path().take_finaliser(entry.number) else {
             return true;
         };
@@ -171,9 +173,6 @@ impl<M: MutatorKind> Mutator<'_, M> {
                 world.put_alarm_back(entry.number, Box::new(Finaliser::Alarm(function)));
                 rung.unwrap_or_else(|panic| resume_unwind(panic));
             }
-        }
-        if release.is_none() {
-            handles.finalisers().end(entry.number);
         }
         true
     }

@@ -11,10 +11,9 @@ use super::heap::{Heap, LOCALS, Locals};
 use super::program::{Op, Program, Request, Setting};
 use super::shapes::{NilInit, Shape};
 use gclab_core::collector::{Collector, KindOf};
-use gclab_core::mutator::{self, Mutator, MutatorKind};
+use gclab_core::mutator::{Any, Mutator, MutatorKind};
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The most frames that may be open at a time in one heap.
@@ -211,7 +210,7 @@ impl Heap {
     }
 
     /// Returns the reason of a panic. A difference goes on.
-    fn ended(&mut self, payload: Box<dyn Any + Send>) -> Ended {
+    fn ended(&mut self, payload: Box<dyn std::any::Any + Send>) -> Ended {
         if payload.is::<OnPurpose>() {
             return Ended::OnPurpose;
         }
@@ -255,7 +254,7 @@ impl Heap {
                 });
                 for len in [10, 1000] {
                     let ended = self.caught(m, |_, m| {
-                        m.alloc_array::<mutator::Any>(len, |_| resume_unwind(Box::new(OnPurpose)));
+                        m.alloc_array::<Any>(len, |_| resume_unwind(Box::new(OnPurpose)));
                     });
                     // A large array has its space, and counts, before the initialiser runs.
                     if len == 1000 && ended == Err(Ended::OnPurpose) {

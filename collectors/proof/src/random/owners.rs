@@ -37,6 +37,7 @@ impl Owners {
             }
         }
     }
+
     /// After a collection of everything: checks that all values in `held` have a reachable closure.
     pub(super) fn no_others_are_held(&self, held: &[u64], reachable: &[bool]) {
         for number in held {

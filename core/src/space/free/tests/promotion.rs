@@ -168,6 +168,21 @@ fn megablocks_that_go_back_to_the_system_are_still_kept() {
     model.check();
 }
 
+#[test]
+fn free_megablocks_that_are_kept_stay_where_more_is_taken_than_the_limit() {
+    let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
+    let (heap, space) = (&mut model.heap, &model.space);
+    let free = heap.allocate_words(Bytes::mib(3).to_words_up()).expect("room");
+    heap.free(free);
+    space.keep_room(heap, Bytes::kib(1500).to_words_up()).expect("room");
+    // As remembered sets do.
+    heap.charges().charge_anyway(Bytes::mib(4));
+    assert_eq!(heap.end_collection(None, true), None);
+    assert_eq!(heap.blocks().accounting().megablocks_in_use, 2);
+    model.promote(&[Words(408); 1500 * 128 / 408]);
+    model.check();
+}
+
 proptest! {
     /// With any free blocks of the space and of the heap, any closures and any chunks: where room
     /// was kept, there is room, even if others take all memory that the limit leaves.
