@@ -64,8 +64,8 @@ impl Ocaml {
     }
 
     /// A large object has no room: frees a part of the minor heap that no mutator has begun to use,
-    /// and keeps no room for the promotion of that part. The part comes back at the next collection.
-    /// `None` if there is no such part.
+    /// and keeps no room for the promotion of that part. The part comes back at the next
+    /// collection. `None` if there is no such part.
     pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         self.nursery.give_way(heap)?;
         (self.is_urgent, self.area) = (true, Bytes::ZERO);

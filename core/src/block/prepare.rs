@@ -62,7 +62,7 @@ impl ToSpace {
     }
 }
 
-/// What a promise of megablocks costs in addition to free ones.
+/// The cost of a promise of megablocks, apart from free ones.
 struct Cost {
     /// Megablocks that are not committed yet.
     fresh: u32,
@@ -120,12 +120,12 @@ impl BlockAllocator {
         Ok(chunk)
     }
 
-    /// Keeps the memory that [`BlockAllocator::prepare_to_copy`] will ask for, in the place of what
-    /// was kept before. The promise will not be refused then. A caller that takes free blocks before
-    /// that, or returns them to the system, has to keep the memory again.
+    /// Keeps the memory that [`BlockAllocator::prepare_to_copy`] will ask for, in the place of
+    /// memory kept before. The promise will not be refused then. A caller that takes free blocks
+    /// before that, or returns them to the system, has to keep the memory again.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if there is too little. What was kept before is kept then.
+    /// [`OutOfMemory`] if there is too little. Then the memory of before is kept.
     pub(crate) fn keep_to_copy(&mut self, to_space: ToSpace) -> Result<(), OutOfMemory> {
         debug_assert!(!self.has_promise, "megablocks of a promise would count twice");
         let (_, needed) = self.chunks_to_copy(to_space);
@@ -251,9 +251,9 @@ impl BlockAllocator {
         Ok(())
     }
 
-    /// Keeps what `megablocks` cost in addition to free ones, in the place of what was kept before.
-    /// Returns that cost. Where it is no more than before, it is not refused: the same addresses are
-    /// accessible already.
+    /// Keeps the cost of `megablocks`, apart from free ones, in the place of the one kept before.
+    /// Returns that cost. Where it is no more than before, it is not refused: the same
+    /// addresses are accessible already.
     fn keep(&mut self, megablocks: u32) -> Result<Cost, Shortage> {
         let cost = self.cost_of_promise(megablocks);
         if cost.fresh > 0 {

@@ -159,7 +159,9 @@ impl Heap {
         let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
         // The blocks may be free ones that a promotion counts on: then it needs others.
         let could_promote = mutant!("free/kept-for-large-objects")
-            || self.next_promotion.is_none_or(|words| self.keep_room_to_promote(words).is_ok());
+            || self
+                .next_promotion
+                .is_none_or(|words| self.keep_room_to_promote(words).is_ok());
         if could_promote && self.next_copy.is_none_or(|to_space| self.could_copy(to_space)) {
             return Ok(run);
         }
