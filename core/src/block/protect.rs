@@ -110,11 +110,11 @@ mod tests {
     use crate::block::BLOCKS_PER_MEGABLOCK;
     use crate::memory::MemoryConfig;
 
-    /// Of 8 MiB at most, with runs of 3, 300 and 4 blocks.
+    /// Of 6 MiB at most, with runs of 3, 300 and 4 blocks.
     fn allocator() -> (BlockAllocator, [BlockRun; 3]) {
         let config = MemoryConfig {
             reserve: Bytes::mib(16),
-            limit: Some(Bytes::mib(8)),
+            limit: Some(Bytes::mib(6)),
             ..MemoryConfig::default()
         };
         let mut allocator = BlockAllocator::new(&config).unwrap();
@@ -162,7 +162,7 @@ mod tests {
         allocator.collection_begins();
         allocator.free(second);
         allocator.collection_ended(true);
-        let large = 6 * BLOCKS_PER_MEGABLOCK;
+        let large = 4 * BLOCKS_PER_MEGABLOCK;
         assert_eq!(allocator.allocate(large).unwrap().blocks(), large);
         assert_eq!(in_use(&allocator), 7 + large);
         assert!(!allocator.release_held(), "nothing is held back any more");
