@@ -335,7 +335,7 @@ impl Heap {
             .filter(|_| !mutant!("free/kept-megablocks-returned"))
         {
             // It counts on other megablocks now, in the place of those that were returned. If these
-            // are refused, what was kept stays.
+            // are refused, the memory of before stays kept.
             let _ = self.keep_room_to_promote(words);
         }
         kept

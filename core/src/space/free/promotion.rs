@@ -27,7 +27,7 @@ struct Growing<'s, L> {
 impl<L: FreeList> FreeSpace<L> {
     /// Keeps memory for the promotion of small closures of `words` words in total, whichever free
     /// blocks the list chooses. It lasts until the next promotion, as long as the free blocks of
-    /// the space stay free. What was kept before is kept no more.
+    /// the space stay free. Memory of before is kept no more.
     ///
     /// # Errors
     /// If there is too little.

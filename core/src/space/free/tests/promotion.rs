@@ -38,6 +38,14 @@ impl Model {
         self.heap.end_promotion();
     }
 
+    /// Keeps room for the promotion of 1500 KiB. Megablocks of `free` bytes are free, and suffice.
+    fn keep_room_in_free_megablocks(&mut self, free: Bytes) {
+        let run = self.heap.allocate_words(free.to_words_up()).expect("room");
+        self.heap.free(run);
+        let kept = self.space.keep_room(&mut self.heap, Bytes::kib(1500).to_words_up());
+        kept.expect("room");
+    }
+
     /// Others take all memory that the limit leaves.
     fn fill_the_limit(&self) {
         while self.heap.charges().charge(Bytes::kib(4)).is_ok() {}
@@ -143,12 +151,8 @@ fn no_other_use_of_memory_gets_what_is_kept() {
 #[test]
 fn a_large_object_leaves_room_where_it_takes_free_blocks() {
     let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
-    let (heap, space) = (&mut model.heap, &model.space);
-    let free = heap.allocate_words(Bytes::mib(2).to_words_up()).expect("room");
-    heap.free(free);
-    // The free megablocks suffice.
-    space.keep_room(heap, Bytes::kib(1500).to_words_up()).expect("room");
-    heap.allocate_words(Bytes::mib(1).to_words_up()).expect("room");
+    model.keep_room_in_free_megablocks(Bytes::mib(2));
+    model.heap.allocate_words(Bytes::mib(1).to_words_up()).expect("room");
     model.fill_the_limit();
     model.promote(&[Words(408); 1500 * 128 / 408]);
     model.check();
@@ -157,11 +161,8 @@ fn a_large_object_leaves_room_where_it_takes_free_blocks() {
 #[test]
 fn megablocks_that_go_back_to_the_system_are_still_kept() {
     let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
-    let (heap, space) = (&mut model.heap, &model.space);
-    let free = heap.allocate_words(Bytes::mib(2).to_words_up()).expect("room");
-    heap.free(free);
-    space.keep_room(heap, Bytes::kib(1500).to_words_up()).expect("room");
-    let kept = heap.end_collection(Some(AfterMajor::default()), true);
+    model.keep_room_in_free_megablocks(Bytes::mib(2));
+    let kept = model.heap.end_collection(Some(AfterMajor::default()), true);
     assert_eq!(kept.map(|kept| kept.returned), Some(2));
     model.fill_the_limit();
     model.promote(&[Words(408); 1500 * 128 / 408]);
@@ -171,10 +172,8 @@ fn megablocks_that_go_back_to_the_system_are_still_kept() {
 #[test]
 fn free_megablocks_that_are_kept_stay_where_more_is_taken_than_the_limit() {
     let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
-    let (heap, space) = (&mut model.heap, &model.space);
-    let free = heap.allocate_words(Bytes::mib(3).to_words_up()).expect("room");
-    heap.free(free);
-    space.keep_room(heap, Bytes::kib(1500).to_words_up()).expect("room");
+    model.keep_room_in_free_megablocks(Bytes::mib(3));
+    let heap = &mut model.heap;
     // As remembered sets do.
     heap.charges().charge_anyway(Bytes::mib(4));
     assert_eq!(heap.end_collection(None, true), None);
