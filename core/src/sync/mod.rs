@@ -11,8 +11,8 @@
 //! of the heap ([`shared_word`]) and entries of side tables ([`Mapped`]) are std's atomics, with a
 //! point before each access at which shuttle may run another thread. loom's models put a loom
 //! atomic at the address of a shared word; they have no side tables. The bytes and words that
-//! programs see ([`data`]) are std's in every build. `.ci/house` tests that no other file of core
-//! names these crates and modules.
+//! programs see ([`data`]) are std's in every build. A test (`imports` in experiments/tests/it)
+//! checks that no other file of core names these crates and modules.
 
 #[cfg(gclab_loom)]
 pub(crate) mod deque;

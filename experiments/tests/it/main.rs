@@ -10,6 +10,7 @@ mod figures;
 mod first_minutes;
 mod flags;
 mod heap;
+mod imports;
 mod inspect;
 mod interop;
 mod list;

@@ -1,13 +1,13 @@
-//! Circles of imports between the files of a crate.
+//! Import cycles between the files of a crate.
 //!
-//! An *arrow* runs from file A to file B if a path in A, outside tests, names an item that B
-//! defines. Paths are read from `use` declarations, expressions, types and macros; they are
-//! resolved through `crate`, `self`, `super`, names that `use` brought in, and re-exports
-//! (`pub use`). A re-export by itself draws no arrow: a parent module may be the face of its
-//! children. Methods and fields draw no arrow. A *circle* is a set of two or more files that
-//! reach each other by arrows.
+//! File A imports file B if a path in A, outside tests, names an item that B defines. Paths come
+//! from `use` declarations, expressions, types and macro arguments, and are resolved through
+//! `crate`, `self`, `super`, imported names and re-exports. A `pub use` alone is not an import: a
+//! parent module may be the face of its children. Methods and fields are not followed.
 
+use crate::docs::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
@@ -21,7 +21,7 @@ struct Module {
     defines: BTreeSet<String>,
     /// Names that `use` brings in: the name, and the path as written.
     uses: Vec<(String, Vec<String>)>,
-    /// Of `uses`, the paths that draw an arrow by themselves: those that are not re-exported.
+    /// The paths of `uses` that are not re-exported.
     private_uses: Vec<Vec<String>>,
     /// Paths of `use some::module::*`.
     globs: Vec<Vec<String>>,
@@ -33,21 +33,21 @@ struct Module {
 
 /// The modules of one crate.
 #[derive(Debug, Default)]
-pub struct Imports {
+struct Imports {
     modules: BTreeMap<ModulePath, Module>,
     /// The name in `extern crate self as name`.
     own_name: Option<String>,
 }
 
-/// An arrow between two files, with one name that draws it.
+/// An import of one file by another, with one of the names imported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Arrow {
+struct Import {
     /// The file that imports.
-    pub from: PathBuf,
+    from: PathBuf,
     /// The file that defines the name.
-    pub to: PathBuf,
+    to: PathBuf,
     /// The name that draws it.
-    pub name: String,
+    name: String,
 }
 
 impl Imports {
@@ -55,7 +55,7 @@ impl Imports {
     ///
     /// # Panics
     /// If a file cannot be read or is not Rust.
-    pub fn of(root: &Path) -> Imports {
+    fn of(root: &Path) -> Imports {
         let mut imports = Imports::default();
         imports.read(root, root.parent().expect("a file is in a folder"), Vec::new());
         imports
@@ -106,9 +106,9 @@ impl Imports {
         }
     }
 
-    /// All arrows, one for each pair of files.
-    pub fn arrows(&self) -> Vec<Arrow> {
-        let mut arrows = BTreeMap::new();
+    /// The imports, one for each pair of files.
+    fn edges(&self) -> Vec<Import> {
+        let mut edges = BTreeMap::new();
         for (at, module) in &self.modules {
             for path in module.private_uses.iter().chain(&module.mentions) {
                 let Some((to, name)) = self.resolve(at, path, 0) else {
@@ -116,13 +116,13 @@ impl Imports {
                 };
                 let to = &self.modules[&to].file;
                 if *to != module.file {
-                    arrows.entry((module.file.clone(), to.clone())).or_insert(name);
+                    edges.entry((module.file.clone(), to.clone())).or_insert(name);
                 }
             }
         }
-        arrows
+        edges
             .into_iter()
-            .map(|((from, to), name)| Arrow { from, to, name })
+            .map(|((from, to), name)| Import { from, to, name })
             .collect()
     }
 
@@ -181,23 +181,18 @@ impl Imports {
         self.own_name.as_deref() == Some(name)
     }
 
-    /// The circles between files: the files of each, sorted.
-    pub fn circles(&self) -> Vec<Vec<PathBuf>> {
-        circles(self.arrows().iter().map(|arrow| (arrow.from.clone(), arrow.to.clone())))
+    /// The import cycles: the files of each, sorted.
+    fn cycles(&self) -> Vec<Vec<PathBuf>> {
+        cycles(self.edges().iter().map(|edge| (edge.from.clone(), edge.to.clone())))
     }
 
-    /// The circles between the modules right below the root of the crate: the names of each.
-    pub fn circles_of_top_modules(&self) -> Vec<Vec<String>> {
-        let top: BTreeMap<&Path, &String> = self
-            .modules
-            .iter()
-            .filter_map(|(path, module)| Some((module.file.as_path(), path.first()?)))
-            .collect();
-        let between = self.arrows().into_iter().filter_map(|arrow| {
-            let (from, to) = (top.get(arrow.from.as_path())?, top.get(arrow.to.as_path())?);
-            (from != to).then(|| ((*from).clone(), (*to).clone()))
-        });
-        circles(between)
+    /// The paths that the code of each file names.
+    fn mentions(&self) -> impl Iterator<Item = (&Path, String)> {
+        self.modules.values().flat_map(|module| {
+            let uses = module.uses.iter().map(|(_, path)| path);
+            let paths = uses.chain(&module.globs).chain(&module.mentions);
+            paths.map(|path| (module.file.as_path(), path.join("::")))
+        })
     }
 }
 
@@ -288,7 +283,7 @@ impl<'ast> Visit<'ast> for Module {
     }
 }
 
-pub(crate) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Const(item) => &item.attrs,
         syn::Item::Enum(item) => &item.attrs,
@@ -306,7 +301,7 @@ pub(crate) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
 }
 
 /// Whether the item is built for tests only: `#[cfg(test)]`, `#[cfg(all(test, ..))]`, `#[test]`.
-pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
+fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             let text = list.tokens.to_string();
@@ -331,9 +326,9 @@ fn path_attribute(attribute: &syn::Attribute) -> Option<String> {
 }
 
 /// The sets of two or more nodes that reach each other, each sorted.
-fn circles<T: Ord + Clone>(arrows: impl Iterator<Item = (T, T)>) -> Vec<Vec<T>> {
+fn cycles<T: Ord + Clone>(edges: impl Iterator<Item = (T, T)>) -> Vec<Vec<T>> {
     let mut next: BTreeMap<T, BTreeSet<T>> = BTreeMap::new();
-    for (from, to) in arrows {
+    for (from, to) in edges {
         next.entry(to.clone()).or_default();
         next.entry(from).or_default().insert(to);
     }
@@ -351,72 +346,113 @@ fn circles<T: Ord + Clone>(arrows: impl Iterator<Item = (T, T)>) -> Vec<Vec<T>> 
     let all: BTreeMap<&T, BTreeSet<T>> = next.keys().map(|node| (node, reached(node))).collect();
     let mut found = BTreeSet::new();
     for (node, reaches) in &all {
-        let circle: Vec<T> = reaches
+        let cycle: Vec<T> = reaches
             .iter()
             .filter(|other| all[other].contains(node))
             .cloned()
             .collect();
-        if circle.len() > 1 {
-            found.insert(circle);
+        if cycle.len() > 1 {
+            found.insert(cycle);
         }
     }
     found.into_iter().collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The folders of the workspace's crates that have a library.
+fn libraries() -> Vec<PathBuf> {
+    let sources = files(&root(), "rs").into_iter();
+    let mut roots: Vec<PathBuf> = sources
+        .filter(|file| file.ends_with("src/lib.rs"))
+        .collect();
+    roots.sort();
+    roots
+}
 
-    fn crate_of(files: &[(&str, &str)]) -> (PathBuf, Imports) {
-        use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Relaxed);
-        let folder = std::env::temp_dir().join(format!("gclab-house-{}-{number}", std::process::id()));
-        for (name, text) in files {
-            let file = folder.join(name);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, text).unwrap();
+#[test]
+fn no_files_of_a_crate_import_each_other_in_a_cycle() {
+    let libraries = libraries();
+    assert!(libraries.len() >= 10, "{libraries:?}");
+    let mut report = String::new();
+    for library in libraries {
+        let imports = Imports::of(&library);
+        for cycle in imports.cycles() {
+            writeln!(report, "{}: a cycle of {} files", library.display(), cycle.len()).unwrap();
+            for edge in imports.edges() {
+                if cycle.contains(&edge.from) && cycle.contains(&edge.to) {
+                    writeln!(report, "    {} -> {}: {}", edge.from.display(), edge.to.display(), edge.name).unwrap();
+                }
+            }
         }
-        let imports = Imports::of(&folder.join("lib.rs"));
-        std::fs::remove_dir_all(&folder).unwrap();
-        (folder, imports)
     }
+    assert!(report.is_empty(), "{report}");
+}
 
-    #[test]
-    fn a_circle_through_super_and_a_re_export_is_found() {
-        let (folder, imports) = crate_of(&[
-            ("lib.rs", "mod a; mod b;"),
-            ("a/mod.rs", "mod inner; pub use inner::Thing; "),
-            ("a/inner.rs", "use super::super::b; pub struct Thing(b::Other);"),
-            ("b.rs", "pub struct Other; fn f(_: crate::a::Thing) {}"),
-        ]);
-        let circle = ["a/inner.rs", "b.rs"].map(|file| folder.join(file)).to_vec();
-        assert_eq!(imports.circles(), [circle]);
-        assert_eq!(imports.circles_of_top_modules(), [["a".to_string(), "b".to_string()]]);
+/// loom and shuttle see only what goes through `sync`.
+#[test]
+fn core_takes_atomics_and_locks_from_its_sync_module() {
+    let source = root().join("core/src");
+    // Mapped memory under Miri and the choice of a fault: no model checker runs with either.
+    let exempt = ["sync", "miri_libc.rs", "mutants.rs"].map(|name| source.join(name));
+    let unseen = ["std::sync", "core::sync", "std::thread", "parking_lot::", "crossbeam_"];
+    let imports = Imports::of(&source.join("lib.rs"));
+    let mentions: Vec<(&Path, String)> = imports
+        .mentions()
+        .filter(|(file, _)| !exempt.iter().any(|exempt| file.starts_with(exempt)))
+        .collect();
+    assert!(mentions.len() > 1000, "only {} paths were found", mentions.len());
+    for (file, name) in mentions {
+        let seen = !unseen.iter().any(|unseen| name.starts_with(unseen));
+        assert!(seen, "{} names {name}", file.display());
     }
+}
 
-    #[test]
-    fn a_parent_and_a_child_that_use_each_other_are_a_circle() {
-        let (_, imports) = crate_of(&[
-            ("lib.rs", "mod a;"),
-            ("a/mod.rs", "mod inner; pub const N: u32 = 1; fn f() { inner::g() }"),
-            ("a/inner.rs", "pub fn g() -> u32 { super::N }"),
-        ]);
-        assert_eq!(imports.circles().len(), 1);
-        assert!(imports.circles_of_top_modules().is_empty());
+fn crate_of(files: &[(&str, &str)]) -> (PathBuf, Imports) {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Relaxed);
+    let folder = std::env::temp_dir().join(format!("gclab-imports-{}-{number}", std::process::id()));
+    for (name, text) in files {
+        let file = folder.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
     }
+    let imports = Imports::of(&folder.join("lib.rs"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    (folder, imports)
+}
 
-    #[test]
-    fn tests_and_paths_downwards_are_no_circle() {
-        let (_, imports) = crate_of(&[
-            ("lib.rs", "mod a; mod b;"),
-            ("a.rs", "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }"),
-            (
-                "b.rs",
-                "use crate::a::*; pub struct B(A); impl B { fn f() -> super::a::A { A } }",
-            ),
-        ]);
-        assert!(imports.circles().is_empty());
-        assert_eq!(imports.arrows().len(), 1);
-    }
+#[test]
+fn a_cycle_through_super_and_a_re_export_is_found() {
+    let (folder, imports) = crate_of(&[
+        ("lib.rs", "mod a; mod b;"),
+        ("a/mod.rs", "mod inner; pub use inner::Thing; "),
+        ("a/inner.rs", "use super::super::b; struct Thing(b::Other);"),
+        ("b.rs", "struct Other; fn f(_: crate::a::Thing) {}"),
+    ]);
+    let cycle = ["a/inner.rs", "b.rs"].map(|file| folder.join(file)).to_vec();
+    assert_eq!(imports.cycles(), [cycle]);
+}
+
+#[test]
+fn a_parent_and_a_child_that_use_each_other_are_a_cycle() {
+    let (_, imports) = crate_of(&[
+        ("lib.rs", "mod a;"),
+        ("a/mod.rs", "mod inner; pub const N: u32 = 1; fn f() { inner::g() }"),
+        ("a/inner.rs", "fn g() -> u32 { super::N }"),
+    ]);
+    assert_eq!(imports.cycles().len(), 1);
+}
+
+#[test]
+fn tests_and_downward_paths_are_not_a_cycle() {
+    let (_, imports) = crate_of(&[
+        ("lib.rs", "mod a; mod b;"),
+        ("a.rs", "struct A; #[cfg(test)] mod tests { use crate::b::B; }"),
+        (
+            "b.rs",
+            "use crate::a::*; struct B(A); impl B { fn f() -> super::a::A { A } }",
+        ),
+    ]);
+    assert!(imports.cycles().is_empty());
+    assert_eq!(imports.edges().len(), 1);
 }
