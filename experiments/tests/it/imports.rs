@@ -361,9 +361,7 @@ fn cycles<T: Ord + Clone>(edges: impl Iterator<Item = (T, T)>) -> Vec<Vec<T>> {
 /// The folders of the workspace's crates that have a library.
 fn libraries() -> Vec<PathBuf> {
     let sources = files(&root(), "rs").into_iter();
-    let mut roots: Vec<PathBuf> = sources
-        .filter(|file| file.ends_with("src/lib.rs"))
-        .collect();
+    let mut roots: Vec<PathBuf> = sources.filter(|file| file.ends_with("src/lib.rs")).collect();
     roots.sort();
     roots
 }
@@ -379,7 +377,14 @@ fn no_files_of_a_crate_import_each_other_in_a_cycle() {
             writeln!(report, "{}: a cycle of {} files", library.display(), cycle.len()).unwrap();
             for edge in imports.edges() {
                 if cycle.contains(&edge.from) && cycle.contains(&edge.to) {
-                    writeln!(report, "    {} -> {}: {}", edge.from.display(), edge.to.display(), edge.name).unwrap();
+                    writeln!(
+                        report,
+                        "    {} -> {}: {}",
+                        edge.from.display(),
+                        edge.to.display(),
+                        edge.name
+                    )
+                    .unwrap();
                 }
             }
         }

@@ -35,7 +35,10 @@ fn broken(page: &Page, target: &str) -> Option<String> {
         "" => page.path.clone(),
         file => page.path.parent()?.join(file),
     };
-    if !goal.canonicalize().is_ok_and(|goal| goal.starts_with(root().canonicalize().unwrap())) {
+    if !goal
+        .canonicalize()
+        .is_ok_and(|goal| goal.starts_with(root().canonicalize().unwrap()))
+    {
         return Some(format!("{target} does not exist"));
     }
     if fragment.is_empty() {
@@ -113,7 +116,11 @@ fn pages_contain_no_elements_of_html() {
             for rest in text.split('<').skip(1) {
                 let known = ["sub>", "/sub>", "!--"].iter().any(|start| rest.starts_with(start));
                 let element = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-                assert!(known || !element, "{}:{number}: <{rest} outside of code", page.path.display());
+                assert!(
+                    known || !element,
+                    "{}:{number}: <{rest} outside of code",
+                    page.path.display()
+                );
             }
         }
     }
@@ -126,7 +133,10 @@ fn anchors_are_those_of_github() {
         text: "# How it is: `-A4m`\n[a](#how-it-is--a4m)\n```\n[c](d.md)\n```\n[e](no-such-page.md)\n".into(),
     };
     assert_eq!(anchor("How it is: `-A4m`"), "how-it-is--a4m");
-    assert_eq!(links(&page.text).collect::<Vec<_>>(), [(2, "#how-it-is--a4m"), (6, "no-such-page.md")]);
+    assert_eq!(
+        links(&page.text).collect::<Vec<_>>(),
+        [(2, "#how-it-is--a4m"), (6, "no-such-page.md")]
+    );
     assert!(broken(&page, "no-such-page.md").is_some());
     assert!(broken(&page, "../outside.md").is_some());
     assert!(broken(&page, "docs/README.md").is_none());
