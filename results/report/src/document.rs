@@ -5,8 +5,8 @@
 
 use crate::chart::{Chart, Forest, Stack};
 use crate::format::{self, ABSENT};
+use crate::inference::{Ratio, Spread};
 use crate::metric::{Metric, Unit};
-use gclab_inference::{Ratio, Spread};
 use gclab_words::size::read_number;
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Figures, names and counts as text. Each form is written here once, for all formats.
 
+use crate::inference::{RUNS_FOR_INTERVAL, Ratio, Spread};
 use crate::metric::{Metric, Unit};
-use gclab_inference::{RUNS_FOR_INTERVAL, Ratio, Spread};
 
 /// Stands in the place of a figure that is not known.
 pub(crate) const ABSENT: &str = "–";

@@ -6,7 +6,7 @@
 //! - `run`, `measures`, `metric` and `folder`: the figures of a run, and a folder in memory with
 //!   some hundred bytes for each run;
 //! - `summary` and `power`: runs by configuration, and advice on their number (the formulas are
-//!   those of `gclab_inference`);
+//!   those of `inference`);
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
 //!   size, whether parallel collection pays, whether a change made anything slower);
@@ -43,6 +43,7 @@ mod document;
 mod figures;
 mod folder;
 mod format;
+pub mod inference;
 mod measures;
 mod metric;
 mod power;

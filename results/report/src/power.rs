@@ -1,6 +1,6 @@
 //! Advice on the number of runs, in words.
 
-use gclab_inference::{LEAST_DIFFERENCE, MOST_RUNS, RUNS_FOR_INTERVAL, Ratio, difference_of, runs_for};
+use crate::inference::{LEAST_DIFFERENCE, MOST_RUNS, RUNS_FOR_INTERVAL, Ratio, difference_of, runs_for};
 
 /// `about 12 runs of each would show a difference of 10 %`, or the reason why no number can be
 /// said. `runs` is the number of runs that are there.
@@ -42,7 +42,7 @@ pub(crate) fn verdict(variance: Option<f64>, ratio: Option<&Ratio>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gclab_inference::Interval;
+    use crate::inference::Interval;
 
     #[test]
     fn advice_is_for_the_observed_difference_or_five_percent() {

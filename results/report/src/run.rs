@@ -8,7 +8,7 @@
 //! file; [`Run::record`] reads it again for the few runs of which a page shows more.
 
 use crate::figures::Figures;
-use gclab_inference::nearest_rank;
+use crate::inference::nearest_rank;
 use gclab_results::reading::record_at;
 use gclab_results::{Configuration, Purpose, ResultsError, RunRecord, Status, time};
 use std::collections::hash_map::DefaultHasher;

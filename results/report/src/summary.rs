@@ -7,9 +7,9 @@
 //! them: workload, axes (numbers by size, other values in the experiment file's order), collector.
 
 use crate::folder::Results;
+use crate::inference::{Sample, Spread};
 use crate::metric::{self, Metric};
 use crate::run::{Run, Shared, each_facts};
-use gclab_inference::{Sample, Spread};
 use gclab_results::order::Arrange;
 use gclab_results::{Axis, Configuration};
 use gclab_words::size::read_number;

@@ -9,7 +9,7 @@
 use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
-use gclab_inference::runs_needed;
+use gclab_report::inference::runs_needed;
 use gclab_results::{ResultsDir, RunRecord};
 
 use crate::run::describe_configuration;

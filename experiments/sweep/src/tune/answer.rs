@@ -1,7 +1,7 @@
 //! The answer of a search: whether a setting is better than the default, and by how much.
 
-pub use gclab_inference::Interval;
-use gclab_inference::{Change, Ratio, Spread, ratio_of_means};
+pub use gclab_report::inference::Interval;
+use gclab_report::inference::{Change, Ratio, Spread, ratio_of_means};
 
 use super::contestant::{Contestant, Fate};
 use super::figures::{Figures, Goal, Limit};

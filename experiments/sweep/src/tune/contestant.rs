@@ -1,6 +1,6 @@
 //! The settings of a search with their runs, and what became of them.
 
-use gclab_inference::Interval;
+use gclab_report::inference::Interval;
 
 use super::figures::{Figures, Goal, Limit};
 

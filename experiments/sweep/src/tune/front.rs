@@ -8,7 +8,7 @@
 //! means have the smaller product can put the other off, so no circle of settings empties the
 //! front. Settings that break a limit of the search are left out.
 
-use gclab_inference::Pooled;
+use gclab_report::inference::Pooled;
 
 use super::answer::{EQUAL, FRONT, Means, keeps, means};
 use super::search::Search;

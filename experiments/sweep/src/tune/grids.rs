@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gclab_core::words::size::read_number;
-use gclab_inference::Spread;
+use gclab_report::inference::Spread;
 use gclab_results::ResultsDir;
 use rand_pcg::Pcg64;
 

@@ -11,7 +11,7 @@
 //!   each of 99 %. The estimates are the model's, so this says that more runs of it would hardly
 //!   find it better. It does not say that its own runs show it to be worse.
 
-use gclab_inference::{Estimate, Interval, Pooled, Runs, estimates, without_disturbances};
+use gclab_report::inference::{Estimate, Interval, Pooled, Runs, estimates, without_disturbances};
 
 use super::contestant::{Contestant, Fate};
 use super::figures::Goal;

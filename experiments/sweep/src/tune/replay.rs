@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::Path;
 
-use gclab_inference::Spread;
+use gclab_report::inference::Spread;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 

@@ -9,7 +9,7 @@
 //!
 //! One in twenty intervals misses by design. So all figures are judged together: those called
 //! better or worse are expected to have at most one false one in twenty
-//! ([`gclab_inference::findings`]). A figure that passes by itself, but not among the others, is
+//! ([`crate::inference::findings`]). A figure that passes by itself, but not among the others, is
 //! unclear.
 //!
 //! Records of an older gclab have no phases, so their times are those of whole runs. If only one
@@ -19,10 +19,10 @@ use super::comparable::{OkRuns, compared, facts, is_mixed, ok_runs, outcome_chan
 use super::rivals::{self, Candidate, Mean, Side, candidates};
 use super::verdict::{Verdict, judge_figure};
 use crate::folder::Results;
+use crate::inference::{Change, findings};
 use crate::metric::Metric;
 use crate::run::Run;
 use crate::summary::{Group, Summary};
-use gclab_inference::{Change, findings};
 use gclab_results::Configuration;
 use gclab_results::order::Arrange;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,9 +5,9 @@ use crate::analysis::conditions;
 use crate::analysis::steadiness::steadiness;
 use crate::folder::Results;
 use crate::format::{bytes, counted, number};
+use crate::inference::RUNS_FOR_INTERVAL;
 use crate::run::Run;
 use crate::summary::Summary;
-use gclab_inference::RUNS_FOR_INTERVAL;
 use gclab_results::Status;
 
 /// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a

@@ -2,8 +2,8 @@
 //! configuration: the changes, and whether the last folder is worse than those before it.
 //!
 //! A folder is one point of a history: the geometric mean of its runs. The method is that of
-//! [`gclab_inference::levels`]. A figure has changes only if they remain when all figures are
-//! judged together ([`gclab_inference::findings`]), and each change is at least the threshold. So
+//! [`crate::inference::levels`]. A figure has changes only if they remain when all figures are
+//! judged together ([`crate::inference::findings`]), and each change is at least the threshold. So
 //! it is with the verdicts on the last folder.
 //!
 //! Records of an older gclab have no phases. If only some folders of a configuration have phases,
@@ -12,9 +12,9 @@
 use super::comparable::{OkRuns, compared, facts, is_mixed, ok_runs, outcome_change, values};
 use super::verdict::{Verdict, is_within_a_megablock, judge_figure};
 use crate::folder::Results;
+use crate::inference::{Change, Levels, POINTS_FOR_CHANGES, Point, changes, findings, large, last_change, levels};
 use crate::metric::Metric;
 use crate::summary::{Group, Summary};
-use gclab_inference::{Change, Levels, POINTS_FOR_CHANGES, Point, changes, findings, large, last_change, levels};
 use gclab_results::order::Arrange;
 use gclab_results::{Configuration, Manifest};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,16 +4,16 @@
 //! Two costs: elapsed time, in which a parallel or concurrent collector hides work, and CPU time.
 //! A configuration takes part in a cost if all its runs ended well and have its two figures. (A
 //! JVM tells the elapsed time of collections only.) The formula and its source are in
-//! `gclab_inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
+//! `crate::inference::lower_bound_overheads`; `docs/measures.md` has the blind spots.
 
 use crate::analysis::places::Places;
 use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
 use crate::format;
+use crate::inference::{Cost, Costs, Overheads, Ratio, lower_bound_overheads};
 use crate::metric::{self, Metric};
 use crate::run::Run;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Cost, Costs, Overheads, Ratio, lower_bound_overheads};
 
 /// The costs: a name, the whole, and the part in collections.
 pub(crate) const COSTS: [(&str, Metric, Metric); 2] = [

@@ -12,11 +12,11 @@
 use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
 use crate::format;
+use crate::inference::{Interval, Sample, Spread, interval_of_median, interval_of_percentile, nearest_rank};
 use crate::metric;
 pub(crate) use crate::run::PERCENTILES;
 use crate::run::ToldPauses;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Interval, Sample, Spread, interval_of_median, interval_of_percentile, nearest_rank};
 
 /// The most points of a distribution that are drawn; those left out lie within the line's breadth.
 const POINTS: usize = 120;

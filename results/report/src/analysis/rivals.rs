@@ -2,9 +2,9 @@
 //! over the workloads.
 
 use super::comparable::{compared, is_mixed, ok_runs, values};
+use crate::inference::{Ratio, Sample, geometric_mean_of_ratios};
 use crate::metric::Metric;
 use crate::summary::{Group, Summary};
-use gclab_inference::{Ratio, Sample, geometric_mean_of_ratios};
 use gclab_results::Configuration;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,10 +7,10 @@
 use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
 use crate::folder::MOST_LISTED;
 use crate::format;
+use crate::inference::{Drift, Trend, outliers};
 use crate::metric::Metric;
 use crate::run::Run;
 use crate::summary::{Group, Summary};
-use gclab_inference::{Drift, Trend, outliers};
 use gclab_results::order::Arrange;
 
 /// A change from the first run to the last that is worth a caution.

@@ -2,8 +2,8 @@
 //!
 //! Memory in use is counted in megablocks. So a change of the peak must also exceed one of them.
 
+use crate::inference::Change;
 use crate::metric::{Metric, PEAK_IN_USE};
-use gclab_inference::Change;
 use std::fmt;
 
 /// A change of the peak up to this many bytes does not count: one megablock, and a byte for

@@ -7,7 +7,7 @@ use super::text_table::TextTable;
 use crate::analysis::compare::{Comparison, Figure, Row};
 use crate::analysis::verdict::Verdict;
 use crate::format::{ABSENT, counted};
-use gclab_inference::{Change, FALSE_SHARE, MOST_RUNS};
+use crate::inference::{Change, FALSE_SHARE, MOST_RUNS};
 use gclab_results::Configuration;
 use serde_json::{Value, json};
 use std::fmt::Write;

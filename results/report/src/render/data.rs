@@ -131,7 +131,7 @@ mod tests {
     /// A cell with a median and a range sorts by the median.
     #[test]
     fn figures_sort_by_their_medians() {
-        let spread = gclab_inference::Spread::of([1.0, 2.0, 9.0]).expect("values");
+        let spread = crate::inference::Spread::of([1.0, 2.0, 9.0]).expect("values");
         let cell = Cell::Figure(crate::metric::MAX_PAUSE, Some(spread));
         assert_eq!(shown(&cell).sort, Some(2.0));
     }

@@ -6,7 +6,7 @@ use super::text_table::TextTable;
 use crate::analysis::history::{Folder, History, HistoryRow, Last, Order, Series};
 use crate::analysis::verdict::Verdict;
 use crate::format::{ABSENT, counted};
-use gclab_inference::{Change, FALSE_SHARE, POINTS_FOR_CHANGES};
+use crate::inference::{Change, FALSE_SHARE, POINTS_FOR_CHANGES};
 use serde_json::{Value, json};
 
 const FOLDERS: [&str; 5] = ["number", "started", "commit", "folder", "good runs"];

@@ -152,7 +152,7 @@ mod tests {
     /// A long table has its cells as data, with the same keys and marks.
     #[test]
     fn long_tables_have_the_same_keys_as_short_ones() {
-        let spread = gclab_inference::Spread::of([1.0, 2.0, 9.0]).expect("values");
+        let spread = crate::inference::Spread::of([1.0, 2.0, 9.0]).expect("values");
         let row = |word: &str| {
             vec![
                 Cell::word(word),

@@ -10,9 +10,9 @@ use crate::analysis::{memory, timeline};
 use crate::chart::{Chart, ChartSet};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
 use crate::format;
+use crate::inference::{Interval, RUNS_FOR_MEDIAN, runs_for_percentile};
 use crate::metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Interval, RUNS_FOR_MEDIAN, runs_for_percentile};
 use gclab_results::Axis;
 
 /// A note below charts of which some are left out.

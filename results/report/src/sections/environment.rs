@@ -6,10 +6,10 @@ use crate::analysis::facts::environment;
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::folder::Results;
 use crate::format::counted;
+use crate::inference::Spread;
 use crate::metric::{self, Metric};
 use crate::run::Run;
 use crate::summary::Summary;
-use gclab_inference::Spread;
 
 /// What varies from run to run, apart from the run itself.
 const VARYING: [Metric; 8] = [

@@ -5,8 +5,8 @@ use super::runs::{word_cells, word_columns};
 use crate::analysis::overhead::{COSTS, WorkOverheads, charts, overheads};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::format;
+use crate::inference::RUNS_FOR_OVERHEAD;
 use crate::summary::Summary;
-use gclab_inference::RUNS_FOR_OVERHEAD;
 
 /// The section, where a workload has two configurations or more.
 pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {

@@ -3,9 +3,9 @@
 use super::runs::{word_cells, word_columns};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::format::number;
+use crate::inference::Spread;
 use crate::run::each_facts;
 use crate::summary::{Group, Summary};
-use gclab_inference::Spread;
 use std::collections::BTreeSet;
 
 /// The tables, unless no collector has figures of its own.

@@ -3,9 +3,9 @@
 use crate::analysis::steadiness::{Steadiness, Strange, steadiness};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::format::counted;
+use crate::inference::RUNS_FOR_OUTLIERS;
 use crate::metric::{self, Metric};
 use crate::summary::Summary;
-use gclab_inference::RUNS_FOR_OUTLIERS;
 
 /// The most runs that stand apart that a page lists.
 const MOST: usize = 1000;

@@ -2,8 +2,8 @@
 
 use super::synthetic::{self, fail, small, small_runs, write};
 use crate::analysis::verdict::{Verdict, judge};
+use crate::inference::Change;
 use crate::{Comparison, Rivals, compare, comparison as text, comparison_json, comparison_markdown};
-use gclab_inference::Change;
 use gclab_results::{RunPhase, RunPhases, RunRecord, Status};
 use std::collections::BTreeSet;
 use tempfile::tempdir;

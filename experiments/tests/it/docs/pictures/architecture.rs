@@ -13,15 +13,14 @@ pub(super) struct Crate {
 }
 
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
-const PLACES: [(&str, u32, f64, f64); 20] = [
+const PLACES: [(&str, u32, f64, f64); 19] = [
     ("experiments", 0, 0.0, 5.0),
     ("experiments/shipped", 1, 0.0, 1.5),
     ("experiments/programs", 2, 0.5, 1.0),
     ("experiments/sweep", 2, 1.75, 1.0),
     ("collectors/proof", 2, 2.9, 1.0),
-    ("results/report", 2, 4.0, 1.0),
+    ("results/report", 3, 4.0, 1.0),
     ("core/log", 3, 0.0, 1.35),
-    ("results/inference", 3, 3.6, 0.8),
     ("collectors", 4, 0.0, 1.0),
     ("core/flags", 4, 1.0, 1.0),
     ("workloads", 4, 2.0, 1.0),

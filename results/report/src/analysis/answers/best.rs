@@ -5,14 +5,14 @@
 //! difference means anything follows from the interval of the ratio. Choosing the best of many
 //! settings flatters the winner a little; with few runs and many settings the interval is too
 //! narrow rather than too wide, which the report says. The leads on several workloads are judged
-//! together ([`gclab_inference::findings`]), as one in twenty intervals misses by design. A
+//! together ([`crate::inference::findings`]), as one in twenty intervals misses by design. A
 //! configuration with a failed run cannot be best.
 
 use crate::format::{self, counted, list, mean_and_interval};
+use crate::inference::{Ratio, Spread, findings, log_variance, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Ratio, Spread, findings, log_variance, ratio_of_means};
 use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
@@ -314,7 +314,7 @@ fn uncertain(contested: &[(&Answer<'_>, &Alternative<'_>)], certain: &[bool]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gclab_inference::Interval;
+    use crate::inference::Interval;
 
     fn lead(ends: Option<(f64, f64)>, chance: Option<f64>) -> Option<Ratio> {
         Some(Ratio {

@@ -10,10 +10,10 @@
 use super::settings::{Setting, least, settings};
 use crate::analysis::panels::split_axes;
 use crate::format::{self, list};
+use crate::inference::Ratio;
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{ARGS, HEAP, Summary, WorkloadRuns};
-use gclab_inference::Ratio;
 use gclab_results::Axis;
 use gclab_words::size::read_number;
 

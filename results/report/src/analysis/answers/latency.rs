@@ -8,10 +8,10 @@
 use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Point, Series};
 use crate::format::{self, list, median_and_range};
+use crate::inference::{Spread, log_variance, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Spread, log_variance, ratio_of_means};
 use gclab_results::order::Arrange;
 
 /// The percentiles of the table and of the chart.

@@ -11,10 +11,10 @@ use crate::analysis::places::Places;
 use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, Forest, ForestRow, Point, Series};
 use crate::format::{self, capital, counted, list};
+use crate::inference::Ratio;
 use crate::metric::Metric;
 use crate::power;
 use crate::summary::{Summary, WorkloadRuns};
-use gclab_inference::Ratio;
 use gclab_results::order::Arrange;
 
 /// The most settings in a chart without a horizontal axis of numbers; the best ones are drawn.

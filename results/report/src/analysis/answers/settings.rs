@@ -1,8 +1,8 @@
 //! Settings: a collector with a value for each swept flag, over several workloads.
 
+use crate::inference::{Ratio, Sample, geometric_mean_of_ratios, log_variance};
 use crate::metric::Metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Ratio, Sample, geometric_mean_of_ratios, log_variance};
 
 /// A setting and its configurations on all workloads.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use super::contenders::{contender, contenders, reason};
 use crate::format::{self, list, times};
+use crate::inference::{Ratio, Sample, geometric_mean_of_ratios};
 use crate::metric::Metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Ratio, Sample, geometric_mean_of_ratios};
 
 /// The answer of a sweep over multiples of the least heap.
 #[derive(Debug)]

@@ -8,10 +8,10 @@
 use super::effect::{Effect, Times};
 use super::families::{SHARING_FLAGS, concerns, decisions, is_off, is_on, off, one, shared_any, sharing_words};
 use crate::format;
+use crate::inference::{Ratio, Sample, findings, geometric_mean_of_ratios, log_variance, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Ratio, Sample, findings, geometric_mean_of_ratios, log_variance, ratio_of_means};
 use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
@@ -330,7 +330,7 @@ fn remaining(judged: &[(String, Ratio)], wanted: Effect) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gclab_inference::Interval;
+    use crate::inference::Interval;
 
     /// One family in twenty lies beyond its interval by chance: among several that is no exception.
     #[test]

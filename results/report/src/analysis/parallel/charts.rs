@@ -10,9 +10,9 @@ use super::families::{is_on, off, one};
 use crate::analysis::subject::runs_of;
 use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::{self, median_and_range};
+use crate::inference::ratio_of_means;
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
-use gclab_inference::ratio_of_means;
 use gclab_words::size::read_number;
 
 /// With at least this many values of `-N`, they lie on the horizontal axis.

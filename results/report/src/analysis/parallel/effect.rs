@@ -1,7 +1,7 @@
 //! The effect of a setting on the time: a ratio of times, and what can be said of it.
 
+use crate::inference::{RUNS_FOR_INTERVAL, Ratio};
 use crate::power;
-use gclab_inference::{RUNS_FOR_INTERVAL, Ratio};
 
 /// The effect of a setting on the time, compared with its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

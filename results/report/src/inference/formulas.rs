@@ -1,8 +1,8 @@
 //! Each formula against values from other sources: SciPy's t quantiles, and calculation by hand.
 
-use crate::order::{nearest_rank, quantile};
-use crate::ratio::{Welch, geometric_mean_of_ratios, ratio_of_means};
-use crate::sample::{Interval, Sample, Spread};
+use crate::inference::order::{nearest_rank, quantile};
+use crate::inference::ratio::{Welch, geometric_mean_of_ratios, ratio_of_means};
+use crate::inference::sample::{Interval, Sample, Spread};
 
 fn spread(values: &[f64]) -> Spread {
     Spread::of(values.iter().copied()).expect("values")

@@ -3,9 +3,9 @@
 //! Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013), for ratios
 //! as effect sizes; Fieller, "Some problems in interval estimation" (1954), for the interval.
 
-use crate::bootstrap::{MANY, RESAMPLES, Resampler, ends};
-use crate::distributions::{both_tails, quantile_975};
-use crate::sample::{Interval, RUNS_FOR_INTERVAL, Sample, Spread};
+use crate::inference::bootstrap::{MANY, RESAMPLES, Resampler, ends};
+use crate::inference::distributions::{both_tails, quantile_975};
+use crate::inference::sample::{Interval, RUNS_FOR_INTERVAL, Sample, Spread};
 
 /// From this number of runs on, the interval of a geometric mean is that of resamples. Resamples of
 /// fewer runs are too much alike; Welch's interval then takes their place.

@@ -11,8 +11,8 @@
 //! degrees of freedom of the pilot: that interval covers as promised even though the number of runs
 //! depends on the pilot (Stein, "A two-sample test for a linear hypothesis", 1945).
 
-use crate::distributions::quantile;
-use crate::sample::{RUNS_FOR_INTERVAL, Spread};
+use crate::inference::distributions::quantile;
+use crate::inference::sample::{RUNS_FOR_INTERVAL, Spread};
 
 /// The 80 % quantile of the normal distribution: four of five experiments show the difference.
 const POWER_80: f64 = 0.841_621_233_572_914_4;
@@ -91,8 +91,8 @@ pub fn runs_needed(pilot: &[f64], precision: f64, confidence: f64) -> Option<usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
-    use crate::ratio::ratio_of_means;
+    use crate::inference::noise::Noise;
+    use crate::inference::ratio::ratio_of_means;
 
     /// For many runs t is 1.96, and n = 7.85 v / ln(1 + d)². Two samples with a coefficient of
     /// variation of 10 % and a difference of 5 %: 7.849 · 0.02 / 0.00238 = 65.9; t adds two.

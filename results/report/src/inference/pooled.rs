@@ -7,10 +7,10 @@
 //! more than the first of their configuration. Even a single run then has an interval.
 //!
 //! The intervals are those of ratios of geometric means. They decide what is worth another run; a
-//! figure for a table has an interval of its own runs ([`crate::ratio_of_means`]).
+//! figure for a table has an interval of its own runs ([`crate::inference::ratio_of_means`]).
 
-use crate::distributions::quantile;
-use crate::sample::Interval;
+use crate::inference::distributions::quantile;
+use crate::inference::sample::Interval;
 
 /// The spread that several samples share: that of the logarithms of their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,7 +75,7 @@ fn mean_log(sample: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::inference::noise::Noise;
 
     /// By hand: the logarithms of the first sample are 0 and 2, of the second 0, 3 and 3, so the
     /// squares are 2 and 6, and the degrees of freedom 1 and 2. t(0.975, 3) is 3.182446305284263.

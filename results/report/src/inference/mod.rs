@@ -1,7 +1,7 @@
 //! Conclusions from samples of runs: intervals, ratios, changes, the number of runs that are
 //! needed, drift and outliers.
 //!
-//! This crate knows no records, no collectors and no formats: it takes numbers and returns numbers.
+//! This module knows no records, no collectors and no formats: it takes numbers and returns numbers.
 //! Reports, `gclab compare` and sweeps share it.
 //!
 //! Terms: a *figure* is one number of one run. A *run* is one process, and the unit of all
@@ -29,8 +29,6 @@
 //!
 //! `coverage.rs` measures how often each interval contains the true value;
 //! `docs/statistics.md` has the table, the formulas and the sources.
-
-#![forbid(unsafe_code)]
 
 mod bootstrap;
 mod change;

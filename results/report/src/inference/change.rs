@@ -10,10 +10,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::distributions::quantile;
-use crate::ratio::chance;
-use crate::runs::runs_to_see;
-use crate::sample::{Interval, RUNS_FOR_INTERVAL};
+use crate::inference::distributions::quantile;
+use crate::inference::ratio::chance;
+use crate::inference::runs::runs_to_see;
+use crate::inference::sample::{Interval, RUNS_FOR_INTERVAL};
 
 /// The change of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +95,7 @@ impl Change {
     /// The number of runs of each sample with which four of five experiments would decide: whether
     /// there is a change of the share `threshold` or more, or none. It follows from the ratio and
     /// the spread of the runs that are there. `None` with too few runs, and if more than
-    /// [`crate::MOST_RUNS`] would be needed, as they are close to the threshold.
+    /// [`crate::inference::MOST_RUNS`] would be needed, as they are close to the threshold.
     pub fn runs_to_decide(&self, threshold: f64) -> Option<usize> {
         let (error, _) = self.error?;
         let (log, edge) = (self.ratio().ln().abs(), threshold.ln_1p());
@@ -281,7 +281,7 @@ mod tests {
     /// 95 of 100 intervals contain it, and they are narrow.
     #[test]
     fn paired_intervals_cover_the_true_ratio() {
-        let mut noise = crate::noise::Noise::new(11);
+        let mut noise = crate::inference::noise::Noise::new(11);
         let mut normal = move || noise.normal();
         let (mut covered, mut widest, trials) = (0, 0.0, 2000);
         for _ in 0..trials {

@@ -8,8 +8,8 @@
 //! configurations. In shuffled rounds each configuration has runs early and late, so drift makes
 //! intervals wider, but favours none.
 
-use crate::distributions::quantile_975;
-use crate::sample::Interval;
+use crate::inference::distributions::quantile_975;
+use crate::inference::sample::Interval;
 
 /// Fewer degrees of freedom than this say nothing about a line.
 const LEAST_DEGREES: usize = 5;

@@ -19,9 +19,9 @@
 //! The estimate of a setting with few runs lies between its own mean and what the flags alone would
 //! make: it is *shrunk*. So the best of many such estimates is less of a lucky one. Estimates
 //! decide what is worth another run. The answer to a user has runs of its own
-//! ([`crate::ratio_of_means`]).
+//! ([`crate::inference::ratio_of_means`]).
 
-use crate::cholesky::{Cholesky, product};
+use crate::inference::cholesky::{Cholesky, product};
 
 /// The correlation of the effects of two values that are neighbours in an order.
 const NEIGHBOURS: f64 = 0.7;
@@ -251,7 +251,7 @@ impl<'k> Fit<'k> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::inference::noise::Noise;
 
     /// A grid of five sizes and two names, where the size alone matters, with one run of each
     /// setting: the estimates are nearer to the truth than the runs are.

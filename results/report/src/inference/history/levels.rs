@@ -14,7 +14,7 @@ use super::chance;
 use super::partition::{Partition, Sums};
 use super::point::Point;
 use super::statistic::{extra, strongest};
-use crate::several::FALSE_SHARE;
+use crate::inference::several::FALSE_SHARE;
 
 /// The levels of a history, if it has a change at all.
 #[derive(Debug, Clone, PartialEq)]

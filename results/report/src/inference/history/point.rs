@@ -1,8 +1,8 @@
 //! The figure of each folder, the size of each change with its interval, and the change of the last
 //! folder.
 
-use crate::change::{Change, moments};
-use crate::sample::RUNS_FOR_INTERVAL;
+use crate::inference::change::{Change, moments};
+use crate::inference::sample::RUNS_FOR_INTERVAL;
 
 /// With fewer degrees of freedom, the scatter of the folders is known too badly to judge by it. The
 /// scatter of their runs then stands for it, as in a comparison of two folders.

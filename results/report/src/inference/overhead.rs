@@ -11,9 +11,9 @@
 //! numerators and baseline together. The least of several means is itself a little too low by
 //! chance, and the figure as much too high; more runs make it less.
 
-use crate::bootstrap::{MANY, RESAMPLES, Resampler, ends};
-use crate::ratio::Ratio;
-use crate::sample::Interval;
+use crate::inference::bootstrap::{MANY, RESAMPLES, Resampler, ends};
+use crate::inference::ratio::Ratio;
+use crate::inference::sample::Interval;
 
 /// With fewer runs of a configuration, less than 90 of 100 intervals would contain the overhead.
 pub const RUNS_FOR_OVERHEAD: usize = 4;
@@ -236,7 +236,7 @@ mod tests {
     /// cost without collections go together, as those of one configuration do.
     #[test]
     fn intervals_of_many_runs_are_those_of_resamples() {
-        let mut noise = crate::noise::Noise::new(5);
+        let mut noise = crate::inference::noise::Noise::new(5);
         let mut runs = |n: usize, mean: f64| -> Vec<Cost> {
             let mut cost = || {
                 let collections = 0.3 + 0.1 * noise.normal();

@@ -15,9 +15,9 @@
 //! Resamples are drawn by a generator with a fixed seed, so that a report of the same runs has the
 //! same figures.
 
-use crate::distributions::{normal_below, quantile_975};
-use crate::order::{quantile, rank};
-use crate::sample::Interval;
+use crate::inference::distributions::{normal_below, quantile_975};
+use crate::inference::order::{quantile, rank};
+use crate::inference::sample::Interval;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -268,7 +268,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::nearest_rank;
+    use crate::inference::order::nearest_rank;
 
     /// The formula for many runs has the ends of the interval of resamples, whose own noise is a
     /// few places.

@@ -1,8 +1,8 @@
 //! A figure over the runs of one configuration: its values, their description, and the interval of
 //! its mean.
 
-use crate::distributions::quantile_975;
-use crate::order::quantile;
+use crate::inference::distributions::quantile_975;
+use crate::inference::order::quantile;
 
 /// With fewer runs there is no interval: that of two runs would span a hundred deviations.
 pub const RUNS_FOR_INTERVAL: usize = 3;

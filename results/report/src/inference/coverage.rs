@@ -1,17 +1,17 @@
 //! How often does each interval contain the true value? Experiments with known answers, many times.
 //!
 //! The table of `docs/statistics.md` is made from these counts: `UPDATE_DOCS=1 cargo test -p
-//! gclab-inference`. They are seeded, so each run of the tests has the same counts.
+//! gclab-report`. They are seeded, so each run of the tests has the same counts.
 
-use crate::bootstrap::{
+use crate::inference::bootstrap::{
     RUNS_FOR_MEDIAN, between, ends, interval_of_median, interval_of_percentile, of_medians, percentiles,
     runs_for_percentile,
 };
-use crate::noise::Noise;
-use crate::overhead::{Cost, Costs, RUNS_FOR_OVERHEAD, intervals};
-use crate::pages::assert_in_docs;
-use crate::ratio::{geometric_mean_by, ratio_of_means};
-use crate::sample::{Interval, Sample, Spread};
+use crate::inference::noise::Noise;
+use crate::inference::overhead::{Cost, Costs, RUNS_FOR_OVERHEAD, intervals};
+use crate::inference::pages::assert_in_docs;
+use crate::inference::ratio::{geometric_mean_by, ratio_of_means};
+use crate::inference::sample::{Interval, Sample, Spread};
 use std::fmt::Write;
 
 /// The numbers of runs of the table.

@@ -7,7 +7,7 @@
 //! few runs have a small MAD by chance. Nothing is left out of any statistic: a run that stands
 //! apart is named, so that a reader can look at it.
 
-use crate::order::quantile;
+use crate::inference::order::quantile;
 
 /// With fewer runs the median of the deviations says little.
 pub const RUNS_FOR_OUTLIERS: usize = 5;

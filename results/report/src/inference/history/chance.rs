@@ -5,7 +5,7 @@
 
 use super::partition::Sums;
 use super::statistic::{extra, most_changes, strongest};
-use crate::noise::Noise;
+use crate::inference::noise::Noise;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 

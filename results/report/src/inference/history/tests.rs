@@ -4,7 +4,7 @@
 use super::partition::{Sums, partitions};
 use super::statistic::{extra, strongest};
 use super::{Point, chance, changes, large, last_change, levels};
-use crate::noise::Noise;
+use crate::inference::noise::Noise;
 
 /// The annual flow of the Nile at Aswan from 1871 to 1970 (Cobb, 1978): the dam of 1898 shows.
 const NILE: [f64; 100] = [
@@ -248,7 +248,7 @@ fn false_changes_and_power() {
         );
     }
     println!("{table}");
-    crate::pages::assert_in_docs("history", table.trim_end());
+    crate::inference::pages::assert_in_docs("history", table.trim_end());
 }
 
 /// The chances of the distribution itself: of noise, one history in twenty is below 5 %.
