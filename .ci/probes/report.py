@@ -1,12 +1,11 @@
 """Drives reports in a browser as a reader does, by pointer and by keyboard.
 
-    report.py BROWSER PAGES PICTURES OUT
+    report.py BROWSER PAGES OUT
 
 PAGES is a folder with the pages of the test `look`: small.html, large.html and many.html, which has
-more than 10 000 runs. PICTURES is a folder of SVG files. Pictures of the pages are left in OUT.
+more than 10 000 runs. Pictures of the pages are left in OUT.
 """
 
-import glob
 import os
 import sys
 import time
@@ -18,7 +17,7 @@ LOAD_SECONDS = 60
 STEP_SECONDS = 30
 MOST_ELEMENTS = 30_000
 
-browser_path, pages, pictures, out = sys.argv[1:]
+browser_path, pages, out = sys.argv[1:]
 wrong = []
 
 
@@ -217,15 +216,6 @@ with sync_playwright() as playwright:
         without_scripts(browser, name)
     many_runs(browser)
     without_scripts(browser, "many")
-    files = sorted(glob.glob(f"{pictures}/*.svg"))
-    check(files, f"no SVG file in {pictures}")
-    page = browser.new_page(viewport={"width": 800, "height": 600})
-    for file in files:
-        page.goto(f"file://{os.path.abspath(file)}")
-        check(page.evaluate("document.documentElement.localName") == "svg", f"{file} is no SVG")
-        check(page.evaluate("document.querySelector('svg svg').getBBox().width") > 0, f"{file} is empty")
-    print(f"{len(files)} SVG files")
-    page.screenshot(path=f"{out}/report-chart.png")
     browser.close()
 
 for message in wrong:

@@ -23,9 +23,6 @@ pub(crate) struct ReportArguments {
     /// Print the report in this format [default: a table, and report.html is written anew]
     #[arg(long)]
     format: Option<Format>,
-    /// Also write every chart as an SVG file into this folder, for a paper or a talk
-    #[arg(long, value_name = "FOLDER")]
-    svg: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -36,17 +33,11 @@ enum Format {
     Markdown,
     /// A line for each run that was timed
     Csv,
-    /// The same as a Parquet file, in a build with the feature `parquet`
-    Parquet,
-    /// All charts as one Vega-Lite specification with the data inside
-    Vega,
-    /// Heap profiles: a line for each band of each census
-    ProfileCsv,
 }
 
 pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
     let reader = match arguments.format {
-        Some(Format::Csv | Format::Parquet) => Reader::for_tables(),
+        Some(Format::Csv) => Reader::for_tables(),
         _ => Reader::for_reports(),
     };
     let opened = match open_by(&arguments.folders, &reader, MOST) {
@@ -55,17 +46,9 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
     };
     let first = opened[0].path().to_owned();
     let folders = put_together(opened);
-    if let Some(folder) = &arguments.svg
-        && let Err(message) = write_pictures(&folders, folder)
-    {
-        return refuse(message);
-    }
     match arguments.format {
         Some(Format::Markdown) => print(&gclab_report::markdown(&folders)),
         Some(Format::Csv) => print_by(|to| gclab_report::write_csv(&folders, to)),
-        Some(Format::Parquet) => print_parquet(&folders),
-        Some(Format::Vega) => print(&gclab_report::vega(&folders)),
-        Some(Format::ProfileCsv) => print(&gclab_report::profile_csv(&folders)),
         format => {
             let (page, tables) = gclab_report::html_and_tables(&folders);
             let written = write_page(&page, &first);
@@ -123,36 +106,6 @@ fn open_by(folders: &[PathBuf], reader: &Reader, most: usize) -> Result<Vec<Resu
         opened.push(results);
     }
     Ok(opened)
-}
-
-/// Prints the Parquet file. A terminal would show bytes that are no text.
-#[cfg(feature = "parquet")]
-fn print_parquet(results: &[Results]) -> ExitCode {
-    if std::io::stdout().is_terminal() {
-        return refuse("--format parquet: the file is not for a terminal; add `> runs.parquet`");
-    }
-    crate::common::print_bytes(&gclab_report::parquet(results))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn print_parquet(_: &[Results]) -> ExitCode {
-    refuse(
-        "--format parquet: this gclab was built without it. Build one with `cargo build --release --features parquet`, \
-         or use --format csv, which has the same table",
-    )
-}
-
-/// Writes every chart as a file, and prints their number.
-fn write_pictures(results: &[Results], folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder)
-        .map_err(|error| format!("--svg {}: cannot make the folder: {error}", folder.display()))?;
-    let files = gclab_report::svg_files(results);
-    for (name, content) in &files {
-        let path = folder.join(name);
-        fs::write(&path, content).map_err(|error| format!("{}: cannot write the chart: {error}", path.display()))?;
-    }
-    tell!("{}: {} charts", folder.display(), files.len());
-    Ok(())
 }
 
 /// Writes `report.html` of one folder.

@@ -35,45 +35,6 @@ fn every_format() {
 }
 
 #[test]
-fn charts_for_other_programs() {
-    let bench = measured();
-    let vega = bench.gclab(&["report", "base", "--format", "vega"]).exits(0).stdout;
-    let vega: serde_json::Value = serde_json::from_str(&vega).unwrap();
-    assert!(!vega["concat"].as_array().unwrap().is_empty());
-    let done = bench.gclab(&["report", "base", "--svg", "charts/all"]).exits(0);
-    let charts = fs::read_dir(bench.path().join("charts/all")).unwrap().count();
-    assert_eq!(charts, vega["concat"].as_array().unwrap().len());
-    assert!(
-        done.stderr.contains(&format!("charts/all: {charts} charts")),
-        "{}",
-        done.all()
-    );
-    fs::write(bench.path().join("file"), "").unwrap();
-    let refused = bench.gclab(&["report", "base", "--svg", "file"]).exits(2);
-    assert!(
-        refused
-            .stderr
-            .starts_with("gclab: --svg file: cannot make the folder: "),
-        "{}",
-        refused.all()
-    );
-}
-
-/// The crates of Parquet are a feature. A build without it says how to get it.
-#[test]
-#[cfg(not(feature = "parquet"))]
-fn parquet_is_a_feature() {
-    let bench = measured();
-    let refused = bench.gclab(&["report", "base", "--format", "parquet"]).exits(2);
-    assert_eq!(refused.stdout, "");
-    assert!(
-        refused.stderr.contains("--features parquet") && refused.stderr.contains("--format csv"),
-        "{}",
-        refused.all()
-    );
-}
-
-#[test]
 fn a_page_that_cannot_be_written_costs_no_table() {
     let bench = measured();
     // A folder in the place of the page stops even root.

@@ -58,10 +58,8 @@ pub use analysis::checksums::{disagreements, untimed_disagreements};
 pub use analysis::compare::{Comparison, Rivals, compare, compare_builds};
 pub use analysis::history::{History, Order, history as history_of};
 pub use folder::{Failures, Reader, Results, Strays, put_together};
-#[cfg(feature = "parquet")]
-pub use render::parquet;
 pub use render::{
     HeapMapFacts, TimelineFacts, comparison, comparison_json, comparison_markdown, csv, heap_map_page, history,
-    history_json, history_markdown, html, html_and_tables, markdown, profile_csv, profile_line, profile_page,
-    svg_files, terminal, timeline_page, vega, write_csv,
+    history_json, history_markdown, html, html_and_tables, markdown, profile_line, profile_page, terminal,
+    timeline_page, write_csv,
 };

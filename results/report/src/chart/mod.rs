@@ -14,5 +14,5 @@ pub(crate) use line::{Chart, ChartSet};
 pub(crate) use scale::{linear_ticks, log_ticks};
 pub(crate) use series::{Point, Series};
 pub(crate) use stack::{ALONE_COLOURS, BAND_COLOURS, Band, Stack, View};
-pub(crate) use style::{colour_of, escape, plain, swatch};
+pub(crate) use style::{escape, swatch};
 pub(crate) use subject::Subject;

@@ -46,11 +46,6 @@ pub(crate) fn swatch(style: usize) -> String {
     )
 }
 
-/// The colour of a style on a light page.
-pub(crate) fn colour_of(style: usize) -> &'static str {
-    COLOURS[style % COLOURS.len()]
-}
-
 /// The colour of a style.
 pub(super) fn colour(style: usize) -> String {
     let index = style % COLOURS.len();
@@ -64,25 +59,6 @@ pub(super) fn dashes(style: usize) -> &'static str {
     } else {
         ""
     }
-}
-
-/// Replaces the variables of a chart by their defaults, and the colour of the page by black.
-/// Programs other than browsers know neither.
-pub(crate) fn plain(svg: &str) -> String {
-    let mut plain = String::with_capacity(svg.len());
-    let mut rest = svg;
-    while let Some((before, after)) = rest.split_once("var(--") {
-        let Some((variable, behind)) = after.split_once(')') else {
-            break;
-        };
-        plain.push_str(before);
-        plain.push_str(variable.split_once(',').map_or("#000", |(_, colour)| colour));
-        rest = behind;
-    }
-    plain.push_str(rest);
-    plain
-        .replace("\"currentColor\"", "\"#1b1f24\"")
-        .replace("\"system-ui, sans-serif\"", "\"sans-serif\"")
 }
 
 /// Escapes text for HTML and SVG, inside elements and attributes.

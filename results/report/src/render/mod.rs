@@ -10,17 +10,11 @@ mod history;
 mod html;
 mod html_table;
 mod markdown;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod pictures;
-mod profile_csv;
 mod profile_page;
 mod rivals;
-mod svg;
 mod terminal;
 mod text_table;
 mod timeline;
-mod vega;
 
 pub use comparison::{comparison, comparison_json, comparison_markdown};
 pub use csv::{csv, write_csv};
@@ -28,13 +22,8 @@ pub use heap_map::{HeapMapFacts, heap_map_page};
 pub use history::{history, history_json, history_markdown};
 pub use html::{html, html_and_tables};
 pub use markdown::markdown;
-#[cfg(feature = "parquet")]
-pub use parquet::parquet;
-pub use profile_csv::profile_csv;
 pub use profile_page::{profile_line, profile_page};
-pub use svg::svg_files;
 pub use terminal::terminal;
 #[cfg(test)]
 pub(crate) use terminal::terminal_within;
 pub use timeline::{TimelineFacts, timeline_page};
-pub use vega::vega;

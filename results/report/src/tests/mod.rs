@@ -14,7 +14,6 @@ mod overhead;
 mod own;
 mod parallel;
 mod pauses;
-mod pictures;
 mod profiles;
 mod report;
 mod rivals;

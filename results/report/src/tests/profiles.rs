@@ -7,7 +7,7 @@ use crate::analysis::profiles::profiled as profiled_runs;
 use crate::folder::Results;
 use crate::render::terminal_within;
 use crate::summary::Summary;
-use crate::{compare, comparison, csv, html, markdown, profile_csv, untimed_disagreements};
+use crate::{compare, comparison, csv, html, markdown, untimed_disagreements};
 use gclab_results::{HeapProfile, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
@@ -193,40 +193,6 @@ fn a_biography_is_in_the_order_of_a_life() {
 }
 
 #[test]
-fn all_bands_of_all_censuses_as_csv() {
-    let (_parent, dir) = folder(&profiled().1);
-    let text = profile_csv(std::slice::from_ref(&dir));
-    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().expect("a header").clone();
-    let column = |name: &str| {
-        header
-            .iter()
-            .position(|h| h == name)
-            .unwrap_or_else(|| panic!("no column {name}"))
-    };
-    let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
-    let bands: usize = dir
-        .profiled()
-        .iter()
-        .flat_map(|run| &run.record.profile.as_ref().expect("a profile").censuses)
-        .map(|census| census.bands.len())
-        .sum();
-    assert_eq!(rows.len(), bands);
-    let peaks: u64 = rows
-        .iter()
-        .filter(|row| &row[column("peak")] == "true" && &row[column("profile_flags")] == "-hb")
-        .map(|row| row[column("bytes")].parse::<u64>().expect("bytes"))
-        .sum();
-    assert_eq!(peaks, 167 << 10);
-    let marked = rows
-        .iter()
-        .find(|row| &row[column("marker")] == "built")
-        .expect("a marker");
-    assert_eq!((&marked[column("census")], &marked[column("flag_A")]), ("15", "1m"));
-    assert_eq!(profile_csv(&[]).lines().count(), 1, "no folder, a header");
-}
-
-#[test]
 fn failures_and_profiles_of_nothing() {
     let (_, mut runs) = profiled();
     let last = runs.len() - 1;
@@ -327,9 +293,6 @@ fn hostile_names_stay_text() {
     assert!(!page.contains("<img") && page.matches("</script").count() == 2);
     let markdown = markdown(std::slice::from_ref(&dir));
     assert!(!markdown.contains("<img"));
-    let csv = profile_csv(std::slice::from_ref(&dir));
-    let mut lines = ::csv::Reader::from_reader(csv.as_bytes());
-    assert!(lines.records().all(|row| row.is_ok()));
     let table = terminal_within(&dir, None);
     assert!(table.contains("</script>"), "{table}");
 }

@@ -6,7 +6,7 @@ use crate::analysis::pauses::pause_rows;
 use crate::chart::{Chart, Point, Series};
 use crate::folder::{Results, kept};
 use crate::summary::Summary;
-use crate::{csv, html, markdown, profile_page, svg_files, terminal, vega};
+use crate::{csv, html, markdown, profile_page, terminal};
 use gclab_results::{Manifest, ResultsDir, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
@@ -459,14 +459,6 @@ fn look() {
     let (manifest, runs) = synthetic::profiled();
     let profiles = parent.path().join("profiles");
     let profiled = write(&profiles, manifest, &runs);
-    let charts = out.join("charts");
-    std::fs::create_dir_all(&charts).unwrap();
-    let pictured = [large, profiled];
-    for (name, content) in svg_files(&pictured) {
-        std::fs::write(charts.join(name), content).unwrap();
-    }
-    std::fs::write(out.join("charts.vl.json"), vega(&pictured)).unwrap();
-    let [large, profiled] = pictured;
     std::fs::write(out.join("profiles.html"), html(&[profiled])).unwrap();
     std::fs::write(out.join("small.html"), html(&[small])).unwrap();
     std::fs::write(out.join("large.html"), html(&[large])).unwrap();
