@@ -103,9 +103,9 @@ impl Change {
         // A change at or beyond the threshold must exclude 1 (an interval of 95 %). One within it
         // must lie within the threshold on both sides (an interval of 90 %).
         if log >= edge {
-            runs_to_see(variance, log, 0.95)
+            runs_to_see(variance, log, 0.95, crate::inference::runs::MOST_RUNS)
         } else {
-            runs_to_see(variance, edge - log, 0.9)
+            runs_to_see(variance, edge - log, 0.9, crate::inference::runs::MOST_RUNS)
         }
     }
 

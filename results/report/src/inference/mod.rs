@@ -37,6 +37,7 @@ mod cholesky;
 mod coverage;
 mod distributions;
 mod drift;
+pub mod effect;
 #[cfg(test)]
 mod formulas;
 mod history;

@@ -37,17 +37,17 @@ pub fn log_variance(spread: &Spread) -> Option<f64> {
 /// `difference`; `variance` is the sum of their [`log_variance`]. `None` if it is more than
 /// [`MOST_RUNS`].
 pub fn runs_for(variance: f64, difference: f64) -> Option<usize> {
-    runs_to_see(variance, difference.ln_1p(), 0.95)
+    runs_to_see(variance, difference.ln_1p(), 0.95, MOST_RUNS)
 }
 
 /// The number of runs with which the interval of a logarithm excludes a point at this distance, in
 /// four of five experiments; `variance` is that of one run. `None` if it is more than
-/// [`MOST_RUNS`].
-pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64) -> Option<usize> {
+/// `most`.
+pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64, most: usize) -> Option<usize> {
     let t = |n: usize| quantile(f64::midpoint(1.0, confidence), (n - 1) as f64);
     let enough = |n: usize| (t(n) + POWER_80).powi(2) * variance <= n as f64 * distance.powi(2);
     // The condition holds from one number on.
-    let (mut low, mut high) = (RUNS_FOR_INTERVAL, MOST_RUNS);
+    let (mut low, mut high) = (RUNS_FOR_INTERVAL, most);
     if !enough(high) {
         return None;
     }

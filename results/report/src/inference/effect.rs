@@ -1,0 +1,405 @@
+//! The one effect size: the ratio of a figure between two samples of runs, with its interval.
+//!
+//! Everything is on logarithms: figures are positive, their noise is a share of them, and a ratio
+//! and its inverse weigh the same. The estimate is the ratio of the geometric means, and the
+//! geometric mean is the centre of a sample in all tables and charts, so that `base × ratio = new`
+//! holds for the figures that a reader sees.
+//!
+//! Where the rounds of both samples were interleaved (*blocks* of the design), runs are compared in
+//! pairs: a disturbance of a round falls on both and cancels. The interval is Student's t on the
+//! differences of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's
+//! interval. Noise with a heavy tail or two modes widens both: each sample has the same tail.
+//! `results/reference/statistics.md` has the measured coverage.
+//!
+//! Source: Kalibera and Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013), for ratios
+//! as effect sizes.
+
+use crate::inference::distributions::{both_tails, quantile};
+use crate::inference::runs::runs_to_see;
+use crate::inference::sample::{Interval, RUNS_FOR_INTERVAL};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The values of a figure, each with the round of its run.
+pub type Rounds = [(u32, f64)];
+
+/// How the runs of two samples were ordered in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The rounds of both alternated: runs of the same round are a pair.
+    Interleaved,
+    /// One sample was measured after the other.
+    Sequential,
+}
+
+/// The ratio of a figure between two samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "Figures")]
+pub struct Effect {
+    /// The geometric mean of the base.
+    pub base: f64,
+    /// The geometric mean of the new sample.
+    pub new: f64,
+    /// The number of pairs, or of runs of the smaller sample.
+    pub runs: usize,
+    /// The standard error of the ratio's logarithm and its degrees of freedom; absent with too few
+    /// runs.
+    error: Option<(f64, f64)>,
+}
+
+/// An effect in JSON.
+#[derive(Debug, Serialize)]
+struct Figures {
+    base: f64,
+    new: f64,
+    ratio: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    runs: usize,
+}
+
+impl From<Effect> for Figures {
+    fn from(effect: Effect) -> Figures {
+        let ci = effect.ci95();
+        Figures {
+            base: effect.base,
+            new: effect.new,
+            ratio: effect.ratio(),
+            low: ci.map(|ci| ci.low),
+            high: ci.map(|ci| ci.high),
+            runs: effect.runs,
+        }
+    }
+}
+
+/// What would decide an effect that these runs leave open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advice {
+    /// This many runs of each sample would decide in four of five experiments.
+    Runs(usize),
+    /// More runs would hardly help: the program has to run longer, or the machine to be quieter.
+    LessNoise,
+}
+
+/// More runs than this are no advice: a longer program or a quieter machine helps sooner.
+pub const MOST_RUNS: usize = 60;
+
+/// An interval whose ends differ by more than this factor says nothing about the size of an effect.
+const TOO_NOISY: f64 = 2.0;
+
+impl Effect {
+    /// The ratio `new / base`; `None` if a sample is empty or a value is not above 0.
+    pub fn of(base: &Rounds, new: &Rounds, order: Order) -> Option<Effect> {
+        let positive =
+            |sample: &Rounds| !sample.is_empty() && sample.iter().all(|(_, value)| *value > 0.0 && value.is_finite());
+        if !positive(base) || !positive(new) {
+            return None;
+        }
+        let logs = |sample: &Rounds| -> Vec<f64> { sample.iter().map(|(_, value)| value.ln()).collect() };
+        let (logs_base, logs_new) = (logs(base), logs(new));
+        let pairs =
+            Some(differences(base, new)).filter(|pairs| order == Order::Interleaved && is_enough(pairs, base, new));
+        let runs = pairs.as_ref().map_or(base.len().min(new.len()), Vec::len);
+        let (center_base, center_new) = (moments(&logs_base).0, moments(&logs_new).0);
+        let error = (runs >= RUNS_FOR_INTERVAL).then(|| match &pairs {
+            Some(pairs) => ((moments(pairs).1 / runs as f64).sqrt(), (runs - 1) as f64),
+            None => welch(&logs_base, &logs_new),
+        });
+        Some(Effect {
+            base: center_base.exp(),
+            new: center_new.exp(),
+            runs,
+            error,
+        })
+    }
+
+    /// The geometric mean of several effects, such as those on several workloads; `None` without
+    /// any. The interval says how much the runs scatter, not how other workloads would behave.
+    pub fn mean(effects: &[Effect]) -> Option<Effect> {
+        let count = effects.len() as f64;
+        let center = |of: fn(&Effect) -> f64| (effects.iter().map(|effect| of(effect).ln()).sum::<f64>() / count).exp();
+        let errors: Option<Vec<(f64, f64)>> = effects.iter().map(|effect| effect.error).collect();
+        let error = errors.map(|errors| {
+            let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
+            // Welch and Satterthwaite.
+            let uncertain: f64 = errors.iter().map(|(error, degrees)| error.powi(4) / degrees).sum();
+            let degrees = if uncertain > 0.0 {
+                variance * variance / uncertain
+            } else {
+                1.0
+            };
+            (variance.sqrt() / count, degrees.max(1.0))
+        });
+        Some(Effect {
+            base: center(|effect| effect.base),
+            new: center(|effect| effect.new),
+            runs: effects.iter().map(|effect| effect.runs).min()?,
+            error,
+        })
+    }
+
+    /// An effect whose standard error is known from elsewhere, with its degrees of freedom.
+    pub fn with_error(base: f64, new: f64, runs: usize, error: Option<(f64, f64)>) -> Effect {
+        Effect { base, new, runs, error }
+    }
+
+    /// The effect with the scatter of folders: the standard error of the mean of one folder, with
+    /// its degrees of freedom. It replaces the error of the runs where it is larger.
+    #[must_use]
+    pub fn with_scatter(self, scatter: Option<(f64, f64)>) -> Effect {
+        let of_folders = scatter.map(|(error, degrees)| (error * 2f64.sqrt(), degrees));
+        let wider = of_folders.filter(|(error, _)| self.error.is_none_or(|(own, _)| *error > own));
+        Effect {
+            error: wider.or(self.error),
+            ..self
+        }
+    }
+
+    /// New over base.
+    pub fn ratio(&self) -> f64 {
+        self.new / self.base
+    }
+
+    /// The 95 % interval of the ratio; `None` with too few runs.
+    pub fn ci95(&self) -> Option<Interval> {
+        self.interval(0.95)
+    }
+
+    /// The interval of the ratio that leaves `1 - confidence` outside, half of it on each side;
+    /// `None` with too few runs.
+    pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        let factor = self.factor(confidence)?;
+        Some(Interval {
+            low: self.ratio() / factor,
+            high: self.ratio() * factor,
+        })
+    }
+
+    /// Whether the 95 % interval excludes 1; `false` with too few runs.
+    pub fn differs(&self) -> bool {
+        self.ci95().is_some_and(|ci| !ci.contains(1.0))
+    }
+
+    /// Whether the ratio is within the share `threshold` of 1: the 90 % interval lies there whole
+    /// (two one-sided tests of 5 % each: Schuirmann, 1987).
+    pub fn is_within(&self, threshold: f64) -> bool {
+        let near = 1.0 + threshold;
+        self.interval(0.9)
+            .is_some_and(|ci| ci.low >= 1.0 / near && ci.high <= near)
+    }
+
+    /// Whether the interval is so wide that the ratio means nothing: its ends differ by more than a
+    /// factor of two.
+    pub fn is_too_noisy(&self) -> bool {
+        self.ci95().is_some_and(|ci| ci.high > TOO_NOISY * ci.low)
+    }
+
+    /// The least change that would have been told from noise, as a share: its interval of 95 %
+    /// would just exclude 1. `None` with too few runs.
+    pub fn visible(&self) -> Option<f64> {
+        Some(self.factor(0.95)? - 1.0)
+    }
+
+    /// The probability of an effect this large by chance, if there is none; `None` with too few
+    /// runs. It is for judging several effects together, not for tables.
+    pub fn chance(&self) -> Option<f64> {
+        let (error, degrees) = self.error?;
+        let log = self.ratio().ln();
+        Some(if log == 0.0 {
+            1.0
+        } else {
+            both_tails(log / error, degrees)
+        })
+    }
+
+    /// What would decide whether there is an effect of the share `threshold` or more, or none: by
+    /// the ratio and the spread of the runs that are there.
+    pub fn advice(&self, threshold: f64) -> Advice {
+        let Some((error, _)) = self.error else {
+            return Advice::Runs(RUNS_FOR_INTERVAL + 2);
+        };
+        let (log, edge) = (self.ratio().ln().abs(), threshold.ln_1p());
+        let variance = error * error * self.runs as f64;
+        // An effect at or beyond the threshold must exclude 1 (an interval of 95 %). One within it
+        // must lie within the threshold on both sides (an interval of 90 %).
+        let runs = if log >= edge {
+            runs_to_see(variance, log, 0.95, MOST_RUNS)
+        } else {
+            runs_to_see(variance, edge - log, 0.9, MOST_RUNS)
+        };
+        match runs {
+            Some(runs) if runs > self.runs => Advice::Runs(runs),
+            _ => Advice::LessNoise,
+        }
+    }
+
+    /// The end of the interval over the estimate.
+    fn factor(&self, confidence: f64) -> Option<f64> {
+        let (error, degrees) = self.error?;
+        let factor = if error > 0.0 {
+            (quantile(f64::midpoint(1.0, confidence), degrees) * error).exp()
+        } else {
+            1.0
+        };
+        factor.is_finite().then_some(factor)
+    }
+}
+
+/// The differences of the logarithms in the rounds that both samples have.
+fn differences(base: &Rounds, new: &Rounds) -> Vec<f64> {
+    let partners: BTreeMap<u32, f64> = new.iter().copied().collect();
+    let pair = |(round, value): &(u32, f64)| Some(partners.get(round)?.ln() - value.ln());
+    base.iter().filter_map(pair).collect()
+}
+
+/// Whether most runs have a partner. A few failed runs cost their pairs; samples with different
+/// rounds are compared without pairs.
+fn is_enough(pairs: &[f64], base: &Rounds, new: &Rounds) -> bool {
+    pairs.len() >= RUNS_FOR_INTERVAL && 2 * pairs.len() > base.len().max(new.len())
+}
+
+/// The mean and the variance with n - 1.
+pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, squares / (n - 1.0).max(1.0))
+}
+
+/// The standard error of a difference of means and its degrees of freedom, by Welch and
+/// Satterthwaite.
+fn welch(base: &[f64], new: &[f64]) -> (f64, f64) {
+    let of = |sample: &[f64]| (moments(sample).1 / sample.len() as f64, (sample.len() - 1) as f64);
+    let ((a, degrees_a), (b, degrees_b)) = (of(base), of(new));
+    if a + b == 0.0 {
+        return (0.0, degrees_a.min(degrees_b));
+    }
+    let degrees = (a + b).powi(2) / (a * a / degrees_a + b * b / degrees_b);
+    ((a + b).sqrt(), degrees.max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(values: &[f64]) -> Vec<(u32, f64)> {
+        (0..).zip(values.iter().copied()).collect()
+    }
+
+    fn paired(base: &[f64], new: &[f64]) -> Effect {
+        Effect::of(&rounds(base), &rounds(new), Order::Interleaved).expect("an effect")
+    }
+
+    #[track_caller]
+    fn close(a: f64, b: f64) {
+        assert!((a / b - 1.0).abs() < 1e-9, "{a} is not {b}");
+    }
+
+    /// Each round of the new sample takes 1.1 times as long, whatever the round took. Without pairs
+    /// the same figures show nothing.
+    #[test]
+    fn a_disturbance_of_a_round_cancels_only_in_pairs() {
+        let (base, new) = ([1.0, 2.0, 4.0], [1.1, 2.2, 4.4]);
+        let ci = paired(&base, &new).ci95().expect("three pairs");
+        assert!((ci.low - 1.1).abs() < 1e-6 && (ci.high - 1.1).abs() < 1e-6, "{ci:?}");
+        let unpaired = Effect::of(&rounds(&base), &rounds(&new), Order::Sequential).expect("an effect");
+        let ci = unpaired.ci95().expect("three runs");
+        assert!(ci.low < 0.5 && ci.high > 2.0 && unpaired.is_too_noisy(), "{ci:?}");
+    }
+
+    #[test]
+    fn pairs_are_found_in_any_order_and_without_failed_runs() {
+        let (base, mut new) = (rounds(&[1.0, 2.0, 4.0, 3.0]), rounds(&[1.2, 2.1, 4.5, 3.9]));
+        let in_order = Effect::of(&base, &new, Order::Interleaved);
+        new.swap(0, 2);
+        assert_eq!(Effect::of(&base, &new, Order::Interleaved).map(|one| one.runs), Some(4));
+        let error = |effect: Option<Effect>| effect.and_then(|one| one.visible()).expect("an interval");
+        close(error(in_order), error(Effect::of(&base, &new, Order::Interleaved)));
+        new.remove(1);
+        assert_eq!(Effect::of(&base, &new, Order::Interleaved).expect("an effect").runs, 3);
+    }
+
+    /// Differences of the logarithms 0, 0.1 and 0.2: mean 0.1, standard error 0.1 / √3, and
+    /// t(0.975, 2) = 4.302652729749464.
+    #[test]
+    fn pairs_by_hand() {
+        let new: Vec<f64> = [0.0f64, 0.1, 0.2].iter().map(|log| 5.0 * log.exp()).collect();
+        let effect = paired(&[5.0; 3], &new);
+        close(effect.ratio(), 0.1f64.exp());
+        let half = 4.302_652_729_749_464 * 0.1 / 3f64.sqrt();
+        close(effect.ci95().expect("pairs").high, (0.1 + half).exp());
+        close(effect.visible().expect("pairs"), half.exp() - 1.0);
+    }
+
+    /// Logarithms 0, 1, 2 and 0, 2, 4 by hand: variances 1 and 4, error √(5/3), degrees
+    /// (5/3)² / (1/18 + 16/18) = 2.941.
+    #[test]
+    fn welch_by_hand() {
+        let (error, degrees) = welch(&[0.0, 1.0, 2.0], &[0.0, 2.0, 4.0]);
+        close(error, (5.0f64 / 3.0).sqrt());
+        close(degrees, 25.0 / 9.0 / (17.0 / 18.0));
+    }
+
+    #[test]
+    fn few_runs_and_zeros_claim_nothing() {
+        let two = paired(&[1.0, 1.1], &[2.0, 2.1]);
+        assert_eq!((two.ci95(), two.visible(), two.differs()), (None, None, false));
+        let none = |base: &[f64], new: &[f64]| Effect::of(&rounds(base), &rounds(new), Order::Interleaved);
+        assert_eq!(none(&[0.0, 1.0], &[1.0, 1.0]), None);
+        assert_eq!(none(&[], &[1.0]), None);
+        assert_eq!(paired(&[19.0; 3], &[20.0; 3]).visible(), Some(0.0));
+    }
+
+    /// Two workloads with the ratios 2 and 0.5 and the same error: the mean is 1, the error 1/√2 of
+    /// one.
+    #[test]
+    fn the_mean_of_effects_is_geometric() {
+        let noise = [1.0, 1.1, 0.9];
+        let scaled = |by: f64| noise.map(|value| value * by);
+        let (slow, fast) = (paired(&[1.0; 3], &scaled(2.0)), paired(&[1.0; 3], &scaled(0.5)));
+        let mean = Effect::mean(&[slow, fast]).expect("two effects");
+        let center = noise.iter().product::<f64>().cbrt();
+        close(mean.ratio(), center);
+        let ((one, degrees), (both, more)) = (slow.error.expect("runs"), mean.error.expect("runs"));
+        close(both, one / 2f64.sqrt());
+        close(more, 2.0 * degrees);
+        assert_eq!(Effect::mean(&[]), None);
+    }
+
+    #[test]
+    fn the_scatter_of_folders_widens_an_effect_but_never_narrows_it() {
+        let effect = paired(&[1.0, 1.01, 0.99], &[1.05, 1.06, 1.05]);
+        let wide = effect.with_scatter(Some((0.05, 4.0)));
+        assert!(effect.differs() && !wide.differs());
+        assert_eq!(effect.with_scatter(Some((1e-9, 4.0))), effect);
+    }
+
+    /// Advice stays below a hundred runs; beyond that only less noise helps.
+    #[test]
+    fn advice_asks_for_few_runs_or_less_noise() {
+        let noise = |at: usize, by: f64| if at.is_multiple_of(2) { by } else { -by };
+        let of = |log: f64, by: f64| {
+            let new: Vec<f64> = (0..10).map(|at| (log + noise(at, by)).exp()).collect();
+            paired(&[1.0; 10], &new).advice(0.03)
+        };
+        // (t + z)² v ≤ n ln(1.05)² with v = 0.08² · 10/9 holds from 26 runs on.
+        assert_eq!(of(0.05f64.ln_1p(), 0.08), Advice::Runs(26));
+        assert_eq!(of(-(0.05f64.ln_1p()), 0.08), Advice::Runs(26));
+        assert_eq!(of(0.05f64.ln_1p(), 0.3), Advice::LessNoise);
+        assert_eq!(paired(&[1.0; 2], &[1.1; 2]).advice(0.03), Advice::Runs(5));
+    }
+
+    /// The chance of an effect is 5 % where an end of its interval is 1.
+    #[test]
+    fn the_chance_agrees_with_the_interval() {
+        let new: Vec<f64> = [0.0f64, 0.1, 0.2].iter().map(|log| log.exp()).collect();
+        let effect = paired(&[1.0; 3], &new);
+        let chance = effect.chance().expect("three pairs");
+        let ends = effect.interval(1.0 - chance).expect("three pairs");
+        assert!((ends.low - 1.0).abs() < 1e-6, "{ends:?} {chance}");
+        assert_eq!(paired(&[1.0; 3], &[1.1; 3]).chance(), Some(0.0));
+        assert_eq!(paired(&[1.0; 3], &[1.0; 3]).chance(), Some(1.0));
+    }
+}
