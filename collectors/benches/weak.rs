@@ -16,7 +16,7 @@ use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind, Request, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
-use gclab_stats::Phase;
+use gclab_core::stats::Phase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

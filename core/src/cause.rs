@@ -2,8 +2,8 @@
 //! exchange.
 
 use crate::block::OutOfMemory;
-use gclab_stats::Work;
-pub use gclab_stats::{Cause, Request};
+use crate::stats::Work;
+pub use crate::stats::{Cause, Request};
 
 /// The answer to a mutator whose allocator is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

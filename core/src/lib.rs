@@ -41,10 +41,12 @@ mod sampled;
 mod session;
 pub mod sizing;
 pub mod space;
+pub mod stats;
 mod sync;
 pub mod timer;
 pub mod trace;
+pub mod words;
 pub mod workers;
 pub mod world;
 
-pub use gclab_words as words;
+

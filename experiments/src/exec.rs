@@ -17,7 +17,7 @@ use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_flags::{FlagValue, Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request, end_by};
 use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
-use gclab_stats::render;
+use gclab_core::stats::render;
 use gclab_sweep::counters::pauses::PauseCounters;
 use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;

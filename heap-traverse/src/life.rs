@@ -6,7 +6,7 @@ use gclab_core::events::{Event, EventKind, Listener, Occasion};
 use gclab_core::profile::{LifeEvent, SideWords};
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped};
-use gclab_stats::{Collection, Look};
+use gclab_core::stats::{Collection, Look};
 use std::io::Write;
 
 /// Tells the life of the closure that the heap follows

@@ -1,13 +1,14 @@
 //! The figures of a run in its record: totals ([`RunStats`]) and all collections
-//! ([`CollectionRecord`]). They are made from the data of [`gclab_stats`].
+//! ([`CollectionRecord`]). They are made from the data of [`gclab_core::stats`].
 //!
-//! The figures of a collection are the rows of [`gclab_stats::collection_figures!`]. The figures of
+//! The figures of a collection are the rows of [`gclab_core::collection_figures!`]. The figures of
 //! a run are the fields here: each has its documentation, its type, and its value in terms of
 //! [`Statistics`]. The tables of `docs/results.md` come from both.
 
 use crate::schema::{Total, documented};
-use gclab_stats::{Cause, Collection, Cycle, PhaseTimes, Sharing, Slices, Statistics, Times, collection_figures};
-use gclab_words::Bytes;
+use gclab_core::collection_figures;
+use gclab_core::stats::{Cause, Collection, Cycle, PhaseTimes, Sharing, Slices, Statistics, Times};
+use gclab_core::words::Bytes;
 use std::collections::BTreeMap;
 
 documented! {
@@ -207,7 +208,7 @@ documented! {
 documented! {
     /// The figures of one phase of a run; the keys are those of the whole run.
     #[derive(Default)]
-    pub struct RunPhase from phase: &gclab_stats::RunPhase {
+    pub struct RunPhase from phase: &gclab_core::stats::RunPhase {
         /// Its start in seconds since the start of the run.
         pub start_seconds: f64 => phase.start_ns as f64 / 1e9,
         /// Elapsed time of the whole phase.
@@ -337,7 +338,7 @@ documented! {
     /// The work of one thread in parallel collections. The times other than `cpu_ns` add up to the
     /// part in which several threads could work.
     #[derive(Default, Eq)]
-    pub struct GcThread from thread: &gclab_stats::GcThread {
+    pub struct GcThread from thread: &gclab_core::stats::GcThread {
         /// Bytes that the thread copied.
         pub copied_bytes: u64 => thread.copied,
         /// From the call until the thread took part, in nanoseconds.
@@ -443,5 +444,5 @@ recorded! {
         let by_name: BTreeMap<_, _> = times.taken().map(|(phase, ns)| (phase.name().to_owned(), ns)).collect();
         (!by_name.is_empty()).then_some(by_name)
     };
-    Option<&[gclab_stats::GcThread]> => Option<Vec<GcThread>>: |threads| Some(threads?.iter().map(GcThread::from).collect());
+    Option<&[gclab_core::stats::GcThread]> => Option<Vec<GcThread>>: |threads| Some(threads?.iter().map(GcThread::from).collect());
 }

@@ -10,7 +10,7 @@ use gclab_core::mutator::{MutByteArray, MutVar, Mutator, MutatorKind, OptionRoot
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -7,7 +7,7 @@ use gclab_core::config::Config;
 use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 
 const LARGE: usize = 7 << 20;
 
@@ -138,7 +138,7 @@ impl CollectorVisitor for Phases {
             let compacts = name == "compacting" || name == "ocaml" && collection.before.cause != Cause::Final;
             assert_eq!(collection.work.compacted, compacts, "{name}");
         }
-        let trace = |of: &gclab_stats::PhaseTimes| of.taken().map(|(_, ns)| ns).sum::<u64>();
+        let trace = |of: &gclab_core::stats::PhaseTimes| of.taken().map(|(_, ns)| ns).sum::<u64>();
         let each = statistics
             .collections
             .iter()

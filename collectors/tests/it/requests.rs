@@ -8,7 +8,7 @@ use gclab_core::mutator::Request;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_stats::Collection;
+use gclab_core::stats::Collection;
 
 const REQUESTS: [Request; 6] = [
     Request::Minor,

@@ -8,7 +8,7 @@ use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_stats::{Collection, Sharing};
+use gclab_core::stats::{Collection, Sharing};
 
 #[derive(Closure)]
 #[allow(dead_code)]

@@ -8,7 +8,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use gclab_stats::Utilisation;
+use gclab_core::stats::Utilisation;
 
 use crate::error::Error;
 use crate::event::Event;

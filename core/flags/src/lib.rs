@@ -38,7 +38,7 @@ use std::path::PathBuf;
 
 use gclab_core::config::{Breakdown, Config};
 use gclab_eventlog::DebugMessages;
-use gclab_stats::{StatsLevel, StatsOption};
+use gclab_core::stats::{StatsLevel, StatsOption};
 
 pub use error::FlagError;
 pub use flag_value::FlagValue;

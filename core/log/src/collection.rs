@@ -3,7 +3,7 @@
 use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
 use gclab_core::words::Bytes;
 use gclab_eventlog::{Kind, Value, kinds};
-use gclab_stats::Collection;
+use gclab_core::stats::Collection;
 
 use crate::output::Output;
 

@@ -11,7 +11,7 @@ use gclab_core::events::{
 };
 use gclab_core::words::Bytes;
 use gclab_eventlog::DebugMessages;
-use gclab_stats::Collection;
+use gclab_core::stats::Collection;
 
 /// Puts events into words.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ pub use crate::kind::Direct;
 pub use crate::overwritten::Overwritten;
 pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
-pub use gclab_stats::{Counted, Cycle, Work};
+pub use crate::stats::{Counted, Cycle, Work};
 pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;
 pub use pause::{Pause, Since};

@@ -5,7 +5,7 @@ use crate::heap::Kept;
 use crate::inspect::Stopped;
 use crate::words::Bytes;
 use crate::workers::GcThreadState;
-use gclab_stats::{Collection, Look, Phase, Statistics};
+use crate::stats::{Collection, Look, Phase, Statistics};
 
 /// An announcement of a run.
 #[derive(Debug, Clone, Copy)]

@@ -22,10 +22,10 @@ pub use crate::capability_events::{CapabilityEvent, CapabilityEventKind, Follows
 pub use crate::heap::Kept;
 pub use crate::workers::GcThreadState;
 pub use event::{Event, EventKind, RunInfo};
-pub use gclab_stats::{Look, Phase};
+pub use crate::stats::{Look, Phase};
 
 use crate::clock::Clock;
-use gclab_stats::PhaseTimes;
+use crate::stats::PhaseTimes;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

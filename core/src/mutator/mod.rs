@@ -51,7 +51,7 @@ use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::{Addr, Words};
 use brand::Brand;
-use gclab_stats::{NotEnabled, RtsStats};
+use crate::stats::{NotEnabled, RtsStats};
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 

@@ -1,6 +1,6 @@
 //! The figures that the world and the heap pass to the recorder.
 
-use gclab_stats::{Cause, Memory, PhaseTimes, Tasks, Work};
+use crate::stats::{Cause, Memory, PhaseTimes, Tasks, Work};
 
 /// The parts of a collection's record that the collector, the world and the heap fill in, for
 /// `Recorder::gc_end`.
@@ -21,7 +21,7 @@ pub struct Ended {
 
 /// The figures that the heap knows at the end of a run, for
 /// [`Recorder::finish`](super::Recorder::finish). Sizes are in bytes; see
-/// [`Statistics`](gclab_stats::Statistics).
+/// [`Statistics`](crate::stats::Statistics).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FinalCounts {
     /// Allocated by all capabilities since the start of the world.

@@ -7,7 +7,7 @@
 //! begins and ends (`Recorder::measure_start`, `Recorder::measure_end`). Cost: about one
 //! microsecond a collection; some 400 bytes for each of the first ten thousand
 //! ([`Statistics::keep`]), and 16 bytes for each of the first million
-//! ([`Pauses`](gclab_stats::Pauses)).
+//! ([`Pauses`](crate::stats::Pauses)).
 
 mod counts;
 mod phases;
@@ -18,8 +18,8 @@ pub use counts::{Ended, FinalCounts};
 
 use crate::clock::{Clock, ProcessUsage};
 use crate::words::Bytes;
-use gclab_stats::render::Printer;
-use gclab_stats::{
+use crate::stats::render::Printer;
+use crate::stats::{
     Before, Collection, GenerationStats, Look, RtsStats, SinglePause, Statistics, Times, Timing, Totals,
 };
 use phases::{Marks, Reading};

@@ -1,7 +1,7 @@
 //! The phases of a run: readings of everything that adds up, and the figures between two readings.
 
 use super::stamp::Stamp;
-use gclab_stats::{RunPhase, RunPhases, Statistics, Times};
+use crate::stats::{RunPhase, RunPhases, Statistics, Times};
 
 /// Everything that adds up in a run, at one moment.
 #[derive(Clone, Copy, Debug, Default)]

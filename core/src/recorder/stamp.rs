@@ -1,7 +1,7 @@
 //! The clocks of a run at one moment.
 
 use crate::clock::Clock;
-use gclab_stats::Times;
+use crate::stats::Times;
 
 /// All clocks of the process at one moment.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use crate::space::{Nursery, Steps};
 use crate::words::Bytes;
-use gclab_stats::Work;
+use crate::stats::Work;
 
 /// The strategy of a major collection for the oldest generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

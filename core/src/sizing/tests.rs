@@ -88,7 +88,7 @@ fn in_place_all_free_memory_is_an_allocation_area() {
     assert!(!urgent(60, MajorStrategy::InPlace) && urgent(63, MajorStrategy::InPlace));
     assert!(urgent(32, MajorStrategy::Copying));
     // Memory between closures that stay is free. Between closures that are copied it is lost.
-    let work = gclab_stats::Work {
+    let work = crate::stats::Work {
         live: Bytes(50 * MIB),
         large: Bytes(10 * MIB),
         slop: Bytes(13 * MIB),

@@ -2,7 +2,7 @@
 
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP, Region};
 use crate::words::{Addr, Bytes, Words};
-use gclab_stats::Work;
+use crate::stats::Work;
 
 /// A run of blocks, filled from its start.
 #[derive(Debug, Clone, Copy)]

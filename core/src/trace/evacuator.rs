@@ -35,7 +35,7 @@ use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, Lane, LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
-use gclab_stats::{Cycle, Shared, Sharing, Work};
+use crate::stats::{Cycle, Shared, Sharing, Work};
 
 /// One collection by copying, under way.
 #[derive(Debug)]

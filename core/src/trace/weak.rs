@@ -16,7 +16,7 @@ use crate::roots::Roots;
 use crate::space::Marks;
 use crate::words::Addr;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
-use gclab_stats::{Shared, Sharing};
+use crate::stats::{Shared, Sharing};
 
 /// Slots of weak handles that are worth waking workers for: with half of them two threads took as
 /// long as one, or longer (`collectors/benches/weak.rs`). Fewer in builds for tests.

@@ -20,7 +20,7 @@ use super::threads::{Job, WorkerNumber};
 use crate::clock::Clock;
 use crate::sync::deque::Worker as Deque;
 use crate::sync::{Arc, AtomicBool, Ordering};
-use gclab_stats::{GcThread, WorkSearch};
+use crate::stats::{GcThread, WorkSearch};
 use std::cell::UnsafeCell;
 use std::time::Instant;
 

@@ -3,7 +3,7 @@
 use super::threads::GcThreads;
 use crate::config::{Config, FromGeneration};
 use crate::words::Bytes;
-use gclab_stats::Sharing;
+use crate::stats::Sharing;
 
 /// Without load balancing: a collection that is expected to copy less than this is sequential. This
 /// is twice the amount at which a balanced collection wakes its workers, since each worker gets a

@@ -24,8 +24,8 @@ use crate::recorder::Recorder;
 use crate::session::{Participant, ThreadInside, ThreadState};
 use crate::sync::{Arc, Condvar, Mutex, this_thread};
 use crate::words::Addr;
-use gclab_stats::render::Printer;
-use gclab_stats::{Look, Statistics};
+use crate::stats::render::Printer;
+use crate::stats::{Look, Statistics};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 impl<M: MutatorKind> std::fmt::Debug for World<M> {
@@ -242,7 +242,7 @@ impl<M: MutatorKind> World<M> {
 
     /// Runs `program` as the measured phase of the run: what comes before is set-up, what comes
     /// after is exit. Statistics have the figures of each apart
-    /// ([`Statistics::phases`](gclab_stats::Statistics::phases)). A thread that is inside calls
+    /// ([`Statistics::phases`](crate::stats::Statistics::phases)). A thread that is inside calls
     /// [`Mutator::measure`] instead.
     ///
     /// A run has one measured phase. It begins with the first call and ends with the last of the

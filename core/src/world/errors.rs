@@ -2,7 +2,7 @@
 
 use crate::block::OutOfMemory;
 use crate::memory::MemoryError;
-use gclab_stats::NotEnabled;
+use crate::stats::NotEnabled;
 
 /// A world that could not be made.
 #[derive(Debug, thiserror::Error)]

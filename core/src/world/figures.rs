@@ -3,7 +3,7 @@
 use super::foreign::ForeignCounts;
 use super::state::WorldState;
 use crate::kind::MutatorKind;
-use gclab_stats::Figure;
+use crate::stats::Figure;
 
 impl<M: MutatorKind> WorldState<M> {
     /// The figures by name up to now. `foreign` are those of memory outside the heap.

@@ -11,7 +11,7 @@ use crate::events::{Event, EventKind, Occasion};
 use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
 use crate::roots::Roots;
-use gclab_stats::{Look, Times};
+use crate::stats::{Look, Times};
 
 impl<M: MutatorKind> WorldAtRest<'_, M> {
     /// Announces that a part of the program called `name` begins.

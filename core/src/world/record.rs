@@ -9,7 +9,7 @@ use crate::kind::MutatorKind;
 use crate::recorder::Ended;
 use crate::words::Bytes;
 use crate::workers::turns;
-use gclab_stats::Memory;
+use crate::stats::Memory;
 
 impl<M: MutatorKind> WorldAtRest<'_, M> {
     /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to

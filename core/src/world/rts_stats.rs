@@ -4,7 +4,7 @@ use super::errors::{EnterError, RtsStatsError};
 use super::gate::Locked;
 use super::state::World;
 use crate::kind::MutatorKind;
-use gclab_stats::{NotEnabled, RtsStats};
+use crate::stats::{NotEnabled, RtsStats};
 
 impl<M: MutatorKind> World<M> {
     /// From now on the program can read its statistics (`-T`, and `-t`, `-s` and `-S`).

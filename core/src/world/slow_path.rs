@@ -17,7 +17,7 @@ use crate::sampled::{MemprofError, Sampled, Track};
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
-use gclab_stats::{NotEnabled, RtsStats};
+use crate::stats::{NotEnabled, RtsStats};
 use std::any::Any;
 
 /// The collections that a collector may ask for before it gives room.

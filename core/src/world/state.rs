@@ -23,7 +23,7 @@ use crate::session::Participant;
 use crate::sync::{Arc, Condvar, Mutex, ThreadId, this_thread};
 use crate::words::Bytes;
 use crate::workers::GcThreads;
-use gclab_stats::Tasks;
+use crate::stats::Tasks;
 use std::collections::HashSet;
 
 /// One heap with its collector, for mutators of kind `M`.

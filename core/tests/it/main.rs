@@ -2,4 +2,5 @@
 
 mod blocks;
 mod compiles;
+mod stats;
 mod ui;

@@ -17,8 +17,8 @@ use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::{Checker, LifeTeller};
 use gclab_log::DebugPrinter;
-use gclab_stats::render::Printer;
-use gclab_stats::{Sink, StatsLevel};
+use gclab_core::stats::render::Printer;
+use gclab_core::stats::{Sink, StatsLevel};
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::interrupt::interruptible;

@@ -13,7 +13,7 @@ use gclab_core::world::World;
 use gclab_eventlog::LiveText;
 use gclab_heap_traverse::profile::Census;
 use gclab_log::{About, EventLog, ProfileStart};
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 
 use crate::outputs::{Outputs, Purpose, log_path};
 use crate::request::Request;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, escaped, rows, settings};
-use gclab_stats::render::commas;
+use gclab_core::stats::render::commas;
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};

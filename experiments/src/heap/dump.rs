@@ -18,7 +18,7 @@ use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;
 use gclab_flags::Flags;
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 
 use gclab_programs::{Ended, Executor, end_by};
 use gclab_sweep::registry::Registry;

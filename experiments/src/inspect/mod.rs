@@ -21,7 +21,7 @@ use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Want};
 use gclab_programs::{Ended, Executor, end_by};
 use gclab_report::{HeapMapFacts, heap_map_page};
 use gclab_results::shell_line;
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{print, refuse};

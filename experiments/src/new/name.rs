@@ -172,7 +172,7 @@ mod tests {
             let message = refused(word);
             assert!(message.starts_with(&format!("{word} is a word of ")), "{message}");
         }
-        for package in [env!("CARGO_PKG_NAME"), "gclab-core", "gclab-stats", "libc", "num-cpus"] {
+        for package in [env!("CARGO_PKG_NAME"), "gclab-core", "gclab-derive", "libc", "num-cpus"] {
             let message = refused(package);
             assert!(
                 message.starts_with(&format!("{package} is the name of a package ")),

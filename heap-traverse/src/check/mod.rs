@@ -26,7 +26,7 @@ use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
-use gclab_stats::{Collection, Cycle};
+use gclab_core::stats::{Collection, Cycle};
 use snapshot::Snapshot;
 
 /// Checks the whole heap after each collection, and panics at the first fault.

@@ -1,7 +1,7 @@
 //! A map as plain data.
 
 use super::tile::{Ages, Tile, Use};
-use gclab_stats::Cause;
+use gclab_core::stats::Cause;
 use serde::{Serialize, Serializer};
 
 /// The moment of a map.

@@ -4,7 +4,7 @@ use super::data::{HeapMap, Moment};
 use gclab_core::events::{Event, EventKind, Listener, Occasion};
 use gclab_core::profile::{Eras, Moves};
 use gclab_core::world::Stopped;
-use gclab_stats::{Cause, Collection, Look};
+use gclab_core::stats::{Cause, Collection, Look};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most tiles of the one map that is wanted.

@@ -10,7 +10,7 @@ use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
-use gclab_stats::Collection;
+use gclab_core::stats::Collection;
 
 fn churn<C: Collector>(config: &Config) {
     let mut world = World::new::<C>(config).expect("a small heap");

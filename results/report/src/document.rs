@@ -7,7 +7,7 @@ use crate::chart::{Chart, Forest, Stack};
 use crate::format::{self, ABSENT};
 use crate::inference::{Ratio, Spread};
 use crate::metric::{Metric, Unit};
-use gclab_words::size::read_number;
+use gclab_core::words::size::read_number;
 use std::borrow::Cow;
 
 /// All that is reported on one folder.

@@ -7,7 +7,7 @@
 
 use gclab_results::schema::Total;
 use gclab_results::{CollectionRecord, Counters, MeteredLatency, RunPhase, RunRecord, RunStats};
-use gclab_stats::Utilisation;
+use gclab_core::stats::Utilisation;
 
 /// The figures of the heap.
 pub(crate) fn stats(run: &RunRecord) -> Option<&RunStats> {

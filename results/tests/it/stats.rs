@@ -3,13 +3,13 @@
 use crate::FIXTURES;
 use gclab_results::schema::Documented;
 use gclab_results::{CollectionRecord, GcThread, RunRecord, RunStats};
-use gclab_stats::{
+use gclab_core::stats::{
     Collection, GenerationStats, Shared, Sharing, Sharings, SinglePause, Statistics, Times, Timing, Work, WorkSearch,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-fn thread(copied: u64) -> gclab_stats::GcThread {
-    gclab_stats::GcThread {
+fn thread(copied: u64) -> gclab_core::stats::GcThread {
+    gclab_core::stats::GcThread {
         copied,
         start_ns: 1,
         work_ns: 2,

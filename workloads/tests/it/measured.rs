@@ -1,7 +1,7 @@
 //! What each workload measures: bytes allocated in set-up, in the measured phase and afterwards
 //! follow from its definition.
 
-use gclab_stats::RunPhases;
+use gclab_core::stats::RunPhases;
 
 use crate::run::Run;
 

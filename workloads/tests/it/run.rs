@@ -6,7 +6,7 @@ use gclab_core::mutator::MutatorKind;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 use gclab_workloads::{All, Args, RunError, Workload, WorkloadList, WorkloadVisitor};
 
 /// A run: the workload, its arguments and the flags.

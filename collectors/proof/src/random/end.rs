@@ -4,7 +4,7 @@
 use super::account::Figures;
 use super::difference::differ;
 use super::heap::Heap;
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 
 /// Compares the statistics of a world with the accounts of `heaps` and `words` more. The last
 /// collection had room enough, and its roots were those of `heaps`.

@@ -9,7 +9,7 @@ use gclab_core::mutator::{ByteArray, Handle, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 
 /// Words of the minor heap.
 const MINOR: u64 = 8192;

@@ -264,7 +264,7 @@ fn the_counters_are_figures_of_the_run_by_name() {
     });
     ran.expect("room enough");
     let statistics = world.finish();
-    let summary = gclab_stats::render::summary(&statistics);
+    let summary = gclab_core::stats::render::summary(&statistics);
     let line = summary
         .lines()
         .find(|line| line.starts_with("  Figures: "))
@@ -273,7 +273,7 @@ fn the_counters_are_figures_of_the_run_by_name() {
         line.starts_with("  Figures: minor_words 1,000, promoted_words 10, major_words 10, "),
         "{line}"
     );
-    let keys = gclab_stats::render::machine_readable(&statistics);
+    let keys = gclab_core::stats::render::machine_readable(&statistics);
     assert!(keys.contains("(\"forced_major_collections\", \"1\")"), "{keys}");
 }
 

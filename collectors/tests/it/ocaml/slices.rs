@@ -9,7 +9,7 @@ use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
-use gclab_stats::Statistics;
+use gclab_core::stats::Statistics;
 
 #[test]
 fn closures_that_are_hidden_while_marking_live() {

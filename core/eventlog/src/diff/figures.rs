@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gclab_stats::Pauses;
+use gclab_core::stats::Pauses;
 
 use super::side::Side;
 use crate::kinds::number::*;

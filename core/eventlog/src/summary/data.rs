@@ -1,6 +1,6 @@
 //! The figures of a run, or of an interval of it, as plain data.
 
-use gclab_stats::Pauses;
+use gclab_core::stats::Pauses;
 
 /// A stretch of a log's time, in nanoseconds since the start of the runtime.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

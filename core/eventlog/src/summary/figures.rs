@@ -1,7 +1,7 @@
 //! The figures of a summary by their names: those of `-s` and of `-t --machine-readable`, and some
 //! that GHC does not print.
 
-use gclab_stats::Pauses;
+use gclab_core::stats::Pauses;
 
 use super::data::{LookTimes, Stops, Summary};
 

@@ -1,6 +1,6 @@
 //! Puts the sums of a log together: its [`Summary`].
 
-use gclab_stats::Pauses;
+use gclab_core::stats::Pauses;
 
 use super::cap::add_sparks;
 use super::data::{Generation, Interval, Sparks, Summary};

@@ -3,7 +3,7 @@
 //! All figures are kept by capability or by generation, and put together at the end (`finish`): the
 //! global events, which say how many generations there are, come last in the file.
 
-use gclab_stats::SinglePause;
+use gclab_core::stats::SinglePause;
 
 use super::calls::Calls;
 use super::cap::{Cap, Figures, Work, figures, sparks};

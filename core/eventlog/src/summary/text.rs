@@ -10,8 +10,8 @@
 
 use std::fmt::{Result, Write};
 
-use gclab_stats::Pauses;
-use gclab_stats::render::commas;
+use gclab_core::stats::Pauses;
+use gclab_core::stats::render::commas;
 
 use super::data::{Interval, LookTimes, Stops, Summary};
 use super::figures::PERCENTILES;

@@ -3,7 +3,7 @@
 
 use gclab_core::config::{FromGeneration, MAX_GENERATIONS};
 use gclab_core::words::Bytes;
-use gclab_stats::StatsLevel;
+use gclab_core::stats::StatsLevel;
 
 use crate::Flags;
 use crate::kind::Kind;

@@ -4,7 +4,7 @@ use super::common::{get_stats, set_stats, switch};
 use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
 use crate::value::Value;
-use gclab_stats::StatsLevel;
+use gclab_core::stats::StatsLevel;
 
 /// The flags of this part, in the order of help.
 pub(super) const STATISTICS: &[FlagSpec] = &[

@@ -3,7 +3,7 @@
 mod phases;
 
 use super::*;
-use gclab_stats::{Cycle, GcThread, Shared, Sharing, Work, WorkSearch};
+use crate::stats::{Cycle, GcThread, Shared, Sharing, Work, WorkSearch};
 
 /// A recorder whose clocks the test sets: elapsed time, CPU time and faults.
 struct Driven(Recorder);
@@ -367,7 +367,7 @@ fn the_time_of_a_census_is_its_own() {
         (sum(|times| times.cpu_ns), sum(|times| times.elapsed_ns)),
         (stats.total.cpu_ns, stats.total.elapsed_ns)
     );
-    let text = gclab_stats::render::machine_readable(&stats);
+    let text = crate::stats::render::machine_readable(&stats);
     let keys = "\"exit_wall_seconds\", \"0.000000\")\n ,(\"rp_cpu_seconds\", \"0.000000\")\n ,(\"rp_wall_seconds\", \"0.000000\")\n ,(\"hc_cpu_seconds\", \"0.000000\")\n ,(\"hc_wall_seconds\", \"0.000000\")\n ,(\"total_cpu_seconds\"";
     assert!(text.contains(keys), "{text}");
 }

@@ -47,7 +47,7 @@ use crate::roots::Roots;
 use crate::space::{Chunk, ENTRY_BYTES, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Bytes, Words};
 use crate::workers::Workers;
-use gclab_stats::Shared;
+use crate::stats::Shared;
 use plan::PlannedLane;
 use slide::{Slid, Slide, for_each_live, update};
 #[cfg(all(test, gclab_loom))]

@@ -14,7 +14,7 @@ use crate::space::{Chunk, ENTRY, ENTRY_BYTES, LargeObject, LiveView};
 use crate::trace::marker::SHARE_AFTER;
 use crate::words::{Addr, Words};
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
-use gclab_stats::{Shared, Sharing};
+use crate::stats::{Shared, Sharing};
 use std::ops::{AddAssign, Range};
 
 /// Words without pointers that are moved by a call.

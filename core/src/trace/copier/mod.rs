@@ -37,7 +37,7 @@ use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
 use crate::sync::Arc;
 use crate::words::Words;
-use gclab_stats::Counted;
+use crate::stats::Counted;
 use workspace::{CopyBuffer, Filled, MAX_WORKSPACES, SharedHeap};
 
 /// One worker's copying: see the module's text.

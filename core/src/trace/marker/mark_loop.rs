@@ -27,7 +27,7 @@ use crate::space::{Destination, Marks};
 use crate::trace::drained::{Drained, UNBOUNDED};
 use crate::words::{Addr, Words};
 use crate::workers::{Tracer, WorkQueue};
-use gclab_stats::Counted;
+use crate::stats::Counted;
 use std::convert::Infallible;
 use std::ptr::NonNull;
 

@@ -35,7 +35,7 @@ use crate::space::{Destination, InPlace, Marks};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
-use gclab_stats::{Counted, Cycle, Shared, Sharing, Work};
+use crate::stats::{Counted, Cycle, Shared, Sharing, Work};
 use mark_loop::MarkLoop;
 use mover::Mover;
 use span_stack::{SpanStack, StackPool};

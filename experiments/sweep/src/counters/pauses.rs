@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use gclab_core::events::Phase;
     use gclab_core::words::Bytes;
-    use gclab_stats::{Cause, Collection, Statistics};
+    use gclab_core::stats::{Cause, Collection, Statistics};
 
     /// Announces an event of this kind.
     fn event(counters: &mut PauseCounters, kind: EventKind<'_>) -> Part {

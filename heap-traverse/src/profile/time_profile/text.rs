@@ -1,6 +1,6 @@
 //! The layout of GHC's report, to the byte.
 
-use gclab_stats::render::commas;
+use gclab_core::stats::render::commas;
 use std::fmt::{self, Write};
 use std::time::Duration;
 

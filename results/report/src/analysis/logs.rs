@@ -13,7 +13,7 @@ use crate::summary::{Group, Summary, axes};
 use gclab_eventlog::{Error, History, Interval, Summary as LogSummary};
 use gclab_results::order::Arrange;
 use gclab_results::{EVENT_LOGS, RunRecord};
-use gclab_stats::{Pauses, Utilisation};
+use gclab_core::stats::{Pauses, Utilisation};
 use std::path::PathBuf;
 
 /// Windows in each tenfold of length.

@@ -3,7 +3,7 @@
 
 use crate::summary::{Group, HEAP, Summary, axis_name};
 use gclab_results::Axis;
-use gclab_words::size::read_number;
+use gclab_core::words::size::read_number;
 
 /// The places of configurations on the horizontal axis.
 #[derive(Debug)]

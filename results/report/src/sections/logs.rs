@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::folder::Results;
 use crate::format::counted;
 use crate::summary::Summary;
-use gclab_stats::Pauses;
+use gclab_core::stats::Pauses;
 
 /// The most configurations whose charts are drawn: two charts take some twenty kilobytes.
 const MOST_DRAWN: usize = 60;

@@ -13,7 +13,7 @@ pub(super) struct Crate {
 }
 
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
-const PLACES: [(&str, u32, f64, f64); 19] = [
+const PLACES: &[(&str, u32, f64, f64)] = &[
     ("experiments", 0, 0.0, 5.0),
     ("experiments/shipped", 1, 0.0, 1.5),
     ("experiments/programs", 2, 0.5, 1.0),
@@ -31,14 +31,12 @@ const PLACES: [(&str, u32, f64, f64); 19] = [
     ("core/hp", 5, 3.0, 1.0),
     ("core/eventlog", 5, 4.0, 1.0),
     ("core/derive", 6, 0.5, 1.0),
-    ("core/stats", 6, 4.0, 1.0),
-    ("core/words", 7, 4.0, 1.0),
 ];
 
 const COLUMN: f64 = 222.0;
 const GAP: f64 = 16.0;
 /// Top and height of each row.
-const ROWS: [(f64, f64); 8] = [
+const ROWS: &[(f64, f64)] = &[
     (16.0, 52.0),
     (104.0, 72.0),
     (214.0, 122.0),

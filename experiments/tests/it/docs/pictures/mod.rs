@@ -156,7 +156,7 @@ impl CollectorVisitor for Phases {
 
 /// What is true when a phase is over, from the documentation of `Phase`.
 fn state_after(phase: &str) -> String {
-    let source = read("core/stats/src/phase.rs");
+    let source = read("core/src/stats/phase.rs");
     let (_, variants) = source.split_once("pub enum Phase {").expect("the phases");
     let mut text = String::new();
     for line in variants.lines().map(str::trim) {

@@ -15,7 +15,7 @@ use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{ARGS, HEAP, Summary, WorkloadRuns};
 use gclab_results::Axis;
-use gclab_words::size::read_number;
+use gclab_core::words::size::read_number;
 
 /// Below this ratio two times count as the same.
 const NEAR: f64 = 1.05;

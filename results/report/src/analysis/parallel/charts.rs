@@ -13,7 +13,7 @@ use crate::format::{self, median_and_range};
 use crate::inference::ratio_of_means;
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
-use gclab_words::size::read_number;
+use gclab_core::words::size::read_number;
 
 /// With at least this many values of `-N`, they lie on the horizontal axis.
 const A_CURVE: usize = 3;

@@ -3,7 +3,7 @@
 use crate::metric;
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
 use gclab_results::order::Arrange;
-use gclab_words::size::read_number;
+use gclab_core::words::size::read_number;
 use std::collections::BTreeMap;
 
 /// The sharing flags.

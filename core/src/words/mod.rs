@@ -4,7 +4,7 @@
 //! cost nothing. They convert only where the conversion is exact, or where the method's name says
 //! how it rounds.
 
-#![forbid(unsafe_code)]
+
 
 pub mod size;
 

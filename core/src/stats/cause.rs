@@ -1,6 +1,6 @@
 //! The reason for a collection.
 
-use gclab_words::Words;
+use crate::words::Words;
 
 /// A program's request to its collector ([`Cause::Asked`]), in the words of OCaml's module `Gc`.
 ///

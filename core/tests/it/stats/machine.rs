@@ -1,8 +1,8 @@
 //! The list of `-t --machine-readable`, and the line of `-t`.
 
-use crate::ghc::{GHC_MACHINE, as_ghc_machine, read_list};
-use gclab_stats::RtsStats;
-use gclab_stats::render::{machine_readable, one_line};
+use super::ghc::{GHC_MACHINE, as_ghc_machine, read_list};
+use gclab_core::stats::RtsStats;
+use gclab_core::stats::render::{machine_readable, one_line};
 
 #[test]
 fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {

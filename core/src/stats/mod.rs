@@ -1,8 +1,8 @@
 //! Statistics of a run as plain data, and the texts that GHC's users know: `-s`, `-S`, `-t`,
 //! `--machine-readable`.
 //!
-//! This crate lies below core and knows neither heaps nor clocks. Core measures and fills in the
-//! data; this crate adds up and prints.
+//! This module knows neither heaps nor clocks. The recorder measures and fills in the data; this
+//! module adds up and prints.
 //!
 //! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the
 //! program's own time, GC the time of collections from the moment every mutator has stopped, EXIT
@@ -20,7 +20,7 @@
 //! there were too many for a list; all sums and maxima agree with that list (a test of core's
 //! recorder adds them up again).
 
-#![forbid(unsafe_code)]
+
 
 mod cause;
 mod collection;

@@ -7,7 +7,7 @@
 
 use hdrhistogram::Histogram;
 
-use crate::utilisation::Utilisation;
+use crate::stats::utilisation::Utilisation;
 
 /// The most pauses that are kept singly.
 const MOST: usize = 1 << 20;

@@ -1,7 +1,7 @@
 //! The figures of a whole run.
 
 use super::{Collection, Figure, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Times, WorkSearch, ratio};
-use gclab_words::Bytes;
+use crate::words::Bytes;
 
 /// The most bytes of the list of collections: some ten thousand of them, and lines of some
 /// megabytes in `runs.jsonl`.
@@ -294,7 +294,7 @@ impl GenerationStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GcThread, Shared, Work, par_balanced};
+    use crate::stats::{GcThread, Shared, Work, par_balanced};
 
     /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance
     /// today and before 8.4 in percent.

@@ -1,7 +1,7 @@
 //! GHC's own texts, and statistics from which they are printed again.
 
-use gclab_stats::{Before, Collection, GenerationStats, Statistics, Tasks, Times, Timing, Work, WorkSearch};
-use gclab_words::Bytes;
+use gclab_core::stats::{Before, Collection, GenerationStats, Statistics, Tasks, Times, Timing, Work, WorkSearch};
+use gclab_core::words::Bytes;
 
 pub(crate) const GHC_SUMMARY: &str = include_str!("fixtures/ghc-9.0.2-n1.s.txt");
 pub(crate) const GHC_ROWS: &str = include_str!("fixtures/ghc-9.0.2-n2.S.txt");

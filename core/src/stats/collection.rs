@@ -7,7 +7,7 @@
 //! `docs/measures.md`. To add a figure, add a row and the line that measures it.
 
 use super::{Cause, Cycle, GcThread, PhaseTimes, Shared};
-use gclab_words::Bytes;
+use crate::words::Bytes;
 
 /// The table of figures of a collection. Calls the macro `$make` with it.
 ///
@@ -239,11 +239,11 @@ impl Collection {
         self.gc_threads()?.iter().map(|thread| thread.copied).max()
     }
 
-    /// Bytes that count as copied in balance, see [`par_balanced`](crate::par_balanced); `None` if
+    /// Bytes that count as copied in balance, see [`par_balanced`](crate::stats::par_balanced); `None` if
     /// one collected.
     pub fn par_balanced(&self) -> Option<u64> {
         let copied: Vec<u64> = self.gc_threads()?.iter().map(|thread| thread.copied).collect();
-        Some(crate::par_balanced(&copied))
+        Some(crate::stats::par_balanced(&copied))
     }
 
     /// The threads of a parallel collection, the one that led first; `None` if one collected.

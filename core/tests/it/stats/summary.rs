@@ -1,8 +1,8 @@
 //! The summary of `-s`, and the rows of `-S` above it.
 
-use crate::ghc::{GHC_ROWS, GHC_SUMMARY, as_ghc_n1, as_ghc_n2, as_threaded, read_list, read_row, times};
-use gclab_stats::render::{closing_row, header, machine_readable, one_line, row, summary};
-use gclab_stats::{GcThread, GenerationStats, Looks, Refills, RunPhase, RunPhases, Sharings, Statistics, Times};
+use super::ghc::{GHC_ROWS, GHC_SUMMARY, as_ghc_n1, as_ghc_n2, as_threaded, read_list, read_row, times};
+use gclab_core::stats::render::{closing_row, header, machine_readable, one_line, row, summary};
+use gclab_core::stats::{GcThread, GenerationStats, Looks, Refills, RunPhase, RunPhases, Sharings, Statistics, Times};
 
 #[test]
 fn the_summary_is_ghcs_to_the_byte() {
