@@ -48,5 +48,3 @@ pub mod trace;
 pub mod words;
 pub mod workers;
 pub mod world;
-
-

@@ -4,9 +4,9 @@ use crate::walk;
 use gclab_core::block::BlockState;
 use gclab_core::events::{Event, EventKind, Listener, Occasion};
 use gclab_core::profile::{LifeEvent, SideWords};
+use gclab_core::stats::{Collection, Look};
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped};
-use gclab_core::stats::{Collection, Look};
 use std::io::Write;
 
 /// Tells the life of the closure that the heap follows

@@ -7,10 +7,10 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, OcamlLetter, OcamlLetters};
 use gclab_core::mutator::{MutByteArray, MutVar, Mutator, MutatorKind, OptionRoot, Request};
+use gclab_core::stats::Statistics;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::Statistics;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -5,9 +5,9 @@ use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::Request;
+use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
-use gclab_core::stats::Statistics;
 
 const LARGE: usize = 7 << 20;
 

@@ -7,10 +7,10 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::mutator::{Handle, MutArray, MutByteArray, Mutator, MutatorKind, Request, Root, WeakHandle};
+use gclab_core::stats::{Collection, Statistics};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::{Collection, Statistics};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

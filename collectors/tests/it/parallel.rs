@@ -9,10 +9,10 @@ use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Request};
+use gclab_core::stats::{Collection, Sharing};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::{Collection, Sharing};
 use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
 

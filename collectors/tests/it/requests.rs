@@ -5,10 +5,10 @@ use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor, Cycle};
 use gclab_core::config::{Compact, Config, Parameter};
 use gclab_core::mutator::Request;
+use gclab_core::stats::Collection;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::Collection;
 
 const REQUESTS: [Request; 6] = [
     Request::Minor,

@@ -4,8 +4,8 @@ use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::mutator::Request;
-use gclab_core::world::{EnterError, RtsStatsError, World};
 use gclab_core::stats::{GcDetails, NotEnabled, RtsStats};
+use gclab_core::world::{EnterError, RtsStatsError, World};
 
 under_every_collector! {
     fn a_program_reads_the_statistics_that_its_run_ends_with<C>() {

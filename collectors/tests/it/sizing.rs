@@ -7,10 +7,10 @@ use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, HeapHint, Parameter, SizingPolicy};
 use gclab_core::mutator::{Mutator, MutatorKind};
+use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, Stopped, World};
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::Statistics;
 
 #[derive(Closure)]
 #[allow(dead_code)]

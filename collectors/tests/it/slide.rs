@@ -5,10 +5,10 @@ use gclab_collectors::Compacting;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root};
+use gclab_core::stats::{Collection, Sharing};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::{Collection, Sharing};
 
 #[derive(Closure)]
 #[allow(dead_code)]

@@ -114,7 +114,9 @@ fn run<C: Collector>(load_balance: FromGeneration) {
     });
     drop(shared);
     let statistics = world.finish();
-    let shared = |collection: &&gclab_core::stats::Collection| collection.work.shared.sharing == gclab_core::stats::Sharing::Owners;
+    let shared = |collection: &&gclab_core::stats::Collection| {
+        collection.work.shared.sharing == gclab_core::stats::Sharing::Owners
+    };
     let shared = statistics.collections.iter().filter(shared).count();
     assert!(load_balance != FromGeneration::Off || shared > 0 || !cfg!(debug_assertions));
 }

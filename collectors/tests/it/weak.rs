@@ -7,9 +7,9 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root, WeakHandle};
+use gclab_core::stats::{Collection, Sharing};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::{Collection, Sharing};
 
 #[derive(Closure)]
 #[allow(dead_code)]

@@ -37,8 +37,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use gclab_core::config::{Breakdown, Config};
-use gclab_eventlog::DebugMessages;
 use gclab_core::stats::{StatsLevel, StatsOption};
+use gclab_eventlog::DebugMessages;
 
 pub use error::FlagError;
 pub use flag_value::FlagValue;

@@ -1,9 +1,9 @@
 //! Events of collections.
 
 use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
+use gclab_core::stats::Collection;
 use gclab_core::words::Bytes;
 use gclab_eventlog::{Kind, Value, kinds};
-use gclab_core::stats::Collection;
 
 use crate::output::Output;
 

@@ -3,9 +3,9 @@
 use crate::cause::{Cause, Due};
 use crate::heap::Kept;
 use crate::inspect::Stopped;
+use crate::stats::{Collection, Look, Phase, Statistics};
 use crate::words::Bytes;
 use crate::workers::GcThreadState;
-use crate::stats::{Collection, Look, Phase, Statistics};
 
 /// An announcement of a run.
 #[derive(Debug, Clone, Copy)]

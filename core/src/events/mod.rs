@@ -20,9 +20,9 @@ mod event;
 
 pub use crate::capability_events::{CapabilityEvent, CapabilityEventKind, Follows, StopReason};
 pub use crate::heap::Kept;
+pub use crate::stats::{Look, Phase};
 pub use crate::workers::GcThreadState;
 pub use event::{Event, EventKind, RunInfo};
-pub use crate::stats::{Look, Phase};
 
 use crate::clock::Clock;
 use crate::stats::PhaseTimes;

@@ -48,10 +48,10 @@ use crate::closure::{ClosureRef, TypeInfo};
 use crate::collector::Description;
 use crate::profile::{Charges, SideWords, StackId};
 use crate::session::{Participant, Session, ThreadState};
+use crate::stats::{NotEnabled, RtsStats};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::{Addr, Words};
 use brand::Brand;
-use crate::stats::{NotEnabled, RtsStats};
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 

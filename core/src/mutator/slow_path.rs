@@ -7,9 +7,9 @@ use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
 use crate::sampled::{MemprofError, Sampled, Track};
 use crate::session::Session;
+use crate::stats::{NotEnabled, RtsStats};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
-use crate::stats::{NotEnabled, RtsStats};
 use std::any::Any;
 
 /// The function of a finaliser, as its world keeps it: a box of the mutator's own type of

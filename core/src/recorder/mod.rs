@@ -17,11 +17,11 @@ mod stamp;
 pub use counts::{Ended, FinalCounts};
 
 use crate::clock::{Clock, ProcessUsage};
-use crate::words::Bytes;
 use crate::stats::render::Printer;
 use crate::stats::{
     Before, Collection, GenerationStats, Look, RtsStats, SinglePause, Statistics, Times, Timing, Totals,
 };
+use crate::words::Bytes;
 use phases::{Marks, Reading};
 use resident::Resident;
 use stamp::Stamp;

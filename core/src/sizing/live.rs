@@ -1,8 +1,8 @@
 //! Live and young memory, as sizing needs it.
 
 use crate::space::{Nursery, Steps};
-use crate::words::Bytes;
 use crate::stats::Work;
+use crate::words::Bytes;
 
 /// The strategy of a major collection for the oldest generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

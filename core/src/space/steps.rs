@@ -1,8 +1,8 @@
 //! Steps after the nursery: they hold the survivors of collections.
 
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP, Region};
-use crate::words::{Addr, Bytes, Words};
 use crate::stats::Work;
+use crate::words::{Addr, Bytes, Words};
 
 /// A run of blocks, filled from its start.
 #[derive(Debug, Clone, Copy)]

@@ -20,8 +20,6 @@
 //! there were too many for a list; all sums and maxima agree with that list (a test of core's
 //! recorder adds them up again).
 
-
-
 mod cause;
 mod collection;
 mod cycle;

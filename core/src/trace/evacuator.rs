@@ -33,9 +33,9 @@ use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, Lane, LargeObject, Nursery, Step, Steps};
+use crate::stats::{Cycle, Shared, Sharing, Work};
 use crate::words::Words;
 use crate::workers::Workers;
-use crate::stats::{Cycle, Shared, Sharing, Work};
 
 /// One collection by copying, under way.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ use crate::closure::{ClosureRef, Slot, SlotRange};
 use crate::prefetch::{PrefetchRing, prefetch_line};
 use crate::roots::Roots;
 use crate::space::Marks;
+use crate::stats::{Shared, Sharing};
 use crate::words::Addr;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
-use crate::stats::{Shared, Sharing};
 
 /// Slots of weak handles that are worth waking workers for: with half of them two threads took as
 /// long as one, or longer (`collectors/benches/weak.rs`). Fewer in builds for tests.

@@ -4,8 +4,6 @@
 //! cost nothing. They convert only where the conversion is exact, or where the method's name says
 //! how it rounds.
 
-
-
 pub mod size;
 
 use std::fmt;

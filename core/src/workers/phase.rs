@@ -18,9 +18,9 @@ use super::spans::PhaseSpans;
 use super::termination::Termination;
 use super::threads::{Job, WorkerNumber};
 use crate::clock::Clock;
+use crate::stats::{GcThread, WorkSearch};
 use crate::sync::deque::Worker as Deque;
 use crate::sync::{Arc, AtomicBool, Ordering};
-use crate::stats::{GcThread, WorkSearch};
 use std::cell::UnsafeCell;
 use std::time::Instant;
 

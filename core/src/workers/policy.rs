@@ -2,8 +2,8 @@
 
 use super::threads::GcThreads;
 use crate::config::{Config, FromGeneration};
-use crate::words::Bytes;
 use crate::stats::Sharing;
+use crate::words::Bytes;
 
 /// Without load balancing: a collection that is expected to copy less than this is sequential. This
 /// is twice the amount at which a balanced collection wakes its workers, since each worker gets a

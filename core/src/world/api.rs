@@ -22,10 +22,10 @@ use crate::kind::{Direct, MutatorKind};
 use crate::mutator::{Mutator, SlowPath};
 use crate::recorder::Recorder;
 use crate::session::{Participant, ThreadInside, ThreadState};
-use crate::sync::{Arc, Condvar, Mutex, this_thread};
-use crate::words::Addr;
 use crate::stats::render::Printer;
 use crate::stats::{Look, Statistics};
+use crate::sync::{Arc, Condvar, Mutex, this_thread};
+use crate::words::Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 impl<M: MutatorKind> std::fmt::Debug for World<M> {

@@ -7,9 +7,9 @@ use crate::events::{Event, EventKind, Occasion};
 use crate::heap::{AfterMajor, Kept};
 use crate::kind::MutatorKind;
 use crate::recorder::Ended;
+use crate::stats::Memory;
 use crate::words::Bytes;
 use crate::workers::turns;
-use crate::stats::Memory;
 
 impl<M: MutatorKind> WorldAtRest<'_, M> {
     /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to

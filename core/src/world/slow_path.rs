@@ -15,9 +15,9 @@ use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
 use crate::sampled::{MemprofError, Sampled, Track};
 use crate::session::{Session, ThreadState};
+use crate::stats::{NotEnabled, RtsStats};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
-use crate::stats::{NotEnabled, RtsStats};
 use std::any::Any;
 
 /// The collections that a collector may ask for before it gives room.

@@ -20,10 +20,10 @@ use crate::recorder::{FinalCounts, Recorder};
 use crate::remembered::RememberedSet;
 use crate::roots::handles::HandleTable;
 use crate::session::Participant;
+use crate::stats::Tasks;
 use crate::sync::{Arc, Condvar, Mutex, ThreadId, this_thread};
 use crate::words::Bytes;
 use crate::workers::GcThreads;
-use crate::stats::Tasks;
 use std::collections::HashSet;
 
 /// One heap with its collector, for mutators of kind `M`.

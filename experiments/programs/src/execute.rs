@@ -10,6 +10,8 @@ use gclab_core::events::{Listener, RunInfo};
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::MutatorKind;
 use gclab_core::recorder::{FinalCounts, Recorder};
+use gclab_core::stats::render::Printer;
+use gclab_core::stats::{Sink, StatsLevel};
 use gclab_core::words::size::size_text;
 use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::World;
@@ -17,8 +19,6 @@ use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::{Checker, LifeTeller};
 use gclab_log::DebugPrinter;
-use gclab_core::stats::render::Printer;
-use gclab_core::stats::{Sink, StatsLevel};
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::interrupt::interruptible;

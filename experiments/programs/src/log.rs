@@ -9,11 +9,11 @@ use std::io;
 use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, EventKind, Listener, RunInfo};
 use gclab_core::mutator::MutatorKind;
+use gclab_core::stats::Statistics;
 use gclab_core::world::World;
 use gclab_eventlog::LiveText;
 use gclab_heap_traverse::profile::Census;
 use gclab_log::{About, EventLog, ProfileStart};
-use gclab_core::stats::Statistics;
 
 use crate::outputs::{Outputs, Purpose, log_path};
 use crate::request::Request;

@@ -6,9 +6,9 @@ use std::path::Path;
 use gclab_core::block::OutOfMemory;
 use gclab_core::collector::Description;
 use gclab_core::events::Listener;
+use gclab_core::stats::Statistics;
 use gclab_flags::Flags;
 use gclab_heap_traverse::profile::Profile;
-use gclab_core::stats::Statistics;
 use gclab_workloads::{Args, Latency, WorkloadDescription};
 
 /// A run whose names, arguments and flags are checked.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, escaped, rows, settings};
 use gclab_core::stats::render::commas;
+use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, escaped, rows, settings};
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};

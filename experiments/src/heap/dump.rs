@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;
 use gclab_flags::Flags;
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
-use gclab_core::stats::Statistics;
 
 use gclab_programs::{Ended, Executor, end_by};
 use gclab_sweep::registry::Registry;

@@ -16,12 +16,12 @@ use clap::Args as ClapArgs;
 use gclab_core::block::OutOfMemory;
 use gclab_core::events::Listener;
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::stats::Statistics;
 use gclab_flags::Flags;
 use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Want};
 use gclab_programs::{Ended, Executor, end_by};
 use gclab_report::{HeapMapFacts, heap_map_page};
 use gclab_results::shell_line;
-use gclab_core::stats::Statistics;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{print, refuse};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use gclab_core::block::BLOCK;
+use gclab_core::stats::Cause;
 use gclab_core::words::WORD;
 use gclab_heap_traverse::map::{HeapMap, Moment, Row, Use};
-use gclab_core::stats::Cause;
 
 use crate::heap::words::{counted, number, percent, size};
 

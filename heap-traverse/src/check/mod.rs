@@ -24,9 +24,9 @@ use gclab_core::block::Region;
 use gclab_core::collector::Description;
 use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::mutator::MutatorKind;
+use gclab_core::stats::{Collection, Cycle};
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
-use gclab_core::stats::{Collection, Cycle};
 use snapshot::Snapshot;
 
 /// Checks the whole heap after each collection, and panics at the first fault.

@@ -4,9 +4,9 @@
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
+use gclab_core::stats::{Cycle, Work};
 use gclab_core::words::Addr;
 use gclab_core::world::Stopped;
-use gclab_core::stats::{Cycle, Work};
 
 /// The closures of a snapshot that is being marked.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::data::{HeapMap, Moment};
 use gclab_core::events::{Event, EventKind, Listener, Occasion};
 use gclab_core::profile::{Eras, Moves};
-use gclab_core::world::Stopped;
 use gclab_core::stats::{Cause, Collection, Look};
+use gclab_core::world::Stopped;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most tiles of the one map that is wanted.

@@ -6,11 +6,11 @@ use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{ByteArray, Request};
+use gclab_core::stats::Collection;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
-use gclab_core::stats::Collection;
 
 fn churn<C: Collector>(config: &Config) {
     let mut world = World::new::<C>(config).expect("a small heap");

@@ -6,10 +6,10 @@ use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Observed
 use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Any, Gc, Mutator, MutatorKind};
+use gclab_core::stats::Collection;
 use gclab_core::words::{Bytes, WORD};
 use gclab_core::world::World;
 use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Use, Want};
-use gclab_core::stats::Collection;
 use std::sync::{Arc, Mutex};
 
 /// The number of structures that live at a time.

@@ -5,9 +5,9 @@
 //! records without a list of them. A measure of a phase is that of the measured one; in a record
 //! without phases, of an older gclab, it is that of the whole run.
 
+use gclab_core::stats::Utilisation;
 use gclab_results::schema::Total;
 use gclab_results::{CollectionRecord, Counters, MeteredLatency, RunPhase, RunRecord, RunStats};
-use gclab_core::stats::Utilisation;
 
 /// The figures of the heap.
 pub(crate) fn stats(run: &RunRecord) -> Option<&RunStats> {

@@ -10,9 +10,9 @@ use crate::folder::Results;
 use crate::inference::{Sample, Spread};
 use crate::metric::{self, Metric};
 use crate::run::{Run, Shared, each_facts};
+use gclab_core::words::size::read_number;
 use gclab_results::order::Arrange;
 use gclab_results::{Axis, Configuration};
-use gclab_core::words::size::read_number;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! The figures of a run as they are recorded.
 
 use crate::FIXTURES;
-use gclab_results::schema::Documented;
-use gclab_results::{CollectionRecord, GcThread, RunRecord, RunStats};
 use gclab_core::stats::{
     Collection, GenerationStats, Shared, Sharing, Sharings, SinglePause, Statistics, Times, Timing, Work, WorkSearch,
 };
+use gclab_results::schema::Documented;
+use gclab_results::{CollectionRecord, GcThread, RunRecord, RunStats};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn thread(copied: u64) -> gclab_core::stats::GcThread {

@@ -96,7 +96,8 @@ fn renewal_costs_a_sixteenth_a_round_and_keeps_the_size() {
             (0.02..0.12).contains(&by_round),
             "{by_round} of the heap a round, under {collector}"
         );
-        let live = |statistics: &gclab_core::stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().work.live;
+        let live =
+            |statistics: &gclab_core::stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().work.live;
         assert_eq!(live(&few), live(&many), "under {collector}");
     }
 }

@@ -3,10 +3,10 @@
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::MutatorKind;
+use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::Statistics;
 use gclab_workloads::{All, Args, RunError, Workload, WorkloadList, WorkloadVisitor};
 
 /// A run: the workload, its arguments and the flags.

@@ -3,8 +3,8 @@
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{CapabilityEvent, Event, EventKind, Follows, GcThreadState, Kept, Listener, Look, Occasion};
-use gclab_core::world::World;
 use gclab_core::stats::{Collection, Statistics};
+use gclab_core::world::World;
 use std::sync::{Arc, Mutex};
 
 /// The events that a listener received.

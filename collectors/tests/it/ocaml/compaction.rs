@@ -6,10 +6,10 @@ use gclab_collectors::ocaml::{Control, GcModule, Module, Stat};
 use gclab_core::collector::KindOf;
 use gclab_core::config::{Config, OcamlLetter, OcamlLetters};
 use gclab_core::mutator::{ByteArray, Handle, Mutator, MutatorKind};
+use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
-use gclab_core::stats::Statistics;
 
 /// Words of the minor heap.
 const MINOR: u64 = 8192;

@@ -5,11 +5,11 @@ use gclab_collectors::Ocaml;
 use gclab_collectors::ocaml::{Control, GcModule, Stat};
 use gclab_core::collector::{Cycle, KindOf};
 use gclab_core::mutator::{Mutator, Request};
+use gclab_core::stats::Statistics;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
-use gclab_core::stats::Statistics;
 
 #[test]
 fn closures_that_are_hidden_while_marking_live() {

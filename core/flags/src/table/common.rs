@@ -2,8 +2,8 @@
 //! the table.
 
 use gclab_core::config::{FromGeneration, MAX_GENERATIONS};
-use gclab_core::words::Bytes;
 use gclab_core::stats::StatsLevel;
+use gclab_core::words::Bytes;
 
 use crate::Flags;
 use crate::kind::Kind;

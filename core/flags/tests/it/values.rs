@@ -2,9 +2,9 @@
 
 use crate::{MIB, line, message, parse};
 use gclab_core::config::{Breakdown, Compact, FromGeneration, HeapHint, Restrictions};
+use gclab_core::stats::StatsLevel;
 use gclab_core::words::{Addr, Bytes};
 use gclab_flags::{Flags, split};
-use gclab_core::stats::StatsLevel;
 use std::collections::BTreeSet;
 
 #[test]

@@ -45,9 +45,9 @@ use crate::heap::Heap;
 use crate::profile::MoveSideWords;
 use crate::roots::Roots;
 use crate::space::{Chunk, ENTRY_BYTES, LargeObject, LiveMap, LiveView, Marks, Steps};
+use crate::stats::Shared;
 use crate::words::{Bytes, Words};
 use crate::workers::Workers;
-use crate::stats::Shared;
 use plan::PlannedLane;
 use slide::{Slid, Slide, for_each_live, update};
 #[cfg(all(test, gclab_loom))]

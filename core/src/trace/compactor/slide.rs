@@ -11,10 +11,10 @@ use super::plan::PlannedLane;
 use super::turns::Turns;
 use crate::closure::{ClosureRef, Slot, SlotRange, VARIABLE};
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, LargeObject, LiveView};
+use crate::stats::{Shared, Sharing};
 use crate::trace::marker::SHARE_AFTER;
 use crate::words::{Addr, Words};
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
-use crate::stats::{Shared, Sharing};
 use std::ops::{AddAssign, Range};
 
 /// Words without pointers that are moved by a call.

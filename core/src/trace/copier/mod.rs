@@ -35,9 +35,9 @@ use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
+use crate::stats::Counted;
 use crate::sync::Arc;
 use crate::words::Words;
-use crate::stats::Counted;
 use workspace::{CopyBuffer, Filled, MAX_WORKSPACES, SharedHeap};
 
 /// One worker's copying: see the module's text.

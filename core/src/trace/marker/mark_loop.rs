@@ -24,10 +24,10 @@ use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot, SlotRange};
 use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
 use crate::space::{Destination, Marks};
+use crate::stats::Counted;
 use crate::trace::drained::{Drained, UNBOUNDED};
 use crate::words::{Addr, Words};
 use crate::workers::{Tracer, WorkQueue};
-use crate::stats::Counted;
 use std::convert::Infallible;
 use std::ptr::NonNull;
 

@@ -1,7 +1,9 @@
 //! What is printed for each flag, and where; `--info`.
 
 use super::ghc::{as_ghc_n1, as_ghc_n2, read_list};
-use gclab_core::stats::render::{Printer, closing_row, command_line, header, info, machine_readable, one_line, row, summary};
+use gclab_core::stats::render::{
+    Printer, closing_row, command_line, header, info, machine_readable, one_line, row, summary,
+};
 use gclab_core::stats::{Before, Collection, Sink, StatsLevel, StatsOption};
 use gclab_core::words::Bytes;
 use std::path::PathBuf;

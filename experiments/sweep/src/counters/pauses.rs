@@ -163,8 +163,8 @@ impl Listener for PauseCounters {
 mod tests {
     use super::*;
     use gclab_core::events::Phase;
-    use gclab_core::words::Bytes;
     use gclab_core::stats::{Cause, Collection, Statistics};
+    use gclab_core::words::Bytes;
 
     /// Announces an event of this kind.
     fn event(counters: &mut PauseCounters, kind: EventKind<'_>) -> Part {

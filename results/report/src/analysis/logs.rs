@@ -10,10 +10,10 @@ use crate::folder::{Results, Untimed};
 use crate::format;
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, axes};
+use gclab_core::stats::{Pauses, Utilisation};
 use gclab_eventlog::{Error, History, Interval, Summary as LogSummary};
 use gclab_results::order::Arrange;
 use gclab_results::{EVENT_LOGS, RunRecord};
-use gclab_core::stats::{Pauses, Utilisation};
 use std::path::PathBuf;
 
 /// Windows in each tenfold of length.

@@ -12,8 +12,8 @@ use crate::chart::{Chart, Point, Series};
 use crate::format::{self, SHORT, capital};
 use crate::metric::{self, Metric, Unit};
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_results::Axis;
 use gclab_core::words::size::read_number;
+use gclab_results::Axis;
 
 /// The most rows of charts for a workload; more settings are in the tables.
 pub(crate) const MOST_PANELS: usize = 6;

@@ -2,8 +2,8 @@
 //! collectors.
 
 use crate::summary::{Group, HEAP, Summary, axis_name};
-use gclab_results::Axis;
 use gclab_core::words::size::read_number;
+use gclab_results::Axis;
 
 /// The places of configurations on the horizontal axis.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::Sliced;
 use gclab_core::collector::Cycle;
 use gclab_core::mutator::Request;
-use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
 use gclab_core::stats::render::summary;
+use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
 
 #[test]
 fn closures_that_are_hidden_while_marking_live() {

@@ -112,7 +112,7 @@ pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
         picture.boxed(place(&each.folder), class, &each.folder, &text);
     }
     for (folder, ..) in PLACES {
-        let there = crates.iter().any(|each| each.folder == folder);
+        let there = crates.iter().any(|each| each.folder == *folder);
         assert!(there, "the picture has a place for {folder}, which is no crate");
     }
     picture.finish()

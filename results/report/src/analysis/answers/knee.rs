@@ -14,8 +14,8 @@ use crate::inference::Ratio;
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{ARGS, HEAP, Summary, WorkloadRuns};
-use gclab_results::Axis;
 use gclab_core::words::size::read_number;
+use gclab_results::Axis;
 
 /// Below this ratio two times count as the same.
 const NEAR: f64 = 1.05;

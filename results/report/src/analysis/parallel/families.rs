@@ -2,8 +2,8 @@
 
 use crate::metric;
 use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
-use gclab_results::order::Arrange;
 use gclab_core::words::size::read_number;
+use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
 /// The sharing flags.
