@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The counts of the collector `ocaml` beside those of OCaml, from the runs of `ocaml.toml`.
 
-    ocaml_counts.py DIR                   the table, as Markdown
-    ocaml_counts.py DIR --check PAGE      ends with status 1 if gclab's counts are not those of the
-                                          table on PAGE, and names each that is another one
-    ocaml_counts.py DIR --renew PAGE      writes the table to PAGE
+    ocaml_counts.py DIR                   the greatest distances, as Markdown (for docs/ocaml.md)
+    ocaml_counts.py DIR --check FILE      compares gclab's counts with those in FILE, a CSV; lists the
+                                          differences and exits with status 1 if there are any
+    ocaml_counts.py DIR --renew FILE      writes the counts to FILE
 
 A count of OCaml's is what its runtime prints at exit (`v=0x400`), without the minor collection with which
 its program begins: that empties the minor heap, as it is here at the beginning. Neither side counts the
@@ -14,6 +14,7 @@ gclab's counts are the same on every machine. OCaml's are not: it sweeps its hea
 system chooses the addresses. So a check says how many of OCaml's are others, and does not fail.
 """
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -27,7 +28,7 @@ AIMS = {
     "top_heap_words": ("top heap words", 0.15, 0),
 }
 
-BEGIN, END = "<!-- counts beside OCaml: begin -->", "<!-- counts beside OCaml: end -->"
+COMMENT = "# .ci/ocaml renew"
 
 
 def of_ocaml(run):
@@ -102,7 +103,7 @@ def percent(share):
 
 
 def table(rows):
-    """The two tables, as Markdown."""
+    """The greatest distances, as Markdown."""
     heads = [f"{head}, {percent(aim)}" + (f" or {few}" if few else "") for head, aim, few in AIMS.values()]
     lines = [" | ".join(["| program", *heads]) + " |", "|:--" + "|--:" * len(AIMS) + "|"]
     found = worst(rows)
@@ -110,39 +111,35 @@ def table(rows):
         cells = [found[program, count] for count in AIMS]
         texts = [f"{percent(greatest)} ({within} of {settings})" for greatest, within, settings in cells]
         lines.append(" | ".join([f"| `{program}`", *texts]) + " |")
-    lines += ["", "| program | `s` | `o` | `a` | " + " | ".join(head for head, *_ in AIMS.values()) + " |"]
-    lines.append("|:--|--:|--:|--:" + "|--:" * len(AIMS) + "|")
-    for (program, *letters), ours, theirs in rows:
-        cells = [f"{ours[count]:,} / {theirs[count]:,}" for count in AIMS]
-        lines.append(" | ".join([f"| `{program}`", *map(str, letters), *cells]) + " |")
     return "\n".join(lines)
 
 
-def both(text):
-    """Of each setting of a table: our counts and OCaml's, as they are printed."""
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n\n")[-1].splitlines()[2:]]
-    return {" ".join(cells[:4]): [cell.split(" / ") for cell in cells[4:]] for cells in lines}
+def as_csv(rows):
+    """All counts as CSV: of each count ours, then OCaml's."""
+    heads = [name for count in AIMS for name in (count, f"{count}_ocaml")]
+    lines = [COMMENT, ",".join(["program", "s", "o", "a", *heads])]
+    for setting, ours, theirs in rows:
+        counts = [side[count] for count in AIMS for side in (ours, theirs)]
+        lines.append(",".join(map(str, [*setting, *counts])))
+    return "\n".join(lines) + "\n"
+
+
+def by_setting(text):
+    """Of each setting in the CSV: its counts by their names."""
+    rows = csv.DictReader(text.splitlines()[1:])
+    return {" ".join(row[key] for key in ("program", "s", "o", "a")): row for row in rows}
 
 
 def changed(before, now):
-    """Of two tables: messages about our counts that are others, and how many of OCaml's are."""
-    known, messages, theirs = both(before), [], 0
-    for setting, found in both(now).items():
-        for (head, *_), (ours, of_ocaml), last in zip(AIMS.values(), found, known.get(setting, [["none", "none"]] * len(AIMS))):
-            if ours != last[0]:
-                messages.append(f"{setting}: gclab's {head} are {ours}, and were {last[0]}")
-            theirs += of_ocaml != last[1]
-    messages += [f"{setting}: the setting is no more" for setting in known.keys() - both(now).keys()]
-    return messages, theirs
-
-
-def on_page(page, text=None):
-    """The table on a page. With `text`, writes that in its place."""
-    before, rest = page.read_text().split(BEGIN)
-    found, after = rest.split(END)
-    if text is not None:
-        page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
-    return found.strip()
+    """Messages about counts of gclab that differ, and how many of OCaml's differ."""
+    known, messages, theirs = by_setting(before), [], 0
+    for setting, row in by_setting(now).items():
+        last = known.pop(setting, {})
+        for count, (head, *_) in AIMS.items():
+            if row[count] != last.get(count):
+                messages.append(f"{setting}: gclab's {head} are {row[count]}, and were {last.get(count)}")
+            theirs += row[f"{count}_ocaml"] != last.get(f"{count}_ocaml")
+    return messages + [f"{setting}: the setting no longer exists" for setting in known], theirs
 
 
 def main(words):
@@ -152,19 +149,18 @@ def main(words):
         case _:
             print(__doc__.split("\n\n")[1], file=sys.stderr)
             return 2
-    text = table(rows)
     if len(words) == 1:
-        print(text)
+        print(table(rows))
         return 0
-    page = Path(words[2])
+    file, text = Path(words[2]), as_csv(rows)
     if words[1] == "--renew":
-        on_page(page, text)
+        file.write_text(text)
         return 0
-    messages, theirs = changed(on_page(page), text)
+    messages, theirs = changed(file.read_text(), text)
     if theirs:
         print(f"ocaml_counts.py: OCaml counts otherwise here, {theirs} times")
     if messages:
-        messages.append(f"{page} has another table: .ci/ocaml renew")
+        messages.append(f"{file} is out of date: .ci/ocaml renew")
     for message in messages:
         print(f"ocaml_counts.py: {message}", file=sys.stderr)
     return 1 if messages else 0

@@ -15,12 +15,12 @@ measured with one and two threads:
 The model leaves out the bandwidth of memory, which real machines run out of, and distances between
 processors. So it is an upper bound for the algorithm, and shows at which number of threads the
 algorithm itself stops scaling. The shapes are balanced trees (every subtree can be cut in two), a
-list (it cannot be cut) and an array of byte arrays. Run it to print the table of docs/parallel.md.
+list (it cannot be cut) and an array of byte arrays. Run it to print scaling-model.csv as a table.
 """
 
 import heapq
 
-# Measured: docs/parallel.md says how. Times in microseconds.
+# Measured: scaling-costs.csv says how. Times in microseconds.
 CHUNK = 32 << 10  # bytes
 COPY = {"tree": 9.0e-3 / 24, "list": 9.0e-3 / 24, "array": 0.12e-3}  # for each byte, serially
 SHARING = 1.15  # a thread's time for some work in parallel, divided by its time for it serially

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the gain of a second GC thread, by interleaved runs of `gclab exec`.
 
-Prints the tables of docs/performance.md.
+Prints the tables of two-threads-collections.csv and two-threads-runs.csv.
 
-    docs/scaling/measure.py [--gclab target/release/gclab] [--rounds 5] [--json FILE]
+    results/reference/scaling/measure.py [--gclab target/release/gclab] [--rounds 5] [--json FILE]
 
 Each round runs every workload under each setting once, each run a process of its own; figures are
 medians over the rounds. `-qb1` is GHC's default, -qb=auto ours. The first table is of collections that copy 4 MB or more (of some workloads
