@@ -319,7 +319,7 @@ documented! {
         /// (GHC's max pause).
         pub max_pause_seconds: Option<f64> => seconds(of.0.generations[of.1].max_pause_ns),
         /// How often each way to share the work among threads was chosen: a count by name
-        /// (`docs/parallel.md`).
+        /// (`docs/parallel-collection.md`).
         pub sharing: Option<BTreeMap<String, u64>> => Some(sharing_counts(of.0, of.1)),
     }
 }

@@ -129,7 +129,7 @@ macro_rules! collection_figures {
                 /// Number of threads that collected; 1 in a sequential collection.
                 threads => threads: Option<u32>,
                 /// The way in which the work was shared among threads, or the reason why it was not
-                /// (`docs/parallel.md`).
+                /// (`docs/parallel-collection.md`).
                 sharing => sharing: Option<String>,
                 /// The part of `elapsed_ns` in which several threads could work. Absent if one
                 /// thread collected.

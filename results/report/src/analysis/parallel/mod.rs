@@ -6,7 +6,7 @@
 //! *base* is the one with parallel collection off, or, where the sweep has none, that with one
 //! capability (which for programs with several threads measures their threads, too). The other
 //! configurations are *on*. A configuration that is on may share no collection at all: that is its
-//! own choice, and its result counts. `docs/parallel.md` explains the figures to users.
+//! own choice, and its result counts. `docs/parallel-collection.md` explains the figures to users.
 
 mod advice;
 mod charts;
