@@ -26,11 +26,11 @@ const PLACES: &[(&str, u32, f64, f64)] = &[
     ("workloads", 4, 2.0, 1.0),
     ("heap-traverse", 4, 3.0, 1.0),
     ("results", 4, 4.0, 1.0),
-    ("core", 5, 0.0, 2.0),
-    ("core/snapshot", 5, 2.0, 1.0),
-    ("core/hp", 5, 3.0, 1.0),
+    ("core", 6, 0.0, 2.0),
+    ("core/snapshot", 6, 2.0, 1.0),
+    ("core/hp", 6, 3.0, 1.0),
     ("core/eventlog", 5, 4.0, 1.0),
-    ("core/derive", 6, 0.5, 1.0),
+    ("core/derive", 7, 0.5, 1.0),
 ];
 
 const COLUMN: f64 = 222.0;
@@ -40,11 +40,11 @@ const ROWS: &[(f64, f64)] = &[
     (16.0, 52.0),
     (104.0, 72.0),
     (214.0, 122.0),
-    (374.0, 88.0),
-    (502.0, 122.0),
-    (686.0, 88.0),
-    (832.0, 88.0),
-    (964.0, 84.0),
+    (374.0, 122.0),
+    (536.0, 122.0),
+    (720.0, 88.0),
+    (866.0, 88.0),
+    (998.0, 84.0),
 ];
 
 fn place(folder: &str) -> Rect {
@@ -86,7 +86,7 @@ pub(super) fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
 pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
     let about = "The crates of gclab. An arrow means that a crate uses another one; arrows to crates that are also \
                  reached through others are left out.";
-    let mut picture = Picture::new(5.0 * COLUMN + GAP, 1064.0, about);
+    let mut picture = Picture::new(5.0 * COLUMN + GAP, 1098.0, about);
     for (from, uses) in direct(crates) {
         let source = place(from);
         for to in uses {
