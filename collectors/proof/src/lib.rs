@@ -26,6 +26,7 @@
 mod faults;
 mod random;
 pub mod slices;
+pub mod tier;
 mod workloads;
 
 pub use faults::{every_request_refused, small_heap};

@@ -1,6 +1,6 @@
 //! Random programs under every collector of the registry.
 //!
-//! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for a given time. It
+//! `cargo test` runs the same programs each time. `.ci/long-random` runs for a given time. It
 //! sets `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and
 //! `GCLAB_RANDOM_COLLECTOR` (to run one collector alone).
 
@@ -9,7 +9,7 @@ use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use std::thread;
 use std::time::Duration;
 
-/// Searches for failures under one collector: for a given time or through the bounded share, with
+/// Searches for failures under one collector: for a given time or through a fixed number of programs, with
 /// several threads or with one.
 struct Hunt(Option<Duration>, bool);
 impl CollectorVisitor for Hunt {

@@ -10,6 +10,7 @@ use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
+use gclab_proof::tier;
 
 /// Replaces byte arrays of a table, of small and medium sizes, in an order without pattern.
 fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
@@ -39,20 +40,36 @@ impl CollectorVisitor for Replaced {
         if C::DESCRIPTION.generations.1 < 2 || C::DESCRIPTION.moves {
             return;
         }
-        let mut enough = None;
-        for kib in (2048..4096).step_by(32) {
+        let completes = |kib: &usize| {
             let limited = Config {
-                max_heap: Some(Bytes::kib(kib)),
+                max_heap: Some(Bytes::kib(*kib)),
                 ..config::<C>(256 << 10)
             };
             let world = World::new::<C>(&limited).expect("a small heap");
-            match (world.enter(|m| replace(m, 6000, 40_000)), enough) {
-                (Ok(()), None) => enough = Some(kib),
-                (Ok(()), _) | (Err(EnterError::Exhausted(_)), None) => {}
-                (Err(error), _) => panic!("{}: {kib} KiB after {enough:?}: {error}", C::DESCRIPTION.name),
+            match world.enter(|m| replace(m, 6000, 40_000)) {
+                Ok(()) => true,
+                Err(EnterError::Exhausted(_)) => false,
+                Err(error) => panic!("{}: {kib} KiB: {error}", C::DESCRIPTION.name),
             }
+        };
+        let limits: Vec<usize> = (2048..4096).step_by(32).collect();
+        let (few, many) = limits.split_at(limits.partition_point(|kib| !completes(kib)));
+        let enough = many.first();
+        for kib in many.iter().step_by(tier::cases(8, 1)) {
+            assert!(
+                completes(kib),
+                "{}: {enough:?} KiB are enough, and {kib} are not",
+                C::DESCRIPTION.name
+            );
         }
-        let is_near = enough.is_some_and(|kib| kib <= ENOUGH);
+        for kib in few.iter().step_by(tier::cases(8, 1)) {
+            assert!(
+                !completes(kib),
+                "{}: {kib} KiB are enough, and {enough:?} were the least",
+                C::DESCRIPTION.name
+            );
+        }
+        let is_near = enough.is_some_and(|kib| *kib <= ENOUGH);
         assert!(is_near, "{}: {enough:?} KiB are enough", C::DESCRIPTION.name);
     }
 }

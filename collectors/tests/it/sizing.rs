@@ -11,6 +11,7 @@ use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, Stopped, World};
 use gclab_heap_traverse::Checker;
+use gclab_proof::tier;
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -71,46 +72,41 @@ fn majors(statistics: &Statistics) -> usize {
         .count()
 }
 
-#[derive(Clone, Copy)]
-struct Policies;
+/// Runs one collector under policies that depend on its place in the list.
+struct Policies(usize);
 impl CollectorVisitor for Policies {
     type Output = ();
     fn visit<C: Collector>(self) {
         let name = C::DESCRIPTION.name;
-        let base = Config {
-            old_min: Bytes(64 << 10),
-            ..config::<C>(64 << 10)
-        };
-        let of = |config: Config| {
+        let majors_with = |sizing, heap_hint, membalancer_c, old_min| {
+            let config = Config {
+                sizing,
+                heap_hint,
+                membalancer_c,
+                old_min: Bytes::kib(old_min),
+                ..config::<C>(64 << 10)
+            };
             let (sum, statistics) = run::<C>(&config);
-            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", config.sizing);
+            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {sizing:?}");
             majors(&statistics)
         };
-        let factor = of(base.clone());
-        let fixed = |size| {
-            of(Config {
-                sizing: SizingPolicy::Fixed,
-                heap_hint: HeapHint::Size(Bytes(size)),
-                ..base.clone()
-            })
-        };
-        // A large heap has a major collection only at the end. A heap that is too small runs all
-        // the same.
-        assert_eq!(fixed(256 << 20), 1, "{name}");
-        assert!(fixed(1 << 20) > factor, "{name}");
-        let balanced = |c| {
-            of(Config {
-                sizing: SizingPolicy::MemBalancer,
-                membalancer_c: c,
-                old_min: Bytes(512 << 10),
-                ..base.clone()
-            })
-        };
-        // One run in which memory costs nothing, and one in which it is so expensive that the
-        // speeds of the program and of collections, which a busy machine changes, make no
-        // difference.
-        let (cheap, dear) = (balanced(1e-9), balanced(1e12));
-        assert!(cheap < dear, "{name}: {cheap} major collections, and {dear}");
+        let default = Config::default();
+        for policy in tier::rows(&[SizingPolicy::Fixed, SizingPolicy::MemBalancer], self.0) {
+            if *policy == SizingPolicy::Fixed {
+                let of = |policy, heap_hint| majors_with(policy, heap_hint, default.membalancer_c, 64);
+                let fixed = |mib| of(SizingPolicy::Fixed, HeapHint::Size(Bytes::mib(mib)));
+                // A large heap has a major collection only at the end. A heap that is too small runs
+                // all the same.
+                assert_eq!(fixed(256), 1, "{name}");
+                assert!(fixed(1) > of(SizingPolicy::Factor, default.heap_hint), "{name}");
+            } else {
+                // One run in which memory costs nothing, and one in which it is so expensive that the
+                // speeds of the program and of collections, which a busy machine changes, make no
+                // difference.
+                let [cheap, dear] = [1e-9, 1e12].map(|c| majors_with(*policy, default.heap_hint, c, 512));
+                assert!(cheap < dear, "{name}: {cheap} major collections, and {dear}");
+            }
+        }
     }
 }
 
@@ -118,25 +114,26 @@ impl CollectorVisitor for Policies {
 fn programs_run_the_same_under_every_policy_and_collector() {
     let all = All::descriptions();
     let sized = all.iter().filter(|description| description.honours(Parameter::Sizing));
-    for description in sized {
-        All::with(description.name, Policies).expect("listed");
+    for (index, description) in sized.enumerate() {
+        All::with(description.name, Policies(index)).expect("listed");
     }
 }
 
-#[derive(Clone, Copy)]
-struct Limited;
+/// Runs one collector near its limit, under policies that depend on its place in the list.
+struct Limited(usize);
 impl CollectorVisitor for Limited {
     type Output = ();
     fn visit<C: Collector>(self) {
         let name = C::DESCRIPTION.name;
-        for policy in [SizingPolicy::Factor, SizingPolicy::Fixed, SizingPolicy::MemBalancer] {
+        let policies = [SizingPolicy::Factor, SizingPolicy::Fixed, SizingPolicy::MemBalancer];
+        for policy in tier::rows(&policies, self.0) {
             // From too little memory to enough: each run succeeds or is exhausted, within the
             // limit.
             let mut finished = 0;
             for mib in (2..14).step_by(2) {
                 let limited = Config {
                     max_heap: Some(Bytes(mib << 20)),
-                    sizing: policy,
+                    sizing: *policy,
                     ..config::<C>(1 << 20)
                 };
                 let (sum, statistics) = run::<C>(&limited);
@@ -160,8 +157,8 @@ impl CollectorVisitor for Limited {
 
 #[test]
 fn under_a_limit_every_policy_keeps_it() {
-    for description in All::descriptions() {
-        All::with(description.name, Limited).expect("listed");
+    for (index, description) in All::descriptions().iter().enumerate() {
+        All::with(description.name, Limited(index)).expect("listed");
     }
 }
 

@@ -90,8 +90,8 @@ fn any_graph_is_rebuilt_and_survives_renewal() {
 fn renewal_costs_a_sixteenth_a_round_and_keeps_the_size() {
     let run = |rounds| Run::new("heap_snapshot", &["-", rounds]).area(1 << 20).unchecked();
     let allocated = |rounds| run(rounds).everywhere();
-    for ((collector, _, few), (_, _, many)) in allocated("10").into_iter().zip(allocated("40")) {
-        let by_round = (many.allocated - few.allocated) as f64 / 30.0 / 6_270_408.0;
+    for ((collector, _, few), (_, _, many)) in allocated("4").into_iter().zip(allocated("16")) {
+        let by_round = (many.allocated - few.allocated) as f64 / 12.0 / 6_270_408.0;
         assert!(
             (0.02..0.12).contains(&by_round),
             "{by_round} of the heap a round, under {collector}"

@@ -1,9 +1,9 @@
 //! The workloads, under every collector, and their arguments.
 
 mod args;
-mod checksums;
 mod heap_snapshot;
 mod latency;
+mod matrix;
 mod measured;
 mod memory;
 mod run;

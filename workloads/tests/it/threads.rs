@@ -1,33 +1,13 @@
-//! Threads: any number on any number of capabilities. Their order does not change the checksum.
+//! Threads: their number and order do not change a checksum, and they share the memory of a heap.
 
 use gclab_collectors::All;
 use gclab_core::collector::{CollectorList, Description};
 use gclab_core::config::Parameter;
 use gclab_core::world::EnterError;
-use gclab_workloads::{RunError, WorkloadDescription, WorkloadList};
+use gclab_proof::tier;
+use gclab_workloads::RunError;
 
 use crate::run::Run;
-
-/// The workloads that have threads: those with an argument `T`.
-fn threaded() -> impl Iterator<Item = &'static WorkloadDescription> {
-    let all = gclab_workloads::All::descriptions().into_iter();
-    all.filter(|description| description.args.iter().any(|arg| arg.name == "T"))
-}
-#[test]
-fn capabilities_do_not_change_checksums() {
-    assert!(threaded().count() >= 4);
-    for description in threaded() {
-        for (capabilities, area) in [(1, 64), (2, 64), (3, 16), (4, 32)] {
-            let run = Run::new(description.name, description.test.args)
-                .capabilities(capabilities)
-                .area(area << 10);
-            for (collector, checksum, statistics) in run.everywhere() {
-                assert_eq!(Some(checksum), description.test.checksum, "{run:?} under {collector}");
-                assert!(statistics.collections_count() > 1, "{run:?} under {collector}");
-            }
-        }
-    }
-}
 
 #[test]
 fn threads_do_not_change_the_checksums_of_what_they_share() {
@@ -37,25 +17,12 @@ fn threads_do_not_change_the_checksums_of_what_they_share() {
     ] {
         let by = |threads| [&[threads], rest].concat();
         let alone = Run::new(workload, &by("1")).under("copying").unwrap().0;
-        for threads in ["2", "4", "9"] {
-            let run = Run::new(workload, &by(threads)).area(16 << 10).capabilities(4);
-            for (collector, checksum, _) in run.everywhere() {
-                assert_eq!(checksum, alone, "{run:?} under {collector}");
+        for (place, collector) in All::descriptions().iter().enumerate() {
+            for threads in tier::rows(&["2", "4", "9"], place) {
+                let run = Run::new(workload, &by(threads)).area(16 << 10).capabilities(4);
+                let checksum = run.under(collector.name).expect("it fits").0;
+                assert_eq!(checksum, alone, "{run:?} under {}", collector.name);
             }
-        }
-    }
-}
-
-#[test]
-fn collecting_all_the_time_on_many_threads_changes_nothing() {
-    for description in threaded() {
-        let stress = &description.stress;
-        let calm = Run::new(description.name, stress.args);
-        let expected = calm.under("two-space").unwrap().0;
-        // Less often than on one thread: each collection has to stop three.
-        let run = calm.capabilities(3).stress(stress.every * 4 + 1);
-        for (collector, checksum, _) in run.everywhere() {
-            assert_eq!(checksum, expected, "{run:?} under {collector}");
         }
     }
 }
@@ -92,13 +59,13 @@ fn an_exhausted_heap_ends_all_threads() {
         ("par_shared", &["4", "16384", "65536", "200000"]),
         ("server", &["4", "20000", "4000", "0"]),
     ];
-    for (workload, args) in runs {
-        let run = Run::new(workload, args)
-            .capabilities(4)
-            .limit(3 << 20)
-            .area(64 << 10)
-            .unchecked();
-        for collector in All::descriptions() {
+    for (place, collector) in All::descriptions().iter().enumerate() {
+        for (workload, args) in tier::rows(&runs, place) {
+            let run = Run::new(workload, args)
+                .capabilities(4)
+                .limit(3 << 20)
+                .area(64 << 10)
+                .unchecked();
             match run.under(collector.name) {
                 Err(RunError::Heap(EnterError::Exhausted(_))) => {}
                 other => panic!("{run:?} under {}: {other:?}", collector.name),

@@ -86,3 +86,13 @@ fn answers_are_those_of_the_definition() {
         }
     }
 }
+
+/// A text so small that the heap can be checked at every allocation.
+#[test]
+fn the_index_is_whole_at_every_allocation() {
+    let run = Run::new("word_index", &["Cargo.toml", "1", "50"]);
+    let expected = run.under("two-space").unwrap().0;
+    for (collector, checksum, _) in run.stress(1).everywhere() {
+        assert_eq!(checksum, expected, "under {collector}");
+    }
+}

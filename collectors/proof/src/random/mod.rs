@@ -8,8 +8,8 @@
 //! A program of several threads ([`threads`]) is several programs in one heap, each with a
 //! reference of its own, and a [`table`] that they share.
 //!
-//! The bounded share is the same each time. `GCLAB_RANDOM_SECONDS` sets a time to run for instead,
-//! and `GCLAB_RANDOM_SEED` another first seed. With `GCLAB_RANDOM_PROTECT` the heaps protect freed
+//! The programs are the same each time; [`tier`] says how many there are. `GCLAB_RANDOM_SECONDS` sets
+//! a time to run for instead, and `GCLAB_RANDOM_SEED` another first seed. With `GCLAB_RANDOM_PROTECT` the heaps protect freed
 //! memory (`-DP`); a stale access then ends the process, and no program is shrunk.
 
 mod account;
@@ -31,6 +31,7 @@ mod table;
 mod threads;
 mod weak;
 
+use crate::tier;
 use gclab_core::collector::Collector;
 use generate::programs;
 use interpret::outcome;
@@ -40,8 +41,8 @@ pub use replay::replay;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Programs of the bounded share, for each collector: some seconds in the dev profile.
-const CASES: u32 = 400;
+/// Programs for each collector, in a quick run and in a full one.
+const CASES: (u32, u32) = (100, 400);
 
 /// The most operations of a program, by the seed modulo the number of lengths.
 const LENGTHS: [usize; 3] = [2000, 400, 100];
@@ -49,9 +50,9 @@ const LENGTHS: [usize; 3] = [2000, 400, 100];
 /// Programs between two looks at the clock.
 const BATCH: u32 = 64;
 
-/// Programs of several threads in the bounded share: they are shorter, but their threads wait for
-/// each other.
-const CASES_IN_THREADS: u32 = 60;
+/// As [`CASES`], for programs of several threads: these are shorter, but their threads wait for each
+/// other.
+const CASES_IN_THREADS: (u32, u32) = (20, 60);
 
 /// Programs of several threads between two looks at the clock.
 const BATCH_IN_THREADS: u32 = 16;
@@ -113,7 +114,7 @@ fn environment(name: &str) -> Option<u64> {
     )
 }
 
-/// Runs programs that failed once, and then random ones: the bounded share, or for as long as
+/// Runs programs that failed once, and then random ones: a fixed number, or for as long as
 /// `time`. They start from the seed in `GCLAB_RANDOM_SEED`, or 1. Prints the numbers of programs
 /// and operations.
 ///
@@ -162,7 +163,7 @@ pub fn hunt_in_threads<C: Collector>(time: Option<Duration>) -> Result<(), Strin
 
 fn go_on<C: Collector>(
     time: Option<Duration>,
-    (cases, batch): (u32, u32),
+    (cases, batch): ((u32, u32), u32),
     of: &str,
     search: impl Fn(u64, u32) -> Result<u64, String>,
 ) -> Result<(), String> {
@@ -170,6 +171,7 @@ fn go_on<C: Collector>(
     let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
     let search = |seed, cases| search(seed, cases).map_err(|why| format!("{name}: {why}"));
     let Some(time) = time else {
+        let cases = tier::cases(cases.0, cases.1);
         println!("{name}: {cases} programs{of}, {} operations", search(seed, cases)?);
         return Ok(());
     };
@@ -186,7 +188,7 @@ fn go_on<C: Collector>(
     Ok(())
 }
 
-/// Tests one collector by [`hunt`] and [`hunt_in_threads`]: the bounded share, or each for
+/// Tests one collector by [`hunt`] and [`hunt_in_threads`]: a fixed number of programs, or each for
 /// `GCLAB_RANDOM_SECONDS`.
 ///
 /// # Panics

@@ -6,13 +6,16 @@ use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{Handle, MutVar, Request, WeakHandle};
 use gclab_core::words::Bytes;
+use gclab_proof::tier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, mpsc};
 use std::thread;
 
 under_every_collector! {
     fn threads_do_not_see_each_other<C>() {
-        for (capabilities, chunk, stress) in [(2, None, None), (4, None, None), (4, Some(4096), None), (3, None, Some(5)), (2, Some(4096), Some(1))] {
+        let settings = [(2, None, None), (4, None, None), (4, Some(4096), None), (3, None, Some(5)), (2, Some(4096), Some(1))];
+        let place = All::descriptions().iter().position(|description| description.name == C::DESCRIPTION.name);
+        for &(capabilities, chunk, stress) in tier::rows(&settings, place.expect("listed")) {
             let config = Config { chunk: chunk.map(Bytes), stress, ..of_many::<C>(capabilities, 16 << 10) };
             let rounds = if stress.is_some() { 12 } else { 200 };
             let world = checked::<C>(&config);
