@@ -11,9 +11,8 @@ run() {
     "$@"
 }
 
-# Runs the tests whose names contain one of some filters: the command, `--`, the filters, and
-# options of the tests. Fails if a filter matches no test: a test that was renamed would be left out
-# without a word.
+# run_tests_named COMMAND... -- FILTER... [OPTION...]: runs the tests whose names contain a filter.
+# Fails if a filter matches no test: otherwise a renamed test would be left out silently.
 run_tests_named() {
     local command=() names word
     while [ "$1" != -- ]; do
@@ -28,9 +27,9 @@ run_tests_named() {
     run "${command[@]}" -- "$@"
 }
 
-# Builds the `gclab` that the tests use, and sets `gclab` to its path. Features of dependencies are
-# those of `cargo test --workspace`: with `-p gclab` cargo would choose others, and compile the
-# programs and half of the workspace again.
+# Builds the `gclab` that the tests use, and sets `gclab` to its path. With `-p gclab` cargo would
+# choose other features of dependencies than `cargo test --workspace`, and compile half of the
+# workspace again.
 build_gclab() {
     run cargo build --quiet --locked --workspace --bins --examples
     gclab=${CARGO_TARGET_DIR:-$PWD/target}/debug/gclab
@@ -42,13 +41,37 @@ fail() {
     exit 1
 }
 
-# Says that a tool for the check is missing, and ends the check as passed.
+# Reports that the check cannot run here, and ends it as passed.
 skip() {
-    printf '%s: SKIPPED, NOTHING WAS CHECKED: %s\n' "$(basename "$0")" "$*" >&2
+    printf '%s: SKIPPED: %s\n' "$(basename "$0")" "$*" >&2
     exit 0
 }
 
-# Prints the first line of README.md that begins with $1: the check runs the command that users read.
+# Installs Debian packages, in one check at a time.
+install_packages() {
+    local root=()
+    [ "$(id -u)" = 0 ] || root=(sudo -n)
+    (
+        flock 9
+        export DEBIAN_FRONTEND=noninteractive
+        # A fresh machine has no lists of packages yet.
+        for update in false true; do
+            ! $update || run "${root[@]}" apt-get update -qq || true
+            ! run "${root[@]}" apt-get install -qq -y --no-install-recommends "$@" || exit 0
+        done
+    ) 9> "${TMPDIR:-/tmp}/gclab-packages.lock" > /dev/null 2>&1 || true
+}
+
+# need PROGRAM [PACKAGE...]: installs the Debian packages of a program (by default one of the same
+# name) if it is missing. Skips the check where they cannot be installed.
+need() {
+    local program=$1
+    shift
+    command -v "$program" > /dev/null || install_packages "${@:-$program}"
+    command -v "$program" > /dev/null || skip "$program is missing, and apt-get cannot install it"
+}
+
+# Prints the first line of README.md that begins with $1: checks run the commands that users read.
 readme_command() {
     grep -m 1 "^$1" README.md || fail "README.md has no line that begins with: $1"
 }

@@ -45,7 +45,7 @@ impl CollectorVisitor for Short {
 /// Collections for want of memory counted as asked for by the program, and so the heap kept ever
 /// less memory (`-Fd`), as if the program were idle.
 #[test]
-fn want_of_memory_is_not_a_wish_of_the_program() {
+fn a_collection_for_lack_of_memory_was_not_requested() {
     let mut shortages = 0;
     for description in All::descriptions() {
         let short = |decay| All::with(description.name, Short { decay }).expect("listed");
@@ -109,7 +109,7 @@ impl CollectorVisitor for Caused {
 
 /// `-DZ` counted as asked for by the program.
 #[test]
-fn stress_is_not_a_wish_of_the_program() {
+fn a_collection_of_stress_was_not_requested() {
     for description in All::descriptions() {
         All::with(description.name, Caused).expect("listed");
     }

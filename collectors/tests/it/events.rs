@@ -84,7 +84,7 @@ under_every_collector! {
         assert!(seen.caps.is_empty() && seen.turns.is_empty(), "no listener asks for them");
     }
 
-    fn a_major_collection_tells_what_it_returned<C>() {
+    fn a_major_collection_records_what_it_returned<C>() {
         let (world, notes) = noted::<C>(&config::<C>(16 << 10), false, Follows::default());
         world.enter(|m| {
             m.frame(|m, [kept]| {
@@ -182,7 +182,7 @@ under_every_collector! {
         assert!(starts.filter(|turn| turn.2 == GcThreadState::Working).count() >= seen.starts.len());
     }
 
-    fn a_look_has_a_beginning_and_an_end<C>() {
+    fn an_inspection_has_a_beginning_and_an_end<C>() {
         let (world, notes) = noted::<C>(&config::<C>(16 << 10), true, Follows::default());
         world.inspect_for(Look::Census, |_| ()).expect("not inside");
         world.enter(|m| m.phase_marker("here")).expect("room enough");
@@ -192,7 +192,7 @@ under_every_collector! {
         assert_eq!((seen.markers, seen.purposes()), (1, looks));
     }
 
-    fn each_look_has_its_own_purpose_and_the_times_of_the_statistics<C>() {
+    fn each_inspection_has_its_purpose_and_the_times_of_the_statistics<C>() {
         let (mut world, notes) = noted::<C>(&config::<C>(16 << 10), false, Follows::default());
         world.listen(Box::new(At(Occasion::Collection, Look::Check)));
         world.listen(Box::new(At(Occasion::Marker, Look::Census)));
@@ -250,7 +250,7 @@ under_every_collector! {
 
 /// Logs had `-A`, 4 MiB, also where the collector has an area of another size.
 #[test]
-fn an_area_that_another_flag_or_the_limit_sets_is_told_too() {
+fn an_area_that_another_flag_or_the_limit_sets_is_recorded_too() {
     let mut config = Config::default();
     config.ocaml.set(OcamlLetter::MinorHeap, Some(32 << 10));
     assert_eq!(first_area::<Ocaml>(&config), Bytes::kib(256));

@@ -252,7 +252,7 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    fn a_panic_of_a_finaliser_is_one_of_the_allocation<C>() {
+    fn a_panic_of_a_finaliser_comes_out_of_the_allocation<C>() {
         let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
         let ran = world.enter(|m| {
             let noted = notes.clone();

@@ -217,7 +217,7 @@ fn threads_share_values_and_drop_each_once() {
 }
 
 #[test]
-fn a_pointer_of_any_type_is_no_foreign_closure_of_another() {
+fn a_foreign_closure_of_another_type_is_not_found() {
     let (world, drops) = (world::<Copying>(&config::<Copying>(16 << 10)), Drops::default());
     let ran = world.enter(|m| {
         let closure = m.alloc_foreign(drops.value(1), SIZE);

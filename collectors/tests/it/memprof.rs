@@ -251,7 +251,7 @@ impl Tracker for Panics {
 }
 
 under_every_collector! {
-    fn a_panic_of_a_tracker_is_one_of_the_allocation_and_the_rest_comes_later<C>() {
+    fn a_panic_of_a_tracker_comes_out_of_the_allocation_and_the_rest_comes_later<C>() {
         let world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
         let adds = Adds::default();
         let ran = world.enter(|m| {

@@ -1,7 +1,7 @@
 //! Collectors with one fault each. The checker and the random programs must catch every one, and
 //! each test names the check that does.
 //!
-//! All are the same small generational collector, which is right but for its [`Sin`]. A mutant that
+//! All are the same small generational collector, which is right but for its [`Fault`]. A mutant that
 //! survives means that a test is missing.
 
 use crate::basics::config;
@@ -23,7 +23,7 @@ use gclab_proof::search_for;
 use std::marker::PhantomData;
 
 /// The fault of a mutant.
-pub(crate) trait Sin: Send + 'static {
+pub(crate) trait Fault: Send + 'static {
     type Barrier: Barrier<Bump>;
     /// Whether root number `index` is traced.
     fn traces_root(_index: usize) -> bool {
@@ -42,8 +42,8 @@ pub(crate) trait Sin: Send + 'static {
 }
 
 /// No fault: this collector must pass where the mutants fail.
-struct Innocent;
-impl Sin for Innocent {
+struct Sound;
+impl Fault for Sound {
     type Barrier = GenerationalBarrier;
 }
 
@@ -52,11 +52,11 @@ pub(crate) struct Mutant<S> {
     steps: Steps,
     generations: u32,
     collections: u32,
-    _sin: PhantomData<S>,
+    _fault: PhantomData<S>,
 }
 
 // SAFETY: deliberately unsound. The checker stops a program before it reads damaged closures.
-unsafe impl<S: Sin> Collector for Mutant<S> {
+unsafe impl<S: Fault> Collector for Mutant<S> {
     const DESCRIPTION: Description = Description {
         name: "mutant",
         summary: "generational copying with one fault",
@@ -73,12 +73,12 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
             steps: Steps::new(config.generations),
             generations: config.generations,
             collections: 0,
-            _sin: PhantomData,
+            _fault: PhantomData,
         })
     }
 }
 
-impl<S: Sin> Collect for Mutant<S> {
+impl<S: Fault> Collect for Mutant<S> {
     type Alloc = Bump;
 
     fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
@@ -106,12 +106,12 @@ impl<S: Sin> Collect for Mutant<S> {
         if S::TRACES_REMEMBERED {
             evacuator.remembered(pause.capabilities);
         }
-        let mut sinner = Sinner::<S> {
+        let mut faulty = Faulty::<S> {
             evacuator: &mut evacuator,
             index: 0,
-            _sin: PhantomData,
+            _fault: PhantomData,
         };
-        trace::live(&mut sinner, pause.roots, |_| ());
+        trace::live(&mut faulty, pause.roots, |_| ());
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {
             generation,
@@ -134,14 +134,14 @@ impl<S: Sin> Collect for Mutant<S> {
 }
 
 /// The tracer of a mutant.
-struct Sinner<'e, 'h, S> {
+struct Faulty<'e, 'h, S> {
     evacuator: &'e mut Evacuator<'h>,
     /// The number of roots so far.
     index: usize,
-    _sin: PhantomData<S>,
+    _fault: PhantomData<S>,
 }
 
-impl<S: Sin> Tracing for Sinner<'_, '_, S> {
+impl<S: Fault> Tracing for Faulty<'_, '_, S> {
     fn root(&mut self, slot: RootSlot<'_>) {
         if S::traces_root(self.index) {
             self.evacuator.root(slot);
@@ -177,7 +177,7 @@ impl<S: Sin> Tracing for Sinner<'_, '_, S> {
 }
 
 /// Checks that random programs find the fault of `S`, each time by one of the named checks.
-fn is_caught<S: Sin>(by: &[&str]) {
+fn is_caught<S: Fault>(by: &[&str]) {
     for seed in 1..=3 {
         match search_for::<Mutant<S>>(seed, 200, false) {
             Ok(ops) => panic!("a mutant survived {ops} operations"),
@@ -191,19 +191,19 @@ fn is_caught<S: Sin>(by: &[&str]) {
 }
 
 #[test]
-fn without_a_sin_nothing_is_caught() {
-    if let Err(why) = search_for::<Mutant<Innocent>>(1, 100, true) {
+fn without_a_fault_nothing_is_caught() {
+    if let Err(why) = search_for::<Mutant<Sound>>(1, 100, true) {
         panic!("{why}");
     }
 }
 
 /// Makes a mutant, and the test that it is caught.
 macro_rules! mutant {
-    ($test:ident, $name:ident, $barrier:ty, { $($sin:tt)* }, $($by:literal)|+) => {
+    ($test:ident, $name:ident, $barrier:ty, { $($fault:tt)* }, $($by:literal)|+) => {
         pub(crate) struct $name;
-        impl Sin for $name {
+        impl Fault for $name {
             type Barrier = $barrier;
-            $($sin)*
+            $($fault)*
         }
         #[test]
         fn $test() {
@@ -296,7 +296,7 @@ mutant!(
 #[should_panic(expected = "the check of kept closures failed: slot 0")]
 fn closures_are_kept_without_their_referents() {
     struct Shallow;
-    impl Sin for Shallow {
+    impl Fault for Shallow {
         type Barrier = GenerationalBarrier;
         const KEEPS_WEAK: bool = true;
     }

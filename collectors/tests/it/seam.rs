@@ -257,7 +257,7 @@ fn a_barrier_knows_its_allocator_and_the_states_of_blocks() {
 }
 
 #[test]
-fn so_does_that_of_an_observed_run() {
+fn so_does_the_barrier_of_an_observed_run() {
     type C = Generations<false>;
     let mut world = World::observed::<C>(&config::<C>(64 << 10)).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));

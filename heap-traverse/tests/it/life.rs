@@ -111,7 +111,7 @@ fn told(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_life_is_told_from_its_allocation_to_its_death() {
+fn a_life_is_listed_from_its_allocation_to_its_death() {
     for description in Collectors::descriptions() {
         let (name, lines) = (description.name, told(description.name));
         let all = lines.join("\n");

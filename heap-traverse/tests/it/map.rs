@@ -181,7 +181,7 @@ fn the_totals_of_a_map_are_the_statistics_of_the_same_stop() {
 }
 
 #[test]
-fn one_map_is_that_of_the_animation_and_larger_tiles_keep_the_sums() {
+fn one_map_equals_the_one_of_the_animation_and_larger_tiles_keep_the_sums() {
     let (all, figures) = under("copying", followed(2), None, true);
     let (one, _) = under("copying", followed(2), Some(Want::Collection(7)), false);
     let (mut map, frame) = (one.map.expect("the run has 7 collections"), &all.frames[6]);

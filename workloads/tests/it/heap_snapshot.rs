@@ -103,7 +103,7 @@ fn renewal_costs_a_sixteenth_a_round_and_keeps_the_size() {
 }
 
 #[test]
-fn a_file_that_is_no_snapshot_is_an_error_and_the_heap_goes_on() {
+fn a_file_that_is_not_a_snapshot_is_an_error_and_the_heap_goes_on() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
     let error = |text: &str| {

@@ -239,7 +239,7 @@ fn more_memory_outside_the_heap_than_the_bound_brings_a_minor_collection() {
 }
 
 #[test]
-fn the_module_is_that_of_ocaml_alone() {
+fn only_ocaml_has_the_module() {
     let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
     let ran = world.enter(|m| {
         let error = m.gc().expect_err("another collector");
@@ -279,7 +279,7 @@ fn the_counters_are_figures_of_the_run_by_name() {
 
 /// The text was printed by `Gc.print_stat` of OCaml 4.13.1 for these counters.
 #[test]
-fn the_text_is_that_of_ocaml() {
+fn the_text_is_the_one_that_ocaml_prints() {
     let stat = Stat {
         minor_words: 12_345_678.0,
         promoted_words: 901_234.0,

@@ -18,7 +18,7 @@ fn closures_that_are_hidden_while_marking_live() {
 
 /// Only the end of a cycle is a major collection. A slice is a pause of generation 1.
 #[test]
-fn records_tell_slices_from_cycles() {
+fn records_distinguish_slices_from_cycles() {
     let statistics = in_slices::<Ocaml>(|m| {
         m.frame(|m, [long]| {
             let long = long.put_option(m, None);

@@ -88,7 +88,7 @@ fn array<M: MutatorKind>(m: &mut Mutator<'_, M>, bytes: usize) -> Handle<ByteArr
 }
 
 #[test]
-fn cycles_are_said() {
+fn cycles_are_reported() {
     let paper = with_messages(0x001, |m, paper| {
         let kept = array(m, 64);
         let mut gc = m.gc().expect("ocaml");
@@ -115,7 +115,7 @@ fn cycles_are_said() {
 }
 
 #[test]
-fn minor_collections_and_slices_are_signs() {
+fn minor_collections_and_slices_print_signs() {
     with_messages(0x002, |m, paper| {
         let kept = array(m, 64);
         let mut gc = m.gc().expect("ocaml");
@@ -133,7 +133,7 @@ fn minor_collections_and_slices_are_signs() {
 }
 
 #[test]
-fn the_size_of_the_major_heap_is_said_when_it_changes() {
+fn the_size_of_the_major_heap_is_reported_when_it_changes() {
     with_messages(0x004, |m, paper| {
         let large = array(m, 1 << 20);
         let mut gc = m.gc().expect("ocaml");
@@ -160,7 +160,7 @@ struct Tree {
 /// The marker follows the chains of the first levels side by side, and so it leaves slots of later
 /// levels on its stack.
 #[test]
-fn of_tables_the_mark_stack_is_said_to_grow_and_shrink() {
+fn the_mark_stack_is_reported_when_it_grows_and_shrinks() {
     with_messages(0x008, |m, paper| {
         m.frame(|m, [spine, chain]| {
             let (spine, chain) = (spine.put_option::<Tree>(m, None), chain.put_option::<Tree>(m, None));
@@ -192,7 +192,7 @@ fn of_tables_the_mark_stack_is_said_to_grow_and_shrink() {
 }
 
 #[test]
-fn changes_of_parameters_are_said_in_the_order_of_ocaml() {
+fn changes_of_parameters_are_reported_in_the_order_of_ocaml() {
     with_messages(0x031, |m, paper| {
         let mut gc = m.gc().expect("ocaml");
         let control = gc.get();
@@ -257,7 +257,7 @@ fn names(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn finalisers_are_said_to_run() {
+fn runs_of_finalisers_are_reported() {
     with_messages(0x080, |m, paper| {
         let mut out = paper.clone();
         let (view, closure) = m.with_view(|m| m.alloc_bytes(b"x"));
@@ -292,7 +292,7 @@ fn exit_text(stat: &Stat) -> String {
 }
 
 #[test]
-fn the_counters_are_said_at_the_end_of_the_run() {
+fn the_counters_are_reported_at_the_end_of_the_run() {
     let mut stat = Stat::default();
     let paper = with_messages(0x7ff, |m, paper| {
         let kept: Vec<_> = (0..100).map(|_| array(m, 64)).collect();

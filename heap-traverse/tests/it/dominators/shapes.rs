@@ -41,7 +41,7 @@ fn many_roots() {
 }
 
 #[test]
-fn rows_that_are_no_graph_are_refused() {
+fn rows_that_are_not_a_graph_are_refused() {
     assert_eq!(Graph::from_rows::<Vec<u32>>([]), Err(GraphError::Empty));
     let error = Graph::from_rows([vec![1, 2], vec![]]).unwrap_err();
     assert_eq!(error.to_string(), "an edge leads to node 2 of 2");

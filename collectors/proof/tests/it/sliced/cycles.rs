@@ -13,7 +13,7 @@ fn closures_that_are_hidden_while_marking_live() {
 
 /// Only the end of a cycle counts as a major collection and says what lives.
 #[test]
-fn records_tell_slices_from_cycles() {
+fn records_distinguish_slices_from_cycles() {
     let statistics = in_slices::<Sliced>(|m| {
         m.frame(|m, [long]| {
             let long = long.put_option(m, None);

@@ -7,7 +7,7 @@ use gclab_core::config::OcamlLetter;
 /// The texts of OCaml 4.13, where the program does the same with the same parameters. The chunk at
 /// first is too large, so everything moves twice.
 #[test]
-fn compactions_are_said() {
+fn compactions_are_reported() {
     with_messages(0x014, |m, paper| {
         let kept: Vec<_> = (0..20).map(|_| array(m, 64)).collect();
         let mut gc = m.gc().expect("ocaml");
@@ -25,7 +25,7 @@ fn compactions_are_said() {
 }
 
 #[test]
-fn the_condition_of_a_compaction_is_said() {
+fn the_condition_of_a_compaction_is_reported() {
     with_messages(0x200, |m, paper| {
         let mut kept = vec![array(m, 64)];
         let mut gc = m.gc().expect("ocaml");
@@ -72,7 +72,7 @@ fn percent(text: &str) -> u64 {
 
 /// Each compaction of the run is said, and why; those that seemed to be due are said, too.
 #[test]
-fn a_compaction_after_a_slice_is_said_with_its_reason() {
+fn a_compaction_after_a_slice_is_reported_with_its_reason() {
     const MOST: u64 = 200;
     let letters = [(OcamlLetter::MaxOverhead, MOST), (OcamlLetter::Increment, 0)];
     with_letters(&letters, 0x211, |m, paper| {
@@ -114,7 +114,7 @@ fn a_compaction_after_a_slice_is_said_with_its_reason() {
 
 /// A cycle begins in a heap of free blocks, and the program fills many of them until its end.
 #[test]
-fn a_compaction_that_another_cycle_calls_off_is_said() {
+fn a_compaction_that_another_cycle_calls_off_is_reported() {
     const MOST: u64 = 1000;
     let letters = [(OcamlLetter::MaxOverhead, 1_000_000), (OcamlLetter::Increment, 0)];
     with_letters(&letters, 0x210, |m, paper| {

@@ -4,7 +4,7 @@ use super::{array, names, with_messages};
 use gclab_collectors::ocaml::{Control, GcModule};
 
 #[test]
-fn the_size_of_a_slice_is_said() {
+fn the_size_of_a_slice_is_reported() {
     with_messages(0x040, |m, paper| {
         let kept: Vec<_> = (0..100).map(|_| array(m, 64)).collect();
         let mut gc = m.gc().expect("ocaml");
@@ -50,7 +50,7 @@ fn the_size_of_a_slice_is_said() {
 /// As in OCaml, a slice comes between the rest of a cycle and the whole one after it, unless the
 /// policy changes. In OCaml 4.13 the same program prints the same lines.
 #[test]
-fn a_slice_between_two_cycles_is_said() {
+fn a_slice_between_two_cycles_is_reported() {
     with_messages(0x041, |m, paper| {
         let kept = array(m, 64);
         let mut gc = m.gc().expect("ocaml");
