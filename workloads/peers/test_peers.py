@@ -152,17 +152,10 @@ class Counts(unittest.TestCase):
         self.assertEqual(ocaml_counts.changed(two, one), (["long_list 32k 80 2: the setting no longer exists"], 0))
         self.assertEqual(len(ocaml_counts.changed(one, two)[0]), len(ocaml_counts.AIMS))
 
-    def test_the_last_collection_of_gclab_does_not_count(self):
-        def pause(cause, major, copied, phase="remembered"):
-            sizes = {"copied_bytes": copied, "live_bytes": 800, "slop_bytes": 160}
-            return {"cause": cause, "major": major, "phases_ns": {"condemn": 1, phase: 2}} | sizes
-
-        pauses = [pause("allocation", False, 80), pause("asked", True, 40), pause("final", True, 8000)]
-        # A slice without a minor collection.
-        pauses.insert(1, pause("allocation", False, 0, "mark"))
-        run = {"stats": {"allocated_bytes": 4000, "collections": pauses}}
-        counted = {"minor_words": 500, "minor_collections": 2, "promoted_words": 15, "major_collections": 1, "top_heap_words": 120}
-        self.assertEqual(ocaml_counts.of_gclab(run), counted)
+    def test_the_counts_of_gclab_are_its_figures(self):
+        near = self.rows[0][1]
+        run = {"stats": {"figures": near | {"compactions": 3}}}
+        self.assertEqual(ocaml_counts.of_gclab(run), near)
 
     def test_the_first_minor_collection_of_ocaml_does_not_count(self):
         near = self.rows[0][1]
