@@ -173,9 +173,12 @@ class Speed(unittest.TestCase):
     def runs(self):
         """A run of each side, as lines."""
         common = {"id": "a", "workload": "w", "outcome": {"status": "ok"}, "settings": {"env.PAGES": "warm"}, "system_seconds": 0.5}
-        slices = [(c, {"cycle": cycle, "cause": "allocation", "cpu_ns": 0, "elapsed_ns": c * 1_000_000}) for c, cycle in ((9, "none"), (4, "began"), (6, "ended"))]
-        final = {"cycle": "whole", "cause": "final", "cpu_ns": 1_000_000_000, "elapsed_ns": 1_000_000_000}
-        ours = {"gc_cpu_seconds": 3.0, "peak_in_use_bytes": 6 << 20, "collections": [pause for _, pause in slices] + [final]}
+        ours = {
+            "gc_cpu_seconds": 3.0,
+            "peak_in_use_bytes": 6 << 20,
+            "max_slice_seconds": 0.006,
+            "phases": {"exit": {"gc_cpu_seconds": 1.0}},
+        }
         plain = {"peak_in_use_bytes": 4 << 20}
         events = plain | {"gc_cpu_seconds": 4.0, "max_slice_seconds": 0.012}
         yield common | {"collector": "ocaml", "user_seconds": 4.5, "stats": ours}
