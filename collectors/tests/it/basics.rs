@@ -1,8 +1,9 @@
 //! Small programs with known results, under every collector.
 
-use gclab_collectors::{All, Copying};
+use crate::under_every_collector;
+use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::words::Bytes;
@@ -31,13 +32,6 @@ pub(crate) fn config<C: Collector>(area: usize) -> Config {
         reserve: Bytes(4 << 30),
         generations,
         ..Config::default()
-    }
-}
-
-/// Runs `program` under each collector.
-fn under_every_collector<V: CollectorVisitor<Output = ()> + Copy>(program: V) {
-    for description in All::descriptions() {
-        All::with(description.name, program).expect("listed");
     }
 }
 

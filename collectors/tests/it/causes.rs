@@ -72,6 +72,7 @@ fn a_collection_for_lack_of_memory_was_not_requested() {
     assert!(shortages > 0, "no allocation was refused");
 }
 
+#[derive(Clone, Copy)]
 struct Caused;
 
 impl CollectorVisitor for Caused {
@@ -110,11 +111,10 @@ impl CollectorVisitor for Caused {
 /// `-DZ` counted as asked for by the program.
 #[test]
 fn a_collection_of_stress_was_not_requested() {
-    for description in All::descriptions() {
-        All::with(description.name, Caused).expect("listed");
-    }
+    crate::under_every_collector(Caused);
 }
 
+#[derive(Clone, Copy)]
 struct Phases;
 
 impl CollectorVisitor for Phases {
@@ -149,7 +149,5 @@ impl CollectorVisitor for Phases {
 
 #[test]
 fn the_phases_of_a_collection_are_timed() {
-    for description in All::descriptions() {
-        All::with(description.name, Phases).expect("listed");
-    }
+    crate::under_every_collector(Phases);
 }

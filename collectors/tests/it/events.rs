@@ -3,9 +3,9 @@
 mod notes;
 
 use crate::basics::config;
-use gclab_collectors::{All, Copying, Ocaml};
+use gclab_collectors::{Copying, Ocaml};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Cycle};
+use gclab_core::collector::{Collector, CollectorVisitor, Cycle};
 use gclab_core::config::{Config, FromGeneration, OcamlLetter, Parameter};
 use gclab_core::events::{
     CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Listener, Look, Occasion,

@@ -1,9 +1,8 @@
 //! Exchanges: they store the new value, return the old one, and run the write barrier.
 
 use crate::basics::config;
-use gclab_collectors::All;
 use gclab_core::closure::Closure;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -68,7 +67,5 @@ impl CollectorVisitor for Exchanges {
 
 #[test]
 fn exchanges_store_and_run_the_barrier() {
-    for description in All::descriptions() {
-        All::with(description.name, Exchanges).expect("listed");
-    }
+    crate::under_every_collector(Exchanges);
 }

@@ -1,7 +1,7 @@
 //! Every request for memory is refused once, under every collector.
 
-use gclab_collectors::All;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use crate::under_every_collector;
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_proof::{every_request_refused, small_heap};
@@ -22,12 +22,6 @@ impl CollectorVisitor for Refused {
             gc_threads: self.capabilities,
             ..small_heap::<C>()
         });
-    }
-}
-
-fn under_every_collector(program: Refused) {
-    for description in All::descriptions() {
-        All::with(description.name, program).expect("listed");
     }
 }
 

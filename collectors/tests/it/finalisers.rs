@@ -3,9 +3,9 @@
 mod calls;
 
 use crate::basics::config;
-use gclab_collectors::{All, Compacting, Parallel, TwoSpace};
+use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, Request};
 use gclab_core::world::World;

@@ -1,8 +1,8 @@
 //! Closures that own memory outside the heap, under every collector.
 
 use crate::basics::config;
-use gclab_collectors::{All, Copying};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_collectors::Copying;
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::{Compact, Config};
 use gclab_core::mutator::{Any, Foreign, Handle, MutArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;

@@ -1,5 +1,15 @@
 //! Tests of every collector of the registry.
 
+use gclab_collectors::All;
+use gclab_core::collector::{CollectorList, CollectorVisitor};
+
+/// Runs `program` under each collector.
+fn under_every_collector(program: impl CollectorVisitor<Output = ()> + Copy) {
+    for description in All::descriptions() {
+        All::with(description.name, program).expect("listed");
+    }
+}
+
 /// Makes a test that runs `program` under every collector.
 macro_rules! under_every_collector {
     ($($(#[$meta:meta])* fn $name:ident<$c:ident>() $body:block)*) => {$(
@@ -12,9 +22,7 @@ macro_rules! under_every_collector {
                 type Output = ();
                 fn visit<$c: Collector>(self) $body
             }
-            for description in All::descriptions() {
-                All::with(description.name, Program).expect("listed");
-            }
+            crate::under_every_collector(Program);
         }
     )*};
 }

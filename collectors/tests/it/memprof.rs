@@ -1,8 +1,8 @@
 //! Memprof under every collector: estimates without bias, and the life of each sampled closure.
 
 use crate::basics::config;
-use gclab_collectors::{All, Compacting, Copying, Immix, MarkSweep, Ocaml, Parallel, TwoSpace};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_collectors::{Compacting, Copying, Immix, MarkSweep, Ocaml, Parallel, TwoSpace};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::{Breakdown, Compact, Config, FromGeneration};
 use gclab_core::cost_centre;
 use gclab_core::mutator::{Allocation, MemprofError, MutByteArray, Mutator, MutatorKind, Request, Tracker};

@@ -1,9 +1,8 @@
 //! The event log of a run that leaves a part of itself out.
 
 use crate::basics::config;
-use gclab_collectors::All;
 use gclab_collectors::ocaml::GcModule;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::mutator::{Mutator, MutatorKind, Request};
 use gclab_core::world::World;
 use gclab_eventlog::kinds::number;

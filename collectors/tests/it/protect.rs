@@ -2,10 +2,9 @@
 
 use crate::basics::config;
 use crate::mutants::{Forgetful, Mutant};
-use gclab_collectors::All;
 use gclab_core::block::{BLOCK, StretchKind};
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::mutator::{MutArray, Mutator, MutatorKind, OptionRoot, Request};
@@ -112,9 +111,7 @@ impl CollectorVisitor for Protects {
 
 #[test]
 fn freed_memory_has_no_access_under_any_collector() {
-    for description in All::descriptions() {
-        All::with(description.name, Protects).expect("listed");
-    }
+    crate::under_every_collector(Protects);
 }
 
 /// The signal of an access that is not allowed.

@@ -1,8 +1,7 @@
 //! The requests of programs: every collector answers each in its sense.
 
 use crate::basics::config;
-use gclab_collectors::All;
-use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor, Cycle};
+use gclab_core::collector::{Cause, Collector, CollectorVisitor, Cycle};
 use gclab_core::config::{Compact, Config, Parameter};
 use gclab_core::mutator::Request;
 use gclab_core::stats::Collection;
@@ -19,6 +18,7 @@ const REQUESTS: [Request; 6] = [
     Request::Compact,
 ];
 
+#[derive(Clone, Copy)]
 struct Requests;
 
 impl CollectorVisitor for Requests {
@@ -77,7 +77,5 @@ impl CollectorVisitor for Requests {
 
 #[test]
 fn every_collector_answers_each_request() {
-    for description in All::descriptions() {
-        All::with(description.name, Requests).expect("listed");
-    }
+    crate::under_every_collector(Requests);
 }

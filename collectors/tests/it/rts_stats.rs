@@ -1,8 +1,7 @@
 //! The statistics that a running program reads, against those that the run ends with.
 
 use crate::basics::config;
-use gclab_collectors::All;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::mutator::Request;
 use gclab_core::stats::{GcDetails, NotEnabled, RtsStats};
 use gclab_core::world::{EnterError, RtsStatsError, World};

@@ -3,9 +3,9 @@
 //! after closures of fragmented blocks have moved together.
 
 use crate::basics::config;
-use gclab_collectors::{All, GenImmix, Immix, StickyImmix};
+use gclab_collectors::{GenImmix, Immix, StickyImmix};
 use gclab_core::closure::Closure;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
 use gclab_core::words::Bytes;
@@ -77,9 +77,7 @@ impl CollectorVisitor for Replaced {
 /// A minor collection may leave garbage, and holes in which the next closure has no room.
 #[test]
 fn a_heap_is_exhausted_only_after_a_major_collection() {
-    for description in All::descriptions() {
-        All::with(description.name, Replaced).expect("listed");
-    }
+    crate::under_every_collector(Replaced);
 }
 
 /// The survivors of minor collections have a block each, until the heap has no free one. Then there

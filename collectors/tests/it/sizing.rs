@@ -53,11 +53,11 @@ fn expected(slots: u64, len: u64) -> u64 {
     (ROUNDS - slots..ROUNDS).map(|round| values * round).sum()
 }
 
-fn run<C: Collector>(config: &Config) -> (Result<u64, EnterError>, Statistics) {
+/// Churns lists of `len` cells: 40 of them are live, and 120 are allocated.
+fn run<C: Collector>(config: &Config, len: u64) -> (Result<u64, EnterError>, Statistics) {
     let mut world = World::new::<C>(config).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
     Checker::install(&mut world);
-    // 40 lists of 48 KB: 1.9 MB live, 6 MB allocated.
-    let sum = world.enter(|m| churn(m, 40, 2000, ROUNDS));
+    let sum = world.enter(|m| churn(m, 40, len, ROUNDS));
     (sum, world.finish())
 }
 
@@ -83,19 +83,23 @@ impl CollectorVisitor for Policies {
                 old_min: Bytes::kib(old_min),
                 ..config::<C>(64 << 10)
             };
-            let (sum, statistics) = run::<C>(&config);
-            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {sizing:?}");
+            // A MB is live, and 3 MB are allocated.
+            let (sum, statistics) = run::<C>(&config, 1000);
+            assert_eq!(sum, Ok(expected(40, 1000)), "{name} with {sizing:?}");
             majors(&statistics)
         };
         let default = Config::default();
         for policy in tier::rows(&[SizingPolicy::Fixed, SizingPolicy::MemBalancer], self.0) {
             if *policy == SizingPolicy::Fixed {
                 let of = |policy, heap_hint| majors_with(policy, heap_hint, default.membalancer_c, 64);
-                let fixed = |mib| of(SizingPolicy::Fixed, HeapHint::Size(Bytes::mib(mib)));
+                let fixed = |size| of(SizingPolicy::Fixed, HeapHint::Size(size));
                 // A large heap has a major collection only at the end. A heap that is too small runs
                 // all the same.
-                assert_eq!(fixed(256), 1, "{name}");
-                assert!(fixed(1) > of(SizingPolicy::Factor, default.heap_hint), "{name}");
+                assert_eq!(fixed(Bytes::mib(256)), 1, "{name}");
+                assert!(
+                    fixed(Bytes::kib(512)) > of(SizingPolicy::Factor, default.heap_hint),
+                    "{name}"
+                );
             } else {
                 // One run in which memory costs nothing, and one in which it is so expensive that the
                 // speeds of the program and of collections, which a busy machine changes, make no
@@ -133,7 +137,8 @@ impl CollectorVisitor for Limited {
                     sizing: *policy,
                     ..config::<C>(1 << 20)
                 };
-                let (sum, statistics) = run::<C>(&limited);
+                // 2 MB are live.
+                let (sum, statistics) = run::<C>(&limited, 2000);
                 match sum {
                     Ok(sum) => assert_eq!(sum, expected(40, 2000), "{name}, {policy:?}, {mib} MiB"),
                     Err(EnterError::Exhausted(_)) => {
@@ -212,9 +217,7 @@ impl CollectorVisitor for Chunks {
 /// Chunks of more than a megablock were cut to one, without a word.
 #[test]
 fn a_chunk_may_be_larger_than_a_megablock() {
-    for description in All::descriptions() {
-        All::with(description.name, Chunks).expect("listed");
-    }
+    crate::under_every_collector(Chunks);
 }
 
 /// Allocates through chunks of several megablocks, in a heap whose free memory is scattered.

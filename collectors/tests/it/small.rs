@@ -2,9 +2,8 @@
 //! times slower (`.ci/miri`, `.ci/valgrind`).
 
 use crate::basics::config;
-use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{
     Allocation, Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, Request, Tracker,
@@ -273,7 +272,5 @@ impl CollectorVisitor for Everything {
 
 #[test]
 fn everything_once() {
-    for description in All::descriptions() {
-        All::with(description.name, Everything).expect("listed");
-    }
+    crate::under_every_collector(Everything);
 }

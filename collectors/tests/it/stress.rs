@@ -1,9 +1,8 @@
 //! Programs longer than random ones, under every collector and the checker.
 
 use crate::basics::config;
-use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::Request;
 use gclab_core::words::Bytes;
@@ -64,9 +63,7 @@ impl CollectorVisitor for ManyStores {
 
 #[test]
 fn more_stores_between_two_collections_than_are_kept_with_duplicates() {
-    for description in All::descriptions() {
-        All::with(description.name, ManyStores).expect("listed");
-    }
+    crate::under_every_collector(ManyStores);
 }
 
 #[derive(Clone, Copy)]
@@ -104,7 +101,5 @@ impl CollectorVisitor for LongList {
 
 #[test]
 fn a_list_grows_at_its_old_end() {
-    for description in All::descriptions() {
-        All::with(description.name, LongList).expect("listed");
-    }
+    crate::under_every_collector(LongList);
 }

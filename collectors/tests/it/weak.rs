@@ -2,9 +2,9 @@
 //! programs hold many weak handles, too.) Builds for tests share them from a few hundred on.
 
 use crate::basics::config;
-use gclab_collectors::{All, Compacting, Parallel, TwoSpace};
+use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root, WeakHandle};
 use gclab_core::stats::{Collection, Sharing};
@@ -105,9 +105,7 @@ impl CollectorVisitor for AnyNumberOfThreads {
 
 #[test]
 fn each_weak_handle_follows_its_closure_or_is_empty() {
-    for description in All::descriptions() {
-        All::with(description.name, AnyNumberOfThreads).expect("listed");
-    }
+    crate::under_every_collector(AnyNumberOfThreads);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{Notes, Number, list, sum, world};
 use crate::basics::config;
-use gclab_collectors::{All, Parallel};
-use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
+use gclab_collectors::Parallel;
+use gclab_core::collector::{Cause, Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{Alarm, Handle, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,9 +2,9 @@
 
 use super::{Empty, List, ListFields, Tagged, TaggedFields, exercise, grow, ignore, panics, sum, world};
 use crate::basics::config;
-use gclab_collectors::{All, Copying};
+use gclab_collectors::Copying;
 use gclab_core::closure::RecordShape;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
+use gclab_core::collector::{Collector, CollectorVisitor, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Request};

@@ -2,9 +2,8 @@
 
 use super::{List, ListInit, exercise, grow, ignore, panics, sum, world};
 use crate::basics::config;
-use gclab_collectors::All;
 use gclab_core::closure::RecordShape;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener, Phase};
 use gclab_core::mutator::{Any, Mutator, MutatorKind, Request};

@@ -1,8 +1,7 @@
 //! A thread that ends by exhaustion or by a panic leaves the heap to the others.
 
 use super::{busy, checked, make, meet, of_many, push};
-use gclab_collectors::All;
-use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Cause, Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener, Phase};
 use gclab_core::words::Bytes;

@@ -1,8 +1,7 @@
 //! Idle collections: one for each time that no thread runs, and none while one does.
 
 use super::{busy, checked, of_many};
-use gclab_collectors::All;
-use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Cause, Collector, CollectorVisitor};
 use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 use std::time::Duration;

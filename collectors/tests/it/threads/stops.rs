@@ -1,8 +1,8 @@
 //! Threads enter, stop for a collection or an inspection, and go on.
 
 use super::{List, all_at_once, busy, checked, count, make, meet, of_many, push, sum};
-use gclab_collectors::{All, Copying};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_collectors::Copying;
+use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::events::{CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, Listener};
 use gclab_core::mutator::{MutatorKind, Request};
 use gclab_core::world::{EnterError, ThreadState, World};
