@@ -32,7 +32,13 @@ run_tests_named() {
 # workspace again.
 build_gclab() {
     run cargo build --quiet --locked --workspace --bins --examples
-    gclab=${CARGO_TARGET_DIR:-$PWD/target}/debug/gclab
+    gclab=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/gclab
+}
+
+# Builds the `gclab` that users have, and sets `gclab` to its path.
+build_release() {
+    run cargo build --quiet --locked --release --package gclab
+    gclab=$(realpath "${CARGO_TARGET_DIR:-target}")/release/gclab
 }
 
 # Prints a message and ends the check as failed.
