@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use gclab_core::collector::CollectorList;
+use gclab_core::stats::Statistics;
+use gclab_proof::tier;
 use gclab_workloads::SplitMix64;
 
 use crate::run::Run;
@@ -89,15 +92,16 @@ fn any_graph_is_rebuilt_and_survives_renewal() {
 #[test]
 fn renewal_costs_a_sixteenth_a_round_and_keeps_the_size() {
     let run = |rounds| Run::new("heap_snapshot", &["-", rounds]).area(1 << 20).unchecked();
-    let allocated = |rounds| run(rounds).everywhere();
-    for ((collector, _, few), (_, _, many)) in allocated("4").into_iter().zip(allocated("16")) {
+    let collectors = gclab_collectors::All::descriptions();
+    for collector in collectors.iter().step_by(tier::cases(3, 1)) {
+        let collector = collector.name;
+        let [few, many] = ["4", "16"].map(|rounds| run(rounds).under(collector).unwrap().1);
         let by_round = (many.allocated - few.allocated) as f64 / 12.0 / 6_270_408.0;
         assert!(
             (0.02..0.12).contains(&by_round),
             "{by_round} of the heap a round, under {collector}"
         );
-        let live =
-            |statistics: &gclab_core::stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().work.live;
+        let live = |statistics: &Statistics| statistics.collections.iter().rev().nth(1).unwrap().work.live;
         assert_eq!(live(&few), live(&many), "under {collector}");
     }
 }
