@@ -1,7 +1,6 @@
 //! The pictures in `docs/pictures` follow from the source: `UPDATE_DOCS=1` draws them anew.
 
 mod architecture;
-mod chart;
 mod collection;
 mod heap;
 mod report;
@@ -196,11 +195,4 @@ fn a_collection_has_the_phases_that_collectors_announce() {
 #[test]
 fn the_parts_of_a_report_are_drawn() {
     holds("docs/pictures/report.svg", &report::picture());
-}
-
-#[test]
-fn the_chart_of_the_readme_has_the_figures_of_the_table() {
-    let budgets = chart::budgets(&read("docs/memory.md"));
-    assert!(budgets.rows.len() >= 5, "{budgets:?}");
-    holds("docs/pictures/memory.svg", &chart::picture(&budgets));
 }
