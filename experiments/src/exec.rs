@@ -333,6 +333,7 @@ fn run(
             gc_counters,
             latency: measured.as_ref().map(latency),
             stats: statistics.as_ref().map(RunStats::from),
+            collections: statistics.as_ref().and_then(|statistics| Collections::of("", statistics)),
             profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)

@@ -255,7 +255,7 @@ fn stopped(signal: i32, path: &Path, planned: usize, arguments: &Arguments) -> E
 
 /// The state of the folder on disk, and the command that continues.
 fn to_continue(path: &Path, planned: usize, arguments: &Arguments) -> String {
-    let done = ResultsDir::open_totals(path).map_or(0, |found| found.done());
+    let done = ResultsDir::open(path).map_or(0, |found| found.done());
     format!(
         "{done} of {} runs are done and kept. To continue:\n  {}",
         planned,

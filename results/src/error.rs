@@ -1,15 +1,10 @@
 //! The reasons why a results folder cannot be read or written, and the names of its files.
 
-use crate::record::SCHEMA;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that holds the [`Manifest`](crate::Manifest).
 pub(crate) const PLAN_FILE: &str = "plan.json";
-/// The name of `PLAN_FILE` until the whole file is on disk.
-pub const PLAN_DRAFT: &str = "plan.json.new";
-/// The file that holds a [`RunRecord`](crate::RunRecord) on each line.
-pub(crate) const RUNS_FILE: &str = "runs.jsonl";
 
 /// A last line of `runs.jsonl` that was not written completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,21 +50,6 @@ pub enum ResultsError {
         /// The reason why it cannot be read.
         problem: String,
     },
-    /// A schema of a newer gclab.
-    #[error(
-        "{path}:{line}: schema {found} was written by gclab {gclab}; this gclab ({}) reads schemas up to {SCHEMA}: use gclab {gclab} or newer",
-        env!("CARGO_PKG_VERSION")
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The schema of the file.
-        found: u32,
-        /// The version of the gclab that wrote the file.
-        gclab: String,
-    },
 }
 
 pub(crate) fn io_error(action: &'static str, path: &Path, source: io::Error) -> ResultsError {
@@ -77,5 +57,13 @@ pub(crate) fn io_error(action: &'static str, path: &Path, source: io::Error) -> 
         action,
         path: path.to_owned(),
         source,
+    }
+}
+
+pub(crate) fn malformed(path: &Path, line: usize, problem: String) -> ResultsError {
+    ResultsError::Malformed {
+        path: path.to_owned(),
+        line,
+        problem,
     }
 }

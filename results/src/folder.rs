@@ -1,23 +1,21 @@
-//! A results folder: `plan.json` and `runs.jsonl`.
+//! A results folder: `plan.json`, `runs.jsonl` and `collections.jsonl`.
 //!
-//! Invariants: `plan.json` is written as a whole before the first run and never changed.
-//! `runs.jsonl` only grows, by a line for each finished run, and the line is on disk before
-//! [`ResultsDir::append_run`] returns. If the process is killed, at most the line that it was
-//! writing is lost. [`ResultsDir::torn`] reports such a torn last line, and the next append cuts it
-//! off. Any other text that cannot be read is an error that names file and line.
+//! Invariants: `plan.json` is written as a whole before the first run. `runs.jsonl` only grows, by
+//! a line for each finished run, and the line is on disk before [`ResultsDir::append_run`] returns.
+//! If the process is killed, at most the line that it was writing is lost: [`ResultsDir::torn`]
+//! reports it, and the next append cuts it off. Any other text that cannot be read is an error that
+//! names file and line. The line of a run's collections is written before the run's own; a line
+//! there without a run means nothing.
 //!
-//! Runs for a heap profile ([`ResultsDir::profiled`]) and runs for an event log
-//! ([`ResultsDir::logged`]) are kept apart from timed runs ([`ResultsDir::runs`]), so that
-//! statistics do not mix them.
+//! Cost: all runs are in memory, some 4 kB each.
 
-pub use crate::error::PLAN_DRAFT;
-use crate::error::{PLAN_FILE, RUNS_FILE, ResultsError, TornLine, io_error};
+use crate::collections::Collections;
+use crate::error::{PLAN_FILE, ResultsError, TornLine, io_error, malformed};
 use crate::manifest::Manifest;
-use crate::plan::PlannedRun;
-use crate::purpose::Purpose;
-use crate::reading::{each_run, other_figures, read_plan};
+use crate::plan::{PlannedRun, Purpose};
 use crate::record::RunRecord;
-use std::collections::{HashMap, HashSet};
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,25 +24,35 @@ use std::path::{Path, PathBuf};
 pub const PROFILES: &str = "profiles";
 /// The folder that holds event logs.
 pub const EVENT_LOGS: &str = "eventlogs";
+/// The name of the plan until the whole file is on disk.
+pub const PLAN_DRAFT: &str = "plan.json.new";
+const RUNS_FILE: &str = "runs.jsonl";
+const COLLECTIONS_FILE: &str = "collections.jsonl";
 
-/// An experiment's plan and the runs done so far.
+/// An experiment's plan and the runs done so far, in one folder or in several that hold parts of
+/// one plan.
 #[derive(Debug)]
 pub struct ResultsDir {
-    path: PathBuf,
+    /// The folders that hold the files; runs are appended to the first.
+    folders: Vec<PathBuf>,
     manifest: Manifest,
     runs: Vec<RunRecord>,
     profiled: Vec<RunRecord>,
     logged: Vec<RunRecord>,
     done: HashSet<String>,
     torn: Option<TornLine>,
-    /// The number of bytes of `runs.jsonl` that hold whole records.
+    ending: Ending,
+}
+
+/// The end of `runs.jsonl`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ending {
+    /// The number of bytes that hold whole records.
     good_bytes: u64,
     /// Whether the last whole record lacks its line end.
     unterminated: bool,
     /// Whether there are bytes after these that the next append must cut off.
     leftover: bool,
-    /// Whether runs are kept without their single collections and censuses.
-    totals_only: bool,
 }
 
 impl ResultsDir {
@@ -54,8 +62,7 @@ impl ResultsDir {
     /// Fails if the folder already has a plan, or cannot be written.
     pub fn create(path: impl Into<PathBuf>, manifest: Manifest) -> Result<ResultsDir, ResultsError> {
         let path = path.into();
-        let plan = path.join(PLAN_FILE);
-        if plan.exists() {
+        if path.join(PLAN_FILE).exists() {
             return Err(ResultsError::Exists { path });
         }
         fs::create_dir_all(&path).map_err(|e| io_error("make the folder", &path, e))?;
@@ -66,61 +73,77 @@ impl ResultsDir {
     /// Reads a folder: its plan, and all runs that are done, if any.
     ///
     /// # Errors
-    /// Fails if there is no plan, if a line other than a torn last one is not a record, if two
-    /// different records have the same id, or if a newer gclab wrote the folder.
+    /// Fails if there is no plan, if a line other than a torn last one is not a record, or if two
+    /// different records have the same id.
     pub fn open(path: impl Into<PathBuf>) -> Result<ResultsDir, ResultsError> {
-        ResultsDir::load(path.into(), false)
-    }
-
-    /// Opens a folder to append to it. The runs in memory have their totals, but neither their
-    /// single collections nor the censuses of their profiles: so the memory of a process that
-    /// appends stays small. [`ResultsDir::open`] reads all figures.
-    ///
-    /// # Errors
-    /// As [`ResultsDir::open`].
-    pub fn open_totals(path: impl Into<PathBuf>) -> Result<ResultsDir, ResultsError> {
-        ResultsDir::load(path.into(), true)
-    }
-
-    fn load(path: PathBuf, totals_only: bool) -> Result<ResultsDir, ResultsError> {
-        let manifest = read_plan(&path)?;
+        let path = path.into();
+        let plan = path.join(PLAN_FILE);
+        let text = match fs::read_to_string(&plan) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(ResultsError::NoPlan { path }),
+            other => other.map_err(|e| io_error("read", &plan, e))?,
+        };
+        let manifest = parse(&text, &plan, 1)?;
         let mut dir = ResultsDir::without_runs(path, manifest);
-        dir.totals_only = totals_only;
         dir.load_runs()?;
-        let all = std::mem::take(&mut dir.runs);
-        all.into_iter().for_each(|run| dir.put(run));
         Ok(dir)
     }
 
     fn without_runs(path: PathBuf, manifest: Manifest) -> ResultsDir {
         ResultsDir {
-            path,
+            folders: vec![path],
             manifest,
             runs: Vec::new(),
             profiled: Vec::new(),
             logged: Vec::new(),
             done: HashSet::new(),
             torn: None,
-            good_bytes: 0,
-            unterminated: false,
-            leftover: false,
-            totals_only: false,
+            ending: Ending::default(),
         }
     }
 
-    /// The part of a run that this folder keeps in memory.
-    fn kept(&self, mut run: RunRecord) -> RunRecord {
-        if self.totals_only {
-            if let Some(stats) = &mut run.stats {
-                stats.collections = Vec::new();
+    fn load_runs(&mut self) -> Result<(), ResultsError> {
+        let path = self.runs_file();
+        let Some(bytes) = read_if_there(&path)? else {
+            return Ok(());
+        };
+        let mut lines: HashMap<String, (usize, RunRecord)> = HashMap::new();
+        let mut order = Vec::new();
+        for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+            let whole = line.ends_with(b"\n");
+            if !(whole && line.trim_ascii().is_empty()) {
+                let run = match parse_line::<RunRecord>(line, &path, number) {
+                    Err(_) if !whole => {
+                        self.torn = Some(TornLine {
+                            line: number,
+                            bytes: line.len(),
+                        });
+                        self.ending.leftover = true;
+                        break;
+                    }
+                    other => other?,
+                };
+                match lines.get(&run.id) {
+                    // The line was copied.
+                    Some((_, earlier)) if *earlier == run => {}
+                    Some((earlier, _)) => {
+                        let problem = format!("run {} is already on line {earlier}, with other figures", run.id);
+                        return Err(malformed(&path, number, problem));
+                    }
+                    None => {
+                        order.push(run.id.clone());
+                        lines.insert(run.id.clone(), (number, run));
+                    }
+                }
             }
-            run.profile = None;
+            self.ending.good_bytes += line.len() as u64;
+            self.ending.unterminated = !whole;
         }
-        run
+        let runs = order.into_iter().filter_map(|id| lines.remove(&id));
+        runs.for_each(|(_, run)| self.put(run));
+        Ok(())
     }
 
     fn put(&mut self, run: RunRecord) {
-        let run = self.kept(run);
         self.done.insert(run.id.clone());
         let of_its_purpose = match run.purpose() {
             Purpose::Times => &mut self.runs,
@@ -130,47 +153,30 @@ impl ResultsDir {
         of_its_purpose.push(run);
     }
 
-    /// Reads all runs into `runs`, whatever their purpose.
-    fn load_runs(&mut self) -> Result<(), ResultsError> {
-        let mut line_of: HashMap<String, (usize, usize)> = HashMap::new();
-        let folder = self.path.clone();
-        let ending = each_run(&folder, |line| {
-            let run = self.kept(line.run);
-            match line_of.get(&run.id) {
-                None => {
-                    line_of.insert(run.id.clone(), (line.number, self.runs.len()));
-                    self.runs.push(run);
-                }
-                // The line was copied, as when folders of several machines are joined.
-                Some(&(_, earlier)) if self.runs[earlier] == run => {}
-                Some(&(earlier, _)) => return Err(other_figures(&folder, line.number, &run.id, earlier)),
-            }
-            Ok(())
-        })?;
-        self.leftover = ending.torn.is_some();
-        self.torn = ending.torn;
-        self.good_bytes = ending.good_bytes;
-        self.unterminated = ending.unterminated;
-        Ok(())
-    }
-
-    /// Appends a run; the line is on disk when this returns. Cuts off a torn last line first.
+    /// Appends a run, and its collections to the file of these. The lines are on disk when this
+    /// returns. Cuts off a torn last line first.
     ///
     /// # Errors
-    /// Fails if `runs.jsonl` cannot be written, or if it or the plan was deleted meanwhile. No
-    /// earlier run is lost, and the next append cuts off the part of the line that was written.
-    pub fn append_run(&mut self, run: &RunRecord) -> Result<(), ResultsError> {
-        let path = self.runs_file();
-        let plan = self.path.join(PLAN_FILE);
+    /// Fails if a file cannot be written, or if it or the plan was deleted meanwhile. No earlier
+    /// run is lost, and the next append cuts off the part of the line that was written.
+    pub fn append_run(&mut self, mut run: RunRecord) -> Result<(), ResultsError> {
+        let plan = self.path().join(PLAN_FILE);
         fs::metadata(&plan).map_err(|e| io_error("find", &plan, e))?;
+        if let Some(collections) = run.collections.take() {
+            self.append_collections(&collections)?;
+        }
+        let path = self.runs_file();
         let mut line = Vec::with_capacity(4096);
-        if self.unterminated {
+        if self.ending.unterminated {
             line.push(b'\n');
         }
-        serde_json::to_writer(&mut line, run).expect("a record has only string keys");
+        serde_json::to_writer(&mut line, &run).expect("a record has only string keys");
         line.push(b'\n');
         // The line is one write in append mode, so that two processes do not mix their lines.
-        let append = |good_bytes: u64, leftover: bool| -> io::Result<()> {
+        let append = |Ending {
+                          good_bytes, leftover, ..
+                      }: Ending|
+         -> io::Result<()> {
             // A file that is gone is not made anew: the earlier runs would be missing in it.
             let mut file = OpenOptions::new().create(good_bytes == 0).append(true).open(&path)?;
             if leftover {
@@ -179,15 +185,47 @@ impl ResultsDir {
             file.write_all(&line)?;
             file.sync_all()
         };
-        let written = append(self.good_bytes, self.leftover);
+        let written = append(self.ending);
         // After a failure (a full disk) the file may have a part of the line.
-        self.leftover = written.is_err();
+        self.ending.leftover = written.is_err();
         written.map_err(|e| io_error("add a line to", &path, e))?;
-        self.good_bytes += line.len() as u64;
-        self.unterminated = false;
+        self.ending.good_bytes += line.len() as u64;
+        self.ending.unterminated = false;
         self.torn = None;
-        self.put(run.clone());
+        self.put(run);
         Ok(())
+    }
+
+    /// Appends a line to `collections.jsonl`. A line that was cut short stays alone.
+    fn append_collections(&self, collections: &Collections) -> Result<(), ResultsError> {
+        let path = self.path().join(COLLECTIONS_FILE);
+        let mut line = serde_json::to_vec(collections).expect("collections have only string keys");
+        line.push(b'\n');
+        let mut append = || -> io::Result<()> {
+            let mut file = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
+            if !ends_with_line_end(&mut file)? {
+                line.insert(0, b'\n');
+            }
+            file.write_all(&line)
+        };
+        append().map_err(|e| io_error("add a line to", &path, e))
+    }
+
+    /// The single collections of the runs, by the run's id. Runs with too many collections have
+    /// none.
+    ///
+    /// # Errors
+    /// If a file cannot be read. A line that was cut short is passed over.
+    pub fn collections(&self) -> Result<HashMap<String, Collections>, ResultsError> {
+        let mut all = HashMap::new();
+        for folder in &self.folders {
+            let bytes = read_if_there(&folder.join(COLLECTIONS_FILE))?.unwrap_or_default();
+            let lines = bytes.split(|byte| *byte == b'\n');
+            let read = lines.filter_map(|line| serde_json::from_slice::<Collections>(line).ok());
+            let known = read.filter(|one| one.is_whole() && self.is_done(&one.id));
+            all.extend(known.map(|one| (one.id.clone(), one)));
+        }
+        Ok(all)
     }
 
     /// Makes these runs the plan of the folder: those that were done, of a search that could have
@@ -200,14 +238,20 @@ impl ResultsDir {
             plan,
             ..self.manifest.clone()
         };
-        write_plan(&self.path, &manifest)?;
+        write_plan(self.path(), &manifest)?;
         self.manifest = manifest;
         Ok(())
     }
 
-    /// The path of the folder.
+    /// The folder; of several, the first.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.folders[0]
+    }
+
+    /// The path of the folder for people; of several, all of them: `a + b`.
+    pub fn name(&self) -> String {
+        let names = self.folders.iter().map(|folder| folder.display().to_string());
+        names.collect::<Vec<_>>().join(" + ")
     }
 
     /// The experiment, machine, build and plan.
@@ -215,32 +259,25 @@ impl ResultsDir {
         &self.manifest
     }
 
-    /// The timed runs that are done, in the order in which they ended: all runs except those of
-    /// [`ResultsDir::profiled`] and [`ResultsDir::logged`].
+    /// The timed runs that are done, in the order in which they ended (of several folders: in the
+    /// order of the plan).
     pub fn runs(&self) -> &[RunRecord] {
         &self.runs
     }
 
-    /// The runs for a heap profile that are done, in the order in which they ended. Their times are
-    /// not those of the program.
+    /// The runs for a heap profile that are done. Their times are not those of the program.
     pub fn profiled(&self) -> &[RunRecord] {
         &self.profiled
     }
 
-    /// The runs for an event log that are done, in the order in which they ended.
+    /// The runs for an event log that are done.
     pub fn logged(&self) -> &[RunRecord] {
         &self.logged
     }
 
-    /// The runs that are done and were not timed: those for heap profiles, then those for event
-    /// logs.
-    pub fn untimed(&self) -> impl Iterator<Item = &RunRecord> {
-        self.profiled.iter().chain(&self.logged)
-    }
-
-    /// All runs that are done: the timed ones, then the others.
+    /// All runs that are done: the timed ones, then those for profiles, then those for event logs.
     pub fn all_runs(&self) -> impl Iterator<Item = &RunRecord> {
-        self.runs.iter().chain(self.untimed())
+        self.runs.iter().chain(&self.profiled).chain(&self.logged)
     }
 
     /// The number of planned runs that are done, of any purpose and with any outcome.
@@ -248,23 +285,27 @@ impl ResultsDir {
         self.manifest.plan.iter().filter(|run| self.is_done(&run.id)).count()
     }
 
-    /// The ids of runs that no run of the plan has: lines of another part, or of another plan.
+    /// Whether the planned run with this id is done, with any outcome.
+    pub fn is_done(&self, id: &str) -> bool {
+        self.done.contains(id)
+    }
+
+    /// The ids of runs that are not in the plan: lines of another part, or of another plan.
     pub fn strays(&self) -> Vec<&str> {
         let planned: HashSet<&str> = self.manifest.plan.iter().map(|run| run.id.as_str()).collect();
         let ids = self.all_runs().map(|run| run.id.as_str());
         ids.filter(|id| !planned.contains(id)).collect()
     }
 
-    /// The path of a heap profile: a file in [`PROFILES`] with a name from
-    /// [`RunRecord::file_stem`] and the ending `hp`, or `prof` for sets of retainers.
-    pub fn profile_file(&self, stem: &str, ending: &str) -> PathBuf {
-        self.path.join(PROFILES).join(format!("{stem}.{ending}"))
+    /// The collectors of the timed runs.
+    pub fn collectors(&self) -> BTreeSet<&str> {
+        self.runs.iter().map(|run| run.collector.as_str()).collect()
     }
 
-    /// The path of an event log: a file in [`EVENT_LOGS`] with a name from
-    /// [`RunRecord::file_stem`].
-    pub fn event_log(&self, stem: &str) -> PathBuf {
-        self.path.join(EVENT_LOGS).join(format!("{stem}.eventlog"))
+    /// The builds of the timed runs, in an experiment with `builds`.
+    pub fn builds(&self) -> BTreeSet<&str> {
+        let builds = self.runs.iter().filter_map(|run| run.settings.get("build"));
+        builds.map(String::as_str).collect()
     }
 
     /// The torn last line, if the file has one.
@@ -272,15 +313,109 @@ impl ResultsDir {
         self.torn.as_ref()
     }
 
-    /// Whether the planned run with this id is done, with any outcome.
-    pub fn is_done(&self, id: &str) -> bool {
-        self.done.contains(id)
+    /// The path of a heap profile: a file in [`PROFILES`] with a name from
+    /// [`PlannedRun::file_stem`] and the ending `hp`, or `prof` for sets of retainers.
+    pub fn profile_file(&self, stem: &str, ending: &str) -> PathBuf {
+        self.file(PROFILES, &format!("{stem}.{ending}"))
+    }
+
+    /// The path of an event log: a file in [`EVENT_LOGS`] with a name from
+    /// [`PlannedRun::file_stem`].
+    pub fn event_log(&self, stem: &str) -> PathBuf {
+        self.file(EVENT_LOGS, &format!("{stem}.eventlog"))
+    }
+
+    /// The file in the folder that has it, or else in the first.
+    fn file(&self, kind: &str, name: &str) -> PathBuf {
+        let path = |folder: &PathBuf| folder.join(kind).join(name);
+        let mut paths = self.folders.iter().map(path);
+        paths
+            .find(|path| path.exists())
+            .unwrap_or_else(|| path(&self.folders[0]))
     }
 
     /// The path of `runs.jsonl`.
     pub fn runs_file(&self) -> PathBuf {
-        self.path.join(RUNS_FILE)
+        self.path().join(RUNS_FILE)
     }
+
+    /// Joins folders with parts of one plan (`gclab run --shard I/N`), each group at the place of
+    /// its first folder. Only parts of the same experiment, run by the same executable on the same
+    /// kind of processor, are joined; other folders remain as they are. A run that is in two parts
+    /// counts once.
+    pub fn join(folders: Vec<ResultsDir>) -> Vec<ResultsDir> {
+        let mut groups: Vec<ResultsDir> = Vec::new();
+        for folder in folders {
+            let is_other_part = |group: &&mut ResultsDir| group.manifest.is_part_beside(&folder.manifest);
+            match groups.iter_mut().find(is_other_part) {
+                Some(group) => group.take_in(folder),
+                None => groups.push(folder),
+            }
+        }
+        groups
+    }
+
+    /// Takes in another part of the same plan.
+    fn take_in(&mut self, part: ResultsDir) {
+        let manifest = &mut self.manifest;
+        let shards = [manifest.shard.take(), part.manifest.shard].into_iter().flatten();
+        let shards: BTreeSet<String> = shards
+            .flat_map(|shard| shard.split(" and ").map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        manifest.shard = Some(shards.into_iter().collect::<Vec<_>>().join(" and "));
+        manifest.started = std::mem::take(&mut manifest.started).min(part.manifest.started);
+        manifest.plan.extend(part.manifest.plan);
+        manifest
+            .plan
+            .sort_by(|a, b| (a.position, &a.id).cmp(&(b.position, &b.id)));
+        manifest.plan.dedup_by(|a, b| a.id == b.id);
+        self.folders.extend(part.folders);
+        self.done.extend(part.done);
+        self.torn = self.torn.take().or(part.torn);
+        for (own, others) in [
+            (&mut self.runs, part.runs),
+            (&mut self.profiled, part.profiled),
+            (&mut self.logged, part.logged),
+        ] {
+            own.extend(others);
+            own.sort_by(|a, b| (a.position, &a.id).cmp(&(b.position, &b.id)));
+            own.dedup_by(|a, b| a.id == b.id);
+        }
+    }
+}
+
+/// The bytes of a file; `None` if there is no such file.
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, ResultsError> {
+    match fs::read(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => Ok(Some(other.map_err(|e| io_error("read", path, e))?)),
+    }
+}
+
+fn ends_with_line_end(file: &mut File) -> io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+fn parse_line<T: DeserializeOwned>(line: &[u8], path: &Path, number: usize) -> Result<T, ResultsError> {
+    let text = std::str::from_utf8(line).map_err(|e| malformed(path, number, format!("not UTF-8 text: {e}")))?;
+    parse(text.trim_end(), path, number)
+}
+
+/// Reads one JSON text that begins on the line `first` of the file.
+fn parse<T: DeserializeOwned>(text: &str, path: &Path, first: usize) -> Result<T, ResultsError> {
+    serde_json::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        let what = message.rsplit_once(" at line ").map_or(&*message, |(what, _)| what);
+        let problem = format!("column {}: not what gclab writes: {what}", error.column());
+        malformed(path, first + error.line().saturating_sub(1), problem)
+    })
 }
 
 /// Writes the plan of a folder.

@@ -18,7 +18,7 @@
 //!     if !dir.is_done(&planned.id) {
 //!         let mut run = RunRecord::planned(&planned, dir.manifest().seed);
 //!         run.outcome = Status::Timeout;
-//!         dir.append_run(&run)?;
+//!         dir.append_run(run)?;
 //!     }
 //! }
 //! assert_eq!(ResultsDir::open(dir.path())?.runs()[0].outcome, Status::Timeout);
@@ -27,38 +27,28 @@
 
 #![forbid(unsafe_code)]
 
-mod conditions;
+mod collections;
 mod error;
+mod fingerprint;
 pub mod folder;
-mod latency;
 mod manifest;
-pub mod order;
 mod plan;
 pub mod probe;
-mod profile;
-mod program;
-mod purpose;
-pub mod reading;
 mod record;
-mod run_files;
-pub mod schema;
 mod shell;
 mod stats;
-pub mod time;
+mod time;
 mod unit;
 
-pub use conditions::{Conditions, Counters};
+pub use collections::Collections;
 pub use error::{ResultsError, TornLine};
+pub use fingerprint::Fingerprint;
 pub use folder::{EVENT_LOGS, PROFILES, ResultsDir};
-pub use latency::{Latency, MeteredLatency};
-pub use manifest::{Axis, Build, Machine, Manifest, NamedBuild};
-pub use plan::{Configuration, Fnv1a, PlannedRun};
+pub use manifest::{Axis, Build, Expectation, Machine, Manifest, NamedBuild, Program};
+pub use plan::{Configuration, PlannedRun, Purpose};
 pub use probe::{Minimum, Probe};
-pub use profile::{Census, HeapProfile};
-pub use program::{Expectation, Program};
-pub use purpose::Purpose;
-pub use record::{RunRecord, SCHEMA, Status};
+pub use record::{Census, Conditions, Counters, HeapProfile, Latency, MeteredLatency, RunRecord, Status};
 pub use shell::shell_line;
-pub use stats::{CollectionRecord, GcThread, Generation, Pauses, RunPhase, RunPhases, RunStats};
+pub use stats::{Generation, Pauses, RunPhase, RunPhases, RunStats};
 pub use time::rfc3339;
 pub use unit::Unit;

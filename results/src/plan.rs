@@ -3,11 +3,16 @@
 //! A configuration has a stable id, so that a plan can be continued, divided among machines and
 //! matched with another one.
 
-use crate::schema::documented;
+use crate::fingerprint::Fingerprint;
+use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Deref;
 
 /// Everything that could change the result of a run, and nothing else: no time limits, no labels.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Configuration {
     /// The workload's name.
     pub workload: String,
@@ -15,20 +20,22 @@ pub struct Configuration {
     pub args: Vec<String>,
     /// The collector's name.
     pub collector: String,
-    /// The flags that are set, by their names in experiment files.
+    /// The flags that are set, by their names in experiment files, with the text of their values.
     pub flags: BTreeMap<String, String>,
-    /// For a command that is not gclab's own: the id of its [`Program`](crate::Program).
+    /// Names the command of a `[[program]]`: `Program.id` in `plan.json`. Absent for gclab's own
+    /// workloads.
     pub program: Option<String>,
-    /// The values of swept axes that are no flags, by name: `build`, `env.NAME`, `args.NAME`.
+    /// The values of swept axes that are not flags, by name: `build`, `env.NAME`, `args.NAME`.
+    /// Absent without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
 }
 
 impl Configuration {
-    /// A stable name: 16 hexadecimal digits, the FNV-1a hash of all parts. It is the same on every
-    /// machine and in every version, so that results of several folders can be matched.
-    /// (`PlannedRun::id` has a hash of what affects the result, and so of the build as well.)
+    /// A stable name of 16 hexadecimal digits, so that results of several folders can be matched.
+    /// (`PlannedRun::id` begins with a hash of what affects the result, and so of the build as well.)
     pub fn id(&self) -> String {
-        let mut hash = Fnv1a::new();
+        let mut hash = Fingerprint::new();
         hash.part(&self.collector);
         hash.part(&self.workload);
         self.args.iter().for_each(|arg| hash.part(arg));
@@ -60,8 +67,8 @@ impl Configuration {
     }
 }
 
-impl std::fmt::Display for Configuration {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.work(), self.collector)?;
         let all = self.flags.iter().chain(&self.settings);
         all.into_iter()
@@ -69,119 +76,48 @@ impl std::fmt::Display for Configuration {
     }
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): small, and the same on every machine, which std's hashers do
-/// not promise.
-#[derive(Debug)]
-pub struct Fnv1a(u64);
-
-impl Default for Fnv1a {
-    fn default() -> Self {
-        Fnv1a::new()
-    }
+/// One run of a plan. Runs are done in the order of `position`.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PlannedRun {
+    /// Names the run: its fingerprint, `-`, and the round. The fingerprint is a hash of exactly what
+    /// affects the result (see `docs/experiments.md`). Instead of the round, a profiled run has
+    /// `p0`, `p1` and so on, by the number of the profile, and a run for an event log has `l`.
+    pub id: String,
+    /// Names the configuration: a hash of collector, workload, arguments, flags, program and
+    /// settings.
+    pub cell: String,
+    /// Place in the order of all runs, from 0.
+    pub position: u32,
+    /// Number of the repetition of its configuration, from 0.
+    pub round: u32,
+    /// What runs.
+    #[serde(flatten)]
+    pub configuration: Configuration,
+    /// `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
+    pub heap_multiple: Option<f64>,
+    /// The flags of the heap profile, in a run that the experiment's `profiles` asks for. Such a run
+    /// is slower, and enters no statistic.
+    pub profile_flags: Option<String>,
+    /// Whether the run writes an event log, in an experiment with `eventlog`. Such a run enters no
+    /// statistic either.
+    pub eventlog: Option<bool>,
+    /// The runtime of a `[[program]]`: `ghc`, `ocaml`, `jvm` or `none`; absent for gclab's own
+    /// workloads.
+    pub runtime: Option<String>,
 }
 
-impl Fnv1a {
-    const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
+/// A planned run is a configuration with a place in a plan.
+impl Deref for PlannedRun {
+    type Target = Configuration;
 
-    /// The hash of nothing.
-    pub fn new() -> Self {
-        Fnv1a(Self::OFFSET_BASIS)
-    }
-
-    fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Self::PRIME);
-    }
-
-    /// Adds a part. It ends in a byte that UTF-8 text never contains, so that `ab`, `c` and `a`,
-    /// `bc` differ.
-    pub fn part(&mut self, text: &str) {
-        text.bytes().for_each(|b| self.byte(b));
-        self.byte(0xff);
-    }
-
-    /// Adds bytes as they are.
-    pub fn bytes(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.byte(*byte));
-    }
-
-    /// Ends a list of parts.
-    pub fn end_of_list(&mut self) {
-        self.byte(0xfe);
-    }
-
-    /// The hash as 16 hexadecimal digits.
-    pub fn text(&self) -> String {
-        format!("{:016x}", self.0)
-    }
-}
-
-documented! {
-    /// One run of a plan. Runs are done in the order of `position`.
-    #[derive(Default)]
-    pub struct PlannedRun {
-        /// Names the run: its fingerprint, `-`, and the round. The fingerprint is a hash of exactly
-        /// what affects the result (see `docs/experiments.md`). Instead of the round, a profiled
-        /// run has `p0`, `p1` and so on, by the number of the profile, and a run for an event log
-        /// has `l`. (Plans of gclab before fingerprints have `cell` in its place.)
-        pub id: String,
-        /// Names the configuration: `Configuration::id`.
-        pub cell: String,
-        /// Place in the order of all runs, from 0.
-        pub position: u32,
-        /// Number of the repetition of its configuration, from 0.
-        pub round: u32,
-        /// The collector's name.
-        pub collector: String,
-        /// The workload's name.
-        pub workload: String,
-        /// The workload's arguments.
-        pub args: Vec<String>,
-        /// The flags that are set, by their names in experiment files.
-        pub flags: BTreeMap<String, String>,
-        /// `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
-        pub heap_multiple: Option<f64>,
-        /// The flags of the heap profile, in a run that the experiment's `profiles` asks for;
-        /// absent in other runs.
-        pub profile_flags: Option<String>,
-        /// Whether the run writes an event log, in an experiment with `eventlog`; absent in other
-        /// runs.
-        pub eventlog: Option<bool>,
-        /// The runtime of a `[[program]]`: `ghc`, `ocaml`, `jvm` or `none`; absent for gclab's own
-        /// workloads.
-        pub runtime: Option<String>,
-        /// Names the command of a `[[program]]`: `Program.id` in `plan.json`.
-        pub program: Option<String>,
-        /// The values of swept axes that are no flags, by name: `build`, `env.NAME`, `args.NAME`;
-        /// absent without any.
-        pub settings: Option<BTreeMap<String, String>>,
+    fn deref(&self) -> &Configuration {
+        &self.configuration
     }
 }
 
 impl PlannedRun {
-    /// This run with a fingerprint in its id, in the place of the configuration's.
-    #[must_use]
-    pub fn with_fingerprint(self, fingerprint: &str) -> PlannedRun {
-        let number = self.id.rsplit_once('-').map_or("", |(_, number)| number);
-        PlannedRun {
-            id: format!("{fingerprint}-{number}"),
-            ..self
-        }
-    }
-
-    /// The configuration of this run.
-    pub fn configuration(&self) -> Configuration {
-        Configuration {
-            workload: self.workload.clone(),
-            args: self.args.clone(),
-            collector: self.collector.clone(),
-            flags: self.flags.clone(),
-            program: self.program.clone(),
-            settings: self.settings.clone().unwrap_or_default(),
-        }
-    }
-
-    /// The run of `configuration` in `round` at `position`, with its ids.
+    /// The run of `configuration` in `round` at `position`.
     pub fn new(configuration: Configuration, round: u32, position: u32) -> PlannedRun {
         let cell = configuration.id();
         PlannedRun {
@@ -189,16 +125,8 @@ impl PlannedRun {
             cell,
             position,
             round,
-            collector: configuration.collector,
-            workload: configuration.workload,
-            args: configuration.args,
-            flags: configuration.flags,
-            heap_multiple: None,
-            profile_flags: None,
-            eventlog: None,
-            runtime: None,
-            program: configuration.program,
-            settings: Some(configuration.settings).filter(|settings| !settings.is_empty()),
+            configuration,
+            ..PlannedRun::default()
         }
     }
 
@@ -220,5 +148,111 @@ impl PlannedRun {
             eventlog: Some(true),
             ..run
         }
+    }
+
+    /// This run with a fingerprint in its id, in place of the configuration's hash.
+    #[must_use]
+    pub fn with_fingerprint(self, fingerprint: &str) -> PlannedRun {
+        let number = self.id.rsplit_once('-').map_or("", |(_, number)| number);
+        PlannedRun {
+            id: format!("{fingerprint}-{number}"),
+            ..self
+        }
+    }
+
+    /// The purpose of the run.
+    pub fn purpose(&self) -> Purpose<'_> {
+        match (&self.profile_flags, self.eventlog) {
+            (Some(flags), _) => Purpose::HeapProfile(flags),
+            (None, Some(true)) => Purpose::EventLog,
+            (None, _) => Purpose::Times,
+        }
+    }
+
+    /// The name of the files of its heap profile or event log, without an ending: the workload with
+    /// its arguments, the collector, its flags and those of the profile, in letters that need no
+    /// quotes, and the run's id: `hash_churn-1000-copying-A1m-hy-i0-13d7dc4df6839229-p0`.
+    pub fn file_stem(&self) -> String {
+        let mut words = vec![self.workload.clone()];
+        words.extend(self.args.iter().cloned());
+        words.push(self.collector.clone());
+        words.extend(self.flags.iter().map(|(name, value)| format!("{name}{value}")));
+        words.extend(
+            self.profile_flags
+                .iter()
+                .flat_map(|flags| flags.split_whitespace())
+                .map(str::to_owned),
+        );
+        let mut stem = String::new();
+        for word in &words {
+            let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            if !word.is_empty() {
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "._,-".contains(c);
+                stem.extend(word.chars().map(|c| if is_plain(c) { c } else { '_' }));
+                stem.push('-');
+            }
+        }
+        stem.truncate(LONGEST_STEM);
+        format!("{}-{}", stem.trim_end_matches('-'), self.id)
+    }
+}
+
+/// The most letters of the words in the name of a run's files; the run's id follows them.
+const LONGEST_STEM: usize = 100;
+
+/// The purpose of a run. Only timed runs enter statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose<'r> {
+    /// The run is timed.
+    Times,
+    /// The run writes the heap profile with these flags.
+    HeapProfile(&'r str),
+    /// The run writes an event log.
+    EventLog,
+}
+
+impl Purpose<'_> {
+    /// Whether the run is timed.
+    pub fn is_timed(self) -> bool {
+        self == Purpose::Times
+    }
+}
+
+/// Writes the flags of a profile, or a word.
+impl fmt::Display for Purpose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Purpose::Times => "timed",
+            Purpose::HeapProfile(flags) => flags,
+            Purpose::EventLog => "event log",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_after_what_runs() {
+        let configuration = Configuration {
+            workload: "hash_churn".to_owned(),
+            args: vec!["1000".to_owned(), "../a b/ü".to_owned(), "-".to_owned()],
+            collector: "copying".to_owned(),
+            flags: [("A".to_owned(), "1m".to_owned())].into(),
+            ..Configuration::default()
+        };
+        let plain = Configuration {
+            workload: "hsc_env".to_owned(),
+            args: Vec::new(),
+            ..configuration.clone()
+        };
+        let logged = PlannedRun::logged(plain, 8);
+        assert_eq!(logged.file_stem(), format!("hsc_env-copying-A1m-{}-l", logged.cell));
+        let mut planned = PlannedRun::profiled(configuration, "-hr -R0 -hyByteArray,Entry -i0", 2, 7);
+        let words = "hash_churn-1000-a_b-copying-A1m-hr-R0-hyByteArray,Entry-i0";
+        assert_eq!(planned.file_stem(), format!("{words}-{}", planned.id));
+        planned.configuration.args = vec!["x".repeat(5000)];
+        assert!(planned.file_stem().len() < 150 && planned.file_stem().ends_with(&planned.id));
     }
 }

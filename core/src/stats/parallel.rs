@@ -11,6 +11,7 @@
 //! (a test of the recorder adds them up again).
 
 use super::ratio;
+use serde::{Deserialize, Serialize};
 
 /// The way in which the work of a collection was shared, or the reason why it was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,9 +65,10 @@ impl Sharing {
 
 /// The work of one thread in a parallel collection. Times are elapsed times in nanoseconds; without
 /// `cpu_ns` they add up to the parallel part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GcThread {
     /// Bytes that it copied.
+    #[serde(rename = "copied_bytes")]
     pub copied: u64,
     /// From the moment it was woken until it had its first work item. All of the parallel part if
     /// it came too late, or found none.
@@ -81,6 +83,7 @@ pub struct GcThread {
     /// the recorder sets it, from the whole pause.
     pub cpu_ns: u64,
     /// How often it looked for work.
+    #[serde(flatten)]
     pub search: WorkSearch,
 }
 
@@ -181,7 +184,7 @@ impl Sharings {
 
 /// How often the threads of parallel collections looked for work (GHC's counters of the same
 /// names).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkSearch {
     /// Times that a thread without work looked whether there was any elsewhere.
     pub any_work: u64,

@@ -162,6 +162,12 @@ impl Statistics {
         }
     }
 
+    /// The collections of the measured phase, in order of time; empty if there is no list.
+    pub fn measured_collections(&self) -> &[Collection] {
+        let before = |ns| self.collections.partition_point(|c| c.time.start_ns < ns);
+        &self.collections[before(self.phases.measured.start_ns)..before(self.phases.exit.start_ns)]
+    }
+
     /// Notes the memory that these statistics take now.
     pub fn note_memory(&mut self) {
         let spare = (self.collections.capacity() - self.collections.len()) * size_of::<Collection>();

@@ -1,6 +1,5 @@
 //! Finds a results folder by its path, or by the name of its experiment.
 
-use gclab_results::order::Arrange;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,7 +35,7 @@ fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
     // The newest first: a date sorts as text.
-    there.arrange_by(|one, other| date(other).cmp(date(one)).then_with(|| one.cmp(other)));
+    there.sort_by(|one, other| date(other).cmp(date(one)).then_with(|| one.cmp(other)));
     let of_name = |folder: &&String| {
         let rest = wanted.to_str().and_then(|wanted| folder.strip_prefix(wanted));
         rest.and_then(|rest| rest.strip_prefix('-'))

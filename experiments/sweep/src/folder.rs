@@ -251,7 +251,7 @@ fn take_lock(path: &Path) -> Result<Lock, FolderError> {
 
 fn resume(path: PathBuf, wanted: &Manifest, runs: &[Run]) -> Result<Folder, FolderError> {
     let _lock = take_lock(&path)?;
-    let results = ResultsDir::open_totals(&path)?;
+    let results = ResultsDir::open(&path)?;
     let found = results.manifest();
     let Some(runs) = same_plan(found, wanted, runs) else {
         let why = why_other(runs, found).map_or_else(String::new, |why| format!("; {why}"));
@@ -360,7 +360,7 @@ fn begin(out: Option<&Path>, manifest: Manifest, runs: &[Run], shard: Shard) -> 
             fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;
             let lock = take_lock(out)?;
             ResultsDir::create(out, manifest)?;
-            (ResultsDir::open_totals(out)?, lock)
+            (ResultsDir::open(out)?, lock)
         }
         None => {
             let name = format!("{}-{}{}", manifest.name, stamp(&manifest.started), shard.suffix());
@@ -403,7 +403,7 @@ fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir
             Err(source) => return Err(io_failed(&path, source)),
         }
     }
-    Ok((ResultsDir::open_totals(path)?, lock))
+    Ok((ResultsDir::open(path)?, lock))
 }
 
 /// Makes a locked folder with a hidden name under `root`, after those that killed processes left
@@ -442,7 +442,7 @@ fn remove_begun(root: &Path) {
 pub fn earlier_runs(works: &HashSet<(String, Vec<String>)>) -> Vec<gclab_results::RunRecord> {
     let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))
-        .filter_map(|path| ResultsDir::open_totals(path).ok());
+        .filter_map(|path| ResultsDir::open(path).ok());
     runs.flat_map(|dir| dir.all_runs().cloned().collect::<Vec<_>>())
         .filter(|run| works.contains(&(run.workload.clone(), run.args.clone())))
         .collect()

@@ -1,7 +1,6 @@
 //! The grid of a sweep as text: a row for each workload and setting, a column for each collector,
 //! and in each cell the seconds of one run.
 
-use gclab_results::order::Arrange;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -24,7 +23,7 @@ pub fn grid<'s>(experiment: &Experiment, runs: impl Iterator<Item = &'s RunKind<
     runs.iter().for_each(|run| places.push(run, &mut all_places));
     let place = |index: &usize| &all_places[index * places.count()..][..places.count()];
     let mut order: Vec<usize> = (0..runs.len()).collect();
-    order.arrange_by(|a, b| place(a).cmp(place(b)));
+    order.sort_by(|a, b| place(a).cmp(place(b)));
     let rows = order.chunk_by(|a, b| place(a) == place(b));
     let all = rows.clone().count();
     let rows: Vec<(String, Vec<&RunKind<'_>>)> = rows

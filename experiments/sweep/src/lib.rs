@@ -7,8 +7,8 @@
 //! adapters of other runtimes), `command_line` (the words that start a run), `runner` (processes,
 //! resuming), `counters` (performance counters), `calibrate` (the time of a sweep), `grid` (its
 //! grid as text), `folder` (chooses the results folder), `find` (finds one by its name), `minheap`
-//! (the least heap of a program), `record` and `machine` (parts of the records), `cluster` (scripts
-//! for several machines, and joining their folders), `suggest` and `text` (parts of messages). This
+//! (the least heap of a program), `record` and `machine` (parts of the records), `script` (scripts
+//! for several machines), `suggest` and `text` (parts of messages). This
 //! crate knows collectors and workloads by their descriptions only.
 
 #![deny(unsafe_code)]
@@ -31,7 +31,6 @@ macro_rules! tell {
 pub mod axes;
 pub mod build;
 pub mod calibrate;
-pub mod cluster;
 pub mod command_line;
 pub mod counters;
 pub mod environment;
@@ -48,6 +47,7 @@ pub mod registry;
 pub mod run;
 pub mod runner;
 pub mod runtime;
+pub mod script;
 pub mod spec;
 pub mod suggest;
 pub mod text;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use gclab_results::{Build, Fnv1a, Machine};
+use gclab_results::{Build, Fingerprint, Machine};
 
 use crate::environment::{self, Finding, Root};
 
@@ -91,7 +91,7 @@ pub(crate) fn hash_of(file: &Path) -> Option<String> {
     }
     let mut file = File::open(file).ok()?;
     // The hash is of `gclab_results` because that crate is optimised: these are millions of bytes.
-    let mut hash = Fnv1a::new();
+    let mut hash = Fingerprint::new();
     let mut part = vec![0; PART];
     loop {
         match file.read(&mut part) {

@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use gclab_results::schema::Documented;
 use gclab_results::{Program as Description, RunStats};
 use regex_lite::Regex;
 
@@ -233,7 +232,7 @@ impl Program {
             let Some(figure) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
                 continue;
             };
-            match with_figure(stats.clone().unwrap_or_default(), name, figure) {
+            match stats.clone().unwrap_or_default().with_figure(name, figure) {
                 Some(all) => stats = Some(all),
                 None => {
                     others.insert(name.clone(), figure);
@@ -282,26 +281,6 @@ pub(crate) fn place_of(argument: &str) -> String {
 fn number(text: &str) -> Option<f64> {
     let plain: String = text.chars().filter(|c| !",_ ".contains(*c)).collect();
     plain.parse().ok().filter(|number: &f64| number.is_finite())
-}
-
-/// Statistics with one more figure; `None` if they have no number of this name.
-fn with_figure(stats: RunStats, name: &str, figure: f64) -> Option<RunStats> {
-    let field = RunStats::FIELDS.iter().find(|field| field.name == name)?;
-    let plain: String = field.rust_type.chars().filter(|c| !c.is_whitespace()).collect();
-    let value = match plain.as_str() {
-        "Option<u64>" | "Option<u32>" if figure >= 0.0 => serde_json::Value::from(figure.round() as u64),
-        "Option<f64>" => serde_json::Value::from(figure),
-        _ => return None,
-    };
-    let mut all = figures(&stats)?;
-    all.insert(name.to_owned(), value);
-    serde_json::from_str(&serde_json::Value::from(all).to_string()).ok()
-}
-
-/// Statistics as JSON, by way of their text: `gclab-results` has the machine code for that. The
-/// conversions of serde_json without text would be compiled here, for each of the types once more.
-pub(crate) fn figures(stats: &RunStats) -> Option<serde_json::Map<String, serde_json::Value>> {
-    serde_json::from_str(&serde_json::to_string(stats).ok()?).ok()
 }
 
 #[cfg(test)]

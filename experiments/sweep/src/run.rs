@@ -297,7 +297,7 @@ impl Run {
     /// The configuration of the run, with what it runs.
     pub(crate) fn combination(&self) -> Combination {
         Combination {
-            configuration: self.planned.configuration(),
+            configuration: self.planned.configuration.clone(),
             subject: self.subject.clone(),
             surroundings: Arc::clone(&self.surroundings),
         }
@@ -311,7 +311,7 @@ impl Run {
 
 /// A run in one line: `two-space binary_trees 12 A=1m`.
 pub fn describe(run: &PlannedRun) -> String {
-    let mut text = describe_configuration(&run.configuration(), run.heap_multiple);
+    let mut text = describe_configuration(&run.configuration, run.heap_multiple);
     if !run.purpose().is_timed() {
         text.push(' ');
         text.push_str(&run.purpose().to_string());

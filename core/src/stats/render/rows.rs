@@ -1,7 +1,7 @@
 //! `-S`: a header, a row for each collection, a closing row. The summary follows.
 //!
-//! All three follow from one table, `COLUMNS`. A figure of a collection is a field that
-//! [`collection_figures!`](crate::collection_figures) declares, or a sum of such fields.
+//! All three follow from one table, `COLUMNS`. A figure is a field of [`Collection`], or a sum of
+//! such fields.
 
 use super::super::{Collection, Statistics};
 use super::number::seconds;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gclab_results::{Probe, SCHEMA, shell_line};
+use gclab_results::{Probe, shell_line};
 use thiserror::Error;
 
 use crate::text::last_lines;
@@ -27,16 +27,6 @@ pub enum SearchError {
         path: PathBuf,
         /// The system's error.
         source: io::Error,
-    },
-    /// The file of probes has a line of a newer gclab.
-    #[error("{}:{line}: schema {found} is newer than this gclab, which reads schemas up to {SCHEMA}: use the gclab that wrote it; --fresh begins anew", path.display())]
-    Newer {
-        /// The file with that line.
-        path: PathBuf,
-        /// The number of the line, from 1.
-        line: usize,
-        /// The schema of the line.
-        found: u32,
     },
     /// The file of probes has a line that is no probe: another program wrote to it.
     #[error("{}:{line}: {problem}: this is no probe; --fresh begins anew", path.display())]

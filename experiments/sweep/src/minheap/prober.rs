@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::heap::default_limit;
-use gclab_results::{Fnv1a, Minimum, Probe, RunRecord, SCHEMA, Status};
+use gclab_results::{Fingerprint, Minimum, Probe, RunRecord, Status};
 
 use super::error::SearchError;
 use super::progress::Progress;
@@ -135,7 +135,7 @@ pub fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
     if prepare.is_empty() {
         return store::folder(&tools.root, question.configuration(), executable);
     }
-    let mut hash = Fnv1a::new();
+    let mut hash = Fingerprint::new();
     for command in prepare {
         command.iter().for_each(|word| hash.part(word));
         hash.end_of_list();
@@ -273,7 +273,6 @@ impl Prober<'_> {
         };
         let question = self.question.configuration().clone();
         Probe {
-            schema: SCHEMA,
             collector: question.collector,
             workload: question.workload,
             args: question.args,

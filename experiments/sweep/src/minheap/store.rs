@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_results::probe::PROBES_FILE;
-use gclab_results::{Configuration, Probe, SCHEMA, Status};
+use gclab_results::{Configuration, Probe, Status};
 
 use super::error::SearchError;
 use crate::runner::lock::{Lock, lock};
@@ -152,14 +152,6 @@ fn parse(folder: &Path) -> Result<(Vec<Probe>, u64), SearchError> {
             line: index + 1,
             problem: error.to_string(),
         })?;
-        if probe.schema > SCHEMA {
-            let found = probe.schema;
-            return Err(SearchError::Newer {
-                path: path.clone(),
-                line: index + 1,
-                found,
-            });
-        }
         probes.push(probe);
         whole += line.len() as u64;
     }

@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use gclab_flags::FlagValue;
-use gclab_results::Fnv1a;
+use gclab_results::Fingerprint;
 
 use crate::command_line::PAUSE_COUNTERS;
 use crate::experiment::Experiment;
@@ -49,7 +49,7 @@ impl<'e> Fingerprints<'e> {
     /// The fingerprint of a combination. If the size of its heap is not known yet, `multiple`
     /// stands for it.
     pub(super) fn of(&mut self, combination: &Combination, multiple: Option<f64>) -> String {
-        let mut hash = Fnv1a::new();
+        let mut hash = Fingerprint::new();
         hash.part(SCHEME);
         let configuration = combination.configuration();
         hash.part(&configuration.workload);
@@ -103,7 +103,7 @@ impl<'e> Fingerprints<'e> {
     }
 }
 
-fn of_program(hash: &mut Fnv1a, program: &Program) {
+fn of_program(hash: &mut Fingerprint, program: &Program) {
     let description = &program.description;
     let mut list = |words: &mut dyn Iterator<Item = &String>| {
         words.for_each(|word| hash.part(word));
@@ -119,7 +119,7 @@ fn of_program(hash: &mut Fnv1a, program: &Program) {
 }
 
 /// The commands of a preparation. Without any, the fingerprint is that of a plan without `prepare`.
-fn of_commands(hash: &mut Fnv1a, commands: &[Vec<String>]) {
+fn of_commands(hash: &mut Fingerprint, commands: &[Vec<String>]) {
     for command in commands {
         command.iter().for_each(|word| hash.part(word));
         hash.end_of_list();

@@ -177,7 +177,7 @@ pub fn sweep(
             run: format!("{}: its file cannot be kept", crate::run::describe(planned)),
             source,
         })?;
-        dir.append_run(&record)?;
+        dir.append_run(record.clone())?;
         estimator.learn(&record);
         left.done(planned);
         progress.finish(planned, &record, estimator.estimate(&left));

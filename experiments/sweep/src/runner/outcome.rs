@@ -6,7 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
-use gclab_results::{PlannedRun, RunRecord, Status, rfc3339, shell_line};
+use gclab_results::{Collections, PlannedRun, RunRecord, Status, rfc3339, shell_line};
 
 use super::child::{End, Finished};
 use crate::program::{Output, Program};
@@ -91,6 +91,10 @@ impl Judged {
                 latency: own.latency,
                 profile: own.profile.filter(|_| run.profile_flags.is_some()),
                 stats: own.stats,
+                collections: own.collections.map(|collections| Collections {
+                    id: run.id.clone(),
+                    ..collections
+                }),
                 pause_counters_absent: own.pause_counters_absent,
                 mut_counters: own.mut_counters,
                 gc_counters: own.gc_counters,
@@ -209,22 +213,8 @@ pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judge
     let seconds = |time: Duration| Some(time.as_secs_f64()).filter(|_| ran);
     let plan = RunRecord::planned(run, launch.seed);
     RunRecord {
-        schema: plan.schema,
         gclab: plan.gclab,
-        id: plan.id,
-        cell: plan.cell,
-        collector: plan.collector,
-        workload: plan.workload,
-        args: plan.args,
-        flags: plan.flags,
-        heap_multiple: plan.heap_multiple,
-        profile_flags: plan.profile_flags,
-        eventlog: plan.eventlog,
-        runtime: plan.runtime,
-        program: plan.program,
-        settings: plan.settings,
-        round: plan.round,
-        position: plan.position,
+        run: plan.run,
         seed: plan.seed,
         command: launch.command,
         started: Some(launch.started),

@@ -6,7 +6,6 @@
 //! whose runs all ended well. A configuration with a failed run never gets precise, so it does not
 //! count. The first look comes after [`PILOT`] rounds: fewer runs can agree by chance.
 
-use gclab_results::order::Arrange;
 use std::collections::BTreeMap;
 
 use gclab_report::inference::runs_needed;
@@ -56,7 +55,7 @@ impl Need {
 /// first. A configuration with a failed run is not among them.
 pub fn needs(dir: &ResultsDir, precision: f64) -> Vec<Need> {
     let mut needs = needs_of(dir.runs(), precision);
-    needs.arrange_by_key(|need| std::cmp::Reverse(need.needed.unwrap_or(usize::MAX)));
+    needs.sort_by_key(|need| std::cmp::Reverse(need.needed.unwrap_or(usize::MAX)));
     needs
 }
 
@@ -70,7 +69,7 @@ fn needs_of(runs: &[RunRecord], precision: f64) -> Vec<Need> {
         let times: Vec<f64> = times.into_iter().collect::<Option<_>>()?;
         let needed = || runs_needed(&times, precision, CONFIDENCE);
         Some(Need {
-            configuration: describe_configuration(&run.configuration(), run.heap_multiple),
+            configuration: describe_configuration(&run.configuration, run.heap_multiple),
             done: times.len(),
             needed: (times.len() >= PILOT).then(needed).flatten(),
         })

@@ -195,7 +195,7 @@ fn lines_of_other_runs_stand_for_none_of_the_plan() {
 fn a_runner_keeps_totals_only() {
     let bench = Bench::new(&["one"], &["good"], 2);
     bench.sweep(LONG);
-    let mut dir = ResultsDir::open_totals(bench.open().path()).unwrap();
+    let mut dir = ResultsDir::open(bench.open().path()).unwrap();
     let stats = gclab_results::RunStats {
         gcs: Some(1),
         collections: vec![gclab_results::CollectionRecord::default()],
@@ -209,7 +209,7 @@ fn a_runner_keeps_totals_only() {
     dir.append_run(&more).unwrap();
     let of = |dir: &ResultsDir| dir.runs()[2].stats.as_ref().map(|stats| stats.collections.len());
     assert_eq!((of(&dir), of(&bench.open())), (Some(0), Some(1)));
-    let again = ResultsDir::open_totals(dir.path()).unwrap();
+    let again = ResultsDir::open(dir.path()).unwrap();
     assert_eq!(of(&again), Some(0));
 }
 

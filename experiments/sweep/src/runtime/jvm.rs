@@ -313,8 +313,8 @@ impl<'t> Log<'t> {
                 p99_ns: rank(100),
                 p99_9_ns: rank(1000),
                 max_ns: self.pauses.last().copied(),
-                least_utilisation: None,
                 single_pauses_absent: Some("only their lengths are known, from the log".to_owned()),
+                ..Pauses::default()
             }),
             ..RunStats::default()
         }

@@ -12,7 +12,6 @@ use gclab_report::inference::Pooled;
 
 use super::answer::{EQUAL, FRONT, Means, keeps, means};
 use super::search::Search;
-use gclab_results::order::Arrange;
 
 /// The confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -45,7 +44,7 @@ pub fn front(search: &Search) -> Vec<Means> {
         .filter_map(|(means, is_free)| is_free.then_some(means))
         .collect();
     let time = |means: &Means| means.figures[0].map_or(f64::INFINITY, |(mean, _)| mean);
-    front.arrange_by(|one, other| time(one).total_cmp(&time(other)));
+    front.sort_by(|one, other| time(one).total_cmp(&time(other)));
     front
 }
 

@@ -6,7 +6,6 @@
 //!     gclab run experiments/sweep/tests/grids/NAME.experiment --out DIR/NAME
 //!     GCLAB_GRIDS=DIR cargo test -p gclab-sweep recorded
 
-use gclab_results::order::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -128,7 +127,7 @@ fn axis(key: &str, default: &Flags, recorded: &BTreeMap<Flags, Vec<Measured>>) -
     let values: BTreeSet<&String> = recorded.keys().map(|flags| &flags[key]).collect();
     let mut values: Vec<&String> = values.into_iter().collect();
     let ordered = values.iter().all(|value| read_number(value).is_some());
-    values.arrange_by(|a, b| read_number(a).unwrap_or(0.0).total_cmp(&read_number(b).unwrap_or(0.0)));
+    values.sort_by(|a, b| read_number(a).unwrap_or(0.0).total_cmp(&read_number(b).unwrap_or(0.0)));
     let absent = |value: &String| Some(value.clone()).filter(|value| *value != default[key]);
     Axis {
         key: key.to_owned(),
@@ -169,7 +168,7 @@ impl Source for Replay<'_> {
 
 /// The text of a grid from a folder of results.
 fn condensed(folder: &Path, default: &Flags) -> String {
-    let results = ResultsDir::open_totals(folder).expect("a folder of results");
+    let results = ResultsDir::open(folder).expect("a folder of results");
     let mut settings: BTreeMap<Flags, Vec<String>> = BTreeMap::new();
     for record in results.runs() {
         let mut setting = default.clone();

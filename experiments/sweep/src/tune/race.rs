@@ -17,7 +17,6 @@ use super::contestant::{Contestant, Fate};
 use super::figures::Goal;
 use super::rules::Rules;
 use super::space::Space;
-use gclab_results::order::Arrange;
 
 /// The chance of a false elimination in the whole race.
 const RISK: f64 = 0.05;
@@ -56,7 +55,7 @@ impl Order {
             let (broken, estimate) = self.keys[*setting].expect("it was kept");
             (broken, estimate.log + end * estimate.error)
         };
-        settings.arrange_by(|one, other| {
+        settings.sort_by(|one, other| {
             let ((broken, one), (also, other)) = (key(one), key(other));
             broken.cmp(&also).then(one.total_cmp(&other))
         });

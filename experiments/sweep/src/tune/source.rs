@@ -149,7 +149,7 @@ impl Source for Runner<'_> {
             Some(record) => record.clone(),
             None => {
                 let record = self.now(&run)?;
-                self.results.append_run(&record)?;
+                self.results.append_run(record.clone())?;
                 record
             }
         };

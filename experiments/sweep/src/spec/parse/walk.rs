@@ -1,7 +1,6 @@
 //! The values of a file, one by one: each function takes a value of one shape, or says in an error
 //! which shape is right.
 
-use gclab_results::order::Arrange;
 use std::time::Duration;
 
 use toml::Spanned;
@@ -187,7 +186,7 @@ pub(super) fn in_order<'t, 'i>(
     table: &'t DeTable<'i>,
 ) -> impl Iterator<Item = (&'t Spanned<std::borrow::Cow<'i, str>>, &'t Spanned<DeValue<'i>>)> {
     let mut entries: Vec<_> = table.iter().collect();
-    entries.arrange_by_key(|(key, _)| key.span().start);
+    entries.sort_by_key(|(key, _)| key.span().start);
     entries.into_iter()
 }
 
