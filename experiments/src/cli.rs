@@ -1,5 +1,5 @@
 //! The command line: `gclab exec | run | plan | status | minheap | tune | report | compare | emit |
-//! merge | list | heap | inspect | new | profile | events | completions | man | help`.
+//! list | heap | inspect | new | profile | events | completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -17,8 +17,8 @@ use gclab_sweep::registry::Registry;
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
 use crate::{
-    compare, emit, events, exec, heap, inspect, list, merge, minheap, new, plan, profile, report, run, run_arguments,
-    shell, status, tune,
+    compare, emit, events, exec, heap, inspect, list, minheap, new, plan, profile, report, run, run_arguments, shell,
+    status, tune,
 };
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
@@ -41,7 +41,6 @@ enum Command {
     Report(report::ReportArguments),
     Compare(compare::CompareArguments),
     Emit(emit::Arguments),
-    Merge(merge::Arguments),
     List(list::Arguments),
     #[command(subcommand)]
     Heap(heap::Command),
@@ -112,7 +111,6 @@ pub(crate) fn command(
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Emit(arguments) => emit::emit(&arguments, registry),
-        Command::Merge(arguments) => merge::merge(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),
         Command::Inspect(arguments) => inspect::inspect(&arguments, &rts, registry, executor, settings),

@@ -17,7 +17,7 @@ use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::render;
 use gclab_flags::{FlagValue, Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request, end_by};
-use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
+use gclab_results::{Collections, Configuration, PlannedRun, RunRecord, RunStats, Status};
 use gclab_sweep::counters::pauses::PauseCounters;
 use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;
@@ -333,7 +333,9 @@ fn run(
             gc_counters,
             latency: measured.as_ref().map(latency),
             stats: statistics.as_ref().map(RunStats::from),
-            collections: statistics.as_ref().and_then(|statistics| Collections::of("", statistics)),
+            collections: statistics
+                .as_ref()
+                .and_then(|statistics| Collections::of("", statistics)),
             profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)

@@ -27,7 +27,6 @@ mod given;
 mod heap;
 mod inspect;
 mod list;
-mod merge;
 mod minheap;
 mod new;
 mod own_program;

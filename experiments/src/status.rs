@@ -33,8 +33,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn status(arguments: &Arguments) -> ExitCode {
-    let opened =
-        find(&arguments.folder).and_then(|path| ResultsDir::open(path).map_err(|error| error.to_string()));
+    let opened = find(&arguments.folder).and_then(|path| ResultsDir::open(path).map_err(|error| error.to_string()));
     let dir = match opened {
         Ok(dir) => dir,
         Err(message) => return refuse(message),

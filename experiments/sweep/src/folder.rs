@@ -417,11 +417,6 @@ pub(crate) fn begun(root: &Path) -> Result<(PathBuf, Lock), FolderError> {
     Ok((draft, lock))
 }
 
-/// Gives a folder of [`begun`] its name: that of an empty folder, or of none.
-pub(crate) fn name_folder(draft: &Path, path: &Path) -> Result<(), FolderError> {
-    fs::rename(draft, path).map_err(|source| io_failed(path, source))
-}
-
 /// Removes the folders of runners that were killed before their plan was on disk. A folder whose
 /// runner lives is locked, and stays. A folder without a lock yet is empty. Two runners that start
 /// in the same millisecond may remove it from each other; the loser prints an error and can be

@@ -73,11 +73,9 @@ impl Job {
         )
     }
 
-    /// The command that joins the shards.
-    fn merge(&self) -> String {
-        let into = format!("results/runs/{}-all", self.name);
-        let folder = shell_line(&[self.folder.display().to_string()]);
-        format!("gclab merge {folder}/* --into {}", shell_line(&[into]))
+    /// The command that reports on all shards.
+    fn report(&self) -> String {
+        format!("gclab report {}/*", shell_line(&[self.folder.display().to_string()]))
     }
 
     /// The words of `gclab run`, without its shard and its folder.
@@ -95,7 +93,7 @@ impl Job {
 # One shard again:
 #   sbatch --array=2 THIS_FILE
 # When all have ended:
-#   {merge}
+#   {report}
 #
 #SBATCH --job-name={job}
 # One task for each shard. Add %4 to run at most four at a time.
@@ -107,7 +105,7 @@ impl Job {
 # are bound to the task if the cluster has task/affinity or task/cgroup.
 ##SBATCH --cpus-per-task=4
 ##SBATCH --hint=nomultithread
-# One kind of processor: shards of two kinds are not joined. `sinfo -o "%f %n"` lists features.
+# One kind of processor: a report does not join shards of two kinds. `sinfo -o "%f %n"` lists features.
 ##SBATCH --constraint=FEATURE
 # The longest time of a shard. One that was cut short continues when it is submitted again.
 ##SBATCH --time=04:00:00
@@ -124,7 +122,7 @@ shard=$SLURM_ARRAY_TASK_ID
 exec "$gclab" run {words} --shard "$shard/{shards}" --out "$folder/$shard-of-{shards}"
 "##,
             summary = self.summary(),
-            merge = self.merge(),
+            report = self.report(),
             job = self.job_name(),
             shards = self.shards,
             head = self.head(),
@@ -154,7 +152,7 @@ exec "$gclab" run {words} --shard "$shard/{shards}" --out "$folder/$shard-of-{sh
 # which have this folder and this gclab at the same paths.
 #   bash THIS_FILE --sshlogin one,two
 # When all have ended:
-#   {merge}
+#   {report}
 
 {head}
 # One shard at a time on each machine (--jobs 1): shards that run side by side disturb each other.
@@ -162,7 +160,7 @@ parallel --jobs 1 --line-buffer --tagstring 'shard {{#}}' "$@" <<'JOBS'
 {jobs}JOBS
 "##,
             summary = self.summary(),
-            merge = self.merge(),
+            report = self.report(),
             head = self.head(),
         )
     }

@@ -1,12 +1,8 @@
 //! `docs/results.md` agrees with the source. `UPDATE_DOCS=1` rewrites its tables.
 
 use crate::synthetic;
-use gclab_results::schema::{Documented, Field};
-use gclab_results::{
-    Axis, Build, Census, CollectionRecord, Conditions, Counters, Expectation, GcThread, Generation, HeapProfile,
-    Latency, Machine, Manifest, MeteredLatency, Minimum, NamedBuild, Pauses, PlannedRun, Probe, Program, RunPhase,
-    RunPhases, RunRecord, RunStats, Status,
-};
+use gclab_results::Status;
+use std::fmt::Write as _;
 use std::path::Path;
 
 #[test]
@@ -49,53 +45,57 @@ fn filled_in(page: &str) -> String {
 
 fn content(name: &str) -> String {
     match name {
-        "fields: RunRecord" => table(RunRecord::FIELDS),
-        "fields: Conditions" => table(Conditions::FIELDS),
-        "fields: Counters" => table(Counters::FIELDS),
-        "fields: HeapProfile" => table(HeapProfile::FIELDS),
-        "fields: Census" => table(Census::FIELDS),
-        "fields: Latency" => table(Latency::FIELDS),
-        "fields: MeteredLatency" => table(MeteredLatency::FIELDS),
-        "fields: RunStats" => table(RunStats::FIELDS),
-        "fields: RunPhases" => table(RunPhases::FIELDS),
-        "fields: RunPhase" => table(RunPhase::FIELDS),
-        "fields: Pauses" => table(Pauses::FIELDS),
-        "fields: Generation" => table(Generation::FIELDS),
-        "fields: GcThread" => table(GcThread::FIELDS),
-        "fields: CollectionRecord" => table(CollectionRecord::FIELDS),
-        "fields: Manifest" => table(Manifest::FIELDS),
-        "fields: PlannedRun" => table(PlannedRun::FIELDS),
-        "fields: Program" => table(Program::FIELDS),
-        "fields: Expectation" => table(Expectation::FIELDS),
-        "fields: Minimum" => table(Minimum::FIELDS),
-        "fields: Probe" => table(Probe::FIELDS),
-        "fields: Axis" => table(Axis::FIELDS),
-        "fields: NamedBuild" => table(NamedBuild::FIELDS),
-        "fields: Machine" => table(Machine::FIELDS),
-        "fields: Build" => table(Build::FIELDS),
         "outcomes" => outcomes(),
         "example" => example(),
-        other => panic!("docs/results.md asks for {other:?}, which does not exist"),
+        _ => match name.strip_prefix("fields: ") {
+            Some(record) => table(record),
+            None => panic!("docs/results.md asks for {name:?}, which does not exist"),
+        },
     }
 }
 
-fn table(fields: &[Field]) -> String {
+/// The fields of a record, from the comments in its source.
+fn table(record: &str) -> String {
     let mut text = "| key | type | meaning |\n|---|---|---|\n".to_owned();
-    for field in fields {
-        let meaning = field.meaning.trim();
-        text.push_str(&format!(
-            "| `{}` | {} | {meaning} |\n",
-            field.name,
-            json_type(&plain(field.rust_type))
-        ));
+    let source = SOURCES.iter().find_map(|source| {
+        let (_, after) = source.split_once(&format!("pub struct {record} {{\n"))?;
+        Some(after.split_once("\n}\n").expect("the end of a struct").0)
+    });
+    let (mut meaning, mut key, mut is_flat) = (String::new(), None, false);
+    for line in source
+        .unwrap_or_else(|| panic!("no source has the record {record}"))
+        .lines()
+    {
+        let line = line.trim();
+        if let Some(comment) = line.strip_prefix("///") {
+            meaning.push_str(comment);
+        } else if let Some(attribute) = line.strip_prefix("#[serde(") {
+            is_flat |= attribute.starts_with("flatten");
+            let renamed = attribute.strip_prefix("rename = \"");
+            key = key.or(renamed.and_then(|rest| rest.split('"').next()));
+        } else if let Some((name, rust)) = line.strip_prefix("pub ").and_then(|field| field.split_once(": ")) {
+            let json = json_type(rust.trim_end_matches(','));
+            let row = match is_flat {
+                true => format!("| | {json}, here | {} |\n", meaning.trim()),
+                false => format!("| `{}` | {json} | {} |\n", key.unwrap_or(name), meaning.trim()),
+            };
+            write!(text, "{row}").expect("text");
+            (meaning, key, is_flat) = (String::new(), None, false);
+        }
     }
     text
 }
 
-/// A type as people write it: one that came through several macros has blanks around its brackets.
-fn plain(rust: &str) -> String {
-    rust.replace(" <", "<").replace("< ", "<").replace(" >", ">")
-}
+/// The sources of the records.
+const SOURCES: [&str; 7] = [
+    include_str!("../../src/collections.rs"),
+    include_str!("../../src/manifest.rs"),
+    include_str!("../../src/plan.rs"),
+    include_str!("../../src/probe.rs"),
+    include_str!("../../src/record.rs"),
+    include_str!("../../src/stats.rs"),
+    include_str!("../../../core/src/stats/parallel.rs"),
+];
 
 /// A Rust type in the words of JSON.
 fn json_type(rust: &str) -> String {
@@ -107,7 +107,7 @@ fn json_type(rust: &str) -> String {
         return format!("array of {}", json_type(inner));
     }
     match rust {
-        "i32" | "u32" | "u64" => "integer".to_owned(),
+        "i32" | "u8" | "u32" | "u64" => "integer".to_owned(),
         "f64" => "number".to_owned(),
         "bool" => "true or false".to_owned(),
         "String" => "string".to_owned(),
@@ -152,11 +152,7 @@ fn outcomes() -> String {
 
 fn example() -> String {
     let mut run = synthetic::runs(&synthetic::small()).swap_remove(0);
-    run.stats
-        .as_mut()
-        .expect("a good run has statistics")
-        .collections
-        .truncate(1);
+    run.collections = None;
     format!(
         "```json\n{}\n```\n",
         serde_json::to_string_pretty(&run).expect("a record is JSON")

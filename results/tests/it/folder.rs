@@ -1,11 +1,18 @@
 //! Results folders: round trips, and the ways in which a folder can be damaged.
 
-use crate::synthetic::{self, small, small_runs, write};
-use gclab_results::{CollectionRecord, Generation, Manifest, ResultsDir, ResultsError, RunRecord, RunStats, Status};
+use crate::synthetic::{self, runs, small, write};
+use gclab_results::{Configuration, Generation, Manifest, PlannedRun, ResultsDir, ResultsError, RunRecord, Status};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use tempfile::{TempDir, tempdir};
+
+/// The runs of the small experiment as a folder lists them: without their collections.
+fn small_runs() -> Vec<RunRecord> {
+    let mut runs = synthetic::small_runs();
+    runs.iter_mut().for_each(|run| run.collections = None);
+    runs
+}
 
 fn written(runs: &[RunRecord]) -> (TempDir, ResultsDir) {
     let parent = tempdir().expect("a temporary folder");
@@ -47,7 +54,7 @@ fn the_committed_folder_is_what_the_model_makes() {
         write(
             path.parent().expect("below fixtures"),
             synthetic::manifest(&small()),
-            &small_runs(),
+            &synthetic::small_runs(),
         );
     }
     let dir = synthetic::fixture();
@@ -75,28 +82,6 @@ fn every_field_survives() {
         max_pause_seconds: Some(0.125),
         ..Generation::default()
     }];
-    stats.collections = vec![CollectionRecord {
-        generation: 1,
-        major: true,
-        start_ns: 1,
-        sync_ns: Some(2),
-        elapsed_ns: 3,
-        cpu_ns: Some(4),
-        threads: Some(5),
-        allocated_bytes: Some(6),
-        copied_bytes: Some(7),
-        promoted_bytes: Some(8),
-        live_bytes: Some(9),
-        large_objects_bytes: Some(10),
-        slop_bytes: Some(11),
-        in_use_bytes: Some(12),
-        fragmentation_bytes: Some(13),
-        remembered: Some(14),
-        taken_bytes: Some(15),
-        returned_bytes: Some(16),
-        resident_bytes: Some(17),
-        ..CollectionRecord::default()
-    }];
     run.host = Some("näme \"with\" \u{1} oddities\n".to_owned());
     run.seed = u64::MAX;
     let (_parent, dir) = written(std::slice::from_ref(&run));
@@ -105,10 +90,7 @@ fn every_field_survives() {
 
 #[test]
 fn figures_that_were_not_measured_are_not_written() {
-    let (_parent, dir) = written(&[RunRecord {
-        schema: 1,
-        ..RunRecord::default()
-    }]);
+    let (_parent, dir) = written(&[RunRecord::default()]);
     let line = fs::read_to_string(dir.runs_file()).expect("a line");
     for absent in ["wall_seconds", "stats", "checksum", "stderr_tail", "null"] {
         assert!(!line.contains(absent), "{absent} in {line}");
@@ -162,7 +144,7 @@ fn a_torn_last_line_costs_only_itself() {
             "cut at {cut}"
         );
         if cut % 97 == 0 || cut == first + 1 {
-            again.append_run(&runs[1]).expect("it goes on");
+            again.append_run(runs[1].clone()).expect("it goes on");
             assert_eq!(again.torn(), None);
             assert_eq!(fs::read(dir.runs_file()).expect("two lines"), line, "cut at {cut}");
         }
@@ -178,7 +160,7 @@ fn a_whole_line_without_its_end_counts() {
     fs::write(dir.runs_file(), &all[..all.len() - 1]).expect("can be written");
     let mut again = ResultsDir::open(dir.path()).expect("it reads");
     assert_eq!((again.runs().len(), again.torn()), (2, None));
-    again.append_run(&runs[2]).expect("it goes on");
+    again.append_run(runs[2].clone()).expect("it goes on");
     assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..3]);
 }
 
@@ -190,7 +172,10 @@ fn a_full_disk_costs_only_the_line() {
     let runs = small_runs();
     let (_parent, mut dir) = written(&[]);
     std::os::unix::fs::symlink("/dev/full", dir.runs_file()).expect("a link");
-    let error = dir.append_run(&runs[0]).expect_err("/dev/full is full").to_string();
+    let error = dir
+        .append_run(runs[0].clone())
+        .expect_err("/dev/full is full")
+        .to_string();
     assert!(
         error.contains("runs.jsonl: cannot add a line to: No space left"),
         "{error}"
@@ -199,7 +184,7 @@ fn a_full_disk_costs_only_the_line() {
     fs::remove_file(dir.runs_file()).expect("the link goes");
     // Half of the line had been written before the disk was full.
     fs::write(dir.runs_file(), "{\"schema\": 1, \"gcl").expect("can be written");
-    dir.append_run(&runs[0]).expect("there is room again");
+    dir.append_run(runs[0].clone()).expect("there is room again");
     assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..1]);
 }
 
@@ -216,11 +201,11 @@ fn a_power_cut_leaves_zeros() {
 fn damage_elsewhere_names_file_and_line() {
     let runs = small_runs();
     let (_parent, dir) = written(&runs[..1]);
-    append_raw(&dir, b"{\"schema\": 1, \"gclab\": \"0.1.0\"}\n");
+    append_raw(&dir, b"{\"gclab\": \"0.1.0\"}\n");
     insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 31: not what gclab writes: missing field `id`");
 
     let (_parent, dir) = written(&runs[..1]);
-    append_raw(&dir, b"{\"schema\n");
+    append_raw(&dir, b"{\"gclab\n");
     insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 8: not what gclab writes: EOF while parsing a string");
 
     let (_parent, dir) = written(&runs[..1]);
@@ -228,7 +213,7 @@ fn damage_elsewhere_names_file_and_line() {
     insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:3: not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 0");
 
     let (_parent, dir) = written(&[]);
-    fs::write(dir.path().join("plan.json"), "{\n  \"schema\": 1,\n  \"gclab\": 7\n}\n").expect("can be written");
+    fs::write(dir.path().join("plan.json"), "{\n  \"gclab\": 7\n}\n").expect("can be written");
     insta::assert_snapshot!(message(dir.path()), @"DIR/plan.json:3: column 12: not what gclab writes: invalid type: integer `7`, expected a string");
 }
 
@@ -244,27 +229,6 @@ fn one_run_with_two_results_is_an_error_and_a_copy_is_not() {
     append_raw(&dir, b"\n");
     let text = message(dir.path()).replace(&runs[1].id, "ID");
     insta::assert_snapshot!(text, @"DIR/runs.jsonl:4: run ID is already on line 2, with other figures");
-}
-
-#[test]
-fn a_newer_schema_names_the_gclab_that_wrote_it() {
-    let runs = small_runs();
-    let (_parent, dir) = written(&runs[..1]);
-    append_raw(
-        &dir,
-        b"{\"schema\": 2, \"gclab\": \"7.1.0\", \"everything\": \"else\"}\n",
-    );
-    let newer = "DIR/runs.jsonl:2: schema 2 was written by gclab 7.1.0; this gclab (0.1.0) reads schemas up to 1: use gclab 7.1.0 or newer";
-    assert_eq!(message(dir.path()), newer);
-
-    let mut manifest = Manifest::new("later");
-    manifest.schema = 9;
-    let parent = tempdir().expect("a temporary folder");
-    let dir = ResultsDir::create(parent.path().join("later"), manifest).expect("made");
-    assert!(matches!(
-        ResultsDir::open(dir.path()),
-        Err(ResultsError::Newer { found: 9, line: 1, .. })
-    ));
 }
 
 #[test]
@@ -293,8 +257,85 @@ fn folders_without_a_plan_and_folders_with_one() {
     assert!(error.to_string().contains("cannot make the folder"), "{error}");
 }
 
+/// The collections are beside the runs, in few bytes, and a line without a run means nothing.
 #[test]
-fn statistics_without_lists_read_as_empty() {
-    let stats: RunStats = serde_json::from_str("{\"gcs\": 3}").expect("it reads");
-    assert_eq!((stats.gcs, stats.collections.len()), (Some(3), 0));
+fn collections_are_in_a_file_of_their_own() {
+    let runs = runs(&small());
+    let (_parent, dir) = written(&runs[..2]);
+    let again = ResultsDir::open(dir.path()).expect("it reads");
+    assert!(again.runs().iter().all(|run| run.collections.is_none()));
+    let collections = again.collections().expect("they read");
+    for run in &runs[..2] {
+        assert_eq!(run.collections.as_ref(), collections.get(&run.id));
+    }
+    let file = dir.path().join("collections.jsonl");
+    let whole = fs::read(&file).expect("the file is there");
+    let count: usize = collections.values().map(gclab_results::Collections::len).sum();
+    assert!(
+        whole.len() <= 60 * count + 2 * 200,
+        "{} bytes, {count} collections",
+        whole.len()
+    );
+    assert!(fs::metadata(dir.runs_file()).expect("lines").len() < 2 * 5000);
+
+    // A run that was killed while its line was written is done again, and a line of another plan is
+    // not known.
+    fs::write(&file, &whole[..whole.len() - 40]).expect("cut");
+    let mut dir = ResultsDir::open(dir.path()).expect("it reads");
+    dir.append_run(runs[2].clone()).expect("a line");
+    let found = dir.collections().expect("they read");
+    assert_eq!(found.len(), 2);
+    assert!(found.contains_key(&runs[0].id) && found.contains_key(&runs[2].id));
+}
+
+/// Parts of one plan: (shard, rounds, processor).
+fn part(parent: &Path, shard: Option<&str>, rounds: &[u32], cpu: &str) -> ResultsDir {
+    let mut manifest = Manifest::new("x");
+    manifest.shard = shard.map(str::to_owned);
+    manifest.machine.cpu = Some(cpu.to_owned());
+    let planned = rounds
+        .iter()
+        .map(|&round| PlannedRun::new(Configuration::default(), round, round));
+    manifest.plan = planned.collect();
+    let plan = manifest.plan.clone();
+    let path = parent.join(format!(
+        "{}-{rounds:?}-{cpu}",
+        shard.unwrap_or("all").replace('/', "of")
+    ));
+    if !path.exists() {
+        let mut dir = ResultsDir::create(&path, manifest).expect("a new folder");
+        for run in &plan {
+            dir.append_run(RunRecord::planned(run, 1)).expect("a line");
+        }
+    }
+    ResultsDir::open(path).expect("a folder of results")
+}
+
+#[test]
+fn parts_of_one_plan_are_joined_in_its_order_and_count_once() {
+    let parent = tempdir().expect("a folder");
+    let part = |shard, rounds: &[u32], cpu| part(parent.path(), shard, rounds, cpu);
+    let rounds = |dir: &ResultsDir| dir.runs().iter().map(|run| run.round).collect::<Vec<_>>();
+    let second = || part(Some("2/2"), &[1, 3], "a");
+    let joined = ResultsDir::join(vec![second(), part(Some("1/2"), &[0, 2], "a"), second()]);
+    assert_eq!(joined.len(), 1);
+    assert_eq!((rounds(&joined[0]), joined[0].done()), (vec![0, 1, 2, 3], 4));
+    assert_eq!(joined[0].manifest().shard.as_deref(), Some("1/2 and 2/2"));
+    assert_eq!(joined[0].manifest().plan.len(), 4);
+
+    let apart = vec![second(), part(Some("1/2"), &[0], "b"), part(None, &[0], "a")];
+    assert_eq!(ResultsDir::join(apart).len(), 3);
+}
+
+#[test]
+fn an_event_log_is_in_the_part_that_has_it() {
+    let parent = tempdir().expect("a folder");
+    let parts = ["1/2", "2/2"].map(|shard| part(parent.path(), Some(shard), &[], "a"));
+    let second = parts[1].event_log("x");
+    let first = parts[0].path().to_owned();
+    fs::create_dir_all(second.parent().expect("a folder")).expect("made");
+    fs::write(&second, "").expect("written");
+    let joined = ResultsDir::join(parts.into());
+    assert_eq!(joined[0].event_log("x"), second);
+    assert!(joined[0].event_log("y").starts_with(first));
 }

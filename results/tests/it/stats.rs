@@ -1,15 +1,14 @@
 //! The figures of a run as they are recorded.
 
-use crate::FIXTURES;
 use gclab_core::stats::{
-    Collection, GenerationStats, Shared, Sharing, Sharings, SinglePause, Statistics, Times, Timing, Work, WorkSearch,
+    Collection, Cycle, GcThread, GenerationStats, Sharings, SinglePause, Statistics, Times, WorkSearch,
 };
-use gclab_results::schema::Documented;
-use gclab_results::{CollectionRecord, GcThread, RunRecord, RunStats};
-use std::collections::{BTreeMap, BTreeSet};
+use gclab_core::words::Bytes;
+use gclab_results::RunStats;
+use std::collections::BTreeMap;
 
-fn thread(copied: u64) -> gclab_core::stats::GcThread {
-    gclab_core::stats::GcThread {
+fn thread(copied: u64) -> GcThread {
+    GcThread {
         copied,
         start_ns: 1,
         work_ns: 2,
@@ -22,52 +21,6 @@ fn thread(copied: u64) -> gclab_core::stats::GcThread {
             scav_find_work: 8,
         },
     }
-}
-
-#[test]
-fn a_parallel_collection_is_recorded_whole() {
-    let shared = Shared {
-        sharing: Sharing::Balanced,
-        threads: vec![thread(120), thread(80)],
-        parallel_ns: 900,
-    };
-    let pause = CollectionRecord::from(&Collection {
-        work: Work {
-            shared,
-            ..Work::default()
-        },
-        time: Timing {
-            elapsed_ns: 1000,
-            ..Timing::default()
-        },
-        ..Collection::default()
-    });
-    assert_eq!(
-        (pause.sharing.as_deref(), pause.parallel_ns),
-        (Some("balanced"), Some(900))
-    );
-    assert_eq!(
-        (pause.par_max_copied_bytes, pause.par_balanced_copied_bytes),
-        (Some(120), Some(160))
-    );
-    let expected = |copied_bytes| GcThread {
-        copied_bytes,
-        start_ns: 1,
-        work_ns: 2,
-        idle_ns: 3,
-        termination_ns: 4,
-        cpu_ns: 5,
-        any_work: 6,
-        no_work: 7,
-        scav_find_work: 8,
-    };
-    assert_eq!(pause.gc_threads, Some(vec![expected(120), expected(80)]));
-    let alone = CollectionRecord::from(&Collection::default());
-    assert_eq!(alone.sharing.as_deref(), Some("alone"));
-    assert_eq!(
-        (alone.parallel_ns, alone.par_max_copied_bytes, alone.gc_threads),
-        (None, None, None)
-    );
 }
 
 #[test]
@@ -144,33 +97,71 @@ fn figures_that_need_single_pauses_are_absent_with_the_reason() {
     assert!(reason.contains("1048577 pauses"), "{reason}");
 }
 
-/// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a
-/// collection were a table.
-#[test]
-fn a_line_of_an_earlier_version_reads_and_is_written_again_with_the_same_keys() {
-    let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");
-    let record: RunRecord = serde_json::from_str(&line).expect("a record");
-    let stats = record.stats.as_ref().expect("statistics");
-    assert_eq!(stats.collections.len(), 5);
-    // It knows no phases, so all counts as measured.
-    assert_eq!((&stats.phases, stats.measured_collections().len()), (&None, 5));
-    assert!(stats.collections.iter().any(|pause| pause.gc_threads.is_some()));
-    assert!(stats.collections.iter().any(|pause| pause.resident_bytes.is_none()));
-    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
-    assert_eq!(json(&serde_json::to_string(&record).expect("JSON")), json(&line));
+/// Statistics of a run of 1 s, measured from 0.1 to 0.9 s, with a collection before that and three
+/// within. The ends of collections are 0.05, 0.2, 0.3 and 0.5 s.
+fn measured() -> Statistics {
+    let collection = |start_ms: u64, cycle, in_use| {
+        let mut one = Collection::default();
+        one.time.start_ns = start_ms * 1_000_000;
+        one.time.elapsed_ns = 10_000_000;
+        one.work.cycle = cycle;
+        (one.work.copied, one.work.promoted) = (Bytes(100), Bytes(40));
+        one.work.counted.remembered = start_ms;
+        one.before.allocated = Bytes(1000);
+        one.memory.in_use = Bytes(in_use);
+        one
+    };
+    let mut statistics = Statistics {
+        collections: vec![
+            collection(40, Cycle::Whole, 1000),
+            collection(190, Cycle::None, 2000),
+            collection(290, Cycle::None, 4000),
+            collection(490, Cycle::Whole, 2000),
+        ],
+        ..Statistics::default()
+    };
+    let ms = |ms: u64| Times {
+        cpu_ns: 0,
+        elapsed_ns: ms * 1_000_000,
+    };
+    statistics.total = ms(1000);
+    (statistics.phases.measured.start_ns, statistics.phases.exit.start_ns) = (100_000_000, 900_000_000);
+    (statistics.phases.measured.mutator, statistics.phases.measured.gc) = (ms(770), ms(30));
+    statistics
 }
 
-/// A figure may be added, but no key goes away.
 #[test]
-fn the_keys_of_a_collection_include_those_of_earlier_versions() {
-    let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");
-    let record: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-    let collections = record["stats"]["collections"].as_array().expect("a list");
-    let recorded: BTreeSet<&str> = collections
-        .iter()
-        .flat_map(|collection| collection.as_object().expect("an object").keys())
-        .map(String::as_str)
-        .collect();
-    let documented: BTreeSet<&str> = CollectionRecord::FIELDS.iter().map(|field| field.name).collect();
-    assert!(recorded.is_subset(&documented), "{recorded:?}");
+fn figures_of_single_collections_are_those_of_the_measured_phase() {
+    let stats = RunStats::from(&measured());
+    assert_eq!((stats.promoted_bytes, stats.marked_bytes), (Some(120), None));
+    assert_eq!(stats.remembered, Some(190 + 290 + 490));
+    assert_eq!(
+        (stats.minor_copied_bytes, stats.minor_allocated_bytes),
+        (Some(200), Some(2000))
+    );
+    // By hand: 0.05 s at 1000 bytes, then trapezia, then 0.5 s at 2000 bytes.
+    let expected = 50.0 + 225.0 + 300.0 + 600.0 + 1000.0;
+    assert!((stats.space_time_byte_seconds.unwrap() - expected).abs() < 1e-6);
+    let bounded = stats.pauses.unwrap().bounded_utilisation.unwrap();
+    // A window of 10 ms may be one pause. No window of 100 ms has more than one pause, but one of
+    // 110 ms has two.
+    assert_eq!(bounded["10 ms"], 0.0);
+    assert!((bounded["100 ms"] - (1.0 - 20.0 / 110.0)).abs() < 1e-9, "{bounded:?}");
+
+    let mut too_many = measured();
+    too_many.collections.clear();
+    let stats = RunStats::from(&too_many);
+    assert_eq!((stats.promoted_bytes, stats.minor_copied_bytes), (None, None));
+    assert_eq!(stats.space_time_byte_seconds, None);
+}
+
+#[test]
+fn a_figure_of_a_program_joins_the_statistics_if_they_have_its_name() {
+    let none = RunStats::default();
+    let with = |name, figure| none.with_figure(name, figure);
+    assert_eq!(with("gcs", 2.6).unwrap().gcs, Some(3));
+    assert_eq!(with("gc_cpu_seconds", 0.25).unwrap().gc_cpu_seconds, Some(0.25));
+    assert_eq!(with("gcs", -1.0), None);
+    assert_eq!(with("phases", 1.0), None);
+    assert_eq!(with("requests", 1.0), None);
 }

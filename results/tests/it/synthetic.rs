@@ -2,7 +2,7 @@
 //! makes the same records on every machine, so that `fixtures/small` can be checked against it.
 
 use gclab_results::{
-    Axis, CollectionRecord, Configuration, Generation, Manifest, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
+    Axis, Collections, Configuration, Generation, Manifest, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -186,7 +186,8 @@ pub(crate) fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
     let mib = f64::from(1 << 20);
     let area = planned.flags.get("A").and_then(|area| size(area)).unwrap_or(4.0 * mib);
     let two_space = planned.collector == "two-space";
-    let stats = stats(allocated * mib, live * mib, area, two_space, &mut noise);
+    let (stats, mut collections) = stats(allocated * mib, live * mib, area, two_space, &mut noise);
+    collections.id.clone_from(&planned.id);
     let total = stats.total_elapsed_seconds.unwrap_or_default();
     let mut run = RunRecord::planned(planned, experiment.seed);
     run.gclab = "0.1.0".to_owned();
@@ -212,6 +213,7 @@ pub(crate) fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
     run.system_seconds = Some(rounded(total * 0.05));
     run.max_rss_bytes = stats.peak_in_use_bytes.map(|b| b + (3 << 20));
     run.stats = Some(stats);
+    run.collections = Some(collections);
     run
 }
 
@@ -222,11 +224,12 @@ fn rounded(seconds: f64) -> f64 {
 
 /// The model: after every `area` bytes a collection copies the survivors, at 1 GiB/s. A larger area
 /// costs the mutator cache misses.
-fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Noise) -> RunStats {
+fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Noise) -> (RunStats, Collections) {
     let collections = (allocated / if two_space { area.max(live) } else { area }).ceil() as u64;
     let disturbance = noise.factor(0.08);
     let mut_seconds = allocated / 2.2e9 * (1.0 + (area / 3e7).min(0.25)) * disturbance;
-    let mut pauses = Vec::new();
+    let mut pauses = Collections::default();
+    let (mut promoted_in_all, mut remembered) = (0, 0);
     let (mut now, mut copied_total, mut promoted) = (1_200_000.0, 0u64, 0.0);
     for k in 0..collections {
         // As with -F2: the old generation may double before it is collected.
@@ -237,46 +240,36 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
         let elapsed = (12_000.0 + copied / 1.07) * disturbance;
         promoted = if major { 0.0 } else { promoted + copied * 0.6 };
         copied_total += copied as u64;
-        pauses.push(CollectionRecord {
-            generation: if two_space { 0 } else { u32::from(major) },
-            major,
-            start_ns: now as u64,
-            sync_ns: Some(900),
-            elapsed_ns: elapsed as u64,
-            cpu_ns: Some((elapsed * 0.99) as u64),
-            threads: Some(1),
-            allocated_bytes: Some((allocated / collections as f64) as u64),
-            copied_bytes: Some(copied as u64),
-            promoted_bytes: (!two_space).then_some((copied * 0.6) as u64),
-            live_bytes: Some(live as u64),
-            remembered: (!two_space).then_some(k * 3),
-            ..CollectionRecord::default()
-        });
+        pauses.generation.push(if two_space { 0 } else { u32::from(major) });
+        pauses.major.push(major.into());
+        pauses.start_ns.push(now as u64);
+        pauses.sync_ns.push(900);
+        pauses.elapsed_ns.push(elapsed as u64);
+        pauses.copied_bytes.push(copied as u64);
+        pauses.live_bytes.push(live as u64);
+        pauses.in_use_bytes.push((live + area) as u64);
+        promoted_in_all += (copied * 0.6) as u64;
+        remembered += k * 3;
         now += elapsed;
     }
-    let gc: f64 = pauses.iter().map(|p| (p.elapsed_ns + 900) as f64 * 1e-9).sum();
+    let gc: f64 = pauses.elapsed_ns.iter().map(|ns| (ns + 900) as f64 * 1e-9).sum();
     let peak = if two_space {
         2.0 * live.max(area) + live
     } else {
         3.0 * live + area
     };
     let peak = (peak / f64::from(1 << 20)).ceil() as u64 * (1 << 20);
-    let longest = |major: bool| {
-        let times = pauses
-            .iter()
-            .filter(|p| p.major == major)
-            .map(|p| p.elapsed_ns as f64 * 1e-9);
-        times.reduce(f64::max).map(rounded)
+    let of = |major: bool| {
+        let all = pauses.major.iter().zip(&pauses.elapsed_ns);
+        all.filter(move |(of, _)| **of == u8::from(major)).map(|(_, ns)| *ns)
     };
     let generation = |major: bool| Generation {
-        collections: pauses.iter().filter(|p| p.major == major).count() as u64,
+        collections: of(major).count() as u64,
         par_collections: Some(0),
-        cpu_seconds: None,
-        elapsed_seconds: None,
-        max_pause_seconds: longest(major),
-        sharing: None,
+        max_pause_seconds: of(major).max().map(|ns| rounded(ns as f64 * 1e-9)),
+        ..Generation::default()
     };
-    RunStats {
+    let stats = RunStats {
         allocated_bytes: Some(allocated as u64),
         copied_bytes: Some(copied_total),
         max_live_bytes: Some(live as u64),
@@ -294,23 +287,25 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
         total_cpu_seconds: Some(rounded(mut_seconds * 0.995 + gc * 0.99 + 0.001)),
         total_elapsed_seconds: Some(rounded(mut_seconds + gc + 0.0014)),
         gcs: Some(collections),
-        major_gcs: Some(pauses.iter().filter(|p| p.major).count() as u64),
+        major_gcs: Some(of(true).count() as u64),
         generations: if two_space {
             vec![generation(true)]
         } else {
             vec![generation(false), generation(true)]
         },
-        collections: pauses,
+        promoted_bytes: (!two_space).then_some(promoted_in_all),
+        remembered: (!two_space).then_some(remembered),
         metadata: BTreeMap::from([("heap".to_owned(), "imaginary".to_owned())]),
         ..RunStats::default()
-    }
+    };
+    (stats, pauses)
 }
 
 /// Makes a run fail: the figures that it would have written at its end are removed.
 pub(crate) fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
     run.outcome = outcome;
     run.checksum = None;
-    run.stats = None;
+    (run.stats, run.collections) = (None, None);
     run.stderr_tail = Some(said.to_owned());
 }
 
@@ -338,7 +333,7 @@ pub(crate) fn small_runs() -> Vec<RunRecord> {
 pub(crate) fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> ResultsDir {
     let path: PathBuf = parent.join(&manifest.name);
     let mut dir = ResultsDir::create(path, manifest).expect("a new folder");
-    runs.iter().for_each(|run| dir.append_run(run).expect("a line"));
+    runs.iter().for_each(|run| dir.append_run(run.clone()).expect("a line"));
     dir
 }
 

@@ -22,7 +22,7 @@ workload=$2; collector=$4; record=$6; heap=1000000
 for word in "$@"; do case $word in -M*m) heap=${word#-M}; heap=${heap%m};; -M*) heap=1000001;; esac; done
 echo "$heap" >> "$(dirname "$0")/started"
 sum=42
-ok() { echo "{\"schema\":1,\"gclab\":\"x\",\"id\":\"x\",\"cell\":\"x\",\"collector\":\"$collector\",\"workload\":\"$workload\",\"args\":[],\"flags\":{},\"command\":[],\"round\":0,\"position\":0,\"seed\":0,\"outcome\":{\"status\":\"ok\"},\"checksum\":\"$sum\",\"stats\":{\"peak_in_use_bytes\":33554432,\"generations\":[],\"collections\":[],\"metadata\":{}}}" > "$record"; echo "$workload checksum=$sum"; exit 0; }
+ok() { echo "{\"gclab\":\"x\",\"id\":\"x\",\"cell\":\"x\",\"collector\":\"$collector\",\"workload\":\"$workload\",\"args\":[],\"flags\":{},\"command\":[],\"round\":0,\"position\":0,\"seed\":0,\"outcome\":{\"status\":\"ok\"},\"checksum\":\"$sum\",\"stats\":{\"peak_in_use_bytes\":33554432,\"generations\":[],\"metadata\":{}}}" > "$record"; echo "$workload checksum=$sum"; exit 0; }
 full() { echo "Heap exhausted" >&2; exit 251; }
 case $workload in
   plain) [ $heap -ge 12 ] && ok; full;;

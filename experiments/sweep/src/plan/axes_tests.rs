@@ -14,7 +14,7 @@ use crate::experiment::{Axis, Point};
 /// The runs as words, without the collector and the work.
 fn settings_of(runs: &[Run]) -> Vec<String> {
     let flags = |run: &Run| {
-        let all = run.planned.flags.iter().chain(run.planned.settings.iter().flatten());
+        let all = run.planned.flags.iter().chain(&run.planned.settings);
         let words: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
         words.join(" ")
     };

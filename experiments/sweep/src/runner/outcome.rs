@@ -366,10 +366,8 @@ mod tests {
             exit_code: Some(0),
             signal: None,
         };
-        let other_collector = RunRecord {
-            collector: "two-space".into(),
-            ..own(Status::Ok)
-        };
+        let mut other_collector = own(Status::Ok);
+        other_collector.run.configuration.collector = "two-space".into();
         let silent = RunRecord {
             checksum: None,
             ..own(Status::Ok)

@@ -127,13 +127,16 @@ fn time(run: &RunRecord) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use gclab_results::Status;
+    use gclab_results::{PlannedRun, Status};
 
     use super::*;
 
     fn runs(cell: &str, seconds: &[f64]) -> Vec<RunRecord> {
         let run = |seconds: &f64| RunRecord {
-            cell: cell.to_owned(),
+            run: PlannedRun {
+                cell: cell.to_owned(),
+                ..PlannedRun::default()
+            },
             wall_seconds: Some(*seconds),
             ..RunRecord::default()
         };

@@ -192,35 +192,13 @@ fn lines_of_other_runs_stand_for_none_of_the_plan() {
 }
 
 #[test]
-fn a_runner_keeps_totals_only() {
-    let bench = Bench::new(&["one"], &["good"], 2);
-    bench.sweep(LONG);
-    let mut dir = ResultsDir::open(bench.open().path()).unwrap();
-    let stats = gclab_results::RunStats {
-        gcs: Some(1),
-        collections: vec![gclab_results::CollectionRecord::default()],
-        ..serde_json::from_str("{}").unwrap()
-    };
-    let more = RunRecord {
-        id: "more".into(),
-        stats: Some(stats),
-        ..bench.open().runs()[0].clone()
-    };
-    dir.append_run(&more).unwrap();
-    let of = |dir: &ResultsDir| dir.runs()[2].stats.as_ref().map(|stats| stats.collections.len());
-    assert_eq!((of(&dir), of(&bench.open())), (Some(0), Some(1)));
-    let again = ResultsDir::open(dir.path()).unwrap();
-    assert_eq!(of(&again), Some(0));
-}
-
-#[test]
 fn a_deleted_file_of_runs_is_not_made_anew() {
     let bench = Bench::new(&["one"], &["good"], 2);
     bench.sweep(LONG);
     let mut dir = bench.open();
     let run = dir.runs()[0].clone();
     fs::remove_file(dir.runs_file()).unwrap();
-    let error = dir.append_run(&run).unwrap_err().to_string();
+    let error = dir.append_run(run).unwrap_err().to_string();
     assert!(
         error.contains("runs.jsonl: cannot add a line to: No such file"),
         "{error}"
