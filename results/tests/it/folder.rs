@@ -202,11 +202,11 @@ fn damage_elsewhere_names_file_and_line() {
     let runs = small_runs();
     let (_parent, dir) = written(&runs[..1]);
     append_raw(&dir, b"{\"gclab\": \"0.1.0\"}\n");
-    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 31: not what gclab writes: missing field `id`");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 18: not what gclab writes: missing field `command`");
 
     let (_parent, dir) = written(&runs[..1]);
     append_raw(&dir, b"{\"gclab\n");
-    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 8: not what gclab writes: EOF while parsing a string");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 7: not what gclab writes: EOF while parsing a string");
 
     let (_parent, dir) = written(&runs[..1]);
     append_raw(&dir, b"\n\xff\xfe\n");
@@ -214,7 +214,7 @@ fn damage_elsewhere_names_file_and_line() {
 
     let (_parent, dir) = written(&[]);
     fs::write(dir.path().join("plan.json"), "{\n  \"gclab\": 7\n}\n").expect("can be written");
-    insta::assert_snapshot!(message(dir.path()), @"DIR/plan.json:3: column 12: not what gclab writes: invalid type: integer `7`, expected a string");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/plan.json:2: column 12: not what gclab writes: invalid type: integer `7`, expected a string");
 }
 
 #[test]
