@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use gclab_results::shell_line;
 use gclab_sweep::experiment::Experiment;
-use gclab_sweep::minheap::{self, Tools, store};
+use gclab_sweep::minheap::{self, Tools};
 use gclab_sweep::plan::Shard;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::builds::look_at_builds;
@@ -177,7 +177,7 @@ pub(crate) fn command(arguments: &Arguments) -> Vec<String> {
 /// from 1.4 times.
 pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t Stop) -> Tools<'t> {
     Tools {
-        root: store::ROOT.into(),
+        root: minheap::ROOT.into(),
         program,
         executable: machine::executable(),
         timeout: experiment.timeout,

@@ -5,11 +5,11 @@
 //! there.
 
 use crate::fingerprint::Fingerprint;
-use crate::plan::PlannedRun;
-use crate::probe::{Minimum, reference};
+use crate::plan::{Configuration, PlannedRun};
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 /// `plan.json`: the experiment, the machine, the build and the plan.
 #[skip_serializing_none]
@@ -168,7 +168,7 @@ impl Manifest {
     /// The reference minimum of a workload, in bytes: the least of the minima of its
     /// configurations. Heaps are multiples of it.
     pub fn reference(&self, workload: &str, args: &[String]) -> Option<u64> {
-        reference(self.minima.iter().filter(|m| m.workload == workload && m.args == args))
+        Minimum::least(self.minima.iter().filter(|m| m.workload == workload && m.args == args))
     }
 
     /// Whether both hold parts of one plan, run by the same executable on the same kind of
@@ -271,6 +271,40 @@ impl Program {
         list(&mut self.stdin.iter().chain(&self.input));
         self.prepare.iter().for_each(|command| list(&mut command.iter()));
         hash.text()
+    }
+}
+
+/// The least heap of one configuration: the result of a search.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Minimum {
+    /// The configuration, without `-M`.
+    #[serde(flatten)]
+    pub configuration: Configuration,
+    /// The least `-M` with which all runs completed, in bytes; absent if no run completed.
+    pub minimum_bytes: Option<u64>,
+    /// The largest `-M` below the minimum with which a run did not complete, in bytes; absent if
+    /// none was found.
+    pub too_small_bytes: Option<u64>,
+    /// Number of runs of the search.
+    pub probes: u32,
+    /// Remark on the search: a run crashed, or failed with more memory than another one completed
+    /// with.
+    pub note: Option<String>,
+}
+
+impl Deref for Minimum {
+    type Target = Configuration;
+
+    fn deref(&self) -> &Configuration {
+        &self.configuration
+    }
+}
+
+impl Minimum {
+    /// The least of some minima, in bytes: the reference minimum, if all are of one workload.
+    pub fn least<'m>(minima: impl IntoIterator<Item = &'m Minimum>) -> Option<u64> {
+        minima.into_iter().filter_map(|minimum| minimum.minimum_bytes).min()
     }
 }
 

@@ -9,10 +9,9 @@ mod table;
 use std::path::Path;
 use std::process::ExitCode;
 
-use gclab_results::probe::reference;
-use gclab_results::shell_line;
+use gclab_results::{Minimum, shell_line};
 use gclab_sweep::minheap::progress::Progress;
-use gclab_sweep::minheap::{LEAST_PATIENCE, SearchError, Tools, find, store};
+use gclab_sweep::minheap::{LEAST_PATIENCE, ROOT, SearchError, Tools, find};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::{machine, tell};
@@ -42,7 +41,7 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
         Err(code) => return code,
     };
     let tools = Tools {
-        root: store::ROOT.into(),
+        root: ROOT.into(),
         program: Path::new(machine::THIS_PROGRAM),
         executable: machine::executable(),
         timeout: arguments.timeout,
@@ -83,7 +82,7 @@ fn stopped(error: &SearchError, arguments: &Arguments, words: &[String], progres
 
 fn report(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outcome]) -> ExitCode {
     let minima = outcomes.iter().filter_map(|(_, result)| result.as_ref().ok());
-    let least = reference(minima.map(|found| &found.minimum));
+    let least = Minimum::least(minima.map(|found| &found.minimum));
     let printed = if arguments.json {
         print(&format!("{:#}\n", json::result(arguments, tools, outcomes, least)))
     } else {

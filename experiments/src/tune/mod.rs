@@ -1,9 +1,6 @@
 //! `gclab tune`: which flags for this program? An interrupted search continues where it stopped.
 
-mod evidence;
-mod json;
 mod text;
-mod tuned;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,26 +15,22 @@ use gclab_sweep::experiment::Experiment;
 use gclab_sweep::plan::Shard;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
-use gclab_sweep::runner::{Environment, Sweep};
+use gclab_sweep::runner::{Environment, Sweep, go as go_on};
 use gclab_sweep::spec::parse_duration;
 use gclab_sweep::text::counted;
-use gclab_sweep::tune::drive;
-use gclab_sweep::tune::energy::{self, Counters};
 use gclab_sweep::tune::figures::{Goal, Limit};
 use gclab_sweep::tune::offer::{self, Offer};
-use gclab_sweep::tune::rules::{Budget, Rules};
-use gclab_sweep::tune::search::{LEAST_BUDGET, Search};
-use gclab_sweep::tune::source::{self, Runner, Stopped};
+use gclab_sweep::tune::search::{Budget, LEAST_BUDGET, Rules, Search};
+use gclab_sweep::tune::{self, Tuning};
 use gclab_sweep::{folder, machine, tell};
 
 use crate::common::{self, ended_by, fail, print, refuse};
 use crate::own_program;
 use crate::report::write_html;
 use crate::settings::{RtsOpts, Settings};
-use tuned::Tuned;
+use text::Tuned;
 
-/// Find flags for a program or a workload: those that make its time, longest pause, memory or
-/// energy least
+/// Find flags that make the time, the longest pause or the memory of a program or workload least
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "The default flags always take part. If the program's command has flags of its runtime, they belong to the default. An interrupted search continues if the same command is given again."
@@ -52,11 +45,10 @@ pub(crate) struct Arguments {
     /// A program of your own; every word after `--` is its command's
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// The figure to make least: time (elapsed), pause (the longest), memory (the peak) or edp
-    /// (energy times time)
+    /// The figure to make least: time (elapsed), pause (the longest) or memory (the peak)
     #[arg(long, value_name = "GOAL", default_value = "time", value_parser = Goal::from_str)]
     goal: Goal,
-    /// The most that a figure may be: memory=2g, pause=10ms or time=1.5s; repeat it for several
+    /// Upper limit for a figure: memory=2g, pause=10ms or time=1.5s; repeat it for several
     #[arg(long = "limit", value_name = "FIGURE=MOST", value_parser = Limit::from_str)]
     limits: Vec<Limit>,
     /// The most runs, or the time of as many runs of the default: 100, 90s, 5min [default: as many
@@ -136,18 +128,7 @@ pub(crate) fn tune(arguments: &Arguments, registry: &Registry, settings: &Settin
     if arguments.dry_run {
         return print(&text::settings(&offer));
     }
-    let energy = match arguments.goal {
-        Goal::Edp => match Counters::find(Path::new(energy::ROOT)) {
-            Ok(counters) => Some(counters),
-            Err(problem) => {
-                return refuse(format!(
-                    "--goal edp: {problem}; the other goals are time, pause and memory"
-                ));
-            }
-        },
-        _ => None,
-    };
-    go(arguments, offer, energy, &stop)
+    go(arguments, offer, &stop)
 }
 
 fn of_workload(name: &str, arguments: &Arguments, registry: &Registry) -> Result<Offer, ExitCode> {
@@ -215,8 +196,8 @@ impl Arguments {
 }
 
 /// Does the runs, and prints the answer.
-fn go(arguments: &Arguments, offer: Offer, energy: Option<Counters>, stop: &Stop) -> ExitCode {
-    let plan = source::plan(&offer);
+fn go(arguments: &Arguments, offer: Offer, stop: &Stop) -> ExitCode {
+    let plan = tune::plan(&offer);
     let whole = Shard::default();
     let mut manifest = folder::manifest(&offer.experiment, &plan, Vec::new(), whole, arguments.words());
     manifest.sweep = offer.axes();
@@ -257,18 +238,12 @@ fn go(arguments: &Arguments, offer: Offer, energy: Option<Counters>, stop: &Stop
             ..Environment::default()
         },
     };
-    let done = {
-        let mut line = |line: &str| tell!("{line}");
-        let runner = Runner::new(&mut folder.results, &plan, &sweep, energy, &mut line);
-        let mut runner = match runner {
-            Ok(runner) => runner,
-            Err(error) => return fail(format!("{}: {error}", path.display())),
-        };
-        drive(&mut search, &mut runner).and_then(|()| Ok(runner.finish()?))
-    };
-    match done {
-        Ok(()) => {}
-        Err(Stopped::Signal(signal)) => {
+    let mut tuning = Tuning::new(&mut search, &plan);
+    let signal = go_on(&mut folder.results, &mut tuning, &sweep);
+    let done = std::mem::take(&mut tuning.done);
+    match signal {
+        Ok(None) => {}
+        Ok(Some(signal)) => {
             tell!(
                 "\ngclab: stopped by signal {signal}; all runs that ended are kept. To continue:\n  {}",
                 shell_line(&arguments.words())
@@ -276,6 +251,9 @@ fn go(arguments: &Arguments, offer: Offer, energy: Option<Counters>, stop: &Stop
             return ended_by(signal);
         }
         Err(error) => return fail(error),
+    }
+    if let Err(error) = folder.results.replace_plan(done) {
+        return fail(error);
     }
     let tuned = Tuned {
         work: arguments.work(),
@@ -297,13 +275,13 @@ fn finish(tuned: &Tuned<'_>, as_json: bool) -> ExitCode {
     }
     if let Some(missing) = tuned.search.missing() {
         return refuse(format!(
-            "{}: its runs do not tell the {}; `gclab help tune` has the other goals and limits",
+            "{}: its runs do not report the {}; `gclab help tune` lists the other goals and limits",
             tuned.work,
             missing.words()
         ));
     }
     let printed = if as_json {
-        print(&format!("{:#}\n", json::answer(tuned)))
+        print(&text::json(tuned))
     } else {
         print(&text::answer(tuned))
     };

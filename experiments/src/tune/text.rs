@@ -1,26 +1,35 @@
-//! The answer of a search in words and tables.
+//! The answer of a search in words, as a table and as JSON.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use gclab_results::shell_line;
 use gclab_sweep::text::counted;
-use gclab_sweep::tune::answer::{Answer, Comparison, FRONT, Interval, Means, Verdict, answer as answer_of, means};
-use gclab_sweep::tune::contestant::Fate;
+use gclab_sweep::tune::answer::{Answer, Comparison, Medians, Verdict, answer as answer_of, medians};
 use gclab_sweep::tune::figures::{Goal, shown};
-use gclab_sweep::tune::front::front;
 use gclab_sweep::tune::offer::Offer;
-
-use super::evidence::fate;
-use super::tuned::Tuned;
+use gclab_sweep::tune::search::{Fate, Search};
+use serde::Serialize;
 
 /// The name of the default setting.
 const DEFAULT: &str = "(default)";
 
+/// A search that is over.
+pub(super) struct Tuned<'t> {
+    /// The work, as on a command line.
+    pub(super) work: String,
+    pub(super) offer: &'t Offer,
+    pub(super) search: &'t Search,
+    /// The folder of the records.
+    pub(super) folder: &'t Path,
+}
+
 /// The flags of a setting.
-pub(super) fn label(offer: &Offer, setting: usize) -> &str {
-    Some(offer.labels[setting].as_str())
-        .filter(|label| !label.is_empty())
-        .unwrap_or(DEFAULT)
+fn label(offer: &Offer, setting: usize) -> &str {
+    match offer.labels[setting].as_str() {
+        "" => DEFAULT,
+        label => label,
+    }
 }
 
 /// The settings that a search could try, one a line.
@@ -32,51 +41,55 @@ pub(super) fn settings(offer: &Offer) -> String {
     text
 }
 
-/// The answer, the flags, the front and the evidence.
+/// The answer in a sentence, the flags to use if there are any, and the evidence.
 pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     let (search, offer) = (tuned.search, tuned.offer);
     let answer = answer_of(search);
     let mut text = format!("{}\n", sentence(tuned, &answer));
-    if let Answer::Compared(Comparison { setting, verdict, .. }) = &answer
-        && !matches!(verdict, Verdict::Worse | Verdict::NoneKeeps(_))
+    if let Answer::Compared(Comparison {
+        setting,
+        verdict: Verdict::Better | Verdict::Needed(_),
+        ..
+    }) = &answer
     {
         let command = shell_line(&offer.command(*setting));
-        let _ = write!(text, "\nThe flags in full:\n  {command}\n");
+        let _ = write!(text, "\n  {command}\n");
     }
     if matches!(answer, Answer::DefaultFails(_)) {
         return text;
     }
-    text.push_str("\nThe Pareto front: settings within all limits than which none was shown to be better in one figure, and better or equal in all\n");
-    text.push_str(&table(tuned, &front(search)));
-    let all: Vec<Means> = (0..offer.space.len())
-        .filter_map(|setting| means(search, setting))
-        .collect();
-    let untried = offer.space.len() - search.contestants().iter().filter(|one| one.runs().count() > 0).count();
+    let tried = tried(tuned);
     let _ = write!(
         text,
-        "\nThe evidence: {} of {}; {} without a run. Means of all runs, with intervals of 95 % from three runs on\n",
+        "\nThe evidence: {} of {}; {} without a run. Medians of all runs\n{}",
         counted(search.asked(), "run"),
-        counted(all.len(), "setting"),
-        counted(untried, "setting"),
+        counted(tried.len(), "setting"),
+        counted(offer.space.len() - tried.len(), "setting"),
+        table(tuned, &tried)
     );
-    let mut rows = all;
-    let goal = FRONT.iter().position(|goal| *goal == search.rules().goal).unwrap_or(0);
-    let key = |means: &Means| means.figures[goal].map_or(f64::INFINITY, |(mean, _)| mean);
-    rows.sort_by(|one, other| key(one).total_cmp(&key(other)));
-    text.push_str(&table(tuned, &rows));
-    for (setting, contestant) in search.contestants().iter().enumerate() {
-        if let Fate::Failed(reason) = &contestant.fate {
+    for (setting, candidate) in search.candidates().iter().enumerate() {
+        if let Fate::Failed(reason) = &candidate.fate {
             let _ = writeln!(text, "{} failed: {reason}", label(offer, setting));
         }
     }
     let _ = write!(
         text,
-        "All eliminations together are wrong in at most one search in twenty. A setting that waited with few runs may be as good.\n\
-         The answer is that of this input on this machine: another input may need other flags.\n\
+        "The answer holds for this input on this machine: another input may need other flags.\n\
          All runs are in {}\n",
         tuned.folder.display()
     );
     text
+}
+
+/// The settings with a run, the best medians of the goal first.
+fn tried(tuned: &Tuned<'_>) -> Vec<Medians> {
+    let all = (0..tuned.offer.space.len()).filter_map(|setting| medians(tuned.search, setting));
+    let mut all: Vec<Medians> = all.collect();
+    let goal = tuned.search.rules().goal;
+    let at = Goal::ALL.iter().position(|other| *other == goal).unwrap_or(0);
+    let key = |of: &Medians| of.figures[at].unwrap_or(f64::INFINITY);
+    all.sort_by(|one, other| key(one).total_cmp(&key(other)));
+    all
 }
 
 /// The answer in a sentence.
@@ -93,31 +106,27 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
         Answer::Compared(comparison) => comparison,
     };
     let flags = label(tuned.offer, comparison.setting);
-    let runs = tuned.search.contestants()[comparison.setting].confirmation.len();
-    let figure = match &comparison.ratio {
-        Some(ratio) => {
-            let interval = ratio.ci95.map_or_else(
-                || " (too noisy for an interval)".to_owned(),
-                |ci| between(ci.low, ci.high),
-            );
+    let runs = tuned.search.candidates()[comparison.setting].confirmation.len();
+    let figure = match &comparison.effect {
+        Some(effect) => {
+            let interval = effect
+                .ci95()
+                .map_or_else(String::new, |ci| format!(" ({:.2} to {:.2})", ci.low, ci.high));
+            let ratio = effect.ratio();
             format!(
-                "{:.2}{interval} of the default's {goal}, by {} of each",
-                ratio.estimate,
+                "{ratio:.2}{interval} of the default's {goal}, by {} of each",
                 counted(runs, "new run")
             )
         }
-        None => format!("the last runs tell no ratio of the {goal}"),
+        None => format!("the last runs report no {goal}"),
     };
     match comparison.verdict {
         Verdict::Better => format!("Use {flags}: {figure}."),
-        Verdict::AsGood => format!("The default is as good as the best flags that were found. {flags}: {figure}."),
-        Verdict::Unclear(more) => {
-            let more = more.map_or_else(String::new, |more| {
-                format!("; about {} of each would decide", counted(more, "more run"))
-            });
-            format!("It is unclear whether {flags} is better than the default: {figure}{more}.")
+        Verdict::AsGood => format!("Keep the default: it is as good as the best flags found. {flags}: {figure}."),
+        Verdict::Unclear => {
+            format!("Keep the default: these runs cannot tell whether {flags} is better. {flags}: {figure}.")
         }
-        Verdict::Worse => format!("Keep the default flags. The best others, {flags}: {figure}."),
+        Verdict::Worse => format!("Keep the default. The best others, {flags}: {figure}."),
         Verdict::Needed(limit) => format!("Use {flags}: {figure}. The default breaks the limit: {limit}."),
         Verdict::NoneKeeps(limit) => {
             format!("No setting that was tried keeps the limit: {limit}. The nearest, {flags}: {figure}.")
@@ -125,32 +134,39 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     }
 }
 
-fn between(low: f64, high: f64) -> String {
-    format!(" ({low:.2} to {high:.2})")
+/// The end of a setting in the race, and the reason.
+fn fate(search: &Search, setting: usize) -> String {
+    if setting == search.space().default_setting() {
+        return "the default".to_owned();
+    }
+    if search.finalist() == Some(setting) {
+        return "compared with the default at the end".to_owned();
+    }
+    match &search.candidates()[setting].fate {
+        Fate::Untried => String::new(),
+        Fate::Racing => "in the race to its end".to_owned(),
+        Fate::Failed(reason) => format!("out: {}", reason.lines().next().unwrap_or_default()),
+        Fate::Worse { ratio, rung } => {
+            let goal = search.rules().goal.words();
+            format!(
+                "out after rung {rung}: {:.2} to {:.2} of the leader's {goal}",
+                ratio.low, ratio.high
+            )
+        }
+        Fate::Breaks { limit, rung } => format!("out after rung {rung}: it breaks the limit, {limit}"),
+    }
 }
 
 /// A table of settings with their figures, runs and fates.
-fn table(tuned: &Tuned<'_>, settings: &[Means]) -> String {
-    let mut rows = vec![
-        ["flags", "elapsed time", "longest pause", "peak memory", "runs", ""]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    let figure = |goal: Goal, figure: Option<(f64, Option<Interval>)>| match figure {
-        None => "–".to_owned(),
-        Some((mean, None)) => shown(goal, mean),
-        Some((mean, Some(ci))) => format!(
-            "{} ({} to {})",
-            shown(goal, mean),
-            shown(goal, ci.low),
-            shown(goal, ci.high)
-        ),
-    };
-    for means in settings {
-        let mut row = vec![label(tuned.offer, means.setting).to_owned()];
-        row.extend(FRONT.iter().zip(means.figures).map(|(goal, of)| figure(*goal, of)));
-        row.push(means.runs.to_string());
-        row.push(fate(tuned.search, means.setting));
+fn table(tuned: &Tuned<'_>, settings: &[Medians]) -> String {
+    let header = ["flags", "elapsed time", "longest pause", "peak memory", "runs", ""];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for medians in settings {
+        let mut row = vec![label(tuned.offer, medians.setting).to_owned()];
+        let figures = Goal::ALL.iter().zip(medians.figures);
+        row.extend(figures.map(|(goal, of)| of.map_or_else(|| "–".to_owned(), |median| shown(*goal, median))));
+        row.push(medians.runs.to_string());
+        row.push(fate(tuned.search, medians.setting));
         rows.push(row);
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -162,4 +178,86 @@ fn table(tuned: &Tuned<'_>, settings: &[Means]) -> String {
         let _ = writeln!(text, "  {}", line.trim_end());
     }
     text
+}
+
+/// The answer for programs.
+#[derive(Serialize)]
+struct Json<'t> {
+    work: &'t str,
+    goal: &'static str,
+    limits: Vec<String>,
+    seed: u64,
+    verdict: &'static str,
+    /// The setting that was compared with the default.
+    flags: Option<&'t str>,
+    command: Option<Vec<String>>,
+    /// Its goal over the default's, with the 95 % interval.
+    ratio: Option<f64>,
+    ratio_ci95: Option<[f64; 2]>,
+    runs: usize,
+    settings: usize,
+    tried: Vec<Tried<'t>>,
+    folder: &'t Path,
+}
+
+/// A setting that had a run, with the medians of its runs: seconds and bytes.
+#[derive(Serialize)]
+struct Tried<'t> {
+    flags: &'t str,
+    runs: usize,
+    fate: String,
+    time: Option<f64>,
+    pause: Option<f64>,
+    memory: Option<f64>,
+}
+
+/// The answer as JSON, with all settings that had a run.
+pub(super) fn json(tuned: &Tuned<'_>) -> String {
+    let (search, offer) = (tuned.search, tuned.offer);
+    let rules = search.rules();
+    let (verdict, comparison) = match answer_of(search) {
+        Answer::DefaultFails(_) => ("default fails", None),
+        Answer::NoOther => ("keep the default", None),
+        Answer::Compared(comparison) => {
+            let word = match comparison.verdict {
+                Verdict::Better => "better",
+                Verdict::AsGood => "default as good",
+                Verdict::Unclear => "unclear",
+                Verdict::Worse => "keep the default",
+                Verdict::Needed(_) => "default breaks a limit",
+                Verdict::NoneKeeps(_) => "none keeps the limits",
+            };
+            (word, Some(comparison))
+        }
+    };
+    let effect = comparison.as_ref().and_then(|comparison| comparison.effect);
+    let setting = comparison.map(|comparison| comparison.setting);
+    let tried = tried(tuned).into_iter().map(|of| Tried {
+        flags: &offer.labels[of.setting],
+        runs: of.runs,
+        fate: fate(search, of.setting),
+        time: of.figures[0],
+        pause: of.figures[1],
+        memory: of.figures[2],
+    });
+    let answer = Json {
+        work: &tuned.work,
+        goal: rules.goal.name(),
+        limits: rules
+            .limits
+            .iter()
+            .map(gclab_sweep::tune::figures::Limit::written)
+            .collect(),
+        seed: rules.seed,
+        verdict,
+        flags: setting.map(|setting| offer.labels[setting].as_str()),
+        command: setting.map(|setting| offer.command(setting)),
+        ratio: effect.map(|effect| effect.ratio()),
+        ratio_ci95: effect.and_then(|effect| effect.ci95()).map(|ci| [ci.low, ci.high]),
+        runs: search.asked(),
+        settings: offer.space.len(),
+        tried: tried.collect(),
+        folder: tuned.folder,
+    };
+    serde_json::to_string_pretty(&answer).expect("an answer has only string keys") + "\n"
 }

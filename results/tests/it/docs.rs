@@ -87,11 +87,10 @@ fn table(record: &str) -> String {
 }
 
 /// The sources of the records.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 6] = [
     include_str!("../../src/collections.rs"),
     include_str!("../../src/manifest.rs"),
     include_str!("../../src/plan.rs"),
-    include_str!("../../src/probe.rs"),
     include_str!("../../src/record.rs"),
     include_str!("../../src/stats.rs"),
     include_str!("../../../core/src/stats/parallel.rs"),

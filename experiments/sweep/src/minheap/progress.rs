@@ -1,6 +1,6 @@
 //! The progress of a search: on a terminal one line that changes, elsewhere a line for each probe.
 
-use gclab_results::{Configuration, Probe, Status};
+use gclab_results::{Configuration, RunRecord, Status};
 use indicatif::ProgressBar;
 
 use crate::runner::progress::bar;
@@ -43,7 +43,7 @@ impl Progress {
     }
 
     /// Shows that the probe has ended.
-    pub(super) fn finish(&mut self, probe: &Probe) {
+    pub(super) fn finish(&mut self, probe: &RunRecord) {
         self.probes += 1;
         if self.bar.is_none() {
             let (done, all) = self.searches;

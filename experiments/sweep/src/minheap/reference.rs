@@ -1,11 +1,9 @@
 //! The minima of all configurations of an experiment with `heap`; its plan needs them.
 
-use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 
-use super::error::SearchError;
-use super::prober::{Found, Tools, find, known};
 use super::progress::Progress;
+use super::{Found, SearchError, Tools, find, known};
 use crate::experiment::Experiment;
 use crate::plan;
 use crate::run::Combination;
@@ -32,13 +30,8 @@ pub fn find_all(
             Ok(Found { minimum, .. }) => minimum,
             Err(error @ SearchError::Failed(..)) => {
                 tell!("gclab: {question}: no least heap: {error}");
-                let question = question.configuration().clone();
                 Minimum {
-                    collector: question.collector,
-                    workload: question.workload,
-                    args: question.args,
-                    flags: question.flags,
-                    settings: Some(question.settings).filter(|settings| !settings.is_empty()),
+                    configuration: question.configuration().clone(),
                     note: Some(error.note()),
                     ..Minimum::default()
                 }
@@ -73,7 +66,7 @@ pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> 
             ..Configuration::default()
         }
         .work();
-        let Some(least) = reference(mine()) else {
+        let Some(least) = Minimum::least(mine()) else {
             return Err(format!(
                 "`heap`: {work} completes under no collector of this experiment, so there is no least heap to multiply"
             ));

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 
 use super::fingerprint::Fingerprints;
@@ -290,16 +289,12 @@ fn arguments<'s>(settings: impl IntoIterator<Item = (&'s String, &'s String)>) -
 pub(super) fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
     let mut of_work: HashMap<_, Vec<&Minimum>> = HashMap::new();
     for minimum in minima {
-        let work = (
-            &minimum.workload,
-            &minimum.args,
-            arguments(minimum.settings.iter().flatten()),
-        );
+        let work = (&minimum.workload, &minimum.args, arguments(&minimum.settings));
         of_work.entry(work).or_default().push(minimum);
     }
     let least: HashMap<_, u64> = of_work
         .into_iter()
-        .filter_map(|(work, minima)| Some((work, reference(minima)?)))
+        .filter_map(|(work, minima)| Some((work, Minimum::least(minima)?)))
         .collect();
     let heap_ranks = Ranks::new(&BTreeMap::new(), &experiment.heap);
     let mut fingerprints = Fingerprints::new(experiment);

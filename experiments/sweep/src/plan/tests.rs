@@ -204,9 +204,12 @@ fn shards_share_profiles_and_event_logs_too() {
 #[test]
 fn a_heap_is_the_same_bytes_for_all_collectors() {
     let minimum = |collector: &str, workload: &str, args: &[&str], bytes: Option<u64>| Minimum {
-        collector: collector.into(),
-        workload: workload.into(),
-        args: args.iter().map(|arg| arg.to_string()).collect(),
+        configuration: Configuration {
+            collector: collector.into(),
+            workload: workload.into(),
+            args: args.iter().map(|arg| arg.to_string()).collect(),
+            ..Configuration::default()
+        },
         minimum_bytes: bytes,
         ..Minimum::default()
     };

@@ -6,10 +6,15 @@
 //! event log is in its place before the line of its run is written. So the next runner does exactly
 //! the missing runs, however this one ends. The folder's lock keeps a second runner out.
 //! `experiments/tests/it/resume.rs` kills runners at random moments to check this.
+//!
+//! [`go`] is the only loop. A [`Strategy`] names the runs: a plan with a precision or a time limit
+//! ([`fixed`]), the search for the least heap ([`crate::minheap`]), the search for flags
+//! ([`crate::tune`]).
 
 pub mod builds;
 mod child;
 mod counters;
+pub mod fixed;
 mod leftover;
 pub(crate) mod lock;
 pub(crate) mod outcome;
@@ -21,7 +26,6 @@ pub mod progress;
 pub mod status;
 pub mod stop;
 mod system;
-mod until;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +36,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 use gclab_results::{Conditions, PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord, Status};
@@ -48,9 +52,7 @@ use crate::runtime::{self, Start};
 pub(crate) use child::write_program;
 use child::{End, Finished, Limits};
 use outcome::{Judged, Launch};
-use progress::{Estimator, Left, Progress};
 use stop::Stop;
-use until::Rounds;
 
 /// Why a sweep cannot continue. All runs that ended are on disk.
 #[derive(Debug, Error)]
@@ -68,21 +70,8 @@ pub enum RunnerError {
     },
 }
 
-/// How a sweep ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SweepEnd {
-    /// Every run of the plan is done.
-    Complete,
-    /// The times have the precision that the plan asks for, so the other timed runs are left out.
-    Precise,
-    /// The next round would not end within the given time.
-    OutOfTime,
-    /// This signal stopped it.
-    Stopped(i32),
-}
-
 /// The settings that all runs of a sweep share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sweep<'s> {
     /// The program that does the runs, by its `exec`.
     pub program: &'s Path,
@@ -116,80 +105,58 @@ impl Default for Environment {
     }
 }
 
-/// Does every missing run of the folder's plan, in the plan's order. `plan` has the same runs as
-/// that plan, with typed flags. If the plan asks for a precision, each round begins with a look
-/// whether it is reached; then the other timed runs are left out. With `until`, no round begins
-/// that would not end by then.
+/// Names the runs of an experiment, one after the other. It knows the earlier runs by their records
+/// alone, so an interrupted experiment goes on where it stopped.
+pub trait Strategy {
+    /// The next run, which is not in `done`; `None` if there is nothing more to do.
+    fn next(&mut self, done: &ResultsDir) -> Option<Run>;
+
+    /// The time limit of that run, if it is not the sweep's.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The run begins.
+    fn begins(&mut self, _run: &PlannedRun) {}
+
+    /// The run has ended, and its record is on disk.
+    fn ended(&mut self, _record: &RunRecord) {}
+}
+
+/// Does the runs that `strategy` names, until it names none. Returns the signal that stopped it, if
+/// one did.
 ///
 /// # Errors
 /// If a process cannot be started or a line cannot be written. A run that fails is no error but an
 /// outcome.
-pub fn sweep(
-    dir: &mut ResultsDir,
-    plan: &[Run],
-    sweep: &Sweep<'_>,
-    until: Option<Instant>,
-) -> Result<SweepEnd, RunnerError> {
-    let todo: Vec<&Run> = plan.iter().filter(|run| !dir.is_done(&run.planned.id)).collect();
-    let mut left = Left::of(todo.iter().map(|run| &run.planned));
-    let total = plan.len();
-    let mut estimator = Estimator::default();
-    dir.all_runs().for_each(|run| estimator.learn(run));
-    let mut progress = Progress::begin(total - todo.len(), total);
-    let scratch = Scratch::new(dir.path()).map_err(|source| RunnerError::Child {
-        run: "anything".into(),
+pub fn go(dir: &mut ResultsDir, strategy: &mut dyn Strategy, sweep: &Sweep<'_>) -> Result<Option<i32>, RunnerError> {
+    let failed = |run: &str, source| RunnerError::Child {
+        run: run.to_owned(),
         source,
-    })?;
-    let mut looked_at = None;
-    let mut is_precise = false;
-    let mut is_out_of_time = false;
-    let mut rounds = Rounds::new(&todo, until);
-    for run in todo.iter().copied() {
+    };
+    let scratch = Scratch::new(dir.path()).map_err(|source| failed("anything", source))?;
+    while let Some(run) = strategy.next(dir) {
         let planned = &run.planned;
-        let is_timed = planned.purpose() == Purpose::Times;
-        // Whole rounds only: each configuration has the same number of runs.
-        if is_timed && looked_at != Some(planned.round) {
-            looked_at = Some(planned.round);
-            is_precise = precision::is_reached(dir);
-        }
-        if is_timed && is_precise {
-            continue;
-        }
-        if !rounds.may_begin(planned, &estimator) {
-            is_out_of_time = true;
-            break;
-        }
         // Without this file the status of the sweep lacks one line.
         let _ = status::begins(&scratch.path, planned);
-        progress.start(planned, estimator.estimate(&left));
-        let record = match one(run, dir.manifest().seed, sweep, &scratch.path) {
-            Ok(Some(record)) => record,
-            Ok(None) => break,
-            Err(source) => {
-                return Err(RunnerError::Child {
-                    run: crate::run::describe(planned),
-                    source,
-                });
-            }
+        strategy.begins(planned);
+        let limited = Sweep {
+            timeout: strategy.timeout().unwrap_or(sweep.timeout),
+            ..sweep.clone()
         };
-        let kept = keep_files(dir, planned, &scratch.path);
-        kept.map_err(|source| RunnerError::Child {
-            run: format!("{}: its file cannot be kept", crate::run::describe(planned)),
-            source,
+        let record = one(&run, dir.manifest().seed, &limited, &scratch.path)
+            .map_err(|source| failed(&crate::run::describe(planned), source))?;
+        let Some(record) = record else {
+            return Ok(sweep.stop.signal());
+        };
+        keep_files(dir, planned, &scratch.path).map_err(|source| {
+            let run = format!("{}: its file cannot be kept", crate::run::describe(planned));
+            failed(&run, source)
         })?;
         dir.append_run(record.clone())?;
-        estimator.learn(&record);
-        left.done(planned);
-        progress.finish(planned, &record, estimator.estimate(&left));
+        strategy.ended(&record);
     }
-    progress.end();
-    let complete = dir.done() == total;
-    match sweep.stop.signal() {
-        Some(signal) if !complete => Ok(SweepEnd::Stopped(signal)),
-        None if is_out_of_time => Ok(SweepEnd::OutOfTime),
-        None if is_precise => Ok(SweepEnd::Precise),
-        _ => Ok(SweepEnd::Complete),
-    }
+    Ok(None)
 }
 
 /// Does one run. Returns `None` if a signal came before it ended.

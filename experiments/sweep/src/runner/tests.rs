@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gclab_results::{Manifest, RunRecord, Status};
 
+use super::fixed::{SweepEnd, sweep};
 use super::*;
 use crate::experiment::Setting;
 use crate::run::Combination;

@@ -1,11 +1,9 @@
 //! The answer of a search: whether a setting is better than the default, and by how much.
 
-pub use gclab_report::inference::Interval;
-use gclab_report::inference::{Change, Ratio, Spread, ratio_of_means};
+use gclab_report::inference::effect::{Effect, Order};
 
-use super::contestant::{Contestant, Fate};
-use super::figures::{Figures, Goal, Limit};
-use super::search::Search;
+use super::figures::{Goal, Limit};
+use super::search::{Candidate, Fate, Search};
 
 /// The answer of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,14 +16,14 @@ pub enum Answer {
     Compared(Comparison),
 }
 
-/// The comparison of the last runs: those of a setting and of the default.
+/// The comparison of the last runs of a setting with those of the default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The number of the setting in the space.
     pub setting: usize,
-    /// Its goal over that of the default; `None` if the means have no ratio.
-    pub ratio: Option<Ratio>,
-    /// The conclusion from the interval.
+    /// Its goal over the default's; `None` without runs of both.
+    pub effect: Option<Effect>,
+    /// The conclusion.
     pub verdict: Verdict,
 }
 
@@ -37,12 +35,10 @@ pub const EQUAL: f64 = 0.05;
 pub enum Verdict {
     /// The setting is better: the interval lies below 1.
     Better,
-    /// No difference that matters: the interval contains 1, and lies within [`EQUAL`] on both
-    /// sides.
+    /// No difference that matters: the ratio lies within [`EQUAL`] of 1.
     AsGood,
-    /// The interval contains 1 and is wider than that, or there is none. The number of runs of each
-    /// that would probably decide, beside those that are there; absent if it cannot be said.
-    Unclear(Option<usize>),
+    /// These runs cannot tell.
+    Unclear,
     /// The default is better: the interval lies above 1.
     Worse,
     /// The default breaks a limit, and the setting keeps all of them.
@@ -51,114 +47,89 @@ pub enum Verdict {
     NoneKeeps(Limit),
 }
 
-impl Verdict {
-    /// Whether the setting is to be preferred to the default.
-    pub fn prefers_the_setting(self) -> bool {
-        matches!(self, Verdict::Better | Verdict::Needed(_))
-    }
-
-    /// The further runs of each setting that would probably decide what is unclear.
-    pub fn more_runs(self) -> Option<usize> {
-        match self {
-            Verdict::Unclear(more) => more,
-            _ => None,
-        }
-    }
-}
-
 /// The answer of a search that is over.
 pub fn answer(search: &Search) -> Answer {
     let default = search.space().default_setting();
-    let contestants = search.contestants();
-    if let Fate::Failed(reason) = &contestants[default].fate {
+    let candidates = search.candidates();
+    if let Fate::Failed(reason) = &candidates[default].fate {
         return Answer::DefaultFails(reason.clone());
     }
     let Some(setting) = search.finalist() else {
         return Answer::NoOther;
     };
+    let (base, new) = (&candidates[default], &candidates[setting]);
     let goal = search.rules().goal;
-    let of = |number: usize| spread(&contestants[number].confirmation, goal);
-    let ratio = of(default)
-        .zip(of(setting))
-        .and_then(|(base, new)| ratio_of_means(&base, &new));
-    let broken_by = |number: usize| {
-        let mut limits = search.rules().limits.iter();
-        limits.find(|limit| !keeps(&contestants[number], limit)).copied()
+    // The two ran in turn, so their runs are pairs.
+    let rounds = |candidate: &Candidate| -> Vec<(u32, f64)> {
+        let runs = (0..).zip(&candidate.confirmation);
+        runs.filter_map(|(round, figures)| Some((round, goal.of(figures)?)))
+            .collect()
     };
-    let failed = matches!(contestants[setting].fate, Fate::Failed(_));
-    let verdict = match (
-        broken_by(default),
-        broken_by(setting),
-        ratio.and_then(|ratio| ratio.ci95),
-    ) {
+    let effect = Effect::of(&rounds(base), &rounds(new), Order::Interleaved);
+    let broken_by = |candidate: &Candidate| {
+        let mut limits = search.rules().limits.iter();
+        limits.find(|limit| !keeps(candidate, limit)).copied()
+    };
+    let failed = matches!(new.fate, Fate::Failed(_));
+    let verdict = match (broken_by(base), broken_by(new), effect) {
         (_, Some(limit), _) => Verdict::NoneKeeps(limit),
-        (Some(limit), None, _) if !failed => Verdict::Needed(limit),
-        (None, None, Some(ci)) if ci.high < 1.0 && !failed => Verdict::Better,
-        (None, None, Some(ci)) if ci.low > 1.0 => Verdict::Worse,
-        (None, None, Some(ci)) if !failed && ci.high <= 1.0 + EQUAL && ci.low >= 1.0 / (1.0 + EQUAL) => Verdict::AsGood,
-        _ => Verdict::Unclear(more_runs(&contestants[default], &contestants[setting], goal)),
+        _ if failed => Verdict::Unclear,
+        (Some(limit), None, _) => Verdict::Needed(limit),
+        (None, None, Some(effect)) => match effect.ci95() {
+            Some(ci) if ci.high < 1.0 => Verdict::Better,
+            Some(ci) if ci.low > 1.0 => Verdict::Worse,
+            _ if effect.is_within(EQUAL) => Verdict::AsGood,
+            _ => Verdict::Unclear,
+        },
+        (None, None, None) => Verdict::Unclear,
     };
     Answer::Compared(Comparison {
         setting,
-        ratio,
+        effect,
         verdict,
     })
 }
 
-/// The number of further runs of each of two settings that would probably show which is better, or
-/// that they are as good as each other.
-fn more_runs(base: &Contestant, new: &Contestant, goal: Goal) -> Option<usize> {
-    // The two ran in turn, so their runs are pairs.
-    let rounds = |contestant: &Contestant| -> Vec<(u32, f64)> {
-        let runs = (0..).zip(&contestant.confirmation);
-        runs.filter_map(|(round, figures)| Some((round, goal.of(figures)?)))
-            .collect()
-    };
-    let change = Change::of(&rounds(base), &rounds(new))?;
-    let there = base.confirmation.len().min(new.confirmation.len());
-    Some(change.runs_to_decide(EQUAL)?.saturating_sub(there).max(1))
-}
-
 /// Whether the mean of the last runs, or else of all, keeps a limit.
-pub(super) fn keeps(contestant: &Contestant, limit: &Limit) -> bool {
-    let last = spread(&contestant.confirmation, limit.goal);
-    let all = || Spread::of(contestant.runs().filter_map(|figures| limit.goal.of(figures)));
-    last.or_else(all).is_some_and(|spread| spread.mean <= limit.most)
+fn keeps(candidate: &Candidate, limit: &Limit) -> bool {
+    let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let last = mean(
+        candidate
+            .confirmation
+            .iter()
+            .filter_map(|run| limit.goal.of(run))
+            .collect(),
+    );
+    let all = || mean(candidate.runs().filter_map(|run| limit.goal.of(run)).collect());
+    last.or_else(all).is_some_and(|mean| mean <= limit.most)
 }
 
-fn spread(runs: &[Figures], goal: Goal) -> Option<Spread> {
-    Spread::of(runs.iter().filter_map(|figures| goal.of(figures)))
-}
-
-/// The figures of a setting over all its runs.
+/// The medians of a setting over all its runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Means {
+pub struct Medians {
     /// The number of the setting in the space.
     pub setting: usize,
     /// The number of runs.
     pub runs: usize,
-    /// The mean time, longest pause and memory, each with the interval of the mean from three runs
-    /// on.
-    pub figures: [Option<(f64, Option<Interval>)>; 3],
+    /// The median of each of [`Goal::ALL`].
+    pub figures: [Option<f64>; 3],
 }
 
-/// The figures of a front, in the order of [`Means::figures`].
-pub const FRONT: [Goal; 3] = [Goal::Time, Goal::Pause, Goal::Memory];
-
-/// The means of a setting; `None` without runs, or if one of them failed.
-pub fn means(search: &Search, setting: usize) -> Option<Means> {
-    let contestant = &search.contestants()[setting];
-    let runs = contestant.runs().count();
-    if runs == 0 || matches!(contestant.fate, Fate::Failed(_)) {
+/// The medians of a setting; `None` without runs, or if one of them failed.
+pub fn medians(search: &Search, setting: usize) -> Option<Medians> {
+    let candidate = &search.candidates()[setting];
+    let runs = candidate.runs().count();
+    if runs == 0 || matches!(candidate.fate, Fate::Failed(_)) {
         return None;
     }
-    let of = |goal: Goal| {
-        let spread = Spread::of(contestant.runs().filter_map(|figures| goal.of(figures)))?;
-        Some((spread.mean, spread.ci95))
+    let median = |goal: Goal| {
+        let mut values: Vec<f64> = candidate.runs().filter_map(|figures| goal.of(figures)).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
     };
-    Some(Means {
+    Some(Medians {
         setting,
         runs,
-        figures: FRONT.map(of),
+        figures: Goal::ALL.map(median),
     })
 }

@@ -15,8 +15,6 @@ pub struct Figures {
     pub pause: Option<f64>,
     /// The peak of memory, in bytes.
     pub memory: Option<f64>,
-    /// Energy of the processor, in joules.
-    pub energy: Option<f64>,
 }
 
 /// A figure that a search makes as small as it can, or that a limit bounds.
@@ -28,8 +26,6 @@ pub enum Goal {
     Pause,
     /// The peak of memory.
     Memory,
-    /// Energy times elapsed time.
-    Edp,
 }
 
 /// A pause that is shorter counts as this long: ratios of microseconds say nothing about a program,
@@ -38,7 +34,7 @@ pub const LEAST_PAUSE: f64 = 1e-5;
 
 impl Goal {
     /// All goals, in the order of messages.
-    pub const ALL: [Goal; 4] = [Goal::Time, Goal::Pause, Goal::Memory, Goal::Edp];
+    pub const ALL: [Goal; 3] = [Goal::Time, Goal::Pause, Goal::Memory];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -46,7 +42,6 @@ impl Goal {
             Goal::Time => "time",
             Goal::Pause => "pause",
             Goal::Memory => "memory",
-            Goal::Edp => "edp",
         }
     }
 
@@ -56,17 +51,15 @@ impl Goal {
             Goal::Time => "elapsed time",
             Goal::Pause => "longest pause",
             Goal::Memory => "peak memory",
-            Goal::Edp => "energy-delay product",
         }
     }
 
-    /// The figure of a run, above 0; `None` if the run does not tell it.
+    /// The figure of a run, above 0; `None` if the run does not report it.
     pub fn of(self, figures: &Figures) -> Option<f64> {
         let value = match self {
             Goal::Time => figures.time,
             Goal::Pause => figures.pause?.max(LEAST_PAUSE),
             Goal::Memory => figures.memory?,
-            Goal::Edp => figures.energy? * figures.time,
         };
         (value > 0.0).then_some(value)
     }
@@ -77,7 +70,7 @@ impl FromStr for Goal {
 
     fn from_str(text: &str) -> Result<Goal, String> {
         let found = Goal::ALL.into_iter().find(|goal| goal.name() == text);
-        found.ok_or_else(|| "a goal is one of time, pause, memory and edp".to_owned())
+        found.ok_or_else(|| "a goal is time, pause or memory".to_owned())
     }
 }
 
@@ -96,20 +89,21 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Limit, String> {
         let form = "a limit is memory=SIZE, pause=TIME or time=TIME: memory=2g, pause=10ms, time=1.5s";
         let (name, value) = text.split_once('=').ok_or_else(|| form.to_owned())?;
-        let goal = name.parse::<Goal>().ok().filter(|goal| *goal != Goal::Edp);
-        let goal = goal.ok_or_else(|| form.to_owned())?;
+        let goal = name.parse::<Goal>();
+        let goal = goal.map_err(|_| form.to_owned())?;
         let most = if goal == Goal::Memory {
             // A number without a unit would be bytes for GHC and words for OCaml.
             let has_unit = value.ends_with(|last: char| "kmgtKMGT".contains(last));
             let bytes = read_number(value).filter(|bytes| has_unit && *bytes >= 1.0 && bytes.is_finite());
             bytes.ok_or_else(|| {
-                format!("`{value}` is no size for memory: expected a number with k, m, g or t, such as 512m")
+                format!("`{value}` is not a valid size: expected a number with k, m, g or t, such as 512m")
             })?
         } else {
             let has_unit = value.ends_with(|last: char| last.is_ascii_alphabetic());
             let time = parse_duration(value).filter(|_| has_unit);
-            let problem =
-                || format!("`{value}` is no time for {name}: expected a number with ms, s, m or h, such as 10ms");
+            let problem = || {
+                format!("`{value}` is not a valid time for {name}: expected a number with ms, s, m or h, such as 10ms")
+            };
             time.ok_or_else(problem)?.as_secs_f64()
         };
         Ok(Limit { goal, most })
@@ -135,7 +129,6 @@ impl fmt::Display for Limit {
 pub fn shown(goal: Goal, value: f64) -> String {
     match goal {
         Goal::Memory => format!("{} MiB", three(value / (1 << 20) as f64)),
-        Goal::Edp => format!("{} Js", three(value)),
         Goal::Time | Goal::Pause if value < 0.000_999_5 => format!("{} µs", three(value * 1e6)),
         Goal::Time | Goal::Pause if value < 0.999_5 => format!("{} ms", three(value * 1e3)),
         Goal::Time | Goal::Pause => format!("{} s", three(value)),
@@ -178,14 +171,13 @@ mod tests {
             "pause=10",
             "pause=2g",
             "time=-1s",
-            "edp=3s",
             "speed=3s",
         ] {
             assert!(most(wrong).is_err(), "{wrong}");
         }
         let message = most("pause=2g").expect_err("a size is no time");
         assert!(
-            message.contains("`2g` is no time for pause") && message.contains("10ms"),
+            message.contains("`2g` is not a valid time for pause") && message.contains("10ms"),
             "{message}"
         );
     }

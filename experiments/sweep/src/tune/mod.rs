@@ -2,38 +2,147 @@
 //!
 //! - `figures`: the figures of a run, goals and limits;
 //! - `space`: the settings that a search may try;
-//! - `rules` and `contestant`: what a search is told, and what becomes of each setting;
-//! - `race`: the order of the settings by their runs, and which of them are out;
-//! - `picks` and `search`: which runs to do next;
-//! - `drive`: the loop of a search;
-//! - `answer`: the conclusion; `front`: the settings that trade one figure for another;
+//! - `search`: which runs to do next; `answer`: the conclusion;
 //! - `offer`: the space of a program, from the adapter of its runtime or from gclab's own flags;
-//! - `detect`: the runtime of a program;
-//! - `energy`: the energy counters of the processor;
-//! - `source`: the runs, as processes, with their records in a results folder.
+//! - `detect`: the runtime of a program.
 //!
-//! All before `offer` know no processes and no records. A recorded grid takes the place of the last
-//! in the tests (`grids`, `replay`), which count how often a search finds a good setting.
+//! [`Tuning`] is the strategy: the runs of a search, with their records in a results folder. The
+//! folder's plan has every run that the search could ask for; when the search is over, the plan
+//! becomes the list of the runs that were done.
 
 pub mod answer;
-pub mod contestant;
 pub mod detect;
-mod drive;
-pub mod energy;
 pub mod figures;
-pub mod front;
-#[cfg(test)]
-mod grids;
 pub mod offer;
-mod picks;
-mod race;
-#[cfg(test)]
-mod replay;
-pub mod rules;
 pub mod search;
-pub mod source;
 pub mod space;
 
-pub use drive::{Source, drive};
-#[cfg(test)]
-mod searches;
+use std::collections::{BTreeSet, VecDeque};
+
+use gclab_results::{PlannedRun, ResultsDir, RunRecord};
+
+use crate::run::Run;
+use crate::runner::Strategy;
+use crate::text::{counted, last_lines};
+use figures::Figures;
+use offer::Offer;
+use search::{MOST_RUNS, Search};
+
+/// The lines of a failed run's standard error that its reason has.
+const LINES: usize = 3;
+
+/// All runs that a search in `offer` could ask for: those of a setting stand together.
+pub fn plan(offer: &Offer) -> Vec<Run> {
+    let mut plan = Vec::new();
+    for combination in &offer.combinations {
+        for round in 0..MOST_RUNS {
+            plan.push(Run::new(combination, round as u32, plan.len() as u32));
+        }
+    }
+    plan
+}
+
+/// The runs of a search.
+#[derive(Debug)]
+pub struct Tuning<'t> {
+    search: &'t mut Search,
+    plan: &'t [Run],
+    /// The settings whose runs come next.
+    batch: VecDeque<usize>,
+    /// The setting of the run that is under way.
+    running: usize,
+    /// The runs that were done, in their order.
+    pub done: Vec<PlannedRun>,
+}
+
+impl<'t> Tuning<'t> {
+    /// The runs that `search` asks for, of [`plan`].
+    pub fn new(search: &'t mut Search, plan: &'t [Run]) -> Tuning<'t> {
+        Tuning {
+            search,
+            plan,
+            batch: VecDeque::new(),
+            running: 0,
+            done: Vec::new(),
+        }
+    }
+
+    /// Asks the search for its next runs. Whether there are any.
+    fn fetch(&mut self) -> bool {
+        let asked = self.search.asked();
+        self.batch = self.search.next_batch().into();
+        if !self.batch.is_empty() {
+            let settings: BTreeSet<&usize> = self.batch.iter().collect();
+            tell!(
+                "{}: {} of {}, after {asked}",
+                self.search.part(),
+                counted(self.batch.len(), "run"),
+                counted(settings.len(), "setting"),
+            );
+        }
+        !self.batch.is_empty()
+    }
+}
+
+impl Strategy for Tuning<'_> {
+    fn next(&mut self, done: &ResultsDir) -> Option<Run> {
+        loop {
+            let Some(setting) = self.batch.pop_front() else {
+                if self.fetch() {
+                    continue;
+                }
+                return None;
+            };
+            let Some(number) = self.search.next_run(setting) else {
+                continue;
+            };
+            let mut run = self.plan[setting * MOST_RUNS + number].clone();
+            // Drift is told by the order in which runs were done.
+            run.planned.position = self.done.len() as u32;
+            self.done.push(run.planned.clone());
+            match done.runs().iter().find(|known| known.id == run.planned.id) {
+                Some(known) => self.search.tell(setting, figures_of(known)),
+                None => {
+                    self.running = setting;
+                    return Some(run);
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self, record: &RunRecord) {
+        self.search.tell(self.running, figures_of(record));
+    }
+}
+
+/// The figures of a run: the time of the measured phase, or of the whole process if the program
+/// reports no phases; the peak of the heap for gclab's workloads and GHC's programs, and the largest
+/// resident set for others.
+///
+/// # Errors
+/// The reason why the run failed.
+pub fn figures_of(record: &RunRecord) -> Result<Figures, String> {
+    if !record.outcome.is_ok() {
+        let tail = record.stderr_tail.as_deref().unwrap_or_default();
+        return Err(format!("{}{}", record.outcome, last_lines(tail, LINES)));
+    }
+    let stats = record.stats.as_ref();
+    let measured = stats
+        .and_then(|stats| stats.phases.as_ref())
+        .and_then(|phases| phases.measured.total_elapsed_seconds);
+    let longest = stats.and_then(|stats| {
+        let pauses = stats.pauses.as_ref();
+        let of_all = pauses.map(|pauses| pauses.max_ns.unwrap_or(0) as f64 / 1e9);
+        // GHC reports the longest pause of each generation.
+        let generations = stats.generations.iter().filter_map(|of| of.max_pause_seconds);
+        of_all.or_else(|| generations.reduce(f64::max))
+    });
+    let heap = stats.and_then(|stats| stats.peak_in_use_bytes);
+    let has_heap = matches!(record.runtime.as_deref(), None | Some("ghc"));
+    let memory = if has_heap { heap } else { record.max_rss_bytes };
+    Ok(Figures {
+        time: measured.or(record.wall_seconds).ok_or("its record has no time")?,
+        pause: longest,
+        memory: memory.map(|bytes| bytes as f64),
+    })
+}

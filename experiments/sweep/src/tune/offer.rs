@@ -157,7 +157,6 @@ pub fn of_workload(mut experiment: Experiment, registry: &Registry) -> Result<Of
             .iter()
             .map(|name| Some((*name).to_owned()).filter(|name| *name != default))
             .collect(),
-        ordered: false,
     });
     let parts = |flags: &[(&str, &str)]| -> (String, Setting) {
         let named = flags.iter().find(|(key, _)| *key == COLLECTOR);
@@ -198,10 +197,8 @@ fn axes(tried: &[Tried], is_offered: impl Fn(&Tried, &str) -> bool) -> Vec<Axis>
     let axis = |tried: &Tried| {
         let is_kept = |value: &&&str| value.is_empty() || is_offered(tried, value);
         let values: Vec<&&str> = tried.values.iter().filter(is_kept).collect();
-        let is_number = |value: &&&str| value.starts_with(|first: char| first.is_ascii_digit());
         Axis {
             key: tried.key.to_owned(),
-            ordered: values.iter().filter(|value| !value.is_empty()).all(is_number),
             values: values
                 .into_iter()
                 .map(|value| Some((*value).to_owned()).filter(|value| !value.is_empty()))

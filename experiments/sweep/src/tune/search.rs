@@ -1,36 +1,29 @@
 //! The search for a good setting: which runs to do next.
 //!
 //! It knows no processes and no records: it asks for runs of settings by their numbers
-//! ([`Search::next_batch`]), and is told their figures ([`Search::tell`]). So a recorded grid can
-//! take the place of a program, and an interrupted search goes on by being told the same figures
-//! again.
+//! ([`Search::next_batch`]), and is told their figures ([`Search::tell`]). So an interrupted search
+//! goes on by being told the same figures again.
 //!
 //! The method is successive halving (Jamieson and Talwalkar, 2016) with the eliminations of a race
-//! (Maron and Moore, 1997), on a grid whose settings have flags in common:
+//! (Maron and Moore, 1997):
 //!
 //! 1. The *pilot* is some runs of the default.
 //! 2. The *first rung* is one run of a part of the settings, in which each value of each flag
 //!    occurs about equally often.
-//! 3. Each later *rung* looks at the runs so far. A setting is out if its interval, relative to the
-//!    leader, lies above 1, or if it breaks a limit by its interval, or if it fails. It is set
-//!    aside if the interval of its estimate lies above that of the leader's. Half as many settings
-//!    as were in the rung before, and are left, get the next runs: those with the best lower ends
-//!    of their estimates, also settings without a run. The others *wait*. They are in the race, and
-//!    get runs in a later rung if they are among the best then. Runs go to the settings with the
-//!    fewest.
+//! 3. Each later *rung* looks at the runs so far. A setting is out if the interval of its ratio to
+//!    the leader lies above 1, if it breaks a limit by its interval, or if a run of it failed. The
+//!    better half of the others gets the next runs, together with settings that were not tried and
+//!    differ from the leaders in one flag.
 //! 4. The *confirmation* is new runs of the leader and of the default, one after the other in turn.
-//!    The answer has these runs only. (The leader leads partly by luck, so the runs that made it
-//!    the leader flatter it.)
+//!    The answer rests on these runs alone: the leader leads partly by luck.
 //!
 //! The default is in every rung, and is never out.
 
+use gclab_report::inference::Interval;
+use gclab_report::inference::effect::{Effect, Order};
 use rand_pcg::Pcg64;
 
-use super::contestant::{Contestant, Fate, Measured};
-use super::figures::Goal;
-use super::picks::{balanced, levelled};
-use super::race::Race;
-use super::rules::{Budget, Rules};
+use super::figures::{Figures, Goal, Limit};
 use super::space::Space;
 use crate::plan::shuffle;
 
@@ -55,6 +48,84 @@ pub const MOST_RUNS: usize = MOST_OF_RACE + CONFIRMATION.1;
 /// The fewest runs of a search: the pilot, the confirmation, and a few for each rung.
 pub const LEAST_BUDGET: usize = 24;
 
+/// The chance of a false elimination in the whole race. Each comparison gets its share (Bonferroni).
+const RISK: f64 = 0.05;
+
+/// The leaders whose neighbours are tried next.
+const EXPLORED: usize = 3;
+
+/// What a search is to find, and what it may take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// The figure to make small.
+    pub goal: Goal,
+    /// Limits of other figures.
+    pub limits: Vec<Limit>,
+    /// The most runs.
+    pub budget: Budget,
+    /// The seed of the order and of the choice of settings.
+    pub seed: u64,
+}
+
+/// The most that a search may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// This many runs.
+    Runs(usize),
+    /// As many runs as the default would do in these seconds.
+    Seconds(f64),
+}
+
+/// What became of a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fate {
+    /// It had no run.
+    Untried,
+    /// It was in the race to its end. It may have few runs, if others were more promising.
+    Racing,
+    /// One of its runs failed, for this reason.
+    Failed(String),
+    /// Its goal is worse than the leader's.
+    Worse {
+        /// The interval of its figure over the leader's.
+        ratio: Interval,
+        /// The number of the rung after which it was found, from 1.
+        rung: usize,
+    },
+    /// It breaks this limit.
+    Breaks {
+        /// The limit.
+        limit: Limit,
+        /// The number of the rung after which it was found, from 1.
+        rung: usize,
+    },
+}
+
+/// A setting with its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The runs of the race.
+    pub race: Vec<Figures>,
+    /// The runs of the confirmation.
+    pub confirmation: Vec<Figures>,
+    /// What became of it.
+    pub fate: Fate,
+    /// The number of its runs that were asked for.
+    pub(super) asked: usize,
+}
+
+impl Candidate {
+    /// All its runs: the race's, then the confirmation's.
+    pub fn runs(&self) -> impl Iterator<Item = &Figures> {
+        self.race.iter().chain(&self.confirmation)
+    }
+
+    fn race_of(&self, goal: Goal) -> Vec<(u32, f64)> {
+        let values = self.race.iter().filter_map(|figures| goal.of(figures));
+        (0..).zip(values).collect()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Pilot,
@@ -66,76 +137,78 @@ enum Stage {
 /// A search. See the module's text.
 #[derive(Debug)]
 pub struct Search {
-    race: Race,
+    space: Space,
+    rules: Rules,
+    candidates: Vec<Candidate>,
     stage: Stage,
     random: Pcg64,
     /// The most runs; known after the pilot.
     budget: usize,
-    /// The settings that had runs in the last rung.
-    going: Vec<usize>,
     finalists: Vec<usize>,
-    exhausted: Vec<bool>,
-    /// A figure that the default does not tell.
+    /// A figure that the default does not report.
     missing: Option<Goal>,
 }
 
 impl Search {
     /// The search in `space` by `rules`.
     pub fn new(space: Space, rules: Rules) -> Search {
+        let fresh = Candidate {
+            race: Vec::new(),
+            confirmation: Vec::new(),
+            fate: Fate::Untried,
+            asked: 0,
+        };
         Search {
-            exhausted: vec![false; space.len()],
+            candidates: vec![fresh; space.len()],
             random: Pcg64::new(u128::from(rules.seed), 0),
             stage: Stage::Pilot,
             budget: 0,
-            going: Vec::new(),
             finalists: Vec::new(),
             missing: None,
-            race: Race::new(space, rules),
+            space,
+            rules,
         }
     }
 
     /// The settings of the search.
     pub fn space(&self) -> &Space {
-        &self.race.space
+        &self.space
     }
 
     /// The rules of the search.
     pub fn rules(&self) -> &Rules {
-        &self.race.rules
+        &self.rules
     }
 
     /// The settings with their runs, in the order of the space.
-    pub fn contestants(&self) -> &[Contestant] {
-        &self.race.contestants
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
     }
 
     /// The number of runs that were asked for.
     pub fn asked(&self) -> usize {
-        self.race.contestants.iter().map(|contestant| contestant.asked).sum()
+        self.candidates.iter().map(|candidate| candidate.asked).sum()
     }
 
-    /// The most runs; 0 before the pilot is over.
-    pub fn budget(&self) -> usize {
-        self.budget
-    }
-
-    /// The figure of the goal or of a limit that the runs of the default do not tell.
+    /// The figure of the goal or of a limit that the runs of the default do not report.
     pub fn missing(&self) -> Option<Goal> {
         self.missing
     }
 
     /// Whether a run of the default failed, which ends the search.
     pub fn default_failed(&self) -> bool {
-        matches!(self.race.contestants[self.race.default()].fate, Fate::Failed(_))
+        matches!(self.candidates[self.default()].fate, Fate::Failed(_))
     }
 
-    /// The setting that was confirmed against the default: the leader; the first after the default
-    /// if that leads. `None` before the end of the race, or if no other setting is left.
+    /// The setting that was confirmed against the default; `None` before the end of the race, or if
+    /// no other setting is left.
     pub fn finalist(&self) -> Option<usize> {
-        self.finalists
-            .iter()
-            .copied()
-            .find(|setting| *setting != self.race.default())
+        let default = self.default();
+        self.finalists.iter().copied().find(|setting| *setting != default)
+    }
+
+    fn default(&self) -> usize {
+        self.space.default_setting()
     }
 
     /// The runs to do next, in this order; none if the search is over. Each is told by
@@ -149,17 +222,13 @@ impl Search {
             let batch = match self.stage {
                 Stage::Pilot => {
                     self.stage = Stage::Rung(0);
-                    vec![self.race.default(); PILOT]
+                    vec![self.default(); PILOT]
                 }
                 Stage::Rung(rung) => {
-                    if rung == 0 {
-                        self.set_budget();
-                    }
                     let batch = if rung == 0 { self.first_rung() } else { self.rung(rung) };
-                    self.stage = if rung == RUNGS {
-                        Stage::Confirmation
-                    } else {
-                        Stage::Rung(rung + 1)
+                    self.stage = match rung {
+                        RUNGS => Stage::Confirmation,
+                        rung => Stage::Rung(rung + 1),
                     };
                     batch
                 }
@@ -185,47 +254,50 @@ impl Search {
         }
     }
 
-    /// The number of the next run of a setting, from 0.
-    pub fn number_of(&self, setting: usize) -> usize {
-        self.race.contestants[setting].asked
+    /// The number of the next run of a setting, from 0; `None` if a run of it failed, so that
+    /// another is of no use.
+    pub fn next_run(&self, setting: usize) -> Option<usize> {
+        let candidate = &self.candidates[setting];
+        (!matches!(candidate.fate, Fate::Failed(_))).then_some(candidate.asked)
     }
 
-    /// Whether a run of this setting is of no more use: one of its runs failed, or there are none.
-    pub fn is_useless(&self, setting: usize) -> bool {
-        self.exhausted[setting] || matches!(self.race.contestants[setting].fate, Fate::Failed(_))
-    }
-
-    /// Tells the search the result of the next run of `setting`.
-    pub fn tell(&mut self, setting: usize, measured: Measured) {
-        let goal = self.race.rules.goal;
-        let limits = self.race.rules.limits.iter().map(|limit| limit.goal);
-        let needed: Vec<Goal> = std::iter::once(goal).chain(limits).collect();
+    /// Tells the search the figures of the next run of `setting`, or why it failed.
+    pub fn tell(&mut self, setting: usize, measured: Result<Figures, String>) {
+        let limits = self.rules.limits.iter().map(|limit| limit.goal);
+        let mut needed = std::iter::once(self.rules.goal).chain(limits);
         let is_confirmation = self.stage == Stage::Done;
-        let contestant = &mut self.race.contestants[setting];
-        if measured == Measured::NoMore {
-            self.exhausted[setting] = true;
-            return;
-        }
-        contestant.asked += 1;
+        let candidate = &mut self.candidates[setting];
+        candidate.asked += 1;
         match measured {
-            Measured::Ran(figures) => match needed.into_iter().find(|goal| goal.of(&figures).is_none()) {
+            Err(reason) => candidate.fate = Fate::Failed(reason),
+            Ok(figures) => match needed.find(|goal| goal.of(&figures).is_none()) {
                 Some(missing) => {
-                    contestant.fate = Fate::Failed(format!("its runs do not tell the {}", missing.words()));
-                    if setting == self.race.default() {
+                    candidate.fate = Fate::Failed(format!("its runs do not report the {}", missing.words()));
+                    if setting == self.space.default_setting() {
                         self.missing = Some(missing);
                     }
                 }
-                None if is_confirmation => contestant.confirmation.push(figures),
+                None if is_confirmation => candidate.confirmation.push(figures),
                 None => {
-                    contestant.race.push(figures);
-                    if contestant.fate == Fate::Untried {
-                        contestant.fate = Fate::Racing;
+                    candidate.race.push(figures);
+                    if candidate.fate == Fate::Untried {
+                        candidate.fate = Fate::Racing;
                     }
                 }
             },
-            Measured::Failed(reason) => contestant.fate = Fate::Failed(reason),
-            Measured::NoMore => {}
         }
+    }
+
+    fn set_budget(&mut self) {
+        self.budget = match self.rules.budget {
+            Budget::Runs(runs) => runs,
+            Budget::Seconds(seconds) => {
+                let times = self.candidates[self.default()].race_of(Goal::Time);
+                let mean = times.iter().map(|(_, time)| time).sum::<f64>() / times.len().max(1) as f64;
+                (seconds / mean.max(1e-4)) as usize
+            }
+        }
+        .max(LEAST_BUDGET);
     }
 
     /// The runs of each finalist in the confirmation.
@@ -233,69 +305,124 @@ impl Search {
         (self.budget / 10).clamp(CONFIRMATION.0, CONFIRMATION.1)
     }
 
-    fn set_budget(&mut self) {
-        self.budget = match self.race.rules.budget {
-            Budget::Runs(runs) => runs,
-            Budget::Seconds(seconds) => {
-                let times = self.race.contestants[self.race.default()].race_of(Goal::Time);
-                let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
-                (seconds / mean.max(1e-4)) as usize
-            }
-        }
-        .max(LEAST_BUDGET);
-    }
-
     /// The runs of the race that are left.
     fn left(&self) -> usize {
         self.budget.saturating_sub(2 * self.confirming() + self.asked())
     }
 
+    fn is_racing(&self, setting: usize) -> bool {
+        let candidate = &self.candidates[setting];
+        candidate.fate == Fate::Racing && !candidate.race.is_empty()
+    }
+
+    /// The settings in the race by their geometric means, the best first. Those that seem to break
+    /// a limit are last.
+    fn leaders(&self) -> Vec<usize> {
+        let mean = |setting: usize, goal: Goal| {
+            let logs = self.candidates[setting]
+                .race_of(goal)
+                .into_iter()
+                .map(|(_, value)| value.ln());
+            logs.clone().sum::<f64>() / logs.count().max(1) as f64
+        };
+        let key = |setting: usize| {
+            let mut limits = self.rules.limits.iter();
+            let breaks = limits.any(|limit| mean(setting, limit.goal) > limit.most.ln());
+            (breaks, mean(setting, self.rules.goal))
+        };
+        let mut settings: Vec<usize> = (0..self.space.len())
+            .filter(|setting| self.is_racing(*setting))
+            .collect();
+        settings.sort_by(|one, other| {
+            let ((breaks, one), (also, other)) = (key(*one), key(*other));
+            breaks.cmp(&also).then(one.total_cmp(&other))
+        });
+        settings
+    }
+
+    /// Takes settings out of the race that are worse than the leader, or break a limit, by their
+    /// intervals.
+    fn eliminate(&mut self, rung: usize) {
+        let leaders = self.leaders();
+        let Some(leader) = leaders.first().copied() else { return };
+        let comparisons = leaders.len() * (1 + self.rules.limits.len()) * (RUNGS + 1);
+        let confidence = 1.0 - RISK / comparisons as f64;
+        let best = self.candidates[leader].race_of(self.rules.goal);
+        for setting in leaders
+            .into_iter()
+            .skip(1)
+            .filter(|setting| *setting != self.space.default_setting())
+        {
+            let broken = self.rules.limits.iter().find(|limit| {
+                let values = self.candidates[setting].race_of(limit.goal);
+                // Against the limit itself: a sample that does not scatter.
+                let bound: Vec<(u32, f64)> = values.iter().map(|(run, _)| (*run, limit.most)).collect();
+                let over = Effect::of(&bound, &values, Order::Sequential);
+                over.and_then(|over| over.interval(confidence))
+                    .is_some_and(|ratio| ratio.low > 1.0)
+            });
+            let own = self.candidates[setting].race_of(self.rules.goal);
+            let over = Effect::of(&best, &own, Order::Sequential).and_then(|over| over.interval(confidence));
+            let fate = match (broken, over) {
+                (Some(limit), _) => Fate::Breaks { limit: *limit, rung },
+                (None, Some(ratio)) if ratio.low > 1.0 => Fate::Worse { ratio, rung },
+                _ => continue,
+            };
+            self.candidates[setting].fate = fate;
+        }
+    }
+
     /// One run of each setting of a part of the space, and of the default.
     fn first_rung(&mut self) -> Vec<usize> {
+        self.set_budget();
         let wanted = ((self.left() as f64 * FIRST_RUNG) as usize).max(1);
-        let mut batch = balanced(&self.race.space, wanted, &mut self.random);
-        batch.push(self.race.default());
-        self.going.clone_from(&batch);
+        let mut batch = balanced(&self.space, wanted, &mut self.random);
+        batch.push(self.default());
         shuffle(&mut batch, &mut self.random);
         batch
     }
 
-    /// A later rung: eliminations, then runs of the settings that go on.
+    /// A later rung: eliminations, then runs of the better half and of neighbours of the leaders.
     fn rung(&mut self, rung: usize) -> Vec<usize> {
-        self.race.eliminate(rung, RUNGS + 1);
-        let default = self.race.default();
-        self.race.set_aside(rung);
-        if self.race.leaders().iter().all(|setting| *setting == default) && rung > 1 {
-            return Vec::new();
-        }
-        let left = self
-            .going
-            .iter()
-            .filter(|setting| self.race.is_racing(**setting))
-            .count();
-        let mut kept = self.race.promising();
-        kept.truncate(left.div_ceil(2).max(2));
-        self.going.clone_from(&kept);
-        kept.retain(|setting| *setting != default);
+        self.eliminate(rung);
+        let default = self.default();
+        let mut kept = self.leaders();
+        kept.truncate(kept.len().div_ceil(2).max(2));
+        let mut going: Vec<usize> = self.neighbours(&kept[..kept.len().min(EXPLORED)]);
+        going.truncate(kept.len());
+        going.extend(kept.iter().filter(|setting| **setting != default));
         let allowance = self.left() / (RUNGS + 1 - rung);
-        let runs = |setting: usize| self.race.contestants[setting].race.len();
-        let mut batch = levelled(&kept, runs, allowance.saturating_sub(1), MOST_OF_RACE);
+        let runs = |setting: usize| self.candidates[setting].race.len();
+        let mut batch = levelled(&going, runs, allowance.saturating_sub(1), MOST_OF_RACE);
         if runs(default) < MOST_OF_RACE {
             batch.push(default);
         }
-        // The runs of a setting do not stand together.
+        // The runs of a setting are not done one after the other.
         shuffle(&mut batch, &mut self.random);
         batch
     }
 
+    /// The settings without a run that differ in one flag from one of `settings`.
+    fn neighbours(&self, settings: &[usize]) -> Vec<usize> {
+        let differ = |one: usize, other: usize| {
+            let pairs = self.space.point(one).iter().zip(self.space.point(other));
+            pairs.filter(|(one, other)| one != other).count()
+        };
+        let untried = (0..self.space.len()).filter(|setting| self.candidates[*setting].fate == Fate::Untried);
+        untried
+            .filter(|setting| settings.iter().any(|near| differ(*near, *setting) == 1))
+            .collect()
+    }
+
     fn confirmation(&mut self) -> Vec<usize> {
-        self.race.eliminate(RUNGS + 1, RUNGS + 1);
-        let default = self.race.default();
-        let leaders = self.race.leaders();
-        let rival = leaders.into_iter().find(|setting| *setting != default);
+        self.eliminate(RUNGS + 1);
+        let default = self.default();
+        let rival = self.leaders().into_iter().find(|setting| *setting != default);
         self.finalists = std::iter::once(default).chain(rival).collect();
-        let rounds = self.confirming();
-        (0..rounds)
+        if rival.is_none() {
+            return Vec::new();
+        }
+        (0..self.confirming())
             .flat_map(|round| {
                 let mut pair = self.finalists.clone();
                 // In turn, so that neither is always the first.
@@ -305,5 +432,174 @@ impl Search {
                 pair
             })
             .collect()
+    }
+}
+
+/// `wanted` settings other than the default, or all there are, such that each value of each flag
+/// occurs about equally often.
+fn balanced(space: &Space, wanted: usize, random: &mut Pcg64) -> Vec<usize> {
+    let default = space.default_setting();
+    let mut order: Vec<usize> = (0..space.len()).filter(|setting| *setting != default).collect();
+    shuffle(&mut order, random);
+    let mut used: Vec<Vec<usize>> = space.axes().iter().map(|axis| vec![0; axis.values.len()]).collect();
+    let mut chosen = Vec::new();
+    while chosen.len() < wanted {
+        let crowd = |setting: &usize| -> usize {
+            let point = space.point(*setting).iter();
+            point.zip(&used).map(|(value, used)| used[*value]).sum()
+        };
+        // Of equals the first one, in the shuffled order.
+        let Some(least) = (0..order.len()).min_by_key(|at| crowd(&order[*at])) else {
+            break;
+        };
+        let next = order.swap_remove(least);
+        for (value, used) in space.point(next).iter().zip(&mut used) {
+            used[*value] += 1;
+        }
+        chosen.push(next);
+    }
+    chosen
+}
+
+/// `most` runs for `settings` that have these numbers of runs: each run goes to the setting with
+/// the fewest, and of equals to the first one. No setting gets more than `limit` in all.
+fn levelled(settings: &[usize], runs: impl Fn(usize) -> usize, most: usize, limit: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = settings.iter().map(|setting| runs(*setting)).collect();
+    let mut wanted = Vec::new();
+    while wanted.len() < most {
+        let Some(least) = (0..counts.len()).min_by_key(|at| counts[*at]) else {
+            break;
+        };
+        if counts[least] >= limit {
+            break;
+        }
+        counts[least] += 1;
+        wanted.push(settings[least]);
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::answer::{Answer, Comparison, Verdict, answer};
+    use crate::tune::space::Axis;
+
+    fn space(values: [usize; 2]) -> Space {
+        let axis = |(key, values): (&str, usize)| Axis {
+            key: key.to_owned(),
+            values: (0..values)
+                .map(|value| (value > 0).then(|| value.to_string()))
+                .collect(),
+        };
+        Space::new([("A", values[0]), ("F", values[1])].map(axis).into(), |_, _| true)
+    }
+
+    /// The search, over, of a program with two flags of five values each; the default is the first
+    /// of both. `time` is the mean time with these values. The runs lie up to the share `scatter`
+    /// below and above it. With the value `failing` of the first flag each run after the third
+    /// fails.
+    fn searched(time: fn(&[usize]) -> f64, scatter: f64, failing: Option<usize>) -> Search {
+        let rules = Rules {
+            goal: Goal::Time,
+            limits: Vec::new(),
+            budget: Budget::Runs(80),
+            seed: 1,
+        };
+        let mut search = Search::new(space([5, 5]), rules);
+        loop {
+            let batch = search.next_batch();
+            if batch.is_empty() {
+                return search;
+            }
+            for setting in batch {
+                let Some(number) = search.next_run(setting) else {
+                    continue;
+                };
+                let point = search.space().point(setting);
+                let step = (number * 7 + number * number + setting * 3) % 11;
+                let figures = Figures {
+                    time: time(point) * (1.0 + scatter * (step as f64 - 5.0) / 5.0),
+                    ..Figures::default()
+                };
+                let fails = number > 2 && failing == Some(point[0]);
+                let measured = if fails { Err("it fails".to_owned()) } else { Ok(figures) };
+                search.tell(setting, measured);
+            }
+        }
+    }
+
+    fn compared(search: &Search) -> Comparison {
+        match answer(search) {
+            Answer::Compared(comparison) => comparison,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Steps of `A` save 5 % each, and `F` does nothing: the best `A` is found although no setting
+    /// has more than a few runs.
+    #[test]
+    fn the_flag_that_matters_is_found() {
+        let search = searched(|point| 1.0 - 0.05 * point[0] as f64, 0.03, None);
+        let found = compared(&search);
+        assert_eq!(found.verdict, Verdict::Better);
+        assert_eq!(search.space().point(found.setting)[0], 4);
+        assert!(search.asked() <= 80, "{} runs", search.asked());
+    }
+
+    #[test]
+    fn a_setting_that_is_far_worse_gets_few_runs_and_the_default_is_never_out() {
+        let search = searched(|point| if point[1] == 0 { 1.0 } else { 3.0 }, 0.01, None);
+        let default = search.space().default_setting();
+        for (setting, candidate) in search.candidates().iter().enumerate() {
+            if search.space().point(setting)[1] > 0 {
+                assert!(candidate.race.len() <= 3, "{candidate:?}");
+            }
+        }
+        let of_default = &search.candidates()[default];
+        assert_eq!(of_default.fate, Fate::Racing);
+        assert!(of_default.race.len() > PILOT && of_default.confirmation.len() == 8);
+    }
+
+    /// The fastest settings fail in their fourth run: no fifth run is asked for.
+    #[test]
+    fn a_setting_that_fails_is_not_asked_again() {
+        let search = searched(|point| 1.0 - 0.05 * point[0] as f64, 0.01, Some(4));
+        let all = search.candidates().iter();
+        let failed: Vec<_> = all.filter(|one| matches!(one.fate, Fate::Failed(_))).collect();
+        assert!(!failed.is_empty());
+        assert!(failed.iter().all(|one| one.asked == 4), "{failed:?}");
+    }
+
+    #[test]
+    fn an_answer_is_unclear_where_runs_scatter() {
+        let steady = compared(&searched(|_| 1.0, 0.01, None));
+        assert_eq!(steady.verdict, Verdict::AsGood);
+        let scattered = compared(&searched(|_| 1.0, 0.3, None));
+        assert_eq!(scattered.verdict, Verdict::Unclear);
+    }
+
+    #[test]
+    fn each_value_occurs_about_equally_often() {
+        let space = space([4, 3]);
+        let chosen = balanced(&space, 6, &mut Pcg64::new(5, 0));
+        assert_eq!(chosen.len(), 6);
+        for (flag, least, most) in [(0, 1, 2), (1, 2, 2)] {
+            for value in 0..space.axes()[flag].values.len() {
+                let with = chosen.iter().filter(|setting| space.point(**setting)[flag] == value);
+                let count = with.count();
+                assert!((least..=most).contains(&count), "{count} settings with value {value}");
+            }
+        }
+        let all = balanced(&space, 50, &mut Pcg64::new(5, 0));
+        assert_eq!(all.len(), 11, "all but the default");
+    }
+
+    #[test]
+    fn runs_go_to_the_settings_with_the_fewest() {
+        let has = |setting: usize| [5, 1, 0, 1][setting];
+        assert_eq!(levelled(&[1, 2, 3], has, 4, 9), [2, 1, 2, 3]);
+        assert_eq!(levelled(&[0, 2], has, 9, 3), [2, 2, 2]);
+        assert!(levelled(&[], has, 9, 3).is_empty());
     }
 }

@@ -1,8 +1,7 @@
 //! The settings that a search may try, as points of a grid: each flag is an axis with its values.
 //!
 //! One value of each axis means that the flag is not given; the default setting has that value of
-//! every axis. Values may be in an order (sizes, factors), so that neighbours are alike, or not
-//! (names of collectors).
+//! every axis.
 
 /// An axis of a space: the texts of a flag's values in order, and `None` where it is not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +10,6 @@ pub struct Axis {
     pub key: String,
     /// The values to choose from; `None` is the default.
     pub values: Vec<Option<String>>,
-    /// Whether neighbouring values are alike.
-    pub ordered: bool,
 }
 
 /// A setting: the number of a value of each axis.
@@ -93,19 +90,18 @@ pub fn given<'a>(axes: &'a [Axis], point: &[usize]) -> Vec<(&'a str, &'a str)> {
 mod tests {
     use super::*;
 
-    fn axis(key: &str, values: &[Option<&str>], ordered: bool) -> Axis {
+    fn axis(key: &str, values: &[Option<&str>]) -> Axis {
         Axis {
             key: key.to_owned(),
             values: values.iter().map(|value| value.map(str::to_owned)).collect(),
-            ordered,
         }
     }
 
     #[test]
     fn a_space_has_the_legal_points_and_the_default() {
         let axes = vec![
-            axis("A", &[Some("1m"), None, Some("16m"), Some("64m")], true),
-            axis("gc", &[None, Some("Serial"), Some("G1")], false),
+            axis("A", &[Some("1m"), None, Some("16m"), Some("64m")]),
+            axis("gc", &[None, Some("Serial"), Some("G1")]),
         ];
         // No G1 with the largest size; and the default is kept although it is refused here.
         let space = Space::new(axes, |_, point| *point != [3, 2] && *point != [1, 0]);
