@@ -20,7 +20,7 @@
 //! The default is in every rung, and is never out.
 
 use gclab_report::inference::Interval;
-use gclab_report::inference::effect::{Effect, Order};
+use gclab_report::inference::{Effect, Order};
 use rand_pcg::Pcg64;
 
 use super::figures::{Figures, Goal, Limit};
