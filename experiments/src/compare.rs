@@ -1,19 +1,18 @@
-//! `gclab compare`: two results folders, two collectors of one, or the history of many folders, for
-//! people, for a comment on a pull request, and for CI.
+//! `gclab compare`: two results folders, two collectors, programs or builds of one, or the history
+//! of many folders, for people, for a comment on a pull request, and for CI.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_report::{Order, Results, Rivals, compare as compare_folders, compare_builds, history_of};
+use gclab_report::{Document, Side, history};
+use gclab_results::ResultsDir;
 use gclab_sweep::find::find;
 use gclab_sweep::suggest::suggest;
-use gclab_sweep::tell;
 
 use crate::common::{fraction, print, refuse};
-use crate::conditions::disturbances;
-use crate::report::open_compared;
+use crate::report::{json, open};
 
 /// Compare two results folders, two collectors, or the history of many folders: exit 0 without a
 /// regression, 1 with one, 2 on wrong usage
@@ -22,41 +21,46 @@ pub(crate) struct CompareArguments {
     /// The folder to compare with, or the name of its experiment: then the newest one
     #[arg(required_unless_present = "history")]
     base: Option<PathBuf>,
-    /// The folder that may have become worse, or the name of its experiment. With `--collector` it
-    /// may be absent: then both collectors are those of one folder
-    #[arg(required_unless_present_any = ["collector", "build", "against", "history"])]
+    /// The folder that may have become worse, or the name of its experiment. With `--against` it may
+    /// be absent: then both sides are in one folder
+    #[arg(required_unless_present_any = ["against", "history"])]
     new: Option<PathBuf>,
-    /// Look for changes in two folders or more; exit 1 if the last folder is worse than those since
-    /// the last change before it
-    #[arg(long, value_name = "DIR|NAME", num_args = 2.., conflicts_with_all = ["base", "collector", "build", "against"])]
+    /// Alone: look for changes in these folders, exit 1 if the last one is worse than those since
+    /// the last change. With two folders to compare: widen their intervals by the scatter of these
+    /// folders of the same kind
+    #[arg(long, value_name = "DIR|NAME", num_args = 2.., conflicts_with = "against")]
     history: Vec<PathBuf>,
-    /// The order of the folders of a history [default: time]
-    #[arg(long, value_name = "ORDER")]
-    order: Option<FolderOrder>,
-    /// The collector whose figures are judged, at each setting that both collectors have
+    /// The order of the folders of a history
+    #[arg(long, value_name = "ORDER", default_value = "time", requires = "history")]
+    order: FolderOrder,
+    /// The collector or program whose figures are judged, at each setting that both sides have
     #[arg(long, value_name = "NAME", requires = "against")]
     collector: Option<String>,
     /// The build whose figures are judged, in an experiment with `builds`
     #[arg(long, value_name = "NAME", requires = "against", conflicts_with = "collector")]
     build: Option<String>,
-    /// The collector, or the build, that it is compared with
+    /// The collector, program or build that it is compared with
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
     /// The smallest change that counts: 3% or 0.03
     #[arg(long, value_name = "FRACTION", default_value = "3%", value_parser = threshold)]
     threshold: f64,
-    /// Show only figures that became better or worse; of a history, only configurations with such
-    /// a figure
+    /// Show all figures, not only those that changed
     #[arg(long)]
-    only_changed: bool,
-    /// Print the comparison in this format [default: a table]
+    all: bool,
+    /// Show all columns in the terminal, however wide
+    #[arg(long)]
+    wide: bool,
+    /// Print the comparison in this format [default: text]
     #[arg(long)]
     format: Option<CompareFormat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
-    /// The answer, the figures that changed, and parts to open, for a comment on a pull request
+    /// One page without network
+    Html,
+    /// The answer and the figures that changed, for a comment on a pull request
     #[value(alias = "github")]
     Markdown,
     /// All figures for other programs
@@ -79,114 +83,75 @@ fn threshold(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
-    let Some(base) = &arguments.base else {
-        return history(arguments);
+    let result = match &arguments.base {
+        Some(base) => of_two(arguments, base),
+        None => of_many(arguments),
     };
-    // The parser does not ask for what conflicts with a folder that is there.
-    if arguments.order.is_some() {
-        return refuse("--order is for --history, and these are two folders");
-    }
-    let new = arguments.new.as_ref().unwrap_or(base);
-    let rivals = arguments.collector.as_deref().zip(arguments.against.as_deref());
-    let rivals = rivals.map(|(collector, against)| Rivals { collector, against });
-    let builds = arguments.build.as_deref().zip(arguments.against.as_deref());
-    if arguments.against.is_some() && rivals.is_none() && builds.is_none() {
-        return refuse("--against needs --collector, or --build");
-    }
-    let comparison = open_compared(&[base.clone(), new.clone()]).and_then(|folders| {
-        note_disturbed(&folders[0], base);
-        if new != base {
-            note_disturbed(&folders[1], new);
-        }
-        if let Some(rivals) = rivals {
-            has_collector(&folders[0], base, rivals.against)?;
-            has_collector(&folders[1], new, rivals.collector)?;
-            if arguments.new.is_none() && rivals.collector == rivals.against {
-                return Err(format!("--collector and --against are both {}", rivals.against));
-            }
-        }
-        if let Some((build, against)) = builds {
-            has_build(&folders[0], base, against)?;
-            has_build(&folders[1], new, build)?;
-            if arguments.new.is_none() && build == against {
-                return Err(format!("--build and --against are both {against}"));
-            }
-            return Ok(compare_builds(
-                &folders[0],
-                &folders[1],
-                arguments.threshold,
-                build,
-                against,
-            ));
-        }
-        Ok(compare_folders(&folders[0], &folders[1], arguments.threshold, rivals))
-    });
-    let comparison = match comparison {
-        Ok(comparison) => comparison.only_changed(arguments.only_changed),
+    let (document, data, regressed) = match result {
+        Ok(result) => result,
         Err(message) => return refuse(message),
     };
-    if comparison.is_empty() {
-        return refuse(match rivals {
-            _ if builds.is_some() => {
-                "the two builds have no setting in common that was run: nothing can be compared".to_owned()
-            }
-            None => format!(
-                "{} and {} have no configuration in common that was run: nothing can be compared",
-                base.display(),
-                new.display()
-            ),
-            Some(Rivals { collector, against }) => {
-                format!("{collector} and {against} have no setting in common that was run: nothing can be compared")
-            }
-        });
-    }
     let printed = print(&match arguments.format {
-        None => gclab_report::comparison(&comparison),
-        Some(CompareFormat::Markdown) => gclab_report::comparison_markdown(&comparison),
-        Some(CompareFormat::Json) => gclab_report::comparison_json(&comparison),
+        None => gclab_report::terminal(&document, arguments.wide),
+        Some(CompareFormat::Html) => gclab_report::html(&[document]),
+        Some(CompareFormat::Markdown) => gclab_report::markdown(&[document]),
+        Some(CompareFormat::Json) => data,
     });
-    if comparison.regressed() {
-        ExitCode::FAILURE
-    } else {
-        printed
-    }
+    if regressed { ExitCode::FAILURE } else { printed }
 }
 
-/// Says so if runs of a folder were disturbed: what looks like a change may come from that.
-fn note_disturbed(results: &Results, folder: &Path) {
-    if let Some(how) = disturbances(results) {
-        let folder = folder.display();
-        tell!("gclab: note: {folder}: runs were disturbed ({how}); a difference may come from that");
+/// A document, its data as JSON, and whether it has a regression.
+type Compared = Result<(Document, String, bool), String>;
+
+fn of_two(arguments: &CompareArguments, base: &Path) -> Compared {
+    let new = arguments.new.as_deref().unwrap_or(base);
+    let against = arguments.against.as_deref();
+    let sides = match (arguments.collector.as_deref(), arguments.build.as_deref(), against) {
+        (Some(name), _, Some(against)) => Some((Side::Collector(against), Side::Collector(name))),
+        (None, Some(build), Some(against)) => Some((Side::Build(against), Side::Build(build))),
+        (None, None, Some(_)) => return Err("--against needs --collector, or --build".to_owned()),
+        _ => None,
+    };
+    let folders = open(&[base.to_owned(), new.to_owned()])?;
+    if let Some((side_base, side_new)) = sides {
+        has(&folders[0], base, side_base)?;
+        has(&folders[1], new, side_new)?;
+        if arguments.new.is_none() && arguments.collector.as_deref().or(arguments.build.as_deref()) == against {
+            return Err(format!("both sides are {}", against.unwrap_or_default()));
+        }
     }
+    let past = open(&arguments.history)?;
+    let comparison = gclab_report::compare(&folders[0], &folders[1], arguments.threshold, sides, &past);
+    if comparison.is_empty() {
+        let (one, other) = match &comparison.sides {
+            Some((base, new)) => (base.clone(), new.clone()),
+            None => (base.display().to_string(), new.display().to_string()),
+        };
+        return Err(format!(
+            "{one} and {other} have no configuration in common that was run: nothing can be compared"
+        ));
+    }
+    Ok((
+        comparison.document(arguments.all),
+        json(&comparison),
+        comparison.regressed,
+    ))
 }
 
 /// The history of the folders.
-fn history(arguments: &CompareArguments) -> ExitCode {
-    let order = match arguments.order {
-        None | Some(FolderOrder::Time) => Order::Time,
-        Some(FolderOrder::Given) => Order::Given,
-    };
-    let folders = match different(&arguments.history).and_then(|()| open_compared(&arguments.history)) {
-        Ok(folders) => folders,
-        Err(message) => return refuse(message),
-    };
-    for (results, folder) in folders.iter().zip(&arguments.history) {
-        note_disturbed(results, folder);
+fn of_many(arguments: &CompareArguments) -> Compared {
+    different(&arguments.history)?;
+    let mut folders = open(&arguments.history)?;
+    if arguments.order == FolderOrder::Time {
+        folders.sort_by(|one, other| one.manifest().started.cmp(&other.manifest().started));
     }
-    let history = history_of(folders, order, arguments.threshold).only_changed(arguments.only_changed);
+    let history = history(&folders, arguments.threshold);
     if history.is_empty() {
-        return refuse("no two of these folders have a configuration in common that was run: there is no history");
+        return Err(
+            "no two of these folders have a configuration in common that was run: there is no history".to_owned(),
+        );
     }
-    let printed = print(&match arguments.format {
-        None => gclab_report::history(&history),
-        Some(CompareFormat::Markdown) => gclab_report::history_markdown(&history),
-        Some(CompareFormat::Json) => gclab_report::history_json(&history),
-    });
-    if history.regressed() {
-        ExitCode::FAILURE
-    } else {
-        printed
-    }
+    Ok((history.document(arguments.all), json(&history), history.regressed))
 }
 
 /// Checks that no folder is given twice: a copy would look like a folder without noise.
@@ -194,8 +159,7 @@ fn different(names: &[PathBuf]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     for name in names {
         let path = find(name)?;
-        let path = path.canonicalize().unwrap_or(path);
-        if !seen.insert(path) {
+        if !seen.insert(path.canonicalize().unwrap_or(path)) {
             return Err(format!(
                 "--history: {} is given twice; each folder is one point of a history",
                 name.display()
@@ -205,36 +169,18 @@ fn different(names: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a folder has runs of a collector.
-fn has_collector(results: &Results, folder: &Path, collector: &str) -> Result<(), String> {
-    let there = results.collectors();
-    if there.contains(collector) {
+/// Checks that a folder has runs of a side.
+fn has(results: &ResultsDir, folder: &Path, side: Side<'_>) -> Result<(), String> {
+    let (name, what, there) = match side {
+        Side::Collector(name) => (name, "collector", gclab_report::names(results)),
+        Side::Build(name) => (name, "build", results.builds().into_iter().map(str::to_owned).collect()),
+    };
+    if there.iter().any(|other| other == name) {
         return Ok(());
     }
-    let there: Vec<&str> = there.into_iter().collect();
-    Err(format!(
-        "{}: no run of the collector `{collector}`; there are: {}",
-        folder.display(),
-        if there.is_empty() {
-            "none".to_owned()
-        } else {
-            there.join(", ")
-        }
-    ))
-}
-
-/// Checks that a folder has runs of a build.
-fn has_build(results: &Results, folder: &Path, build: &str) -> Result<(), String> {
-    let there = results.builds();
-    if there.contains(build) {
-        return Ok(());
-    }
-    let there: Vec<&str> = there.into_iter().collect();
-    Err(format!(
-        "{}: no run of the build `{build}`; {}",
-        folder.display(),
-        suggest(build, "builds", &there)
-    ))
+    let there: Vec<&str> = there.iter().map(String::as_str).collect();
+    let known = suggest(name, &format!("{what}s"), &there);
+    Err(format!("{}: no run of the {what} `{name}`; {known}", folder.display()))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 
 use std::process::ExitCode;
 
-use gclab_report::Results;
-use gclab_results::{Machine, Manifest};
+use gclab_results::{Machine, Manifest, ResultsDir};
 use gclab_sweep::environment::{self, Disturbance, Finding, Root};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::Folder;
@@ -93,25 +92,20 @@ pub(crate) fn changes(
     })
 }
 
-/// Says which checks failed during the runs of a folder, and in how many runs; `None` without any.
-pub(crate) fn disturbances(results: &Results) -> Option<String> {
-    let failed = Disturbance::ALL.iter().filter_map(|disturbance| {
-        let count = results.disturbed_by(disturbance.name());
-        (count > 0).then(|| format!("{disturbance} in {count} of {}", results.timed()))
-    });
-    let failed: Vec<String> = failed.collect();
-    (!failed.is_empty()).then(|| failed.join(", "))
-}
-
 /// One message for each check that failed during a run.
-pub(crate) fn disturbed(results: &Results) -> Vec<String> {
+pub(crate) fn disturbed(results: &ResultsDir) -> Vec<String> {
+    let disturbed_by = |disturbance: &Disturbance| {
+        let conditions = results.runs().iter().filter_map(|run| run.conditions.as_ref());
+        let checks = conditions.flat_map(|conditions| conditions.disturbances.iter().flatten());
+        checks.filter(|name| *name == disturbance.name()).count()
+    };
     let during = |disturbance: &Disturbance| {
-        let count = results.disturbed_by(disturbance.name());
+        let count = disturbed_by(disturbance);
         (count > 0).then(|| {
             let were = if count == 1 { "was" } else { "were" };
             format!(
                 "{count} of {} runs {were} disturbed ({disturbance}): {}",
-                results.timed(),
+                results.runs().len(),
                 disturbance.text()
             )
         })

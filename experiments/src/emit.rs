@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_sweep::cluster::script::{Job, MAX_ARRAY_SIZE, sha256};
 use gclab_sweep::plan::{Schedule, Shard};
 use gclab_sweep::registry::Registry;
+use gclab_sweep::script::{Job, MAX_ARRAY_SIZE, sha256};
 use gclab_sweep::spec::{self, MAX_REPEAT};
 use gclab_sweep::tell;
 

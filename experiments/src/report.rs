@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_report::{Reader, Results, put_together};
+use gclab_report::Document;
+use gclab_results::ResultsDir;
 use gclab_sweep::find::find;
 use gclab_sweep::folder::note_on_strays;
 use gclab_sweep::tell;
@@ -17,56 +18,53 @@ use crate::common::{print, print_by, refuse};
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Folders that `gclab run` wrote, or names of experiments: `quick` is the newest folder of
-    /// quick.toml under results/runs. Parts of one plan (`--shard`) are put together
+    /// quick.toml under results/runs. Parts of one plan (`--shard`) are joined
     #[arg(required = true, value_name = "DIR|NAME")]
     folders: Vec<PathBuf>,
-    /// Print the report in this format [default: a table, and report.html is written anew]
+    /// Print the report in this format [default: text, and report.html is written anew]
     #[arg(long)]
     format: Option<Format>,
+    /// Show all columns and tables in the terminal, however wide
+    #[arg(long)]
+    wide: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// One page without network; also written to report.html in the (first) folder
     Html,
-    /// A table for an issue or a pull request
+    /// The answer and its tables, for an issue or a pull request
     Markdown,
     /// A line for each run that was timed
     Csv,
+    /// The whole report for other programs: verdicts, tables and the points of charts
+    Json,
 }
 
 pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
-    let reader = match arguments.format {
-        Some(Format::Csv) => Reader::for_tables(),
-        _ => Reader::for_reports(),
-    };
-    let opened = match open_by(&arguments.folders, &reader, MOST) {
-        Ok(folders) => folders,
+    let folders = match open(&arguments.folders) {
+        Ok(folders) => ResultsDir::join(folders),
         Err(message) => return refuse(message),
     };
-    let first = opened[0].path().to_owned();
-    let folders = put_together(opened);
+    if arguments.format == Some(Format::Csv) {
+        return print_by(|to| gclab_report::csv(&folders, to));
+    }
+    let documents: Vec<Document> = folders.iter().map(gclab_report::report).collect();
     match arguments.format {
-        Some(Format::Markdown) => print(&gclab_report::markdown(&folders)),
-        Some(Format::Csv) => print_by(|to| gclab_report::write_csv(&folders, to)),
+        Some(Format::Markdown) => print(&gclab_report::markdown(&documents)),
+        Some(Format::Json) => print(&json(&documents)),
         format => {
-            let (page, tables) = gclab_report::html_and_tables(&folders);
-            let written = write_page(&page, &first);
+            let page = gclab_report::html(&documents);
+            let written = write(&page, folders[0].path());
             // A page of markup is for a file or a pipe, not for a terminal.
-            let piped = format == Some(Format::Html) && !std::io::stdout().is_terminal();
-            let printed = if piped {
-                print(&page)
-            } else {
-                let tables: Vec<String> = folders
-                    .iter()
-                    .zip(tables)
-                    .map(|(folder, table)| format!("{}\n\n{table}", folder.path().display()))
-                    .collect();
-                print(&tables.join("\n"))
-            };
+            if format == Some(Format::Html) && !std::io::stdout().is_terminal() {
+                return written.map_or_else(refuse, |_| print(&page));
+            }
+            let texts = documents
+                .iter()
+                .map(|document| gclab_report::terminal(document, arguments.wide));
+            let printed = print(&texts.collect::<Vec<_>>().join("\n"));
             match written {
-                // The reader of the pipe has the page itself.
-                Ok(_) if piped => {}
                 Ok(path) => tell!("\n{}", path.display()),
                 // The report has been printed; only the file is missing.
                 Err(message) => return refuse(message),
@@ -76,47 +74,42 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
     }
 }
 
-/// Opens folders by their paths or names for a comparison, and prints a note on lines that are of
-/// no planned run.
-pub(crate) fn open_compared(folders: &[PathBuf]) -> Result<Vec<Results>, String> {
-    open_by(folders, &Reader::for_comparisons(), MOST)
+/// Opens folders by their paths or names, and prints a note on lines that are not in the plan.
+pub(crate) fn open(folders: &[PathBuf]) -> Result<Vec<ResultsDir>, String> {
+    let open = |name: &PathBuf| {
+        let results = ResultsDir::open(find(name)?).map_err(|error| error.to_string())?;
+        if let strays @ [first, ..] = &results.strays()[..] {
+            tell!(
+                "gclab: note: {}",
+                note_on_strays(&results.runs_file(), first, strays.len())
+            );
+        }
+        Ok(results)
+    };
+    folders.iter().map(open).collect()
 }
 
-/// The most timed runs of all folders together. A run takes 48 bytes and some more while statistics
-/// are made, so these take about two gigabytes; figures are in a temporary file. (The plan of one
-/// folder has a million runs at most.)
-const MOST: usize = 20_000_000;
-
-fn open_by(folders: &[PathBuf], reader: &Reader, most: usize) -> Result<Vec<Results>, String> {
-    let mut opened: Vec<Results> = Vec::new();
-    for name in folders {
-        let results = reader.read(find(name)?).map_err(|error| error.to_string())?;
-        let timed = opened.iter().map(Results::timed).sum::<usize>() + results.timed();
-        if timed > most {
-            return Err(format!(
-                "{}: the folders up to this one have {timed} timed runs, and at most {most} are compared at once: \
-                 name fewer folders, or sweep in smaller experiments",
-                name.display(),
-            ));
-        }
-        if let Some(strays) = results.strays().map_err(|error| error.to_string())? {
-            let note = note_on_strays(&results.runs_file(), &strays.first, strays.count);
-            tell!("gclab: note: {note}");
-        }
-        opened.push(results);
-    }
-    Ok(opened)
+/// A value for other programs, in lines.
+pub(crate) fn json(value: &impl serde::Serialize) -> String {
+    format!("{}\n", serde_json::to_string_pretty(value).expect("keys are text"))
 }
 
-/// Writes `report.html` of one folder.
+/// Prints the report of a folder, and writes `report.html` into it: the result of both.
+pub(crate) fn show(results: &ResultsDir) -> (ExitCode, Result<PathBuf, String>) {
+    let document = gclab_report::report(results);
+    let printed = print(&gclab_report::terminal(&document, false));
+    (printed, write(&gclab_report::html(&[document]), results.path()))
+}
+
+/// Writes `report.html` into a folder.
 ///
 /// # Errors
 /// A message, if the file cannot be written.
-pub(crate) fn write_html(results: &Results, folder: &Path) -> Result<PathBuf, String> {
-    write_page(&gclab_report::html(std::slice::from_ref(results)), folder)
+pub(crate) fn write_html(results: &ResultsDir) -> Result<PathBuf, String> {
+    write(&gclab_report::html(&[gclab_report::report(results)]), results.path())
 }
 
-fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
+fn write(page: &str, folder: &Path) -> Result<PathBuf, String> {
     let path = folder.join("report.html");
     let draft = folder.join("report.html.new");
     // A browser that has the old page open never sees half of the new one.
@@ -124,29 +117,4 @@ fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
         .and_then(|()| fs::rename(&draft, &path))
         .map_err(|error| format!("{}: cannot write the report: {error}", path.display()))?;
     Ok(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The limit is for all folders together, and the message says how to narrow.
-    #[test]
-    fn too_many_runs_are_refused_in_one_message() {
-        let small = PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../results/tests/it/fixtures/small"
-        ));
-        let open =
-            |folders: &[PathBuf], most| open_by(folders, &Reader::for_reports(), most).map(|opened| opened.len());
-        let runs = Results::open(&small).expect("a folder").timed();
-        let twice = [small.clone(), small.clone()];
-        assert_eq!(open(&twice, 2 * runs), Ok(2));
-        assert_eq!(open(&twice[..1], 2 * runs - 1), Ok(1));
-        let message = open(&twice, 2 * runs - 1).expect_err("one run too many");
-        assert!(
-            message.contains(&format!("have {} timed runs", 2 * runs)) && message.contains("name fewer folders"),
-            "{message}"
-        );
-    }
 }

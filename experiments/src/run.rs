@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use gclab_flags::{ENVIRONMENT, OCAML_ENVIRONMENT};
-use gclab_report::Results;
 use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::environment::Root;
 use gclab_sweep::experiment::Experiment;
@@ -22,10 +21,10 @@ use gclab_sweep::text::counted;
 use gclab_sweep::unmatched::unmatched;
 use gclab_sweep::{machine, tell};
 
-use crate::common::{ended_by, fail, print, refuse};
+use crate::common::{ended_by, fail, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
-use crate::report::write_html;
+use crate::report::show;
 use crate::run_arguments::{Arguments, check_shard, command, look_at_programs, no_runs, tools, words};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
@@ -175,8 +174,8 @@ fn go(
                     path.display(),
                     counted(left_out, "run")
                 );
-                return match Results::open(&path) {
-                    Ok(results) => finish(&results, &path, arguments.strict, None),
+                return match ResultsDir::open(&path) {
+                    Ok(results) => finish(&results, arguments.strict, None),
                     Err(error) => fail(error),
                 };
             }
@@ -186,9 +185,9 @@ fn go(
                     path.display(),
                     to_continue(&path, all, arguments)
                 );
-                return match Results::open(&path) {
-                    Ok(results) if results.timed() == 0 => ExitCode::SUCCESS,
-                    Ok(results) => finish(&results, &path, arguments.strict, None),
+                return match ResultsDir::open(&path) {
+                    Ok(results) if results.runs().is_empty() => ExitCode::SUCCESS,
+                    Ok(results) => finish(&results, arguments.strict, None),
                     Err(error) => fail(error),
                 };
             }
@@ -197,13 +196,13 @@ fn go(
         }
     }
     // The runner has the totals only. A report has everything that is on disk.
-    match Results::open(&path) {
+    match ResultsDir::open(&path) {
         Ok(results) if results.done() == all => {
             unmatched(&folder.results)
                 .iter()
                 .for_each(|note| tell!("gclab: note: {note}"));
             let missed = missed(&folder.results, experiment.precision);
-            finish(&results, &path, arguments.strict, missed)
+            finish(&results, arguments.strict, missed)
         }
         Ok(results) => fail(format!(
             "{}: lines were removed while the sweep ran: {}",
@@ -226,8 +225,8 @@ fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
 
 /// Prints the table and the faults, and writes the report. `missed` says that a precision is not
 /// reached.
-fn finish(results: &Results, path: &Path, strict: bool, missed: Option<String>) -> ExitCode {
-    let printed = print(&gclab_report::terminal(results));
+fn finish(results: &ResultsDir, strict: bool, missed: Option<String>) -> ExitCode {
+    let (printed, written) = show(results);
     let mut faults = faults(results);
     let disturbed = conditions::disturbed(results).into_iter().chain(missed);
     if strict {
@@ -235,7 +234,7 @@ fn finish(results: &Results, path: &Path, strict: bool, missed: Option<String>) 
     } else {
         disturbed.for_each(|note| tell!("gclab: note: {note}"));
     }
-    match write_html(results, path) {
+    match written {
         Ok(report) => tell!("\n{}", report.display()),
         // The runs are recorded, so their faults are still printed.
         Err(error) => faults.push(error),

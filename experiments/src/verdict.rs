@@ -1,7 +1,7 @@
 //! The faults of a finished sweep: runs that failed, and checksums that disagree.
 
-use gclab_report::{Failures, Results, disagreements, untimed_disagreements};
-use gclab_results::{Status, shell_line};
+use gclab_report::{disagreements, untimed_disagreements};
+use gclab_results::{ResultsDir, RunRecord, Status, shell_line};
 use gclab_sweep::text::last_lines;
 
 /// Lines of a failed run's standard error that its message shows.
@@ -10,7 +10,7 @@ const LINES: usize = 8;
 /// One message for each fault; none if all is well. An exhausted heap is a result, not a fault:
 /// sweeps over `-M` look for it. With `heap`, a timeout is a result too: near the least heap a
 /// program may thrash.
-pub(crate) fn faults(results: &Results) -> Vec<String> {
+pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
     let mut faults = Vec::new();
     for note in disagreements(results) {
         faults.push(format!(
@@ -23,16 +23,19 @@ pub(crate) fn faults(results: &Results) -> Vec<String> {
         ));
     }
     for kind in ["crash", "timeout", "usage error", "wrong answer", "unprepared"] {
-        match results.failures(kind) {
-            Ok(None) => {}
-            Ok(Some(failures)) => faults.push(message(kind, &failures, results.all())),
-            Err(error) => faults.push(error.to_string()),
+        let is_result = |run: &RunRecord| kind == "timeout" && run.heap_multiple.is_some();
+        let failed = results
+            .all_runs()
+            .filter(|run| run.outcome.kind() == kind && !is_result(run));
+        let failed: Vec<&RunRecord> = failed.collect();
+        if let Some(first) = failed.first() {
+            faults.push(message(kind, first, failed.len(), results.all_runs().count()));
         }
     }
     faults
 }
 
-fn message(kind: &str, Failures { count, first }: &Failures, all: usize) -> String {
+fn message(kind: &str, first: &RunRecord, count: usize, all: usize) -> String {
     let outcome = match &first.outcome {
         Status::Crash { .. } => format!(", {}", first.outcome),
         _ => String::new(),
@@ -49,7 +52,7 @@ mod tests {
     use super::*;
 
     /// A folder with a run for each collector and outcome; the checksum is that of good runs.
-    fn results(folder: &tempfile::TempDir, runs: &[(&str, Status, &str)]) -> Results {
+    fn results(folder: &tempfile::TempDir, runs: &[(&str, Status, &str)]) -> ResultsDir {
         let mut manifest = Manifest::new("fake");
         for (position, (collector, ..)) in (0..).zip(runs) {
             let configuration = Configuration {
@@ -69,9 +72,9 @@ mod tests {
                 stderr_tail: (!outcome.is_ok()).then(|| "last words".to_owned()),
                 ..RunRecord::planned(planned, 0)
             };
-            results.append_run(&record).unwrap();
+            results.append_run(record).unwrap();
         }
-        Results::open(folder.path()).unwrap()
+        ResultsDir::open(folder.path()).unwrap()
     }
 
     #[test]

@@ -8,8 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use gclab_report::Results;
-use gclab_results::shell_line;
+use gclab_results::{ResultsDir, shell_line};
 use gclab_sweep::environment::{self, Root};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::plan::Shard;
@@ -265,9 +264,9 @@ fn go(arguments: &Arguments, offer: Offer, stop: &Stop) -> ExitCode {
 }
 
 fn finish(tuned: &Tuned<'_>, as_json: bool) -> ExitCode {
-    match Results::open(tuned.folder).map_err(|error| error.to_string()) {
+    match ResultsDir::open(tuned.folder).map_err(|error| error.to_string()) {
         Ok(results) => {
-            if let Err(error) = write_html(&results, tuned.folder) {
+            if let Err(error) = write_html(&results) {
                 tell!("gclab: {error}");
             }
         }

@@ -1,187 +1,77 @@
-//! A report as sections of text, tables and charts, before it gets a format.
+//! A report, a comparison or a history as sections of text, tables and charts, before it gets a
+//! format.
 //!
-//! `sections` makes a [`Report`] of a folder; `render` writes it as HTML, Markdown or text. A
-//! renderer chooses sections by their [`Topic`], and knows nothing of the analyses behind them.
+//! `topics` fills a [`Document`]; `render` writes it as HTML, Markdown or text, and its JSON is
+//! derived. A renderer knows nothing of the analyses behind it.
 
 use crate::chart::{Chart, Forest, Stack};
-use crate::format::{self, ABSENT};
-use crate::inference::{Ratio, Spread};
-use crate::metric::{Metric, Unit};
+use crate::format::ABSENT;
+use crate::inference::{Effect, Spread};
+use crate::metric::Metric;
+use crate::ranking::Ranking;
 use gclab_core::words::size::read_number;
-use std::borrow::Cow;
+use serde::Serialize;
 
-/// All that is reported on one folder.
-#[derive(Debug)]
-pub(crate) struct Report {
-    /// The experiment's name.
+/// A whole document.
+#[derive(Debug, Default, Serialize)]
+pub struct Document {
+    /// The name of the experiment, or of the comparison.
     pub(crate) name: String,
-    /// The experiment's question.
+    /// The question that it answers.
     pub(crate) question: Option<String>,
-    /// Counts and other facts for the head of the report.
+    /// The answer in sentences, the most important first. The first line of every format.
+    pub(crate) answer: Vec<String>,
+    /// Counts and other facts for the head.
     pub(crate) facts: Vec<String>,
-    /// The flags that all runs share, with their values.
-    pub(crate) fixed: Vec<(String, String)>,
-    /// The things that a reader must know before believing the figures.
+    /// What a reader must know before believing the figures.
     pub(crate) cautions: Vec<String>,
-    /// The number of runs that are done.
-    pub(crate) done: usize,
-    /// The number of runs that are planned.
-    pub(crate) planned: usize,
-    /// The greatest number of good runs of a configuration.
-    pub(crate) most_runs: usize,
-    /// The least number of good runs of a configuration that has any.
-    pub(crate) least_runs: usize,
-    /// The seed of the order of runs.
-    pub(crate) seed: u64,
-    /// The command that repeats the experiment.
-    pub(crate) command: String,
-    /// The sections in the order of the page, each topic at most once. Those that answer the
-    /// question come first.
+    /// The sections in the order of the page. Those that answer the question come first.
     pub(crate) sections: Vec<Section>,
+    /// The command that repeats the experiment; empty for other documents.
+    pub(crate) command: String,
 }
 
-impl Report {
-    /// The section on a topic, if these runs have one.
-    pub(crate) fn section(&self, topic: Topic) -> Option<&Section> {
-        self.sections.iter().find(|section| section.topic == topic)
-    }
-
-    /// The sections that answer the question.
-    pub(crate) fn answers(&self) -> impl Iterator<Item = &Section> {
-        self.sections.iter().filter(|section| section.topic.is_answer())
-    }
-
-    /// The sentences that answer the question, the same in all formats.
-    pub(crate) fn sentences(&self) -> impl Iterator<Item = &String> {
-        self.answers().flat_map(|section| &section.text)
-    }
-}
-
-/// The subject of a section.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Topic {
-    /// The fastest collectors at each multiple of the least heap.
-    #[default]
-    Budgets,
-    /// The least heaps that the budgets are multiples of.
-    LeastHeaps,
-    /// Advice on parallel collection.
-    Sharing,
-    /// One figure over all workloads.
-    Overall,
-    /// The value from which on a swept flag does not matter.
-    Knee,
-    /// Latency of requests.
-    Latency,
-    /// The largest bands of heap profiles.
-    Bands,
-    /// The best configuration of each workload.
-    Best,
-    /// Charts of parallel collection.
-    Parallel,
-    /// Charts of time against memory.
-    Curves,
-    /// The lower bound of the cost of garbage collection.
-    Overhead,
-    /// Charts of times and memory against the swept flags.
-    Panels,
-    /// Charts of memory over the time of a run.
-    Timeline,
-    /// The distribution of pauses.
-    Pauses,
-    /// Pauses, utilisation and allocation from event logs.
-    EventLogs,
-    /// Heap profiles.
-    Profiles,
-    /// Runs that failed.
-    Failed,
-    /// A table of configurations for each workload.
-    Workloads,
-    /// One table of all configurations, and one of all runs.
-    Configurations,
-    /// The mutator's shares of what performance counters counted.
-    Shares,
-    /// A table of a collector's own figures for each collector that has any.
-    OwnFigures,
-    /// Drift over the time of the experiment, and runs that stand apart.
-    Steadiness,
-    /// The machine and the build.
-    Machine,
-    /// The command, the experiment file and the plan.
-    Repeat,
-}
-
-impl Topic {
-    /// The title of the section.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Topic::Budgets => "Which collector for which budget?",
-            Topic::LeastHeaps => "Least heaps",
-            Topic::Sharing => "Should collections be parallel?",
-            Topic::Overall => "Over all workloads",
-            Topic::Knee => "From which value on?",
-            Topic::Latency => "Latency",
-            Topic::Bands => "The largest bands",
-            Topic::Best => "The best configurations",
-            Topic::Parallel => "Parallel collection",
-            Topic::Curves => "Time against memory",
-            Topic::Overhead => "The cost of collection, at least",
-            Topic::Panels => "Time and memory",
-            Topic::Timeline => "Memory over time",
-            Topic::Pauses => "Pauses",
-            Topic::EventLogs => "Event logs",
-            Topic::Profiles => "Heap profiles",
-            Topic::Failed => "Failed runs",
-            Topic::Workloads => "Workloads",
-            Topic::Configurations => "All configurations",
-            Topic::Shares => "Misses of the mutator and of collections",
-            Topic::OwnFigures => "Figures of single collectors",
-            Topic::Steadiness => "Did the machine hold still?",
-            Topic::Machine => "Environment",
-            Topic::Repeat => "Repeat it",
-        }
-    }
-
-    /// Whether the section answers the question of the experiment.
-    pub(crate) fn is_answer(self) -> bool {
-        matches!(
-            self,
-            Topic::Budgets
-                | Topic::LeastHeaps
-                | Topic::Sharing
-                | Topic::Overall
-                | Topic::Knee
-                | Topic::Latency
-                | Topic::Bands
-                | Topic::Best
-        )
-    }
-}
-
-/// One section of a report.
-#[derive(Debug)]
+/// One section of a document.
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Section {
-    /// The subject, which has the title.
-    pub(crate) topic: Topic,
-    /// The message in paragraphs, the most important first.
+    /// The title.
+    pub(crate) title: &'static str,
+    /// Where the section is shown.
+    pub(crate) place: Place,
+    /// The sentences of an answer, which a document has at its head.
+    #[serde(skip)]
     pub(crate) text: Vec<String>,
+    /// The verdicts that the section states, as data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rankings: Vec<Ranking>,
     /// Tables, charts and explanations.
     pub(crate) parts: Vec<Part>,
 }
 
+/// Where a section is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Place {
+    /// Below the answer, in every format.
+    Answer,
+    /// Open on the page and in Markdown; in a terminal with `--wide`.
+    Table,
+    /// Folded on the page, and in Markdown.
+    Detail,
+    /// Folded on the page only.
+    #[default]
+    Page,
+}
+
 /// A part of a section.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
     /// The title of the parts that follow, such as a workload.
     Heading(String),
-    /// A title of lower rank.
-    Subheading(String),
     /// A paragraph for all formats.
     Paragraph(String),
-    /// A caution that belongs to the part before it. HTML and Markdown have all cautions at their
-    /// beginning.
-    Caution(String),
-    /// An explanation of the parts around it, for HTML only.
+    /// An explanation of the parts around it, for the page only.
     Note(String),
     /// Styles of lines with their names.
     Legend(Vec<(usize, String)>),
@@ -191,77 +81,52 @@ pub(crate) enum Part {
     Forest(Forest),
     /// A table of any size.
     Table(Table),
-    /// The table of all runs.
-    Runs(Runs),
     /// Names and values.
     Facts(Vec<(&'static str, String)>),
     /// Parts that a reader has to open.
     Details(&'static str, Vec<Part>),
     /// Text that is shown as it is.
     Code(String),
-    /// A heap profile.
-    Profile(Box<Profile>),
-}
-
-/// A heap profile of one run.
-#[derive(Debug)]
-pub(crate) struct Profile {
-    /// The configuration and the flags of the profile.
-    pub(crate) label: String,
-    /// The bands over time; absent without a census.
-    pub(crate) chart: Option<Stack>,
-    /// The bands of the peak; absent without a census.
-    pub(crate) peak: Option<Table>,
-    /// Remarks on the profile.
-    pub(crate) notes: String,
-    /// The file with the whole profile; absent if the run wrote none.
-    pub(crate) file: Option<String>,
-}
-
-/// The table of all runs.
-#[derive(Debug)]
-pub(crate) struct Runs {
-    /// A row for each run; the first column is its place in the order of runs.
-    pub(crate) table: Table,
-    /// The id of the configuration of each run.
-    pub(crate) cells: Vec<String>,
-    /// The command of each run.
-    pub(crate) commands: Vec<String>,
+    /// A heap profile: the bands over time beside the table of its peak.
+    Profile(Box<Stack>, Table),
 }
 
 /// A table, which each format writes in its own way.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Table {
-    /// The look in HTML.
-    pub(crate) look: Look,
     /// The columns, from left to right.
     pub(crate) columns: Vec<Column>,
     /// The rows, with one cell for each column.
     pub(crate) rows: Vec<Vec<Cell>>,
+    /// The look.
+    pub(crate) look: Look,
+    /// For the table of all runs: the configuration and the command of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) runs: Option<Vec<(String, String)>>,
 }
 
-/// The look of a table in HTML.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The look of a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Look {
     /// Few rows with words that may wrap.
     Answers,
-    /// Figures; the button in a heading sorts the rows.
+    /// Figures that a reader sorts.
+    #[default]
     Sortable,
-    /// Figures in a fixed order.
-    Fixed,
+    /// The same, where rows with the same first cell form a table of their own in text.
+    Grouped,
 }
 
 /// A column of a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Column {
-    /// The heading without the unit.
+    /// The heading, with the unit.
     pub(crate) title: String,
-    /// The unit; empty for words and counts.
-    pub(crate) unit: Cow<'static, str>,
     /// Whether it holds figures, which are aligned to the right.
     pub(crate) figures: bool,
-    /// Whether a terminal leaves it out.
-    pub(crate) wide_only: bool,
+    /// Whether a terminal shows it only with `--wide`.
+    pub(crate) wide: bool,
 }
 
 impl Column {
@@ -269,13 +134,11 @@ impl Column {
     pub(crate) fn words(title: impl Into<String>) -> Column {
         Column {
             title: title.into(),
-            unit: Cow::Borrowed(""),
-            figures: false,
-            wide_only: false,
+            ..Column::default()
         }
     }
 
-    /// A column of figures without a unit.
+    /// A column of figures.
     pub(crate) fn figures(title: impl Into<String>) -> Column {
         Column {
             figures: true,
@@ -285,102 +148,127 @@ impl Column {
 
     /// The column of a metric.
     pub(crate) fn metric(metric: &Metric) -> Column {
-        Column {
-            unit: metric.unit.name().into(),
-            ..Column::figures(metric.title)
-        }
+        Column::figures(metric.heading())
     }
 
-    /// The heading with the unit.
-    pub(crate) fn heading(&self) -> String {
-        format!("{} {}", self.title, self.unit).trim_end().to_owned()
+    /// The same column, which a terminal shows only with `--wide`.
+    pub(crate) fn wide(self) -> Column {
+        Column { wide: true, ..self }
     }
 }
 
 /// A cell of a table.
-#[derive(Debug)]
-pub(crate) enum Cell {
-    /// Text, with a second part.
-    Text(Text),
-    /// A figure over the runs of a configuration.
-    Figure(Metric, Option<Spread>),
-    /// The number of good runs and of all runs, and the failures by kind.
-    Runs(usize, usize, Vec<(&'static str, usize)>),
-    /// Names with their values.
-    Pairs(Vec<(String, String)>),
-    /// A command and the end of its standard error.
-    Output(String, String),
-}
-
-/// The text of a cell.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Text {
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Cell {
     /// The main part.
     pub(crate) text: String,
     /// The second part, which is smaller or in parentheses; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) more: String,
-    /// The number to sort by; absent for words.
-    pub(crate) sort: Option<f64>,
-    /// Whether it is emphasised.
-    pub(crate) strong: bool,
-    /// Whether it tells of a failure.
-    pub(crate) failed: bool,
+    /// The number to sort by, in base units; absent for words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<f64>,
+    /// The emphasis.
+    #[serde(skip_serializing_if = "Tone::is_plain")]
+    pub(crate) tone: Tone,
+    /// Text that a reader has to open, such as the output of a failed run; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) folded: String,
+}
+
+/// The emphasis of a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Tone {
+    /// None.
+    #[default]
+    Plain,
+    /// The best, or a heading of its row.
+    Strong,
+    /// A failure.
+    Failed,
+}
+
+impl Tone {
+    fn is_plain(&self) -> bool {
+        *self == Tone::Plain
+    }
 }
 
 impl Cell {
-    /// A word, which is sorted by its number if it is one.
+    /// A word; it sorts by its number if it is a size.
     pub(crate) fn word(text: impl Into<String>) -> Cell {
         let text = text.into();
-        Cell::Text(Text {
-            sort: read_number(&text),
+        Cell {
+            value: read_number(&text),
             text,
-            ..Text::default()
-        })
+            ..Cell::default()
+        }
     }
 
-    /// Text that is no number.
+    /// Text that is not a number.
     pub(crate) fn text(text: impl Into<String>) -> Cell {
-        Cell::Text(Text {
+        Cell {
             text: text.into(),
-            ..Text::default()
-        })
+            ..Cell::default()
+        }
     }
 
     /// Text that is emphasised.
     pub(crate) fn strong(text: impl Into<String>) -> Cell {
-        Cell::Text(Text {
-            text: text.into(),
-            strong: true,
-            ..Text::default()
-        })
+        Cell {
+            tone: Tone::Strong,
+            ..Cell::text(text)
+        }
     }
 
     /// A figure as text, and the number to sort by.
-    pub(crate) fn number(text: String, sort: f64) -> Cell {
-        Cell::Text(Text {
-            text,
-            sort: Some(sort),
-            ..Text::default()
+    pub(crate) fn number(text: impl Into<String>, value: f64) -> Cell {
+        Cell {
+            value: Some(value),
+            ..Cell::text(text)
+        }
+    }
+
+    /// A figure of one run.
+    pub(crate) fn figure(metric: &Metric, value: Option<f64>) -> Cell {
+        let value = value.filter(|value| value.is_finite());
+        value.map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))
+    }
+
+    /// A figure over the runs of a configuration: the centre, and the least and the greatest run.
+    pub(crate) fn spread(metric: &Metric, spread: Option<Spread>) -> Cell {
+        let Some(spread) = spread else { return Cell::absent() };
+        let text = |value| metric.unit.text(value);
+        let (low, high) = (text(spread.min), text(spread.max));
+        Cell {
+            more: if low == high {
+                String::new()
+            } else {
+                format!("({low}–{high})")
+            },
+            ..Cell::number(text(spread.center), spread.center)
+        }
+    }
+
+    /// An effect with its interval.
+    pub(crate) fn effect(effect: Option<&Effect>) -> Cell {
+        effect.map_or_else(Cell::absent, |effect| {
+            Cell::number(crate::format::effect(effect), effect.ratio())
         })
-    }
-
-    /// A share from 0 to 1 in percent, without the sign.
-    pub(crate) fn percent(share: f64) -> Cell {
-        Cell::number(Unit::Percent.text(share), share)
-    }
-
-    /// A length of time in milliseconds, without the unit.
-    pub(crate) fn milliseconds(nanoseconds: u64) -> Cell {
-        Cell::number(format::milliseconds(nanoseconds), nanoseconds as f64)
-    }
-
-    /// A ratio with its interval.
-    pub(crate) fn ratio(ratio: Option<&Ratio>) -> Cell {
-        Cell::text(format::ratio_or_absent(ratio))
     }
 
     /// The cell of a figure that is not known.
     pub(crate) fn absent() -> Cell {
         Cell::text(ABSENT)
+    }
+
+    /// The text with the second part, in one line.
+    pub(crate) fn line(&self) -> String {
+        match self.more.as_str() {
+            "" => self.text.clone(),
+            more if more.starts_with('(') => format!("{} {more}", self.text),
+            more => format!("{} ({more})", self.text),
+        }
     }
 }

@@ -1,62 +1,55 @@
 //! Figures, names and counts as text. Each form is written here once, for all formats.
 
-use crate::inference::{RUNS_FOR_INTERVAL, Ratio, Spread};
+use crate::inference::{Advice, Effect, RUNS_FOR_INTERVAL, Spread};
 use crate::metric::{Metric, Unit};
 
-/// Stands in the place of a figure that is not known.
+/// Stands for a figure that is not known.
 pub(crate) const ABSENT: &str = "–";
 
 /// Times below this many seconds are written in milliseconds.
 pub(crate) const SHORT: f64 = 0.1;
 
-/// `0.412 (0.405–0.431)`: the median, the least and the greatest value. The median alone for one
+/// `0.412 (0.405–0.431) s`: the centre, the least and the greatest run. The centre alone for one
 /// run or equal runs.
-pub(crate) fn median_and_range(metric: &Metric, spread: &Spread) -> String {
-    let (median, range) = median_then_range(metric, spread);
-    format!("{median} {range}").trim_end().to_owned()
-}
-
-/// The two parts of [`median_and_range`]; the second may be empty.
-pub(crate) fn median_then_range(metric: &Metric, spread: &Spread) -> (String, String) {
+pub(crate) fn spread(metric: &Metric, spread: &Spread) -> String {
     let text = |value| metric.unit.text(value);
-    let (median, min, max) = (text(spread.median), text(spread.min), text(spread.max));
-    let range = if spread.n > 1 && min != max {
-        format!("({min}–{max})")
-    } else {
+    let (low, high) = (text(spread.min), text(spread.max));
+    let range = if low == high {
         String::new()
+    } else {
+        format!(" ({low}–{high})")
     };
-    (median, range)
-}
-
-/// `1.32× (1.28–1.36)`, or the reason why there is no interval.
-pub(crate) fn ratio(ratio: &Ratio) -> String {
-    match ratio.ci95 {
-        Some(ci) => format!("{:.2}× ({:.2}–{:.2})", ratio.estimate, ci.low, ci.high),
-        None if ratio.runs < RUNS_FOR_INTERVAL => format!("{:.2}× (too few runs for an interval)", ratio.estimate),
-        None => format!("{:.2}× (too noisy for an interval)", ratio.estimate),
-    }
-}
-
-/// `0.0302 (0.0280–0.0325) s`: the mean and its 95 % interval, with the unit.
-pub(crate) fn mean_and_interval(metric: &Metric, spread: &Spread) -> String {
-    let text = |value| metric.unit.text(value);
-    let interval = match spread.ci95 {
-        Some(ci) if text(ci.low) != text(ci.high) => format!(" ({}–{})", text(ci.low), text(ci.high)),
-        _ => String::new(),
-    };
-    format!("{}{interval} {}", text(spread.mean), metric.unit.name())
+    format!("{}{range} {}", text(spread.center), metric.unit.name())
         .trim_end()
         .to_owned()
 }
 
-/// A ratio as by [`ratio`], or [`ABSENT`].
-pub(crate) fn ratio_or_absent(of: Option<&Ratio>) -> String {
-    of.map_or_else(|| ABSENT.to_owned(), ratio)
+/// `1.32× (1.28–1.36)`; `too noisy` if the interval says nothing, and nothing else.
+pub(crate) fn effect(effect: &Effect) -> String {
+    match effect.ci95() {
+        Some(_) if effect.is_too_noisy() => "too noisy".to_owned(),
+        Some(ci) => format!("{:.2}× ({:.2}–{:.2})", effect.ratio(), ci.low, ci.high),
+        None if effect.runs < RUNS_FOR_INTERVAL => format!("{:.2}× (too few runs)", effect.ratio()),
+        None => "too noisy".to_owned(),
+    }
+}
+
+/// What to do about an effect that these runs leave open.
+pub(crate) fn advice(effect: &Effect, threshold: f64) -> String {
+    match effect.advice(threshold) {
+        Advice::Runs(runs) => format!("about {runs} runs of each would decide"),
+        Advice::LessNoise => "make the program run longer, or stop other work on the machine".to_owned(),
+    }
 }
 
 /// `1.5×`.
 pub(crate) fn times(multiple: f64) -> String {
     format!("{multiple}×")
+}
+
+/// A share in percent, with as many decimals as it has, up to one.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e3).round() / 1e1)
 }
 
 /// `1 run`, `2 runs`.
@@ -75,12 +68,23 @@ pub(crate) fn plural(number: usize, noun: &str) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(crate) fn list(names: &[&str]) -> String {
-    match names {
+pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match &names[..] {
         [] => String::new(),
         [one] => (*one).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// [`list`], where more than `most` names are counted: `a, b and 7 more`.
+pub(crate) fn short_list<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    if names.len() <= most {
+        return list(names);
+    }
+    let mut shown: Vec<String> = names[..most - 1].iter().map(|name| name.as_ref().to_owned()).collect();
+    shown.push(format!("{} more", names.len() + 1 - most));
+    list(&shown)
 }
 
 /// The word with a capital letter at its beginning.
@@ -90,14 +94,14 @@ pub(crate) fn capital(word: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// A name in at most `most` letters (two or more): its beginning and its end, which tell generic
-/// types and sets apart better than the beginning alone.
+/// A name in at most `most` letters (two or more). The end of a name says more than its beginning:
+/// paths of types differ there.
 pub(crate) fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {
         return name.to_owned();
     }
-    let end = most / 3;
+    let end = most * 2 / 3;
     let head: String = letters[..most - end - 1].iter().collect();
     let tail: String = letters[letters.len() - end..].iter().collect();
     format!("{head}…{tail}")
@@ -148,52 +152,5 @@ pub(crate) fn number(value: f64) -> String {
         "0".to_owned()
     } else {
         text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The deviation of 0.9, 1 and 1.1 is 0.1, and t(0.975, 2) = 4.3027: the factor of the interval
-    /// is exp(4.3027 · 0.1 / √3) = 1.282.
-    #[test]
-    fn a_mean_stands_with_its_interval() {
-        let text = |values: &[f64]| {
-            let spread = Spread::of(values.iter().copied()).expect("values");
-            mean_and_interval(&crate::metric::TOTAL_ELAPSED, &spread)
-        };
-        assert_eq!(text(&[1.1, 0.9, 1.0]), "1.000 (0.780–1.282) s");
-        assert_eq!(text(&[1.0, 2.0]), "1.500 s", "two runs have no interval");
-        assert_eq!(text(&[2.0; 5]), "2.000 s", "equal runs need none");
-        // The mean of skewed runs is not their median.
-        assert!(text(&[1.0, 1.0, 4.0]).starts_with("2.000 ("));
-    }
-
-    #[test]
-    fn bytes_have_units() {
-        let texts = [0, 1023, 1024, 1536, 2_531_360, 5 << 30].map(bytes);
-        assert_eq!(texts, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "2.4 MiB", "5.0 GiB"]);
-        assert_eq!(byte_unit(1023.0), (1.0, "B"));
-        assert_eq!(byte_unit(1024.0), (1024.0, "KiB"));
-        assert_eq!(byte_unit(5e12).1, "GiB");
-    }
-
-    #[test]
-    fn long_names_keep_their_ends() {
-        let name = format!("MutArray<{}>-end", "é".repeat(50));
-        let short = shortened(&name, 27);
-        assert_eq!(short.chars().count(), 27);
-        assert!(short.starts_with("MutArray<") && short.ends_with(">-end"));
-        assert_eq!(shortened("Tree", 27), "Tree");
-    }
-
-    #[test]
-    fn one_is_singular() {
-        assert_eq!(counted(1, "run"), "1 run");
-        assert_eq!(counted(0, "run"), "0 runs");
-        assert_eq!(counted(2, "census"), "2 censuses");
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(capital("total"), "Total");
     }
 }

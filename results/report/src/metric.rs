@@ -1,22 +1,13 @@
-//! The figures of a run that tables, charts and comparisons show.
-//!
-//! A figure that is a field of a record is described there: `#[shown(...)]` has its title and unit
-//! ([`gclab_results::schema`]). It is a column of CSV files, and of the table of measures in
-//! reports, without a line here. A figure that follows from several fields has a line in
-//! `metrics!`, which says how to get it from a record and how to write it; so has a field that a
-//! list of this module names.
+//! The figures of a run that tables, charts and comparisons show: how to get each from a record and
+//! how to write it. `docs/measures.md` has the formulas, the units, and what they do not see.
 //!
 //! Times of the program and of collections, pauses, allocation and copying are those of the
-//! measured phase of a run. In a record without phases, of an older gclab, they are those of the
-//! whole run. Figures of memory and of parallel collections are those of the whole run in any case.
-//! Of a program that is not gclab's own, all figures are those of the whole run.
+//! measured phase of a run. Figures of memory and of parallel collections are those of the whole
+//! run, as are all figures of a program that is not gclab's own.
 
-use crate::measures::{self, measured, metered, stats};
-use crate::run::Run;
 pub(crate) use gclab_results::Unit;
-use gclab_results::schema::{Shown, Total};
-use gclab_results::{CollectionRecord, RunRecord, RunStats};
-use std::sync::LazyLock;
+use gclab_results::{Counters, MeteredLatency, RunPhase, RunRecord, RunStats};
+use serde::Serializer;
 
 /// A figure of a run. For all figures that are compared, less is better.
 #[derive(Debug, Clone, Copy)]
@@ -27,20 +18,8 @@ pub(crate) struct Metric {
     pub(crate) title: &'static str,
     /// The unit in which it is written.
     pub(crate) unit: Unit,
-    /// Its number among [`all`] figures.
-    pub(crate) column: u16,
-    source: Source,
-}
-
-/// Where a figure is read from.
-#[derive(Debug, Clone, Copy)]
-enum Source {
-    /// The record of the run.
-    Run(fn(&RunRecord) -> Option<f64>),
-    /// The totals of the whole run.
-    Stats(fn(&RunStats) -> Option<f64>),
-    /// The collections of the measured phase.
-    Collections(Total, fn(&CollectionRecord) -> Option<f64>),
+    /// The figure of a run; `None` where the run does not have it.
+    pub(crate) read: fn(&RunRecord) -> Option<f64>,
 }
 
 impl PartialEq for Metric {
@@ -49,28 +28,14 @@ impl PartialEq for Metric {
     }
 }
 
+/// A change of the peak up to this many bytes does not count: memory in use is counted in
+/// megablocks. One byte more is for rounding.
+const PEAK_SLACK: f64 = 1_048_577.0;
+
 impl Metric {
     /// The figure of a run; `None` where the run does not have it.
-    pub(crate) fn of(&self, run: &Run) -> Option<f64> {
-        run.value(self.column)
-    }
-
-    /// Reads it from a record; `None` where the record does not have it.
-    pub(crate) fn read(&self, run: &RunRecord) -> Option<f64> {
-        match self.source {
-            Source::Run(of) => of(run),
-            Source::Stats(of) => of(stats(run)?),
-            Source::Collections(total, of) => measures::total(run, total, of),
-        }
-    }
-
-    /// How it is made of the figures of collections, if it is.
-    #[cfg(test)]
-    pub(crate) fn total(&self) -> Option<Total> {
-        match self.source {
-            Source::Collections(total, _) => Some(total),
-            _ => None,
-        }
+    pub(crate) fn of(&self, run: &RunRecord) -> Option<f64> {
+        (self.read)(run).filter(|value| value.is_finite())
     }
 
     /// The title with the unit, for a column or an axis.
@@ -78,104 +43,36 @@ impl Metric {
         format!("{} {}", self.title, self.unit.name()).trim_end().to_owned()
     }
 
-    const fn shown<R>(shown: &Shown<R>, source: Source) -> Metric {
-        Metric {
-            key: shown.key,
-            title: shown.title,
-            unit: shown.unit,
-            column: u16::MAX,
-            source,
-        }
+    /// Whether other programs disturb it: a time.
+    pub(crate) fn is_time(&self) -> bool {
+        matches!(self.unit, Unit::Seconds | Unit::Milliseconds)
+    }
+
+    /// Whether it is the elapsed time of a run, which the CPU time can contradict.
+    pub(crate) fn is_elapsed(&self) -> bool {
+        [TOTAL_ELAPSED, WALL].contains(self)
+    }
+
+    /// Whether two values differ by no more than the unit in which the figure is counted.
+    pub(crate) fn is_same(&self, one: f64, other: f64) -> bool {
+        *self == PEAK_IN_USE && (one - other).abs() <= PEAK_SLACK
     }
 }
 
-/// The figures that are fields of records, in the order of the records.
-fn fields() -> impl Iterator<Item = Metric> {
-    let run = RunRecord::SHOWN
-        .iter()
-        .map(|shown| Metric::shown(shown, Source::Run(shown.of)));
-    let stats = RunStats::SHOWN
-        .iter()
-        .map(|shown| Metric::shown(shown, Source::Stats(shown.of)));
-    let collections = CollectionRecord::SHOWN
-        .iter()
-        .zip(CollectionRecord::TOTALS)
-        .map(|(shown, total)| Metric::shown(shown, Source::Collections(*total, shown.of)));
-    run.chain(stats).chain(collections)
-}
-
-/// The figure of a run's record, or of its totals, that has this key. A key that is not there fails
-/// the build.
-const fn field(key: &str) -> Metric {
-    if let Some(shown) = find(RunRecord::SHOWN, key) {
-        return Metric::shown(shown, Source::Run(shown.of));
-    }
-    match find(RunStats::SHOWN, key) {
-        Some(shown) => Metric::shown(shown, Source::Stats(shown.of)),
-        None => panic!("no field with this key is shown"),
-    }
-}
-
-const fn find<R>(table: &'static [Shown<R>], key: &str) -> Option<&'static Shown<R>> {
-    let mut at = 0;
-    while at < table.len() {
-        if is_same(table[at].key, key) {
-            return Some(&table[at]);
-        }
-        at += 1;
-    }
-    None
-}
-
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
+/// Writes a metric as its key.
+pub(crate) fn key<S: Serializer>(metric: &Metric, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(metric.key)
 }
 
 macro_rules! metrics {
-    ($($name:ident $key:literal $($title:literal $unit:ident $of:expr)?;)*) => {
+    ($($name:ident $key:literal $title:literal $unit:ident $of:expr;)*) => {
         $(
             #[doc = concat!("The figure `", $key, "`.")]
-            pub(crate) const $name: Metric = Metric {
-                column: Column::$name as u16,
-                ..metrics!(@one $key $($title $unit $of)?)
-            };
+            pub(crate) const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, read: $of };
         )*
-        /// The numbers of the figures that have a name here.
-        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "they are the names of constants")]
-        enum Column {
-            $($name),*
-        }
-        /// The figures that have a name here, in the order of CSV files.
-        const NAMED: &[Metric] = &[$($name),*];
+        /// All figures, in the order of CSV files.
+        pub(crate) const ALL: &[Metric] = &[$($name),*];
     };
-    (@one $key:literal) => { field($key) };
-    (@one $key:literal $title:literal $unit:ident $of:expr) => {
-        Metric { key: $key, title: $title, unit: Unit::$unit, column: u16::MAX, source: Source::Run($of) }
-    };
-}
-
-/// All figures, in the order of CSV files and of their columns.
-pub(crate) fn all() -> impl Iterator<Item = Metric> {
-    NAMED.iter().copied().chain(unnamed())
-}
-
-/// The number of figures.
-pub(crate) fn columns() -> usize {
-    static COUNT: LazyLock<usize> = LazyLock::new(|| all().count());
-    *COUNT
-}
-
-/// The figures that are fields of records and have no name here.
-pub(crate) fn unnamed() -> impl Iterator<Item = Metric> {
-    let fields = fields().filter(|field| !NAMED.contains(field));
-    fields
-        .zip(NAMED.len() as u16..)
-        .map(|(field, column)| Metric { column, ..field })
 }
 
 fn count(value: Option<u64>) -> Option<f64> {
@@ -186,17 +83,26 @@ fn nanoseconds(value: Option<u64>) -> Option<f64> {
     value.map(|ns| ns as f64 * 1e-9)
 }
 
-/// Makes [`measured`] of a field that phases and runs both have.
+fn stats(run: &RunRecord) -> Option<&RunStats> {
+    run.stats.as_ref()
+}
+
+/// The measured phase. Only statistics of a program that reports none have no phases.
+fn phase(run: &RunRecord) -> Option<&RunPhase> {
+    Some(&stats(run)?.phases.as_ref()?.measured)
+}
+
+/// Makes a figure of the measured phase, or of the whole run where there are no phases.
 macro_rules! measured {
     ($field:ident) => {
-        |run| measured(run, |phase| phase.$field, |stats| stats.$field)
+        |run| phase(run).map_or_else(|| stats(run)?.$field, |phase| phase.$field)
     };
 }
 
-/// Makes a [`measured`] count.
+/// Makes a count of the measured phase.
 macro_rules! measured_count {
     ($field:ident) => {
-        |run| count(measured(run, |phase| phase.$field, |stats| stats.$field))
+        |run| count(phase(run).map_or_else(|| stats(run)?.$field, |phase| phase.$field))
     };
 }
 
@@ -204,11 +110,7 @@ macro_rules! measured_count {
 /// runtime says, so that programs of different runtimes can be compared.
 fn total_elapsed(run: &RunRecord) -> Option<f64> {
     match run.runtime {
-        None => measured(
-            run,
-            |phase| phase.total_elapsed_seconds,
-            |stats| stats.total_elapsed_seconds,
-        ),
+        None => measured!(total_elapsed_seconds)(run),
         Some(_) => run.wall_seconds,
     }
 }
@@ -222,59 +124,160 @@ fn process_cpu(run: &RunRecord) -> Option<f64> {
 /// The CPU time: of a program that is not gclab's own, by the system's account.
 fn total_cpu(run: &RunRecord) -> Option<f64> {
     match run.runtime {
-        None => measured(run, |phase| phase.total_cpu_seconds, |stats| stats.total_cpu_seconds),
+        None => measured!(total_cpu_seconds)(run),
         Some(_) => process_cpu(run),
     }
 }
 
 /// The longest stop of the mutator: the time to stop its threads and the collection itself.
 fn longest_pause(run: &RunRecord) -> Option<f64> {
-    measured(run, |phase| phase.max_pause_seconds, longest_of_run)
+    let stats = stats(run)?;
+    let by_generation = || {
+        stats
+            .generations
+            .iter()
+            .filter_map(|one| one.max_pause_seconds)
+            .reduce(f64::max)
+    };
+    let by_pauses = || nanoseconds(stats.pauses.as_ref()?.max_ns);
+    match phase(run) {
+        Some(phase) => phase.max_pause_seconds,
+        None => by_generation().or_else(by_pauses),
+    }
 }
 
-/// The longest stop in a record without phases.
-fn longest_of_run(stats: &RunStats) -> Option<f64> {
-    let single = stats
-        .collections
-        .iter()
-        .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 / 1e9);
-    let by_generation = stats.generations.iter().filter_map(|g| g.max_pause_seconds);
-    let told = || nanoseconds(stats.pauses.as_ref()?.max_ns);
-    single
-        .reduce(f64::max)
-        .or_else(|| by_generation.reduce(f64::max))
-        .or_else(told)
+/// A percentile of the metered latency with a window of this many milliseconds; 0 is the whole run.
+fn metered(run: &RunRecord, window_ms: u64, of: fn(&MeteredLatency) -> Option<u64>) -> Option<f64> {
+    let window = (window_ms > 0).then_some(window_ms * 1_000_000);
+    nanoseconds(of(run.latency.as_ref()?.metered_in(window)?))
+}
+
+fn mutator_cpu(run: &RunRecord) -> Option<f64> {
+    measured!(mut_cpu_seconds)(run).filter(|seconds| *seconds > 0.0)
+}
+
+/// Bytes allocated in a second of the mutator's CPU time (GHC's allocation rate).
+fn allocation_rate(run: &RunRecord) -> Option<f64> {
+    Some(ALLOCATED.of(run)? / mutator_cpu(run)?)
+}
+
+/// Bytes promoted into an older generation in a second of the mutator's CPU time.
+fn promotion_rate(run: &RunRecord) -> Option<f64> {
+    Some(stats(run)?.promoted_bytes? as f64 / mutator_cpu(run)?)
+}
+
+/// Bytes copied for each byte allocated (mark/cons ratio).
+fn mark_cons(run: &RunRecord) -> Option<f64> {
+    Some(COPIED.of(run)? / ALLOCATED.of(run).filter(|bytes| *bytes > 0.0)?)
+}
+
+/// Bytes that minor collections copied for each byte that was allocated before them. `None` if all
+/// collections were major.
+fn survival_rate(run: &RunRecord) -> Option<f64> {
+    let stats = stats(run)?;
+    let allocated = stats.minor_allocated_bytes.filter(|bytes| *bytes > 0)?;
+    Some(stats.minor_copied_bytes? as f64 / allocated as f64)
+}
+
+/// The mean of the live bytes after each major collection of the run.
+fn mean_residency(run: &RunRecord) -> Option<f64> {
+    let majors = stats(run)?.major_gcs.filter(|majors| *majors > 0)?;
+    Some(stats(run)?.cumulative_live_bytes? as f64 / majors as f64)
+}
+
+/// The mean of the memory in use over the time of the whole run.
+fn mean_in_use(run: &RunRecord) -> Option<f64> {
+    let end = stats(run)?.total_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
+    Some(stats(run)?.space_time_byte_seconds? / end)
+}
+
+/// The share of the elapsed time of program and collections that is spent in collections.
+fn collection_share(run: &RunRecord) -> Option<f64> {
+    let (gc, mutator) = (GC_ELAPSED.of(run)?, MUT_ELAPSED.of(run)?);
+    (gc + mutator > 0.0).then(|| gc / (gc + mutator))
+}
+
+/// The number of collections with several threads.
+fn par_gcs(run: &RunRecord) -> Option<f64> {
+    let counts: Option<Vec<u64>> = stats(run)?.generations.iter().map(|one| one.par_collections).collect();
+    counts
+        .filter(|counts| !counts.is_empty())
+        .map(|counts| counts.iter().sum::<u64>() as f64)
+}
+
+/// The share of the pauses of parallel collections in which one thread worked alone.
+fn sequential_share(run: &RunRecord) -> Option<f64> {
+    let elapsed = stats(run)?.par_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
+    Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
+}
+
+/// The minimum mutator utilisation for a window that the record names.
+fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
+    stats(run)?
+        .pauses
+        .as_ref()?
+        .least_utilisation
+        .as_ref()?
+        .get(window)
+        .copied()
+}
+
+/// The bounded mutator utilisation for a window that the record names.
+fn bounded_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
+    stats(run)?
+        .pauses
+        .as_ref()?
+        .bounded_utilisation
+        .as_ref()?
+        .get(window)
+        .copied()
+}
+
+/// The mutator's share of what a counter counted in the mutator and in collections.
+fn mutator_share(run: &RunRecord, of: fn(&Counters) -> Option<u64>) -> Option<f64> {
+    let mutator = of(run.mut_counters.as_ref()?)? as f64;
+    let collections = of(run.gc_counters.as_ref()?)? as f64;
+    (mutator + collections > 0.0).then(|| mutator / (mutator + collections))
+}
+
+/// The least share of the time of the mutator, or of collections, for which a counter at pauses
+/// counted. `None` without such counters; 1 if all counted all the time.
+fn counted_at_pauses(run: &RunRecord) -> Option<f64> {
+    let share = |counters: &Counters| counters.least_share.unwrap_or(1.0);
+    let mutator = share(run.mut_counters.as_ref()?);
+    let collections = run.gc_counters.as_ref();
+    Some(collections.map_or(mutator, |collections| share(collections).min(mutator)))
 }
 
 metrics! {
     GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds measured!(gc_elapsed_seconds);
     MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds measured!(mut_elapsed_seconds);
     TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds total_elapsed;
-    PEAK_IN_USE "peak_in_use_bytes";
-    MAX_RSS "max_rss_bytes";
+    PEAK_IN_USE "peak_in_use_bytes" "peak" Mebibytes |r| count(stats(r)?.peak_in_use_bytes);
+    MAX_RSS "max_rss_bytes" "RSS" Mebibytes |r| count(r.max_rss_bytes);
     MAX_PAUSE "max_pause_seconds" "max pause" Milliseconds longest_pause;
     GCS "gcs" "GCs" Count measured_count!(gcs);
     MAJOR_GCS "major_gcs" "major GCs" Count measured_count!(major_gcs);
     COPIED "copied_bytes" "copied" Mebibytes measured_count!(copied_bytes);
     ALLOCATED "allocated_bytes" "allocated" Mebibytes measured_count!(allocated_bytes);
-    MAX_LIVE "max_live_bytes";
-    MAX_SLOP "max_slop_bytes";
-    FRAGMENTATION "fragmentation_bytes";
+    MAX_LIVE "max_live_bytes" "max live" Mebibytes |r| count(stats(r)?.max_live_bytes);
+    MAX_SLOP "max_slop_bytes" "max slop" Mebibytes |r| count(stats(r)?.max_slop_bytes);
+    FRAGMENTATION "fragmentation_bytes" "fragmentation" Mebibytes |r| count(stats(r)?.fragmentation_bytes);
     GC_CPU "gc_cpu_seconds" "GC CPU" Seconds measured!(gc_cpu_seconds);
     MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds measured!(mut_cpu_seconds);
     TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds total_cpu;
     PROCESS_CPU "process_cpu_seconds" "CPU" Seconds process_cpu;
-    PAR_GCS "par_gcs" "parallel GCs" Count measures::par_gcs;
-    PAR_COPIED "par_copied_bytes";
-    WORK_BALANCE "work_balance";
-    OLD_WORK_BALANCE "old_work_balance";
-    SEQUENTIAL "sequential_share" "sequential" Percent measures::sequential_share;
+    PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
+    PAR_COPIED "par_copied_bytes" "copied in parallel" Mebibytes |r| count(stats(r)?.par_copied_bytes);
+    WORK_BALANCE "work_balance" "balance" Percent |r| stats(r)?.work_balance;
+    OLD_WORK_BALANCE "old_work_balance" "old balance" Percent |r| stats(r)?.old_work_balance;
+    SEQUENTIAL "sequential_share" "sequential" Percent sequential_share;
     SYNC "sync_elapsed_seconds" "stopping" Milliseconds measured!(sync_elapsed_seconds);
-    MAX_SYNC "max_sync_seconds";
+    MAX_SYNC "max_sync_seconds" "longest stopping" Milliseconds |r| stats(r)?.max_sync_seconds;
     SETUP_ELAPSED "setup_elapsed_seconds" "set-up" Seconds |r| stats(r)?.phases.as_ref()?.setup.total_elapsed_seconds;
     WHOLE_ELAPSED "whole_elapsed_seconds" "whole run" Seconds |r| stats(r)?.total_elapsed_seconds;
-    INIT_ELAPSED "init_elapsed_seconds";
-    EXIT_ELAPSED "exit_elapsed_seconds";
+    INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
+    EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
     LATENCY_MEAN "latency_mean_seconds" "mean latency" Milliseconds |r| r.latency.as_ref()?.mean_ns.map(|ns| ns * 1e-9);
     LATENCY_P50 "latency_p50_seconds" "latency 50 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p50_ns);
     LATENCY_P90 "latency_p90_seconds" "latency 90 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p90_ns);
@@ -290,14 +293,14 @@ metrics! {
     METERED_10_P99_9 "metered_10_ms_p99_9_seconds" "metered in 10 ms, 99.9 %" Milliseconds |r| metered(r, 10, |m| m.p99_9_ns);
     METERED_100_P99_9 "metered_100_ms_p99_9_seconds" "metered in 100 ms, 99.9 %" Milliseconds |r| metered(r, 100, |m| m.p99_9_ns);
     METERED_P99_9 "metered_run_p99_9_seconds" "metered in the whole run, 99.9 %" Milliseconds |r| metered(r, 0, |m| m.p99_9_ns);
-    WALL "wall_seconds";
-    USER "user_seconds";
-    SYSTEM "system_seconds";
-    LOAD "load_average";
-    INVOLUNTARY "involuntary_context_switches";
-    VOLUNTARY "voluntary_context_switches";
-    MINOR_FAULTS "minor_page_faults";
-    MAJOR_FAULTS "major_page_faults";
+    WALL "wall_seconds" "wall" Seconds |r| r.wall_seconds;
+    USER "user_seconds" "user" Seconds |r| r.user_seconds;
+    SYSTEM "system_seconds" "system" Seconds |r| r.system_seconds;
+    LOAD "load_average" "load" Count |r| r.load_average;
+    INVOLUNTARY "involuntary_context_switches" "preempted" Count |r| count(r.involuntary_context_switches);
+    VOLUNTARY "voluntary_context_switches" "waited" Count |r| count(r.voluntary_context_switches);
+    MINOR_FAULTS "minor_page_faults" "minor faults" Count |r| count(r.minor_page_faults);
+    MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
     STEAL "steal_seconds" "steal" Seconds |r| r.conditions.as_ref()?.steal_seconds;
     OTHERS "others_cpu_seconds" "other programs" Seconds |r| r.conditions.as_ref()?.others_cpu_seconds;
     MEMORY_STALL "memory_stall_seconds" "waiting for memory" Seconds |r| r.conditions.as_ref()?.memory_stall_seconds;
@@ -310,29 +313,38 @@ metrics! {
     TASK_CLOCK "task_clock_seconds" "task clock" Seconds |r| nanoseconds(r.counters.as_ref()?.task_clock_ns);
     COUNTED_FAULTS "page_faults" "page faults" Count |r| count(r.counters.as_ref()?.page_faults);
     COUNTED_SWITCHES "context_switches" "context switches" Count |r| count(r.counters.as_ref()?.context_switches);
-    MMU_1 "least_utilisation_1_ms" "utilisation in 1 ms" Percent |r| measures::least_utilisation(r, "1 ms");
-    MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| measures::least_utilisation(r, "10 ms");
-    MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| measures::least_utilisation(r, "100 ms");
-    MMU_1000 "least_utilisation_1000_ms" "utilisation in 1000 ms" Percent |r| measures::least_utilisation(r, "1000 ms");
-    BMU_1 "bounded_utilisation_1_ms" "bounded in 1 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000);
-    BMU_10 "bounded_utilisation_10_ms" "bounded in 10 ms" Percent |r| measures::bounded_utilisation(r, 10_000_000);
-    BMU_100 "bounded_utilisation_100_ms" "bounded in 100 ms" Percent |r| measures::bounded_utilisation(r, 100_000_000);
-    BMU_1000 "bounded_utilisation_1000_ms" "bounded in 1000 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000_000);
-    GC_SHARE "gc_share" "GC share" Percent measures::collection_share;
-    MUT_LLC_MISSES "mut_llc_misses_share" "mutator's share of LLC misses" Percent |r| measures::mutator_share(r, |c| c.llc_misses);
-    MUT_DTLB_MISSES "mut_dtlb_misses_share" "mutator's share of dTLB misses" Percent |r| measures::mutator_share(r, |c| c.dtlb_misses);
-    MUT_INSTRUCTIONS "mut_instructions_share" "mutator's share of instructions" Percent |r| measures::mutator_share(r, |c| c.instructions);
-    MUT_CYCLES "mut_cycles_share" "mutator's share of cycles" Percent |r| measures::mutator_share(r, |c| c.cycles);
-    MUT_TASK_CLOCK "mut_task_clock_share" "mutator's share of task clock" Percent |r| measures::mutator_share(r, |c| c.task_clock_ns);
-    MUT_PAGE_FAULTS "mut_page_faults_share" "mutator's share of page faults" Percent |r| measures::mutator_share(r, |c| c.page_faults);
-    COUNTED_AT_PAUSES "pause_counters_least_share" "least part of the time counted" Percent measures::counted_at_pauses;
-    ALLOCATION_RATE "allocation_bytes_per_second" "allocation rate" MebibytesPerSecond measures::allocation_rate;
-    PROMOTION_RATE "promotion_bytes_per_second" "promotion rate" MebibytesPerSecond measures::promotion_rate;
-    SURVIVAL_RATE "survival_rate" "survival rate" Percent measures::survival_rate;
-    MARK_CONS "mark_cons" "mark/cons" Percent measures::mark_cons;
-    MEAN_RESIDENCY "mean_residency_bytes" "mean residency" Mebibytes measures::mean_residency;
-    MEAN_IN_USE "mean_in_use_bytes" "mean in use" Mebibytes measures::mean_in_use;
-    SPACE_TIME "space_time_byte_seconds" "space-time" MebibyteSeconds measures::space_time;
+    MMU_1 "least_utilisation_1_ms" "utilisation in 1 ms" Percent |r| least_utilisation(r, "1 ms");
+    MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| least_utilisation(r, "10 ms");
+    MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| least_utilisation(r, "100 ms");
+    MMU_1000 "least_utilisation_1000_ms" "utilisation in 1000 ms" Percent |r| least_utilisation(r, "1000 ms");
+    BMU_1 "bounded_utilisation_1_ms" "bounded in 1 ms" Percent |r| bounded_utilisation(r, "1 ms");
+    BMU_10 "bounded_utilisation_10_ms" "bounded in 10 ms" Percent |r| bounded_utilisation(r, "10 ms");
+    BMU_100 "bounded_utilisation_100_ms" "bounded in 100 ms" Percent |r| bounded_utilisation(r, "100 ms");
+    BMU_1000 "bounded_utilisation_1000_ms" "bounded in 1000 ms" Percent |r| bounded_utilisation(r, "1000 ms");
+    GC_SHARE "gc_share" "GC share" Percent collection_share;
+    MUT_LLC_MISSES "mut_llc_misses_share" "mutator's share of LLC misses" Percent |r| mutator_share(r, |c| c.llc_misses);
+    MUT_DTLB_MISSES "mut_dtlb_misses_share" "mutator's share of dTLB misses" Percent |r| mutator_share(r, |c| c.dtlb_misses);
+    MUT_INSTRUCTIONS "mut_instructions_share" "mutator's share of instructions" Percent |r| mutator_share(r, |c| c.instructions);
+    MUT_CYCLES "mut_cycles_share" "mutator's share of cycles" Percent |r| mutator_share(r, |c| c.cycles);
+    MUT_TASK_CLOCK "mut_task_clock_share" "mutator's share of task clock" Percent |r| mutator_share(r, |c| c.task_clock_ns);
+    MUT_PAGE_FAULTS "mut_page_faults_share" "mutator's share of page faults" Percent |r| mutator_share(r, |c| c.page_faults);
+    COUNTED_AT_PAUSES "pause_counters_least_share" "least part of the time counted" Percent counted_at_pauses;
+    ALLOCATION_RATE "allocation_bytes_per_second" "allocation rate" MebibytesPerSecond allocation_rate;
+    PROMOTION_RATE "promotion_bytes_per_second" "promotion rate" MebibytesPerSecond promotion_rate;
+    SURVIVAL_RATE "survival_rate" "survival rate" Percent survival_rate;
+    MARK_CONS "mark_cons" "mark/cons" Percent mark_cons;
+    MEAN_RESIDENCY "mean_residency_bytes" "mean residency" Mebibytes mean_residency;
+    MEAN_IN_USE "mean_in_use_bytes" "mean in use" Mebibytes mean_in_use;
+    SPACE_TIME "space_time_byte_seconds" "space-time" MebibyteSeconds |r| stats(r)?.space_time_byte_seconds;
+    LARGE_OBJECTS "max_large_objects_bytes" "max large objects" Mebibytes |r| count(stats(r)?.max_large_objects_bytes);
+    RETURNED "returned_bytes" "returned" Mebibytes |r| count(stats(r)?.returned_bytes);
+    SLICES "slices" "slices" Count |r| count(stats(r)?.slices);
+    MAX_SLICE "max_slice_seconds" "longest slice" Milliseconds |r| stats(r)?.max_slice_seconds;
+    PROMOTED "promoted_bytes" "promoted" Mebibytes |r| count(stats(r)?.promoted_bytes);
+    MARKED "marked_bytes" "marked" Mebibytes |r| count(stats(r)?.marked_bytes);
+    SWEPT "swept_bytes" "swept" Mebibytes |r| count(stats(r)?.swept_bytes);
+    REMEMBERED "remembered" "remembered" Count |r| count(stats(r)?.remembered);
+    MARK_PASSES "mark_passes" "mark passes" Count |r| count(stats(r)?.mark_passes);
 }
 
 /// The columns of tables, the most important first: a narrow terminal shows only the first ones.
@@ -363,8 +375,8 @@ pub(crate) const MUTATOR_SHARES: &[Metric] = &[
     MUT_PAGE_FAULTS,
 ];
 
-/// The columns of the table of measures of collection, before the figures that have no name here.
-const MEASURES: &[Metric] = &[
+/// The columns of the table of measures of collection.
+pub(crate) const MEASURES: &[Metric] = &[
     GC_SHARE,
     ALLOCATION_RATE,
     SURVIVAL_RATE,
@@ -375,12 +387,16 @@ const MEASURES: &[Metric] = &[
     SPACE_TIME,
     MAX_SLOP,
     FRAGMENTATION,
+    LARGE_OBJECTS,
+    RETURNED,
+    PROMOTED,
+    REMEMBERED,
+    SLICES,
+    MAX_SLICE,
+    MARKED,
+    SWEPT,
+    MARK_PASSES,
 ];
-
-/// The columns of the table of measures of collection.
-pub(crate) fn measures() -> impl Iterator<Item = Metric> {
-    MEASURES.iter().copied().chain(unnamed())
-}
 
 /// The minimum mutator utilisation, each with the length of its window in milliseconds.
 pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10), (100.0, MMU_100), (1000.0, MMU_1000)];
@@ -391,7 +407,3 @@ pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
 
 /// The figures that `compare` judges: less is better.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
-
-/// The figures that `compare` judges in addition where collections were parallel: their elapsed
-/// time can grow while their CPU time stays the same.
-pub(crate) const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];

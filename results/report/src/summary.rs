@@ -4,17 +4,17 @@
 //! Only runs that ended well enter statistics; the others are counted by outcome. An *axis* is a
 //! flag that differs between configurations, or another setting that does: the build, a variable of
 //! the environment, an argument of a program. Groups stand in the order in which a reader looks for
-//! them: workload, axes (numbers by size, other values in the experiment file's order), collector.
+//! them: workload, axes (numbers by size, other values in the experiment file's order), name.
+//!
+//! The *name* of a group is what competes: a collector, or a program of the experiment file. The
+//! programs of a file compete with each other like collectors, unless the file gives them
+//! workloads.
 
-use crate::folder::Results;
-use crate::inference::{Sample, Spread};
+use crate::inference::{Rounds, Spread};
 use crate::metric::{self, Metric};
-use crate::run::{Run, Shared, each_facts};
 use gclab_core::words::size::read_number;
-use gclab_results::order::Arrange;
-use gclab_results::{Axis, Configuration};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use gclab_results::{Axis, Configuration, Program, ResultsDir, RunRecord};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All configurations of one results folder.
 #[derive(Debug)]
@@ -23,15 +23,15 @@ pub(crate) struct Summary<'a> {
     pub(crate) axes: Vec<Axis>,
     /// The flags that all configurations share.
     pub(crate) fixed: BTreeMap<String, String>,
-    /// The collectors, in alphabetical order.
-    pub(crate) collectors: Vec<&'a str>,
+    /// The names of the groups, in alphabetical order.
+    pub(crate) names: Vec<String>,
     /// The workloads with their configurations.
-    pub(crate) works: Vec<WorkloadRuns<'a>>,
+    pub(crate) works: Vec<Work<'a>>,
 }
 
 /// A workload with its arguments, under all its configurations.
 #[derive(Debug)]
-pub(crate) struct WorkloadRuns<'a> {
+pub(crate) struct Work<'a> {
     /// Name and arguments, as on a command line.
     pub(crate) title: String,
     /// The configurations that ran it.
@@ -41,6 +41,8 @@ pub(crate) struct WorkloadRuns<'a> {
 /// The runs of one configuration.
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
+    /// What competes: the collector, or the program.
+    pub(crate) name: String,
     /// The configuration of the runs.
     pub(crate) configuration: Configuration,
     /// Its `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
@@ -48,63 +50,66 @@ pub(crate) struct Group<'a> {
     /// The same as text, which is the value of the axis [`HEAP`].
     heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
-    pub(crate) runs: Vec<&'a Run>,
+    pub(crate) runs: Vec<&'a RunRecord>,
 }
 
-/// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from
-/// workload to workload.
+/// The axis of multiples of the least heap. It replaces `M`, whose bytes differ from workload to
+/// workload.
 pub(crate) const HEAP: &str = "heap";
 
 /// The prefix of axes that are arguments of programs.
 pub(crate) const ARGS: &str = "args.";
 
+/// The value of an axis that a configuration does not set.
+pub(crate) const UNSET: &str = "default";
+
+/// The name of the runtime of programs that have none.
+const NO_RUNTIME: &str = "none";
+
+/// More than this share of disturbed runs makes the times of a group unreliable.
+const DISTURBED: f64 = 1.0 / 3.0;
+
 /// An axis as sentences and labels name it: a flag has its dash.
 pub(crate) fn axis_name(axis: &str) -> String {
-    if axis == "build" || axis.contains('.') {
+    if matches!(axis, "build" | HEAP) || axis.contains('.') {
         axis.to_owned()
     } else {
         format!("-{axis}")
     }
 }
 
-/// The value of an axis that a configuration does not set.
-pub(crate) const UNSET: &str = "default";
-
 impl<'a> Summary<'a> {
-    /// Groups the runs of a folder. A planned configuration without a run does not appear.
-    pub(crate) fn of(dir: &'a Results) -> Summary<'a> {
-        Self::of_runs(dir.runs(), &dir.manifest().sweep)
+    /// Groups the timed runs of a folder. A planned configuration without a run does not appear.
+    pub(crate) fn of(dir: &'a ResultsDir) -> Summary<'a> {
+        Self::of_runs(dir.runs(), &dir.manifest().sweep, &dir.manifest().programs)
     }
 
     /// Groups runs; `sweep` has the order of axes, and of values that are not numbers.
-    pub(crate) fn of_runs(runs: &'a [Run], sweep: &[Axis]) -> Summary<'a> {
+    pub(crate) fn of_runs(runs: &'a [RunRecord], sweep: &[Axis], programs: &[Program]) -> Summary<'a> {
         let axes = axes(runs, sweep);
-        let mut groups: Vec<Group<'a>> = Vec::new();
-        let mut by_configuration: BTreeMap<&Configuration, usize> = BTreeMap::new();
-        let mut by_facts: HashMap<*const Shared, usize> = HashMap::new();
-        let mut counts: HashMap<*const Shared, usize> = HashMap::new();
+        let mut by_configuration: BTreeMap<&Configuration, Group<'a>> = BTreeMap::new();
         for run in runs {
-            *counts.entry(Arc::as_ptr(&run.facts.shared)).or_default() += 1;
+            let group = by_configuration.entry(&run.configuration);
+            group.or_insert_with(|| Group::empty(run)).runs.push(run);
         }
-        for run in runs {
-            let facts = Arc::as_ptr(&run.facts.shared);
-            let at = *by_facts.entry(facts).or_insert_with(|| {
-                let at = *by_configuration.entry(&run.configuration).or_insert_with(|| {
-                    groups.push(Group::empty(run));
-                    groups.len() - 1
-                });
-                groups[at].runs.reserve_exact(counts[&facts]);
-                at
-            });
-            groups[at].runs.push(run);
-        }
-        groups.arrange_by(|one, other| one.configuration.cmp(&other.configuration));
-        let mut works: Vec<WorkloadRuns<'a>> = Vec::new();
-        for group in groups {
-            let title = group.configuration.work();
+        let mut groups: Vec<Group<'a>> = by_configuration.into_values().collect();
+        let compete = programs_compete(&groups, programs);
+        let title = compete.then(|| {
+            let names: BTreeSet<&str> = groups
+                .iter()
+                .map(|group| group.configuration.workload.as_str())
+                .collect();
+            crate::format::short_list(&names.into_iter().collect::<Vec<_>>(), 4)
+        });
+        let mut works: Vec<Work<'a>> = Vec::new();
+        for mut group in groups.drain(..) {
+            let title = title.clone().unwrap_or_else(|| group.configuration.work());
+            if compete {
+                group.name.clone_from(&group.configuration.workload);
+            }
             match works.iter_mut().find(|work| work.title == title) {
                 Some(work) => work.groups.push(group),
-                None => works.push(WorkloadRuns {
+                None => works.push(Work {
                     title,
                     groups: vec![group],
                 }),
@@ -113,21 +118,20 @@ impl<'a> Summary<'a> {
         for work in &mut works {
             work.groups.sort_by_cached_key(|group| {
                 let places: Vec<usize> = axes.iter().map(|axis| group.place(axis)).collect();
-                (places, group.configuration.collector.clone())
+                (places, group.name.clone())
             });
         }
-        let fixed = runs.first().map(|run| settings(run)).unwrap_or_default();
-        let fixed = fixed
-            .into_iter()
-            .filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name))
-            .collect();
-        let collectors: BTreeSet<&str> = each_facts(runs)
-            .map(|run| run.configuration.collector.as_str())
+        let fixed = runs.first().map(settings).unwrap_or_default().into_iter();
+        let fixed = fixed.filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name));
+        let names: BTreeSet<&String> = works
+            .iter()
+            .flat_map(|work| &work.groups)
+            .map(|group| &group.name)
             .collect();
         Summary {
+            fixed: fixed.collect(),
+            names: names.into_iter().cloned().collect(),
             axes,
-            fixed,
-            collectors: collectors.into_iter().collect(),
             works,
         }
     }
@@ -139,21 +143,23 @@ impl<'a> Summary<'a> {
 
     /// The workloads whose time depends on the collector. In an open loop the schedule of requests
     /// fixes the time.
-    pub(crate) fn timed_works(&self) -> impl Iterator<Item = &WorkloadRuns<'a>> {
+    pub(crate) fn timed_works(&self) -> impl Iterator<Item = &Work<'a>> {
         self.works.iter().filter(|work| !work.is_open_loop())
     }
 
     /// The figure that "fast" refers to: the run's own total time, or the wall clock where no run
     /// has it.
     pub(crate) fn time_metric(&self) -> &'static Metric {
-        let has_total = self
-            .groups()
-            .any(|group| group.spread(&metric::TOTAL_ELAPSED).is_some());
-        if has_total {
+        if self.has(&metric::TOTAL_ELAPSED) {
             &metric::TOTAL_ELAPSED
         } else {
             &metric::WALL
         }
+    }
+
+    /// Whether any good run has a figure.
+    pub(crate) fn has(&self, metric: &Metric) -> bool {
+        self.groups().any(|group| group.has(metric))
     }
 
     /// Whether a flag was swept.
@@ -161,21 +167,29 @@ impl<'a> Summary<'a> {
         self.axes.iter().any(|axis| axis.flag == flag)
     }
 
-    /// The place of a collector among all of them, which is its colour and shape in all charts.
-    pub(crate) fn style_of(&self, collector: &str) -> usize {
-        self.collectors.iter().position(|name| *name == collector).unwrap_or(0)
+    /// Whether all runs of a workload have one configuration: nothing is compared.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.works.iter().all(|work| work.groups.len() < 2)
     }
 
-    /// The swept flags that the group sets, `left_out` apart, e.g. `N=2 A=4m`; the collector comes
-    /// first if there are several.
-    pub(crate) fn setting(&self, group: &Group<'_>, left_out: &[&str]) -> String {
+    /// The place of a name among all of them, which is its colour and shape in all charts.
+    pub(crate) fn style_of(&self, name: &str) -> usize {
+        self.names.iter().position(|other| other == name).unwrap_or(0)
+    }
+
+    /// The name and the values of the axes but `left_out`, e.g. `copying A=1m`; the name only where
+    /// there are several.
+    pub(crate) fn label(&self, group: &Group<'_>, left_out: &[&str]) -> String {
         let mut words = Vec::new();
-        if self.collectors.len() > 1 {
-            words.push(group.configuration.collector.clone());
+        if self.names.len() > 1 {
+            words.push(group.name.clone());
         }
-        let flags = self.axes.iter().map(|axis| axis.flag.as_str());
-        let set = flags.filter(|flag| !left_out.contains(flag) && group.flag(flag) != UNSET);
-        words.extend(set.map(|flag| format!("{flag}={}", group.flag(flag))));
+        let axes = self.axes.iter().map(|axis| axis.flag.as_str());
+        let shown = axes.filter(|axis| !left_out.contains(axis) && group.flag(axis) != UNSET);
+        words.extend(shown.map(|axis| format!("{axis}={}", group.flag(axis))));
+        if words.is_empty() {
+            words.push(group.name.clone());
+        }
         words.join(" ")
     }
 
@@ -183,33 +197,50 @@ impl<'a> Summary<'a> {
     pub(crate) fn most_runs(&self) -> usize {
         self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
     }
-
-    /// The least number of runs that ended well, of the configurations that have any.
-    pub(crate) fn least_runs(&self) -> usize {
-        let counts = self.groups().map(|group| group.ok().count());
-        counts.filter(|count| *count > 0).min().unwrap_or(0)
-    }
 }
 
-/// The collectors that computed each checksum.
+/// Whether the runs are of several programs, each of which does a work that only its own name
+/// describes: the experiment compares the programs.
+fn programs_compete(groups: &[Group<'_>], programs: &[Program]) -> bool {
+    let mut ids = BTreeSet::new();
+    let named = groups.iter().all(|group| {
+        let Configuration { program, workload, .. } = &group.configuration;
+        let of_file = programs.iter().find(|one| Some(&one.id) == program.as_ref());
+        ids.insert(program);
+        of_file.is_some_and(|one| one.name == *workload)
+    });
+    named && ids.len() > 1 && groups.iter().all(|group| group.heap.is_none())
+}
+
+/// The checksums and the names that computed them.
 type Checksums<'r> = BTreeMap<&'r str, BTreeSet<&'r str>>;
 
-impl<'a> WorkloadRuns<'a> {
+impl<'a> Work<'a> {
     /// Whether requests start at given times, so that the length of a run says nothing.
     pub(crate) fn is_open_loop(&self) -> bool {
         let mut runs = self.groups.iter().flat_map(|group| &group.runs);
-        runs.any(|run| run.kind().rate_per_second.is_some())
+        runs.any(|run| {
+            run.latency
+                .as_ref()
+                .is_some_and(|latency| latency.rate_per_second.is_some())
+        })
     }
 
     /// The checksums and the collectors that computed them, when there is more than one checksum: a
-    /// collector, or the workload, is wrong. Runs with different arguments of a program may differ.
+    /// collector, or the workload, is wrong. Runs with different arguments may differ, and so may
+    /// programs.
     pub(crate) fn disagreement(&self) -> Option<Checksums<'_>> {
         let mut all: BTreeMap<_, Checksums<'_>> = BTreeMap::new();
         for group in &self.groups {
-            let found = all.entry(group.arguments()).or_default();
+            let Configuration { workload, settings, .. } = &group.configuration;
+            let arguments: Vec<_> = settings.iter().filter(|(name, _)| name.starts_with(ARGS)).collect();
+            let found = all.entry((workload, arguments)).or_default();
             for run in group.ok() {
-                if let Some(checksum) = run.checksum() {
-                    found.entry(checksum).or_default().insert(&run.configuration.collector);
+                if let Some(checksum) = run.checksum.as_deref() {
+                    found
+                        .entry(checksum)
+                        .or_default()
+                        .insert(&group.configuration.collector);
                 }
             }
         }
@@ -219,9 +250,16 @@ impl<'a> WorkloadRuns<'a> {
 
 impl<'a> Group<'a> {
     /// The configuration of a run, with no runs in it.
-    pub(crate) fn empty(run: &Shared) -> Group<'a> {
+    pub(crate) fn empty(run: &RunRecord) -> Group<'a> {
+        let configuration = run.configuration.clone();
+        let is_nameless = configuration.program.is_some() && configuration.collector == NO_RUNTIME;
         Group {
-            configuration: run.configuration.clone(),
+            name: if is_nameless {
+                configuration.workload.clone()
+            } else {
+                configuration.collector.clone()
+            },
+            configuration,
             heap: run.heap_multiple,
             heap_text: run.heap_multiple.map(|multiple| multiple.to_string()),
             runs: Vec::new(),
@@ -229,15 +267,15 @@ impl<'a> Group<'a> {
     }
 
     /// The runs that ended well.
-    pub(crate) fn ok(&self) -> impl Iterator<Item = &'a Run> {
-        self.runs.iter().copied().filter(|run| run.outcome().is_ok())
+    pub(crate) fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
+        self.runs.iter().copied().filter(|run| run.outcome.is_ok())
     }
 
     /// The runs that did not end well, counted by outcome.
     pub(crate) fn failures(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
-        for run in self.runs.iter().filter(|run| !run.outcome().is_ok()) {
-            *counts.entry(run.outcome().kind()).or_insert(0) += 1;
+        for run in self.runs.iter().filter(|run| !run.outcome.is_ok()) {
+            *counts.entry(run.outcome.kind()).or_insert(0) += 1;
         }
         counts
     }
@@ -248,14 +286,36 @@ impl<'a> Group<'a> {
         parts.join(", ")
     }
 
-    /// A figure over the runs that ended well; `None` when none of them has it.
-    pub(crate) fn spread(&self, metric: &Metric) -> Option<Spread> {
-        Spread::of(self.ok().filter_map(|run| metric.of(run)))
+    /// Why the configuration has no figure, in a word or two; of several reasons the first.
+    pub(crate) fn failure(&self) -> Option<&'static str> {
+        let kind = self.failures().into_keys().next()?;
+        Some(if kind == "timeout" && self.heap.is_some() {
+            "thrashing"
+        } else {
+            kind
+        })
     }
 
-    /// The same with the values of the runs.
-    pub(crate) fn sample(&self, metric: &Metric) -> Option<Sample> {
-        Sample::of(self.ok().filter_map(|run| metric.of(run)))
+    /// The values of a figure over the runs that ended well, each with its round.
+    pub(crate) fn values(&self, metric: &Metric) -> Vec<(u32, f64)> {
+        let value = |run: &RunRecord| Some((run.round, metric.of(run)?));
+        self.ok().filter_map(value).collect()
+    }
+
+    /// A figure over the runs that ended well; `None` when none of them has it.
+    pub(crate) fn spread(&self, metric: &Metric) -> Option<Spread> {
+        Spread::of(values_of(&self.values(metric)))
+    }
+
+    /// Whether any good run has a figure.
+    pub(crate) fn has(&self, metric: &Metric) -> bool {
+        self.ok().any(|run| metric.of(run).is_some())
+    }
+
+    /// Whether so many of its good runs were disturbed that their times mean little.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        let disturbed = self.ok().filter(|run| !disturbances(run).is_empty()).count();
+        disturbed as f64 > DISTURBED * self.ok().count() as f64
     }
 
     /// The value of a flag in this configuration, or [`UNSET`].
@@ -264,96 +324,72 @@ impl<'a> Group<'a> {
             return self.heap_text.as_deref().unwrap_or(UNSET);
         }
         let Configuration { flags, settings, .. } = &self.configuration;
-        flags
-            .get(name)
-            .or_else(|| settings.get(name))
-            .map_or(UNSET, String::as_str)
-    }
-
-    /// The arguments of a program that were swept, with their values.
-    fn arguments(&self) -> Vec<(&str, &str)> {
-        let settings = self.configuration.settings.iter();
-        let settings = settings.filter(|(name, _)| name.starts_with(ARGS));
-        settings.map(|(name, value)| (name.as_str(), value.as_str())).collect()
-    }
-
-    /// The collector and the axes' values, e.g. `copying A=1m n=0`.
-    pub(crate) fn label(&self, axes: &[Axis]) -> String {
-        let mut words = vec![self.configuration.collector.clone()];
-        words.extend(
-            axes.iter()
-                .map(|axis| format!("{}={}", axis.flag, self.flag(&axis.flag))),
-        );
-        words.join(" ")
-    }
-
-    /// The pauses in the measured phase of each run that ended well, sorted, in nanoseconds. A
-    /// pause is the time to stop the threads and to collect.
-    pub(crate) fn pauses_of_runs(&self) -> Vec<Vec<u64>> {
-        let with_statistics = self.ok().filter(|run| run.kind().has_phases.is_some());
-        with_statistics.map(|run| run.single_pauses().to_vec()).collect()
+        let value = flags.get(name).or_else(|| settings.get(name));
+        value.map_or(UNSET, String::as_str)
     }
 
     fn place(&self, axis: &Axis) -> usize {
-        axis.values
-            .iter()
-            .position(|value| value == self.flag(&axis.flag))
-            .unwrap_or(axis.values.len())
+        let place = axis.values.iter().position(|value| value == self.flag(&axis.flag));
+        place.unwrap_or(axis.values.len())
     }
 }
 
-/// The flags that limit the heap, each of another runtime: the multiple of the least heap stands in
-/// their place.
+/// The values without their rounds.
+pub(crate) fn values_of(rounds: &Rounds) -> impl Iterator<Item = f64> {
+    rounds.iter().map(|(_, value)| *value)
+}
+
+/// The checks that failed while a run was measured.
+pub(crate) fn disturbances(run: &RunRecord) -> &[String] {
+    let conditions = run.conditions.as_ref();
+    conditions
+        .and_then(|conditions| conditions.disturbances.as_deref())
+        .unwrap_or_default()
+}
+
+/// The flags that limit the heap, each of another runtime. The multiple of the least heap replaces
+/// them.
 const LIMITS: [&str; 3] = ["M", "Xmx", "address-space"];
 
-/// The flags and other settings of a run, with the multiple of the least heap in the place of its
-/// limit.
-fn settings(run: &Shared) -> BTreeMap<String, String> {
+/// The flags and other settings of a run, with the multiple of the least heap for its limit.
+fn settings(run: &RunRecord) -> BTreeMap<String, String> {
     let mut settings = run.configuration.flags.clone();
     settings.extend(run.configuration.settings.clone());
     if let Some(multiple) = run.heap_multiple {
-        LIMITS.iter().for_each(|limit| {
-            settings.remove(*limit);
-        });
+        settings.retain(|name, _| !LIMITS.contains(&name.as_str()));
         settings.insert(HEAP.to_owned(), multiple.to_string());
     }
     settings
 }
 
 /// The flags with more than one value: in the order of the sweep, then by name.
-pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r Run>, sweep: &[Axis]) -> Vec<Axis> {
-    let mut seen: HashSet<*const Shared> = HashSet::new();
-    let different = runs
-        .into_iter()
-        .filter(|run| seen.insert(Arc::as_ptr(&run.facts.shared)));
-    let all: Vec<BTreeMap<String, String>> = different.map(|run| settings(run)).collect();
+pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r RunRecord>, sweep: &[Axis]) -> Vec<Axis> {
+    let all: BTreeSet<BTreeMap<String, String>> = runs.into_iter().map(settings).collect();
     let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<Axis> = Vec::new();
     for name in names {
         let value_of = |flags: &BTreeMap<String, String>| flags.get(name).cloned().unwrap_or_else(|| UNSET.to_owned());
         let values: BTreeSet<String> = all.iter().map(value_of).collect();
-        if values.len() > 1 {
-            let swept = sweep.iter().find(|axis| axis.flag == *name);
-            let place = |value: &String| {
-                let at = swept.and_then(|axis| axis.values.iter().position(|v| v == value));
-                (read_number(value), at)
-            };
-            let mut values: Vec<String> = values.into_iter().collect();
-            let all_numbers = values.iter().all(|v| read_number(v).is_some());
-            values.arrange_by(|a, b| {
-                let ((na, pa), (nb, pb)) = (place(a), place(b));
-                if all_numbers {
-                    na.partial_cmp(&nb).expect("sizes are not NaN")
-                } else {
-                    pa.cmp(&pb)
-                }
-            });
-            axes.push(Axis {
-                flag: name.clone(),
-                values,
-            });
+        if values.len() < 2 {
+            continue;
         }
+        let mut values: Vec<String> = values.into_iter().collect();
+        if values.iter().all(|value| read_number(value).is_some()) {
+            let number = |value: &String| read_number(value).unwrap_or(f64::INFINITY);
+            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        } else if let Some(swept) = sweep.iter().find(|axis| axis.flag == *name) {
+            values.sort_by_key(|value| swept.values.iter().position(|other| other == value));
+        }
+        axes.push(Axis {
+            flag: name.clone(),
+            values,
+        });
     }
-    axes.arrange_by_key(|axis| sweep.iter().position(|s| s.flag == axis.flag).unwrap_or(sweep.len()));
+    axes.sort_by_key(|axis| {
+        sweep
+            .iter()
+            .position(|swept| swept.flag == axis.flag)
+            .unwrap_or(sweep.len())
+    });
     axes
 }

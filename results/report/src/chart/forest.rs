@@ -5,6 +5,7 @@ use super::line::fit;
 use super::scale::{Scale, linear_ticks};
 use super::style::{colour, escape, hollow_mark, mark};
 use crate::format::{self, shortened};
+use serde::Serialize;
 use std::fmt::Write;
 
 const WIDTH: f64 = 470.0;
@@ -20,7 +21,7 @@ const LETTERS: usize = 25;
 const CUT: f64 = 1.5;
 
 /// A chart with a row for each setting.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Forest {
     /// The title above the chart.
     pub(crate) title: String,
@@ -29,7 +30,7 @@ pub(crate) struct Forest {
 }
 
 /// A row of a [`Forest`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct ForestRow {
     /// The colour and shape, as in other charts.
     pub(crate) style: usize,
@@ -53,14 +54,14 @@ impl Forest {
             .map(|row| format!("{}: {}", row.label, row.text))
             .collect();
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{figures}</desc>"#,
+            r#"<svg class="chart" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"><title>{title}</title><desc>{figures}</desc>"#,
             title = escape(&self.title),
             figures = escape(&figures.join("; ")),
         );
         for (line, text) in fit(&self.title, WIDTH - 8.0).iter().enumerate() {
             let _ = write!(
                 svg,
-                r#"<text x="4" y="{}" font-size="12.5" font-weight="600" fill="currentColor">{}</text>"#,
+                r#"<text x="4" y="{}" class="title">{}</text>"#,
                 14 + 15 * line,
                 escape(text)
             );
@@ -78,16 +79,13 @@ impl Forest {
             let at = x.at(tick);
             let _ = write!(
                 svg,
-                r#"<line x1="{at:.1}" x2="{at:.1}" y1="{TOP}" y2="{base}" stroke="currentColor" stroke-opacity="0.13"/><text x="{at:.1}" y="{down}" text-anchor="middle" fill="currentColor" fill-opacity="0.8">{label}×</text>"#,
+                r#"<path class="grid" d="M{at:.1} {TOP}V{base}"/><text x="{at:.1}" y="{down}" class="mid">{label}×</text>"#,
                 down = base + 15.0,
                 label = escape(&format::number(tick)),
             );
         }
         let one = x.at(1.0);
-        let _ = write!(
-            svg,
-            r#"<line x1="{one:.1}" x2="{one:.1}" y1="{TOP}" y2="{base}" stroke="currentColor" stroke-opacity="0.55"/>"#
-        );
+        let _ = write!(svg, r#"<path class="axis" d="M{one:.1} {TOP}V{base}"/>"#);
         for (index, row) in self.rows.iter().enumerate() {
             row.draw(&mut svg, &x, end, TOP + ROW * (index as f64 + 0.5));
         }
@@ -101,10 +99,11 @@ impl ForestRow {
         let down = middle + 3.8;
         let _ = write!(
             svg,
-            r#"<text x="{left}" y="{down:.1}" text-anchor="end" fill="currentColor">{label}</text>"#,
+            r#"<text x="{left}" y="{down:.1}" class="end">{label}</text>"#,
             left = LEFT - 8.0,
             label = escape(&shortened(&self.label, LETTERS)),
         );
+        let _ = write!(svg, r#"<g style="--c:{}">"#, colour(self.style));
         if let Some((value, None)) = self.value {
             // Its text says why there is no interval.
             svg.push_str(&hollow_mark(self.style, x.at(value), middle));
@@ -118,16 +117,15 @@ impl ForestRow {
             };
             let _ = write!(
                 svg,
-                r#"<path d="M{low:.1} {middle:.1}H{high:.1}{arrow}" style="stroke:{colour}" stroke-width="1.6" fill="none"/>{mark}"#,
-                colour = colour(self.style),
+                r#"<path class="bar" d="M{low:.1} {middle:.1}H{high:.1}{arrow}"/>{mark}"#,
                 mark = mark(self.style, x.at(value), middle),
             );
         }
         let _ = write!(
             svg,
-            r#"<text x="{right}" y="{down:.1}" fill="currentColor" font-size="10.5">{text}</text>"#,
+            r#"</g><text x="{right}" y="{down:.1}">{text}</text>"#,
             right = RIGHT + 8.0,
-            text = escape(&self.text.replace(" for an interval", "")),
+            text = escape(&self.text),
         );
     }
 }
@@ -165,11 +163,7 @@ mod tests {
             svg.contains("<desc>one: 1.00×; &lt;two&gt;: 1.50×; three: fails on 1 of 2</desc>"),
             "{svg}"
         );
-        assert_eq!(
-            svg.matches("stroke-width=\"1.6\"").count(),
-            2,
-            "a failure has no mark: {svg}"
-        );
+        assert_eq!(svg.matches("class=\"bar\"").count(), 2, "a failure has no mark: {svg}");
         assert!(!svg.contains("NaN") && Forest::default().svg().ends_with("</svg>"));
     }
 }

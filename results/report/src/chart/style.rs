@@ -11,25 +11,30 @@ pub(super) const COLOURS: [&str; 7] = [
 
 /// The mark of a style at a point: circle, square, triangle or diamond.
 pub(super) fn mark(style: usize, x: f64, y: f64) -> String {
-    painted(style, x, y, &format!("fill:{}", colour(style)))
+    painted(style, x, y, "m")
 }
 
 /// The outline of a mark, for an estimate of which no interval is known.
 pub(super) fn hollow_mark(style: usize, x: f64, y: f64) -> String {
-    let paint = format!("fill:none;stroke:{};stroke-width:1.5px", colour(style));
-    painted(style, x, y, &paint)
+    painted(style, x, y, "m hollow")
 }
 
-fn painted(style: usize, x: f64, y: f64, paint: &str) -> String {
+/// The cross of a missing value.
+pub(super) fn cross(x: f64, y: f64) -> String {
+    let (l, r, t, b) = (x - 3.5, x + 3.5, y - 3.5, y + 3.5);
+    format!(r#"<path class="cross" d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}"/>"#)
+}
+
+fn painted(style: usize, x: f64, y: f64, class: &str) -> String {
     let polygon = |corners: [(f64, f64); 4]| {
         let corners: Vec<String> = corners
             .iter()
             .map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy))
             .collect();
-        format!(r#"<polygon points="{}" style="{paint}"/>"#, corners.join(" "))
+        format!(r#"<polygon points="{}" class="{class}"/>"#, corners.join(" "))
     };
     match style % 4 {
-        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" style="{paint}"/>"#),
+        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" class="{class}"/>"#),
         1 => polygon([(-3.1, -3.1), (3.1, -3.1), (3.1, 3.1), (-3.1, 3.1)]),
         2 => polygon([(0.0, -4.2), (4.0, 3.0), (-4.0, 3.0), (0.0, -4.2)]),
         _ => polygon([(0.0, -4.4), (4.4, 0.0), (0.0, 4.4), (-4.4, 0.0)]),
@@ -39,7 +44,7 @@ fn painted(style: usize, x: f64, y: f64, paint: &str) -> String {
 /// A style in a legend: a short line with its mark.
 pub(crate) fn swatch(style: usize) -> String {
     format!(
-        r#"<svg class="swatch" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 26 12" width="26" height="12" aria-hidden="true"><line x1="1" x2="25" y1="6" y2="6" style="stroke:{}" stroke-width="1.8"{}/>{}</svg>"#,
+        r#"<svg class="swatch" viewBox="0 0 26 12" width="26" height="12" aria-hidden="true" style="--c:{}"><path class="line" d="M1 6H25"{}/>{}</svg>"#,
         colour(style),
         dashes(style),
         mark(style, 13.0, 6.0)

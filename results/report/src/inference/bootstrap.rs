@@ -1,16 +1,14 @@
-//! Intervals by resamples: for medians, percentiles and other figures without a formula.
+//! Intervals of percentiles of pooled events, by resamples of whole runs.
 //!
-//! A resample draws whole runs with replacement. The events of a run stay together:
-//! collections of one run depend on each other, and resampling them as well would count the same
-//! variation twice (Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section
-//! 3.8). Configurations and workloads are fixed; each is resampled by itself.
+//! A resample draws whole runs with replacement. The events of a run stay together: collections of
+//! one run depend on each other, and resampling them as well would count the same variation twice
+//! (Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8).
 //!
 //! The plain interval between the 2.5 % and the 97.5 % quantile of the resamples is too narrow for
 //! few runs: the spread of resamples is that of a sample with n instead of n - 1, and it knows
 //! nothing of Student's t. [`ends`] therefore takes quantiles further out, at the probability below
 //! -√(n/(n-1)) t of a normal distribution: the *expanded percentile interval* of Hesterberg, "What
-//! teachers should know about the bootstrap" (2015), section 5.2. `docs/statistics.md` has the
-//! measured coverage of both.
+//! teachers should know about the bootstrap" (2015), section 5.2.
 //!
 //! Resamples are drawn by a generator with a fixed seed, so that a report of the same runs has the
 //! same figures.
@@ -24,19 +22,11 @@ use rand_pcg::rand_core::Rng;
 /// The number of resamples.
 pub(crate) const RESAMPLES: usize = 10_000;
 
-/// With fewer runs, less than 90 of 100 intervals of a median would contain it.
-pub const RUNS_FOR_MEDIAN: usize = 5;
-
 /// The number of runs below which fewer than 90 of 100 intervals of a percentile of pooled events
 /// would contain it. Few runs say little about the rare events of a tail.
 pub fn runs_for_percentile(percent: f64) -> usize {
     if percent > 50.0 { 9 } else { 5 }
 }
-
-/// From this number of runs of a configuration on, the figures of resamples are drawn from their
-/// distribution: that of a mean is normal, and that of a median has a formula. Then the time for an
-/// interval does not grow with the runs.
-pub(crate) const MANY: usize = 1000;
 
 /// The seed of all resamples.
 const SEED: u128 = 0x0067_636c_6162;
@@ -58,13 +48,6 @@ impl Resampler {
         }
     }
 
-    /// A standard normal number (Box and Muller).
-    pub(crate) fn normal(&mut self) -> f64 {
-        let mut uniform = || (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * uniform()).cos()
-    }
-
     /// Fills `drawn` with indexes below `n`. One in 2^32 is more likely than another, which
     /// no interval shows.
     pub(crate) fn draw(&mut self, n: usize, drawn: &mut [usize]) {
@@ -78,68 +61,15 @@ impl Resampler {
     }
 }
 
-/// The 95 % interval between the expanded percentiles of the figures of resamples, for samples of
-/// `n` runs with these degrees of freedom.
-pub(crate) fn ends(figures: Vec<f64>, n: usize, degrees_of_freedom: f64) -> Interval {
+/// The 95 % interval between the expanded percentiles of the figures of resamples of `n` runs.
+pub(crate) fn ends(mut figures: Vec<f64>, n: usize) -> Interval {
     let wider = (n as f64 / (n as f64 - 1.0)).sqrt();
-    between(figures, normal_below(-wider * quantile_975(degrees_of_freedom)))
-}
-
-/// The interval between two quantiles of figures: with this probability below, and as much above.
-pub(crate) fn between(mut figures: Vec<f64>, below: f64) -> Interval {
+    let below = normal_below(-wider * quantile_975((n - 1) as f64));
     figures.sort_by(f64::total_cmp);
     Interval {
         low: quantile(&figures, below),
         high: quantile(&figures, 1.0 - below),
     }
-}
-
-/// The 95 % interval of the median of the runs; `None` with fewer than [`RUNS_FOR_MEDIAN`]. Its
-/// ends lie between values of the sample, so it covers a little more or less by the number of runs.
-pub fn interval_of_median(sorted: &[f64]) -> Option<Interval> {
-    (sorted.len() >= RUNS_FOR_MEDIAN).then(|| of_medians(sorted, RESAMPLES))
-}
-
-/// [`interval_of_median`] with a number of resamples, for any number of runs.
-pub(crate) fn of_medians(sorted: &[f64], resamples: usize) -> Interval {
-    let n = sorted.len();
-    if n >= MANY {
-        return of_many(sorted);
-    }
-    ends(medians(sorted, resamples), n, (n - 1) as f64)
-}
-
-/// The same of many runs. A resample has its median at the place of the sorted runs below which
-/// half of its draws lie. That place is normal around n/2, with the deviation √n/2.
-fn of_many(sorted: &[f64]) -> Interval {
-    let n = sorted.len() as f64;
-    let away = (n / (n - 1.0)).sqrt() * quantile_975(n - 1.0) / 2.0 / n.sqrt();
-    Interval {
-        low: quantile(sorted, 0.5 - away),
-        high: quantile(sorted, 0.5 + away),
-    }
-}
-
-/// The medians of resamples of sorted values.
-fn medians(sorted: &[f64], resamples: usize) -> Vec<f64> {
-    let n = sorted.len();
-    let mut resampler = Resampler::new();
-    let (mut drawn, mut counts) = (vec![0; n], vec![0usize; n]);
-    let mut median = || {
-        resampler.draw(n, &mut drawn);
-        counts.fill(0);
-        drawn.iter().for_each(|&index| counts[index] += 1);
-        let at = |rank: usize| {
-            let mut seen = 0;
-            let found = counts.iter().position(|count| {
-                seen += count;
-                seen > rank
-            });
-            sorted[found.unwrap_or(n - 1)]
-        };
-        f64::midpoint(at((n - 1) / 2), at(n / 2))
-    };
-    (0..resamples).map(|_| median()).collect()
 }
 
 /// The 95 % intervals of percentiles (nearest rank) of the pooled events of several runs, such as
@@ -155,7 +85,7 @@ pub fn interval_of_percentile(runs: &[Vec<u64>], percents: &[f64]) -> Vec<Option
         let percents: Vec<f64> = known.iter().map(|&at| percents[at]).collect();
         let of_resamples = percentiles(runs, &percents, RESAMPLES);
         for (at, figures) in known.into_iter().zip(of_resamples) {
-            intervals[at] = Some(ends(figures, runs.len(), (runs.len() - 1) as f64));
+            intervals[at] = Some(ends(figures, runs.len()));
         }
     }
     intervals
@@ -270,39 +200,8 @@ mod tests {
     use super::*;
     use crate::inference::order::nearest_rank;
 
-    /// The formula for many runs has the ends of the interval of resamples, whose own noise is a
-    /// few places.
-    #[test]
-    fn the_interval_of_many_runs_is_that_of_resamples() {
-        let sorted: Vec<f64> = (0..2001).map(f64::from).collect();
-        let resampled = ends(medians(&sorted, RESAMPLES), 2001, 2000.0);
-        let found = interval_of_median(&sorted).expect("many runs");
-        assert!((found.low - resampled.low).abs() < 4.0, "{found:?} {resampled:?}");
-        assert!((found.high - resampled.high).abs() < 4.0, "{found:?} {resampled:?}");
-        assert!(
-            (found.low + found.high - 2000.0).abs() < 1e-6 && found.low < 960.0,
-            "{found:?}"
-        );
-    }
-
-    /// The distribution of the median of a resample of five values follows from a binomial
-    /// distribution: it is the least value with probability 0.0579, and one of the two least with
-    /// 0.3174.
-    #[test]
-    fn medians_of_resamples_have_their_known_distribution() {
-        let found = medians(&[1.0, 2.0, 3.0, 4.0, 5.0], RESAMPLES);
-        let share = |most: f64| found.iter().filter(|median| **median <= most).count() as f64 / found.len() as f64;
-        assert!((share(1.0) - 0.057_92).abs() < 0.008, "{}", share(1.0));
-        assert!((share(2.0) - 0.317_44).abs() < 0.015, "{}", share(2.0));
-        let even = medians(&[1.0, 2.0], 200);
-        assert!(even.iter().all(|median| [1.0, 1.5, 2.0].contains(median)) && even.contains(&1.5));
-    }
-
     #[test]
     fn few_runs_have_no_interval() {
-        assert_eq!(interval_of_median(&[1.0, 2.0, 3.0, 4.0]), None);
-        let ci = interval_of_median(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five runs");
-        assert_eq!((ci.low, ci.high), (1.0, 5.0));
         assert_eq!(interval_of_percentile(&vec![vec![1, 2]; 4], &[50.0]), [None]);
         assert_eq!(interval_of_percentile(&vec![Vec::new(); 9], &[50.0]), [None]);
     }
@@ -348,11 +247,5 @@ mod tests {
         let runs: Vec<Vec<u64>> = (1..=8).map(|run| vec![run * 100; 500]).collect();
         let ci = interval_of_percentile(&runs, &[50.0])[0].expect("eight runs");
         assert!(ci.low <= 200.0 && ci.high >= 700.0, "{ci:?}");
-    }
-
-    #[test]
-    fn equal_seeds_draw_equal_resamples() {
-        let values: Vec<f64> = (0..20).map(f64::from).collect();
-        assert_eq!(medians(&values, 100), medians(&values, 100));
     }
 }

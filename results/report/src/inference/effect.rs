@@ -84,7 +84,7 @@ pub enum Advice {
 }
 
 /// More runs than this are no advice: a longer program or a quieter machine helps sooner.
-pub const MOST_RUNS: usize = 60;
+const MOST_RUNS: usize = 60;
 
 /// An interval whose ends differ by more than this factor says nothing about the size of an effect.
 const TOO_NOISY: f64 = 2.0;

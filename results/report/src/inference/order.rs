@@ -8,7 +8,7 @@
 ///
 /// # Panics
 /// When there are no values.
-pub fn quantile(sorted: &[f64], p: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let position = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = sorted[position.floor() as usize];
     let above = sorted[position.ceil() as usize];

@@ -1,17 +1,19 @@
-//! A figure over the runs of one configuration: its values, their description, and the interval of
-//! its mean.
+//! The description of a figure over the runs of one configuration.
+//!
+//! A single sample has no interval: with noise that has a heavy tail or two modes, the usual
+//! interval of a mean contains the mean in 55 to 85 of 100 cases. Effects between two samples
+//! ([`crate::inference::Effect`]) hold, as both have the same noise.
 
-use crate::inference::distributions::quantile_975;
-use crate::inference::order::quantile;
+use serde::Serialize;
 
 /// With fewer runs there is no interval: that of two runs would span a hundred deviations.
 pub const RUNS_FOR_INTERVAL: usize = 3;
 
-/// Greater values are no figures of a run: their squares are no numbers.
+/// Larger values would overflow when squared.
 const MOST: f64 = 1e150;
 
 /// A closed interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,
@@ -26,94 +28,61 @@ impl Interval {
     }
 }
 
-/// One figure of one configuration: the values of its runs with their description.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    /// The values, sorted.
-    pub values: Vec<f64>,
-    /// The centre and the spread of the values.
-    pub spread: Spread,
-}
-
-impl Sample {
-    /// The values among these that are numbers (below 1e150); `None` when there are none.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Sample> {
-        let values = values.into_iter();
-        // Of millions of values, a vector that grows would take twice the room.
-        let mut sorted: Vec<f64> = Vec::with_capacity(values.size_hint().1.unwrap_or(0));
-        sorted.extend(values.filter(|v| v.abs() < MOST));
-        sorted.sort_by(f64::total_cmp);
-        let spread = Spread::of_sorted(&sorted)?;
-        Some(Sample { values: sorted, spread })
-    }
-}
-
 /// The description of a sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// Number of runs that have the figure.
     pub n: usize,
-    /// The arithmetic mean.
-    pub mean: f64,
-    /// The standard deviation of the runs, with n-1; absent for one run.
-    pub deviation: Option<f64>,
-    /// The median value.
-    pub median: f64,
+    /// The centre: the geometric mean, or the arithmetic one if a value is 0, which has no
+    /// logarithm.
+    pub center: f64,
     /// The least value.
     pub min: f64,
     /// The greatest value.
     pub max: f64,
-    /// The lower quartile (type 7).
-    pub q1: f64,
-    /// The upper quartile (type 7).
-    pub q3: f64,
-    /// The 95 % interval of the mean by Student's t on logarithms, so that no end is negative;
-    /// absent for fewer than [`RUNS_FOR_INTERVAL`] runs.
-    pub ci95: Option<Interval>,
 }
 
 impl Spread {
     /// Describes the values among these that are numbers (below 1e150); `None` when there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
-        Some(Sample::of(values)?.spread)
-    }
-
-    fn of_sorted(sorted: &[f64]) -> Option<Spread> {
-        let (&min, &max) = (sorted.first()?, sorted.last()?);
-        let n = sorted.len();
-        let mean = sorted.iter().sum::<f64>() / n as f64;
-        let deviation = (n > 1).then(|| {
-            let squares: f64 = sorted.iter().map(|v| (v - mean).powi(2)).sum();
-            (squares / (n - 1) as f64).sqrt()
-        });
-        let ci95 = deviation
-            .filter(|_| n >= RUNS_FOR_INTERVAL)
-            .and_then(|s| interval_of_mean(mean, s, n));
-        Some(Spread {
-            n,
-            mean,
-            deviation,
-            median: quantile(sorted, 0.5),
-            min,
-            max,
-            q1: quantile(sorted, 0.25),
-            q3: quantile(sorted, 0.75),
-            ci95,
-        })
+        let (mut n, mut sum, mut logs) = (0, 0.0, 0.0);
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.into_iter().filter(|value| value.abs() < MOST) {
+            n += 1;
+            sum += value;
+            logs += value.ln();
+            (min, max) = (min.min(value), max.max(value));
+        }
+        let center = if min == max {
+            min
+        } else if min > 0.0 {
+            (logs / n as f64).exp()
+        } else {
+            sum / n as f64
+        };
+        (n > 0).then_some(Spread { n, center, min, max })
     }
 }
 
-/// The 95 % interval of a mean from the standard deviation of `n` values.
-///
-/// No figure of a run is negative, and times are skewed to the right. So the interval is that of
-/// the mean's logarithm, whose standard error is s / (Y √n) (delta method): Y · exp(∓ t s / (Y
-/// √n)). A mean of 0 has the interval from 0 to 0. `None` if an end is no number.
-fn interval_of_mean(mean: f64, deviation: f64, n: usize) -> Option<Interval> {
-    let relative = if deviation == 0.0 { 0.0 } else { deviation / mean };
-    let factor = (quantile_975((n - 1) as f64) * relative / (n as f64).sqrt()).exp();
-    let interval = Interval {
-        low: mean / factor,
-        high: mean * factor,
-    };
-    (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_centre_is_the_geometric_mean() {
+        let spread = Spread::of([8.0, 1.0, f64::NAN, 1.0]).expect("values");
+        assert_eq!((spread.n, spread.min, spread.max), (3, 1.0, 8.0));
+        assert!((spread.center - 2.0).abs() < 1e-12);
+        assert_eq!(
+            Spread::of([0.0, 3.0]).expect("values").center,
+            1.5,
+            "0 has no logarithm"
+        );
+        assert_eq!(Spread::of([f64::INFINITY]), None);
+        assert_eq!(
+            Spread::of([0.1; 3]).expect("values").center,
+            0.1,
+            "equal values are not rounded"
+        );
+    }
 }

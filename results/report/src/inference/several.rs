@@ -10,7 +10,7 @@
 //! method is stricter than a laboratory needs: it asks that no finding at all be false.
 
 /// The expected share of findings that are chance, of those that remain.
-pub const FALSE_SHARE: f64 = 0.05;
+pub(crate) const FALSE_SHARE: f64 = 0.05;
 
 /// Says of each probability (of a deviation as large by chance) whether its finding remains when
 /// all of them are judged together.

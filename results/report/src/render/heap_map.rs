@@ -3,7 +3,7 @@
 //! The page has the maps as JSON, and three plain scripts: `model.js` decodes them, `draw.js`
 //! draws, and `control.js` moves the view, goes from map to map, and fills the tables.
 
-use super::html::{Page, STYLE};
+use super::html::Page;
 
 const OWN_STYLE: &str = include_str!("assets/heap_map/heap_map.css");
 const BODY: &str = include_str!("assets/heap_map/body.html");
@@ -28,28 +28,13 @@ pub struct HeapMapFacts<'a> {
 
 /// The maps as one HTML page.
 pub fn heap_map_page(facts: &HeapMapFacts<'_>) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let mut page = Page::default();
-    page.markup(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
-    );
-    page.text(version).markup("\">\n<title>").text(facts.title);
-    page.markup(": heap map</title>\n<style>\n")
-        .markup(STYLE)
-        .markup(OWN_STYLE);
-    page.markup("</style>\n</head>\n<body>\n<header>\n<div class=\"name\">map of the heap</div>\n");
+    let mut page = Page::begin(&format!("{}: heap map", facts.title), OWN_STYLE);
+    page.markup("<header>\n<div class=\"name\">map of the heap</div>\n");
     page.element("<h1>", facts.title, "</h1>\n");
     page.element("<div class=\"facts\">", facts.facts, "</div>\n</header>\n");
-    if !facts.cautions.is_empty() {
-        page.markup("<ul class=\"cautions\">");
-        for caution in facts.cautions {
-            page.element("<li>", caution, "</li>");
-        }
-        page.markup("</ul>\n");
-    }
+    page.cautions(facts.cautions);
     page.markup(BODY);
-    page.element("<footer>Written by gclab ", version, "</footer>\n");
+    page.element("<footer>Written by gclab ", env!("CARGO_PKG_VERSION"), "</footer>\n");
     page.markup("<script type=\"application/json\" id=\"maps\">")
         .svg(facts.data);
     page.markup("</script>\n<script>\n");

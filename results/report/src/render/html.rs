@@ -1,13 +1,14 @@
-//! A report as one HTML file that loads nothing from anywhere.
+//! A document as one HTML file that loads nothing from anywhere.
 //!
 //! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
-//! part of this program. The only other markup is that of charts, which escape their own text.
+//! part of this program. The only other markup is that of charts, which escape their own text. The
+//! page has the data of its charts and long tables as JSON, for its scripts.
 
-use super::terminal::tables_of;
-use crate::chart::{Stack, View, escape, swatch};
-use crate::document::{Part, Profile, Report, Section, Topic};
-use crate::folder::Results;
-use crate::sections::report;
+use crate::chart::{Chart, Stack, View, escape, swatch};
+use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
+use crate::format::{ABSENT, counted};
+use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The rules of all pages. The dark colours hold where the system or the reader chose them.
 pub(super) const STYLE: &str = concat!(
@@ -20,10 +21,10 @@ pub(super) const STYLE: &str = concat!(
 );
 pub(super) const SCRIPT: &str = include_str!("assets/page.js");
 
-/// Rules for reports alone.
+/// Rules for documents alone.
 const OWN_STYLE: &str = include_str!("assets/report/report.css");
 
-/// The scripts of reports, each of which uses those before it.
+/// The scripts of documents, each of which uses those before it.
 const OWN_SCRIPTS: [&str; 4] = [
     include_str!("assets/report/tables.js"),
     include_str!("assets/report/runs.js"),
@@ -31,42 +32,21 @@ const OWN_SCRIPTS: [&str; 4] = [
     include_str!("assets/report/view.js"),
 ];
 
-/// The most heap profiles that are drawn: each takes some twenty kilobytes.
-const MOST_PROFILES: usize = 60;
+/// A table with more rows is long: it has its first rows as markup, and all rows as data.
+const LONG: usize = 40;
 
-/// The report of these folders as one HTML file.
-pub fn html(dirs: &[Results]) -> String {
-    let reports: Vec<Report> = dirs.iter().map(report).collect();
-    page(&reports)
-}
+/// The rows of a long table that are markup.
+const FIRST: usize = 8;
 
-/// The report of these folders as one HTML file, and as tables for a terminal. The figures are made
-/// once for both, and intervals take most of the time.
-pub fn html_and_tables(dirs: &[Results]) -> (String, Vec<String>) {
-    let reports: Vec<Report> = dirs.iter().map(report).collect();
-    (page(&reports), reports.iter().map(tables_of).collect())
-}
-
-fn page(reports: &[Report]) -> String {
-    let names: Vec<&str> = reports.iter().map(|report| report.name.as_str()).collect();
-    let version = env!("CARGO_PKG_VERSION");
-    let mut page = Page::default();
-    page.markup(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
-    );
-    page.text(version).markup("\">\n<title>").text(&names.join(", "));
-    page.markup(": gclab report</title>\n<style>\n")
-        .markup(STYLE)
-        .markup(OWN_STYLE)
-        .markup("</style>\n</head>\n<body>\n");
-    for (number, report) in reports.iter().enumerate() {
-        page.report(report, number);
+/// The documents as one HTML file.
+pub fn html(documents: &[Document]) -> String {
+    let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();
+    let mut page = Page::begin(&format!("{}: gclab", names.join(", ")), OWN_STYLE);
+    for (number, document) in documents.iter().enumerate() {
+        page.document(document, number);
     }
-    page.markup("<footer>Written by gclab ").text(version);
-    page.markup(
-        " from plan.json, runs.jsonl and the event logs; all figures follow from these files.</footer>\n<script>\n",
-    );
+    page.markup("<footer>Written by gclab ").text(env!("CARGO_PKG_VERSION"));
+    page.markup("; all figures follow from plan.json, runs.jsonl and the event logs.</footer>\n<script>\n");
     page.markup(SCRIPT);
     for script in OWN_SCRIPTS {
         page.markup(script);
@@ -80,6 +60,21 @@ fn page(reports: &[Report]) -> String {
 pub(super) struct Page(pub(super) String);
 
 impl Page {
+    /// The beginning of a page, up to its body; `style` has rules for this kind of page.
+    pub(super) fn begin(title: &str, style: &'static str) -> Page {
+        let mut page = Page::default();
+        page.markup(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
+        );
+        page.text(env!("CARGO_PKG_VERSION")).markup("\">\n<title>").text(title);
+        page.markup("</title>\n<style>\n")
+            .markup(STYLE)
+            .markup(style)
+            .markup("</style>\n</head>\n<body>\n");
+        page
+    }
+
     /// Appends markup.
     pub(super) fn markup(&mut self, markup: &'static str) -> &mut Page {
         self.0.push_str(markup);
@@ -92,7 +87,8 @@ impl Page {
         self
     }
 
-    /// Appends a chart or a swatch, which is SVG that escapes its own text.
+    /// Appends a chart or a swatch, which is SVG that escapes its own text, or data that are free of
+    /// markup.
     pub(super) fn svg(&mut self, svg: &str) -> &mut Page {
         self.0.push_str(svg);
         self
@@ -103,114 +99,114 @@ impl Page {
         self.markup(open).text(text).markup(close)
     }
 
-    /// The report of a folder. Its sections have ids, which differ from report to report.
-    fn report(&mut self, report: &Report, number: usize) {
+    /// Appends a list of cautions, which a reader has to open; nothing without any.
+    pub(super) fn cautions(&mut self, cautions: &[String]) {
+        let Some(first) = cautions.first() else { return };
+        let more = match cautions.len() {
+            1 => String::new(),
+            n => format!(" ({} more)", n - 1),
+        };
+        self.element(
+            "<details class=\"cautions\"><summary>",
+            &format!("{first}{more}"),
+            "</summary><ul>",
+        );
+        for caution in cautions {
+            self.element("<li>", caution, "</li>");
+        }
+        self.markup("</ul></details>\n");
+    }
+
+    /// Data for the page's scripts. They hold no markup: `<` is escaped.
+    pub(super) fn data(&mut self, json: &Value) -> &mut Page {
+        self.markup("<script type=\"application/json\">");
+        self.svg(&json.to_string().replace('<', "\\u003c")).markup("</script>")
+    }
+
+    /// A document. Its sections have ids, which differ from document to document.
+    fn document(&mut self, document: &Document, number: usize) {
         let id = |title: &str| match number {
             0 => slug(title),
             number => format!("{}-{}", slug(title), number + 1),
         };
         self.element("\n<article id=\"", &id("report"), "\">\n<header>\n");
-        self.element("<div class=\"name\">gclab experiment: ", &report.name, "</div>\n");
-        let title = report.question.as_ref().unwrap_or(&report.name);
-        self.element("<h1>", title, "</h1>\n");
-        let mut facts = report.facts.join(" · ");
-        if !report.fixed.is_empty() {
-            let fixed: Vec<String> = report
-                .fixed
-                .iter()
-                .map(|(name, value)| format!("{name} = {value}"))
-                .collect();
-            facts.push_str(&format!(" · in every run: {}", fixed.join(", ")));
+        let headline = document.answer.first().map_or(document.name.as_str(), String::as_str);
+        self.element("<h1 class=\"headline\">", headline, "</h1>\n");
+        if let Some(question) = &document.question {
+            self.element("<div class=\"question\">", question, "</div>\n");
         }
-        self.element("<div class=\"facts\">", &facts, "</div>\n</header>\n");
-        if !report.cautions.is_empty() {
-            self.markup("<ul class=\"cautions\">");
-            for caution in &report.cautions {
-                self.element("<li>", caution, "</li>");
-            }
-            self.markup("</ul>\n");
+        let facts: Vec<String> = std::iter::once(&document.name)
+            .chain(&document.facts)
+            .cloned()
+            .collect();
+        self.element("<div class=\"facts\">", &facts.join(" · "), "</div>\n</header>\n");
+        self.answer(document);
+        self.cautions(&document.cautions);
+        self.markup("<nav aria-label=\"Contents\">");
+        for section in &document.sections {
+            self.element("<a href=\"#", &id(section.title), "\">")
+                .element("", section.title, "</a> ");
         }
-        let others: Vec<&Section> = report.sections.iter().filter(|section| is_on_page(section)).collect();
-        self.contents(
-            std::iter::once("Answer").chain(others.iter().map(|section| section.topic.title())),
-            id,
-        );
-        self.heading(&id("Answer"), "Answer");
-        let answers: Vec<&Section> = report.answers().collect();
-        for section in &answers {
-            if answers.len() > 1 {
-                self.element("<h3 id=\"", &id(section.topic.title()), "\">").element(
-                    "",
-                    section.topic.title(),
-                    "</h3>\n",
-                );
-            }
-            for (index, line) in section.text.iter().enumerate() {
-                let open = if index == 0 { "<p class=\"headline\">" } else { "<p>" };
-                self.element(open, line, "</p>\n");
-            }
-            self.parts(&section.parts);
-        }
-        self.markup("</section>\n");
-        for section in others {
-            self.heading(&id(section.topic.title()), section.topic.title());
-            section.text.iter().for_each(|line| {
-                self.element("<p class=\"note\">", line, "</p>\n");
+        self.markup("</nav>\n");
+        for section in &document.sections {
+            let is_open = matches!(section.place, Place::Answer | Place::Table);
+            self.element(
+                if is_open {
+                    "\n<section id=\""
+                } else {
+                    "\n<section class=\"folded\" id=\""
+                },
+                &id(section.title),
+                "\">",
+            );
+            match is_open {
+                true => self.element("<h2>", section.title, "</h2>\n"),
+                false => self.element("<details><summary><h2>", section.title, "</h2></summary>\n"),
+            };
+            self.parts(
+                section
+                    .parts
+                    .iter()
+                    .filter(|part| first_chart(document).is_none_or(|first| !is_part(part, first))),
+            );
+            self.markup(if is_open {
+                "</section>\n"
+            } else {
+                "</details></section>\n"
             });
-            match section.topic {
-                Topic::Profiles => self.profiles(&section.parts),
-                _ => self.parts(&section.parts),
-            }
-            self.markup("</section>\n");
         }
         self.markup("</article>\n");
     }
 
-    /// The beginning of a section.
-    fn heading(&mut self, id: &str, title: &str) {
-        self.element("\n<section id=\"", id, "\">\n<h2>")
-            .element("", title, "</h2>\n");
+    /// The other sentences of the answer, beside the chart that answers the question.
+    fn answer(&mut self, document: &Document) {
+        let first = first_chart(document);
+        if document.answer.len() < 2 && first.is_none() {
+            return;
+        }
+        self.markup("<section class=\"answer\">\n<div>");
+        for sentence in document.answer.iter().skip(1) {
+            self.element("<p>", sentence, "</p>\n");
+        }
+        self.markup("</div>\n");
+        if let Some((legend, charts)) = first {
+            self.markup("<div>");
+            self.parts(legend.into_iter().chain([charts]));
+            self.markup("</div>\n");
+        }
+        self.markup("</section>\n");
     }
 
-    /// Links to the sections.
-    fn contents<'t>(&mut self, titles: impl Iterator<Item = &'t str>, id: impl Fn(&str) -> String) {
-        self.markup("<nav aria-label=\"Contents\">");
-        for title in titles {
-            self.element("<a href=\"#", &id(title), "\">")
-                .element("", title, "</a> ");
-        }
-        self.markup("</nav>\n");
-    }
-
-    fn parts(&mut self, parts: &[Part]) {
-        parts.iter().for_each(|part| self.part(part));
-    }
-
-    /// The parts of the section on heap profiles, as far as they are drawn.
-    fn profiles(&mut self, parts: &[Part]) {
-        let mut seen = 0;
-        for part in parts {
-            let is_profile = matches!(part, Part::Profile(_));
-            seen += usize::from(is_profile);
-            if seen < MOST_PROFILES || seen == MOST_PROFILES && is_profile {
-                self.part(part);
-            }
-        }
-        if let Some(hidden @ 1..) = seen.checked_sub(MOST_PROFILES) {
-            let note = format!("{hidden} more profiles are not drawn; their files are in the folder.");
-            self.element("<p class=\"note\">", &note, "</p>\n");
-        }
+    fn parts<'p>(&mut self, parts: impl IntoIterator<Item = &'p Part>) {
+        parts.into_iter().for_each(|part| self.part(part));
     }
 
     fn part(&mut self, part: &Part) {
         match part {
             Part::Heading(text) => self.element("<h3>", text, "</h3>\n"),
-            Part::Subheading(text) => self.element("<h4>", text, "</h4>\n"),
             Part::Paragraph(text) => self.element("<p>", text, "</p>\n"),
             Part::Note(text) => self.element("<p class=\"note\">", text, "</p>\n"),
             Part::Code(text) => self.element("<pre>", text, "</pre>\n"),
-            // All cautions stand at the head of the page.
-            Part::Caution(_) => self,
             Part::Legend(styles) => {
                 self.markup("<div class=\"legend\">");
                 for (style, name) in styles {
@@ -221,26 +217,21 @@ impl Page {
             }
             Part::Charts(charts) => {
                 self.markup("<div class=\"charts\">");
-                for chart in charts {
+                charts.iter().for_each(|chart| {
                     self.svg(&chart.svg());
-                    if let Some(other) = chart.other_scale() {
-                        let other = other.svg().replacen("class=\"chart\"", "class=\"chart other\"", 1);
-                        self.markup("<template>").svg(&other).markup("</template>");
-                    }
-                }
-                self.markup("</div>\n")
+                });
+                self.data(&charts.iter().map(Chart::data).collect()).markup("</div>\n")
             }
             Part::Forest(forest) => {
                 self.markup("<div class=\"charts\">");
                 self.svg(&forest.svg()).markup("</div>\n")
             }
-            Part::Table(table) => self.any_table(table),
-            Part::Runs(runs) => self.runs(runs),
+            Part::Table(table) => self.table(table),
             Part::Facts(facts) => {
                 self.markup("<div class=\"wide\"><table class=\"facts-table\"><tbody>");
                 for (name, value) in facts {
-                    self.element("<tr><th scope=\"row\">", name, "</th>")
-                        .element("<td>", value, "</td></tr>");
+                    self.element("<tr><th scope=\"row\">", name, "</th>");
+                    self.element("<td>", value, "</td></tr>");
                 }
                 self.markup("</tbody></table></div>\n")
             }
@@ -249,25 +240,15 @@ impl Page {
                 self.parts(parts);
                 self.markup("</details>\n")
             }
-            Part::Profile(profile) => self.profile(profile),
+            Part::Profile(chart, peak) => {
+                self.markup("<div class=\"profile\">\n")
+                    .svg(&chart.svg())
+                    .markup("\n<div>\n");
+                self.table(peak);
+                self.views(chart);
+                self.markup("</div>\n</div>\n")
+            }
         };
-    }
-
-    fn profile(&mut self, profile: &Profile) -> &mut Page {
-        self.markup("<div class=\"profile\">\n");
-        match &profile.chart {
-            Some(chart) => self.svg(&chart.svg()),
-            None => self.element("<h4>", &profile.label, "</h4>"),
-        };
-        self.markup("\n<div>\n");
-        profile.peak.iter().for_each(|peak| self.table(peak));
-        self.element("<p class=\"note\">", &profile.notes, "");
-        if let Some(file) = &profile.file {
-            self.element("; the whole profile is in ", file, "");
-        }
-        self.markup("</p>\n");
-        profile.chart.iter().for_each(|chart| self.views(chart));
-        self.markup("</div>\n</div>\n")
     }
 
     /// The other views of a stack, which a reader has to open.
@@ -277,16 +258,180 @@ impl Page {
             self.svg(&chart.as_view(view).svg()).markup("</details>\n");
         }
     }
+
+    /// A table of any length. The table of all runs has its data in any case: they belong to the
+    /// marks of charts.
+    fn table(&mut self, table: &Table) -> &mut Page {
+        let is_long = table.look != Look::Answers && table.rows.len() > LONG || table.runs.is_some();
+        self.markup(match (is_long, table.runs.is_some()) {
+            (_, true) => "<div class=\"wide long runs\">",
+            (true, false) => "<div class=\"wide long\">",
+            (false, false) => "<div class=\"wide\">",
+        });
+        let first = if is_long { FIRST } else { table.rows.len() };
+        self.rows(table, first);
+        if is_long {
+            if table.rows.len() > first {
+                let note = format!(
+                    "These are the first {first} of {}. The others need scripts.",
+                    counted(table.rows.len(), "row")
+                );
+                self.element("<noscript><p class=\"note\">", &note, "</p></noscript>");
+            }
+            self.data(&table_data(table));
+        }
+        self.markup("</div>\n")
+    }
+
+    /// A table with its first rows.
+    fn rows(&mut self, table: &Table, first: usize) {
+        let is_answer = table.look == Look::Answers;
+        self.markup(if is_answer {
+            "<table class=\"answers\">\n<thead><tr>"
+        } else {
+            "<table class=\"sortable\">\n<thead><tr>"
+        });
+        let right = |column: &Column| column.figures && !is_answer;
+        for column in &table.columns {
+            self.markup(if right(column) {
+                "<th scope=\"col\" class=\"n\">"
+            } else {
+                "<th scope=\"col\">"
+            });
+            // A button can be reached and pressed by keyboard.
+            match is_answer {
+                true => self.element("", &column.title, "</th>"),
+                false => self.element("<button type=\"button\">", &column.title, "</button></th>"),
+            };
+        }
+        self.markup("</tr></thead>\n<tbody>\n");
+        for row in table.rows.iter().take(first) {
+            self.markup("<tr>");
+            for (column, cell) in table.columns.iter().zip(row) {
+                self.markup(if right(column) { "<td class=\"n\"" } else { "<td" });
+                // On a narrow page the cells stand below each other, each after its heading.
+                if is_answer {
+                    self.element(" data-label=\"", &column.title, "\"");
+                }
+                self.cell(cell);
+                self.markup("</td>");
+            }
+            self.markup("</tr>\n");
+        }
+        self.markup("</tbody></table>");
+    }
+
+    /// The rest of a `<td` tag, and the content of the cell.
+    fn cell(&mut self, cell: &Cell) {
+        if cell.tone == Tone::Failed {
+            self.markup(" data-failed");
+        }
+        if let Some(value) = cell.value {
+            self.element(" data-sort=\"", &value.to_string(), "\"");
+        }
+        self.markup(">");
+        if !cell.folded.is_empty() {
+            self.element("<details><summary>", &cell.text, "</summary>");
+            self.element("<pre>", &cell.folded, "</pre></details>");
+        } else if cell.tone == Tone::Strong {
+            self.element("<strong>", &cell.text, "</strong>");
+        } else {
+            self.text(&cell.text);
+        }
+        if !cell.more.is_empty() {
+            self.element("<small>", &cell.more, "</small>");
+        }
+    }
 }
 
-/// Whether a section has a place of its own on the page. The tables of workloads are one table
-/// there.
-fn is_on_page(section: &Section) -> bool {
-    !section.topic.is_answer() && section.topic != Topic::Workloads
+/// The chart that answers the question, with its legend: the first one of the first answering
+/// section that has any.
+fn first_chart(document: &Document) -> Option<(Option<&Part>, &Part)> {
+    let answers = document
+        .sections
+        .iter()
+        .filter(|section| section.place == Place::Answer);
+    let find = |section: &'_ Section| {
+        section.parts.iter().position(|part| match part {
+            Part::Charts(charts) => matches!(&charts[..], [chart] if chart.wide),
+            Part::Forest(_) => true,
+            _ => false,
+        })
+    };
+    for section in answers {
+        if let Some(at) = find(section) {
+            let legend = at
+                .checked_sub(1)
+                .map(|at| &section.parts[at])
+                .filter(|part| matches!(part, Part::Legend(_)));
+            return Some((legend, &section.parts[at]));
+        }
+    }
+    None
+}
+
+/// Whether a part is the first chart or its legend.
+fn is_part(part: &Part, (legend, chart): (Option<&Part>, &Part)) -> bool {
+    std::ptr::eq(part, chart) || legend.is_some_and(|legend| std::ptr::eq(part, legend))
+}
+
+/// A table as compact data, from which the page's script makes rows. A column of plain numbers is
+/// one text, its values separated by blanks. Another column has each different cell once, and for
+/// each row the number of its cell: most columns have few different ones.
+fn table_data(table: &Table) -> Value {
+    let columns = table.columns.iter().enumerate().map(|(at, column)| {
+        let mut data = column_data(table.rows.iter().map(|row| &row[at]));
+        data["title"] = column.title.as_str().into();
+        data["right"] = column.figures.into();
+        data
+    });
+    let mut all = json!({ "rows": table.rows.len(), "columns": columns.collect::<Vec<_>>() });
+    if let Some(runs) = &table.runs {
+        let words = |of: fn(&(String, String)) -> &String| {
+            let cells: Vec<Cell> = runs.iter().map(|run| Cell::text(of(run))).collect();
+            column_data(cells.iter())
+        };
+        all["cells"] = words(|(cell, _)| cell);
+        all["commands"] = words(|(_, command)| command);
+    }
+    all
+}
+
+/// The cells of a column.
+fn column_data<'c>(all: impl Iterator<Item = &'c Cell> + Clone) -> Value {
+    let is_figure = |cell: &Cell| {
+        let number = cell.text == ABSENT || cell.text.parse::<f64>().is_ok_and(f64::is_finite);
+        number && cell.more.is_empty() && cell.folded.is_empty() && cell.tone == Tone::Plain
+    };
+    if all.clone().all(is_figure) {
+        let texts: Vec<&str> = all.map(|cell| cell.text.as_str()).collect();
+        return json!({ "figures": texts.join(" ") });
+    }
+    let mut places: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    let mut words: Vec<Value> = Vec::new();
+    let mut at: Vec<String> = Vec::new();
+    for cell in all {
+        let key = (cell.text.as_str(), cell.more.as_str(), cell.folded.as_str());
+        let place = *places.entry(key).or_insert_with(|| {
+            words.push(match (cell.value, cell.tone) {
+                (None, Tone::Plain) if cell.more.is_empty() && cell.folded.is_empty() => cell.text.as_str().into(),
+                _ => json!([
+                    cell.text,
+                    cell.more,
+                    cell.value,
+                    u8::from(cell.tone == Tone::Failed),
+                    cell.folded
+                ]),
+            });
+            words.len() - 1
+        });
+        at.push(place.to_string());
+    }
+    json!({ "words": words, "at": at.join(" ") })
 }
 
 /// A title as an id: its letters and figures in lower case, joined by hyphens.
-pub(super) fn slug(title: &str) -> String {
+fn slug(title: &str) -> String {
     let words = title
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());

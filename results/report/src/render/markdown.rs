@@ -1,142 +1,132 @@
-//! A report to paste into an issue: the answer, a table for each workload, the machine in a line,
-//! and the command.
+//! A document to paste into an issue: the answer, its tables, the machine in a line, and the
+//! command.
 
-use super::text_table::runs;
-use crate::document::{Cell, Part, Report, Section, Table, Text, Topic};
-use crate::folder::Results;
-use crate::format::{ABSENT, median_and_range};
-use crate::sections::report;
+use crate::document::Cell;
+use crate::document::{Column, Document, Look, Part, Place, Table};
 use std::fmt::Write;
 
-/// The sections whose tables follow the answer, in their order.
-const TABLES: [Topic; 5] = [
-    Topic::Budgets,
-    Topic::LeastHeaps,
-    Topic::Sharing,
-    Topic::Knee,
-    Topic::Latency,
-];
+/// The most characters of a comment on GitHub are 65,536. This leaves room for a few words around
+/// it.
+const MOST: usize = 64_000;
 
-/// The report of these folders as GitHub-flavoured Markdown.
-pub fn markdown(dirs: &[Results]) -> String {
-    let parts: Vec<String> = dirs.iter().map(|dir| folder(&report(dir))).collect();
-    parts.join("\n")
+/// The documents as GitHub-flavoured Markdown.
+pub fn markdown(documents: &[Document]) -> String {
+    documents.iter().map(document).collect::<Vec<_>>().join("\n")
 }
 
-fn folder(report: &Report) -> String {
-    let mut text = format!("## {}\n\n", plain(&report.name));
-    for line in report.question.iter().chain(report.sentences()) {
+fn document(document: &Document) -> String {
+    let mut answer = document.answer.iter();
+    let mut text = format!("**{}**\n\n", plain(answer.next().unwrap_or(&document.name)));
+    for line in document.question.iter().chain(answer) {
         let _ = writeln!(text, "{}\n", plain(line));
     }
-    for caution in &report.cautions {
+    let facts: Vec<String> = std::iter::once(&document.name)
+        .chain(&document.facts)
+        .cloned()
+        .collect();
+    let _ = writeln!(text, "{}\n", plain(&facts.join(" · ")));
+    for caution in &document.cautions {
         let _ = writeln!(text, "- {}", plain(caution));
     }
-    for section in TABLES.iter().filter_map(|topic| report.section(*topic)) {
-        if section.parts.iter().any(|part| matches!(part, Part::Table(_))) {
-            titled(&mut text, section);
+    for section in document.sections.iter().filter(|section| section.place != Place::Page) {
+        let mut inside = String::new();
+        parts(&mut inside, &section.parts);
+        if inside.trim().is_empty() {
+            continue;
+        }
+        let folded = section.place == Place::Detail;
+        let begin = match folded {
+            // GitHub reads markup in it after an empty line only.
+            true => format!("\n<details><summary>{}</summary>\n", plain(section.title)),
+            false => format!("\n### {}\n", plain(section.title)),
+        };
+        if text.len() + begin.len() + inside.len() > MOST {
+            let _ = writeln!(
+                text,
+                "\n{} does not fit into a comment; `gclab` prints it without `--format`.",
+                plain(section.title)
+            );
+            continue;
+        }
+        text.push_str(&begin);
+        text.push_str(&inside);
+        if folded {
+            text.push_str("\n</details>\n");
         }
     }
-    if let Some(section) = report.section(Topic::Workloads) {
-        parts(&mut text, &section.parts, "###");
+    if !document.command.is_empty() {
+        let _ = writeln!(text, "\nRepeat with:\n\n    {}", document.command.replace('\n', " "));
     }
-    if report.most_runs > 1 {
-        text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
-    }
-    let last = [Topic::Shares, Topic::OwnFigures, Topic::EventLogs, Topic::Profiles];
-    for section in last.iter().filter_map(|topic| report.section(*topic)) {
-        let _ = writeln!(text, "\n### {}", section.topic.title());
-        parts(&mut text, &section.parts, "####");
-    }
-    if let Some(section) = report.section(Topic::Machine) {
-        parts(&mut text, &section.parts, "###");
-    }
-    let command = report.command.replace('\n', " ");
-    let _ = writeln!(text, "\nRepeat with (seed {}):\n\n    {command}", report.seed);
     text
 }
 
-fn titled(text: &mut String, section: &Section) {
-    let _ = writeln!(text, "\n### {}", section.topic.title());
-    parts(text, &section.parts, "###");
-}
-
-/// The parts that Markdown can show; `heading` is the mark of headings.
-fn parts(text: &mut String, parts: &[Part], heading: &str) {
+/// The parts that Markdown can show.
+fn parts(text: &mut String, parts: &[Part]) {
     for part in parts {
         let _ = match part {
-            Part::Heading(title) => writeln!(text, "\n{heading} {}", plain(title)),
+            Part::Heading(title) => writeln!(text, "\n#### {}", plain(title)),
             Part::Paragraph(line) => writeln!(text, "\n{}", plain(line)),
-            Part::Table(content) => writeln!(text, "\n{}", table(content).trim_end()),
+            Part::Table(content) => write!(text, "\n{}", table(content)),
             Part::Facts(facts) => {
                 let facts: Vec<String> = facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-                writeln!(text, "\n{}\n", plain(&facts.join(" · ")))
+                writeln!(text, "\n{}", plain(&facts.join(" · ")))
             }
-            Part::Profile(profile) => {
-                let _ = writeln!(text, "\n{}: {}", plain(&profile.label), plain(&profile.notes));
-                match &profile.peak {
-                    Some(peak) => writeln!(text, "\n{}", table(peak).trim_end()),
-                    None => Ok(()),
-                }
+            Part::Profile(_, peak) => write!(text, "\n{}", table(peak)),
+            Part::Note(_) | Part::Legend(_) | Part::Charts(_) | Part::Forest(_) | Part::Details(..) | Part::Code(_) => {
+                Ok(())
             }
-            Part::Subheading(_)
-            | Part::Caution(_)
-            | Part::Note(_)
-            | Part::Legend(_)
-            | Part::Charts(_)
-            | Part::Forest(_)
-            | Part::Runs(_)
-            | Part::Details(..)
-            | Part::Code(_) => Ok(()),
         };
     }
 }
 
 fn table(table: &Table) -> String {
-    let heads: Vec<String> = table.columns.iter().map(|column| column.heading()).collect();
-    let rule = table
-        .columns
-        .iter()
-        .map(|column| if column.figures { "--:" } else { ":--" });
-    let mut text = format!("{}|{}|\n", line(&heads), rule.collect::<Vec<_>>().join("|"));
+    let shown: Vec<usize> = (0..table.columns.len())
+        .filter(|at| table.look == Look::Answers || !table.columns[*at].wide)
+        .collect();
+    let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
+    let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let rule = columns.iter().map(|column| if column.figures { "--:" } else { ":--" });
+    let mut text = line(&mut columns.iter().map(|column| plain(&column.title)));
+    let _ = writeln!(text, "|{}|", rule.collect::<Vec<_>>().join("|"));
     for row in &table.rows {
-        text.push_str(&line(&row.iter().map(cell).collect::<Vec<_>>()));
+        text.push_str(&line(&mut shown.iter().map(|at| cell(&row[*at]))));
     }
     text
 }
 
 fn cell(cell: &Cell) -> String {
-    match cell {
-        Cell::Text(Text { text, more, .. }) if more.is_empty() => text.clone(),
-        Cell::Text(Text { text, more, .. }) if more.starts_with('(') => format!("{text} {more}"),
-        Cell::Text(Text { text, more, .. }) => format!("{text} ({more})"),
-        Cell::Figure(metric, spread) => {
-            spread.map_or_else(|| ABSENT.to_owned(), |spread| median_and_range(metric, &spread))
-        }
-        Cell::Runs(ok, all, failures) => runs(*ok, *all, failures),
-        Cell::Pairs(pairs) => {
-            let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-            pairs.join("; ")
-        }
-        Cell::Output(command, _) => command.clone(),
-    }
+    plain(&if cell.folded.is_empty() {
+        cell.line()
+    } else {
+        cell.folded.replace('\n', " ")
+    })
 }
 
-fn line(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
-    format!("| {} |\n", cells.join(" | "))
-}
-
-/// Text that Markdown shows as it is: on one line, without table borders or markup.
+/// Text that Markdown shows as it is, in a cell of a table.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\r' => plain.push(' '),
-            '|' | '\\' | '`' | '*' | '[' | ']' | '#' => plain.extend(['\\', c]),
+            '|' | '\\' | '`' | '*' | '[' | ']' | '#' | '_' | '~' | '@' => plain.extend(['\\', c]),
             '<' => plain.push_str("&lt;"),
             '>' => plain.push_str("&gt;"),
+            '\n' | '\r' => plain.push(' '),
+            c if c.is_control() => plain.push('\u{fffd}'),
             c => plain.push(c),
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_cannot_become_markup() {
+        assert_eq!(
+            plain("a|b <script> @all `x`\n\u{1b}[2J"),
+            "a\\|b &lt;script&gt; \\@all \\`x\\` \u{fffd}\\[2J"
+        );
+    }
 }

@@ -1,11 +1,10 @@
 //! The heap profile of a file as one HTML page that loads nothing from anywhere, and in one line.
 
-use super::html::{Page, SCRIPT, STYLE};
-use crate::analysis::profiles::FileProfile;
+use super::html::{Page, SCRIPT};
 use crate::chart::Stack;
 use crate::format::{self, counted, shortened};
+use crate::topics::profiles::FileProfile;
 use gclab_hp::Profile;
-use gclab_results::order::Arrange;
 use std::cmp::Reverse;
 
 /// The most bands in the table of all bands.
@@ -23,17 +22,8 @@ const OWN_STYLE: &str = "svg.chart { width: 100%; }\n\
 /// The heap profile that was read from `file`, as one HTML page.
 pub fn profile_page(file: &str, profile: &Profile) -> String {
     let shown = FileProfile::of(profile);
-    let version = env!("CARGO_PKG_VERSION");
-    let mut page = Page::default();
-    page.markup(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
-    );
-    page.text(version).markup("\">\n<title>").text(file);
-    page.markup(": heap profile</title>\n<style>\n")
-        .markup(STYLE)
-        .markup(OWN_STYLE);
-    page.markup("</style>\n</head>\n<body>\n<article>\n<header>\n");
+    let mut page = Page::begin(&format!("{file}: heap profile"), OWN_STYLE);
+    page.markup("<article>\n<header>\n");
     page.element("<div class=\"name\">heap profile: ", file, "</div>\n");
     let job = if profile.job.is_empty() { file } else { &profile.job };
     page.element("<h1>", job, "</h1>\n");
@@ -51,7 +41,8 @@ pub fn profile_page(file: &str, profile: &Profile) -> String {
         picture(&mut page, &shown, peak);
         all_bands(&mut page, &shown, peak);
     }
-    page.markup("</article>\n<footer>Written by gclab ").text(version);
+    page.markup("</article>\n<footer>Written by gclab ")
+        .text(env!("CARGO_PKG_VERSION"));
     page.markup("</footer>\n<script>\n").markup(SCRIPT);
     page.markup("</script>\n</body>\n</html>\n");
     page.0
@@ -69,7 +60,7 @@ pub fn profile_line(profile: &Profile) -> String {
         .map(|band| (band.name.as_str(), band.at(peak)))
         .filter(|(_, bytes)| *bytes > 0)
         .collect();
-    bands.arrange_by_key(|(_, bytes)| Reverse(*bytes));
+    bands.sort_by_key(|(_, bytes)| Reverse(*bytes));
     let all = shown.sum(peak) as f64;
     let mut named: Vec<String> = bands
         .iter()

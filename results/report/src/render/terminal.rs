@@ -1,96 +1,95 @@
-//! A report for the terminal: a table for each workload, with a row for each configuration, and the
-//! answer at the end, where a reader sees it first.
-//!
-//! Figures are medians with the least and the greatest run.
+//! A document for the terminal: the answer first, then the tables that answer the question, as
+//! wide as the terminal or 80 columns. `--wide` shows all columns.
 
-use super::text_table::{TextTable, runs};
-use crate::document::{Cell, Column, Part, Report, Table, Topic};
-use crate::folder::Results;
-use crate::format::{ABSENT, counted, median_and_range};
-use crate::inference::Spread;
-use crate::sections::brief;
+use crate::document::{Cell, Column, Document, Look, Part, Place, Table};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::UnicodeWidthStr;
 
-/// Longer lines are hard to read.
-const PARAGRAPH: usize = 100;
+/// The width where standard output is not a terminal, and the greatest width of text.
+const COLUMNS: usize = 80;
+
+/// The longest cells of words in a narrow table: the first length with which it fits is taken.
+const LETTERS: [usize; 4] = [200, 34, 26, 20];
 
 /// The units that stay on the line of their number.
 const UNITS: [&str; 8] = ["%", "s", "ms", "µs", "B", "KiB", "MiB", "GiB"];
 
-/// The report of a results folder, as wide as the terminal if standard output is one.
-pub fn terminal(dir: &Results) -> String {
-    tables_of(&brief(dir))
+/// A document as text. With `wide`, all columns and all tables are shown, however wide.
+pub fn terminal(document: &Document, wide: bool) -> String {
+    let size = terminal_size_of(std::io::stdout()).map(|(Width(width), _)| usize::from(width));
+    within(document, (!wide).then(|| size.unwrap_or(COLUMNS).max(40)))
 }
 
-/// A report, as wide as the terminal if standard output is one.
-pub(super) fn tables_of(report: &Report) -> String {
-    let width = terminal_size_of(std::io::stdout()).map(|(Width(width), _)| usize::from(width));
-    within(report, width)
-}
-
-/// The report of a results folder in at most `width` columns.
-#[cfg(test)]
-pub(crate) fn terminal_within(dir: &Results, width: Option<usize>) -> String {
-    within(&brief(dir), width)
-}
-
-/// A report in at most `width` columns. Columns that do not fit are left out from the right, and
-/// named below.
-fn within(report: &Report, width: Option<usize>) -> String {
-    if report.done == 0 {
-        return format!("{}: no runs yet ({} planned)\n", report.name, report.planned);
-    }
+/// A document in at most `width` columns.
+pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
     let mut text = String::new();
-    workloads(&mut text, report, width);
-    if report.done < report.planned {
-        let _ = writeln!(text, "\n{} of {} planned runs are done", report.done, report.planned);
+    for sentence in &document.answer {
+        let _ = writeln!(text, "{}", wrapped(sentence, "", width));
     }
-    answer(&mut text, report, width);
+    let mut left_out = BTreeSet::new();
+    let is_shown =
+        |place: Place| matches!(place, Place::Answer | Place::Table) || place == Place::Detail && width.is_none();
+    for section in document.sections.iter().filter(|section| is_shown(section.place)) {
+        for part in &section.parts {
+            let _ = match part {
+                Part::Table(table) | Part::Profile(_, table) if !table.rows.is_empty() => {
+                    for (title, table) in split(table) {
+                        let (lines, dropped) = table_within(&table, width);
+                        left_out.extend(dropped);
+                        let title = title.map_or_else(String::new, |title| format!("{}\n", visible(&title)));
+                        let _ = writeln!(text, "\n{title}{lines}");
+                    }
+                    Ok(())
+                }
+                Part::Paragraph(line) if width.is_none() => writeln!(text, "\n{}", wrapped(line, "", width)),
+                Part::Heading(title) if width.is_none() => writeln!(text, "\n{}", visible(title)),
+                _ => Ok(()),
+            };
+        }
+    }
+    if !document.facts.is_empty() {
+        let name = std::iter::once(&document.name)
+            .chain(&document.facts)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" · ");
+        let _ = writeln!(text, "\n{}", wrapped(&name, "", width));
+    }
+    for caution in &document.cautions {
+        let _ = writeln!(text, "{}", wrapped(&format!("caution: {caution}"), "  ", width));
+    }
+    if !left_out.is_empty() {
+        let _ = writeln!(
+            text,
+            "--wide also shows {}.",
+            crate::format::short_list(&left_out.into_iter().collect::<Vec<_>>(), 4)
+        );
+    }
     text
 }
 
-/// The sentences of the answer, each as a paragraph with its first line at the margin.
-fn answer(text: &mut String, report: &Report, width: Option<usize>) {
-    let mut sentences = report.sentences().peekable();
-    match report.most_runs {
-        // A part of a sweep may have no timed runs: the bands of profiles are all it can tell.
-        0 if sentences.peek().is_none() => return,
-        0 => text.push_str("\nAnswer\n"),
-        most => {
-            let runs = match report.least_runs {
-                least if least < most => format!("{least} to {}", counted(most, "run")),
-                _ => counted(most, "run"),
-            };
-            let _ = writeln!(text, "\nAnswer ({runs} of each configuration)");
-        }
-    }
-    for caution in report
-        .cautions
-        .iter()
-        .filter(|caution| caution.starts_with("Wrong results"))
-    {
-        let _ = writeln!(text, "{}", wrapped(caution, width));
-    }
-    for sentence in sentences {
-        let _ = writeln!(text, "{}", wrapped(sentence, width));
-    }
+/// Text without control characters: a name cannot drive the terminal.
+fn visible(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
 }
 
-/// Text in lines of at most `width` columns and at most [`PARAGRAPH`], indented by two.
-fn wrapped(text: &str, width: Option<usize>) -> String {
-    let most = width.unwrap_or(PARAGRAPH).clamp(40, PARAGRAPH);
+/// Text in lines of at most `width` columns and at most [`COLUMNS`]; those after the first begin
+/// with `indent`.
+fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
+    let most = width.unwrap_or(COLUMNS).min(COLUMNS);
     let mut lines: Vec<String> = Vec::new();
-    for word in words(text) {
+    for word in words(&visible(text)) {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= most => {
                 line.push(' ');
                 line.push_str(&word);
             }
-            // The first line says where a paragraph begins.
-            Some(_) => lines.push(format!("    {word}")),
-            None => lines.push(format!("  {word}")),
+            Some(_) => lines.push(format!("{indent}{word}")),
+            None => lines.push(word),
         }
     }
     lines.join("\n")
@@ -112,115 +111,152 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-fn workloads(text: &mut String, report: &Report, width: Option<usize>) {
-    if !report.fixed.is_empty() {
-        let flags: Vec<String> = report
-            .fixed
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        let _ = writeln!(text, "in every run: {}\n", flags.join(" "));
-    }
-    let mut left_out: Vec<String> = Vec::new();
-    let parts = report
-        .section(Topic::Workloads)
-        .map_or(&[][..], |section| &section.parts);
-    for (index, part) in parts.iter().enumerate() {
-        let _ = match part {
-            Part::Heading(work) => writeln!(text, "{}{work}", if index > 0 { "\n" } else { "" }),
-            Part::Table(content) => {
-                let (table, dropped) = table_within(content, width);
-                if dropped.len() > left_out.len() {
-                    left_out = dropped;
-                }
-                writeln!(text, "{table}")
-            }
-            Part::Caution(caution) => writeln!(text, "{caution}"),
-            _ => Ok(()),
+/// The tables that a table becomes in text: one for each value of the first column of a grouped
+/// table, with that value as the title.
+fn split(table: &Table) -> Vec<(Option<String>, Table)> {
+    if table.look != Look::Grouped {
+        let whole = Table {
+            columns: table.columns.clone(),
+            rows: table.rows.clone(),
+            ..Table::default()
         };
+        return vec![(None, whole)];
     }
-    if report.most_runs > 1 {
-        text.push_str("\nmedian (least–greatest) of the runs that ended well\n");
-    }
-    if !left_out.is_empty() {
-        let _ = writeln!(text, "no room for: {}; see the report", left_out.join(", "));
-    }
-}
-
-/// The table with as many columns of figures as fit, and the titles of the others. If not all fit
-/// with their ranges, only the first one has its range.
-fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
-    let mut shown: Vec<usize> = (0..table.columns.len())
-        .filter(|at| !table.columns[*at].wide_only)
-        .collect();
-    let mut left_out = Vec::new();
-    let mut ranges = usize::MAX;
-    loop {
-        let text = table_of(table, &shown, ranges);
-        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        let last = shown.last().map(|at| &table.columns[*at]);
-        match (width, last) {
-            (Some(width), Some(_)) if widest > width && ranges > 1 => ranges = 1,
-            (Some(width), Some(column)) if widest > width && column.figures => {
-                left_out.push(column.title.clone());
-                shown.pop();
-            }
-            _ => return (text, left_out),
-        }
-    }
-}
-
-/// The table with these columns; the first `ranges` figures of a row have their ranges.
-fn table_of(table: &Table, shown: &[usize], ranges: usize) -> String {
-    let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
-    // The unit has a line of its own, which makes columns narrower.
-    let heading = |column: &&Column| match column.figures {
-        true => format!("{}\n{}", column.title, column.unit),
-        false => column.title.clone(),
-    };
-    let words = columns.iter().filter(|column| !column.figures).count();
-    let mut text = TextTable::new(columns.iter().map(heading).collect(), words);
+    let mut parts: Vec<(Option<String>, Table)> = Vec::new();
     for row in &table.rows {
-        let mut figures = 0;
-        let cells = shown.iter().map(|at| {
-            let is_figure = matches!(row[*at], Cell::Figure(..));
-            figures += usize::from(is_figure);
-            cell(&row[*at], figures <= ranges)
-        });
-        text.push(cells.collect());
+        let (title, rest) = (row[0].text.clone(), row[1..].to_vec());
+        match parts.last_mut() {
+            Some((Some(last), part)) if *last == title => part.rows.push(rest),
+            _ => parts.push((
+                Some(title),
+                Table {
+                    columns: table.columns[1..].to_vec(),
+                    rows: vec![rest],
+                    ..Table::default()
+                },
+            )),
+        }
     }
-    text.text()
+    parts
 }
 
-fn cell(cell: &Cell, range: bool) -> String {
-    match cell {
-        Cell::Text(text) => text.text.clone(),
-        Cell::Figure(metric, spread) => {
-            let text = |spread: &Spread| match range {
-                true => median_and_range(metric, spread),
-                false => metric.unit.text(spread.median),
-            };
-            spread.as_ref().map_or_else(|| ABSENT.to_owned(), text)
+/// The table with the columns that fit, and the titles of the others. In a narrow one cells have
+/// their second part only where it fits.
+fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
+    let Some(width) = width else {
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        return (lines(table, &all, Cell::line), Vec::new());
+    };
+    let mut shown: Vec<usize> = (0..table.columns.len()).filter(|at| !table.columns[*at].wide).collect();
+    let mut dropped: Vec<String> = table
+        .columns
+        .iter()
+        .filter(|column| column.wide)
+        .map(|column| column.title.clone())
+        .collect();
+    let full = |cell: &Cell| {
+        if cell.value.is_some() && cell.more.starts_with('(') {
+            cell.text.clone()
+        } else {
+            cell.line()
         }
-        Cell::Runs(ok, all, failures) => runs(*ok, *all, failures),
-        Cell::Pairs(_) | Cell::Output(..) => String::new(),
+    };
+    loop {
+        for most in LETTERS {
+            let text = lines(table, &shown, |cell| crate::format::shortened(&full(cell), most));
+            if text.lines().all(|line| line.width() <= width) || shown.len() < 2 {
+                return (text, dropped);
+            }
+        }
+        dropped.extend(shown.pop().map(|at| table.columns[at].title.clone()));
     }
+}
+
+/// The table with these columns, aligned.
+fn lines(table: &Table, shown: &[usize], text: impl Fn(&Cell) -> String) -> String {
+    let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
+    let head: Vec<String> = columns.iter().map(|column| visible(&column.title)).collect();
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| shown.iter().map(|at| visible(&text(&row[*at]))).collect())
+        .collect();
+    let all = || std::iter::once(&head).chain(&rows);
+    let widths: Vec<usize> = (0..columns.len())
+        .map(|at| all().map(|row| row[at].width()).max().unwrap_or(0))
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(at, cell)| {
+            let blanks = " ".repeat(widths[at] - cell.width());
+            if columns[at].figures {
+                format!("{blanks}{cell}")
+            } else {
+                format!("{cell}{blanks}")
+            }
+        });
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+            .trim_end()
+            .to_owned()
+    };
+    all().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_number_and_its_unit_stay_together() {
-        let text = "hash_churn takes at most 3.0 MiB after 35.925 ms: ByteArray 62.1 %, Entry 33.7 %, MutArray 4.2 %.";
-        for width in 40..100 {
-            let lines = wrapped(text, Some(width));
-            assert!(lines.lines().all(|line| line.width() <= width), "{lines}");
-            for line in lines.lines() {
-                let first = line.split_whitespace().next().unwrap_or_default();
-                assert!(!["%,", "%.", "MiB", "ms:"].contains(&first), "{lines}");
-            }
+    fn table(look: Look) -> Table {
+        let columns = vec![
+            Column::words("workload"),
+            Column::words("A"),
+            Column::figures("total s"),
+            Column::figures("peak MiB").wide(),
+        ];
+        let row = |work: &str, time: &str| {
+            let spread = Cell {
+                more: "(1.0–2.0)".to_owned(),
+                ..Cell::number(time, 1.0)
+            };
+            vec![Cell::word(work), Cell::word("1m"), spread, Cell::word("3")]
+        };
+        Table {
+            columns,
+            rows: vec![row("one", "1.5"), row("two", "1.25")],
+            look,
+            runs: None,
         }
+    }
+
+    #[test]
+    fn a_narrow_table_drops_columns_and_names_them() {
+        let (text, dropped) = table_within(&table(Look::Sortable), Some(80));
+        assert_eq!(
+            text,
+            "  workload  A   total s\n  one       1m      1.5\n  two       1m     1.25"
+        );
+        assert_eq!(dropped, ["peak MiB"]);
+        assert_eq!(
+            table_within(&table(Look::Sortable), Some(16)).1,
+            ["peak MiB", "total s"]
+        );
+        let (wide, dropped) = table_within(&table(Look::Sortable), None);
+        assert!(
+            wide.contains("1.5 (1.0–2.0)") && wide.contains("peak MiB") && dropped.is_empty(),
+            "{wide}"
+        );
+    }
+
+    #[test]
+    fn a_grouped_table_is_one_for_each_workload() {
+        let titles: Vec<Option<String>> = split(&table(Look::Grouped))
+            .into_iter()
+            .map(|(title, _)| title)
+            .collect();
+        assert_eq!(titles, [Some("one".to_owned()), Some("two".to_owned())]);
+    }
+
+    #[test]
+    fn a_name_cannot_drive_the_terminal() {
+        assert_eq!(visible("a\u{1b}[2Jb"), "a\u{fffd}[2Jb");
     }
 }

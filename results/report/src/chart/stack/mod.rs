@@ -12,6 +12,7 @@
 use crate::chart::scale::{Scale, linear_ticks};
 use crate::chart::style::{COLOURS, escape};
 use crate::format::{self, byte_unit, shortened};
+use serde::Serialize;
 use std::fmt::Write;
 
 mod pointer;
@@ -49,7 +50,7 @@ pub(crate) const BAND_COLOURS: usize = 2 * GREY;
 pub(crate) const ALONE_COLOURS: usize = BAND_COLOURS + SHADES.len();
 
 /// The way in which bands are drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) enum View {
     /// The bytes of the bands, one on the other.
     #[default]
@@ -61,7 +62,7 @@ pub(crate) enum View {
 }
 
 /// A chart of stacked bands.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Stack {
     /// The title above the chart.
     pub(crate) title: String,
@@ -82,7 +83,7 @@ pub(crate) struct Stack {
 }
 
 /// A band of a stack.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Band {
     /// The name in the legend.
     pub(crate) name: String,
@@ -113,7 +114,7 @@ impl Stack {
         let bands: Vec<&str> = self.bands.iter().rev().map(|band| band.name.as_str()).collect();
         let bands = escape(&format!("From the top to the bottom: {}", bands.join(", ")));
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
+            r#"<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" class="title">{title}</text>"#
         );
         let edges = self.edges();
         let y = self.y_axis(&mut svg, &edges);
@@ -247,7 +248,7 @@ impl Stack {
         for tick in ticks_between(low, high) {
             let _ = write!(
                 svg,
-                r#"<line x1="{at:.1}" x2="{at:.1}" y1="{BASE}" y2="{end:.1}" stroke="currentColor" stroke-opacity="0.55"/><text x="{at:.1}" y="{down:.1}" text-anchor="middle" fill="currentColor" fill-opacity="0.8">{text}</text>"#,
+                r#"<line x1="{at:.1}" x2="{at:.1}" y1="{BASE}" y2="{end:.1}" stroke="currentColor" stroke-opacity="0.55"/><text x="{at:.1}" y="{down:.1}" class="mid">{text}</text>"#,
                 at = x.at(tick),
                 end = BASE + 4.0,
                 down = BASE + 16.0,
@@ -256,7 +257,7 @@ impl Stack {
         }
         let _ = write!(
             svg,
-            r#"<text x="{middle:.1}" y="{down:.1}" text-anchor="middle" fill="currentColor">{label}</text>"#,
+            r#"<text x="{middle:.1}" y="{down:.1}" class="mid">{label}</text>"#,
             middle = (LEFT + right) / 2.0,
             down = HEIGHT - 8.0,
             label = escape(&self.x_label),
@@ -325,7 +326,7 @@ impl Stack {
 fn horizontal(svg: &mut String, right: f64, at: f64, label: &str) {
     let _ = write!(
         svg,
-        r#"<line x1="{LEFT}" x2="{right}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">{label}</text>"#,
+        r#"<line x1="{LEFT}" x2="{right}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" class="end">{label}</text>"#,
         text = LEFT - 6.0,
         down = at + 3.8,
     );

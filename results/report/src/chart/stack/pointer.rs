@@ -4,7 +4,6 @@ use super::{BASE, LEFT, LEGEND_LETTERS, LONE, RIGHT, Stack, TOP};
 use crate::chart::scale::Scale;
 use crate::chart::style::escape;
 use crate::format::{self, shortened};
-use gclab_results::order::Arrange;
 use std::fmt::Write;
 
 /// The most letters of a name where a pointer rests.
@@ -62,7 +61,7 @@ impl Stack {
             let to = places.get(index + 1).map_or(RIGHT, |&after| middle(place, after));
             let mut bands: Vec<(&str, u64)> = self.bands.iter().map(|band| (&*band.name, band.bytes[place])).collect();
             let sum = bands.iter().map(|(_, bytes)| bytes).sum();
-            bands.arrange_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+            bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
             let named = bands.iter().filter(|(_, bytes)| *bytes > 0).take(NAMED);
             let named: Vec<String> = named
                 .map(|(name, bytes)| format!("{} {}", shortened(name, LEGEND_LETTERS), format::bytes(*bytes)))

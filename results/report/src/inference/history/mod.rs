@@ -21,5 +21,5 @@ mod statistic;
 mod tests;
 
 pub use levels::{Levels, levels};
-pub use point::{Point, changes, large, last_change};
+pub use point::{Point, changes, large, last_change, scatter};
 pub use statistic::POINTS_FOR_CHANGES;

@@ -1,7 +1,7 @@
 //! The figure of each folder, the size of each change with its interval, and the change of the last
 //! folder.
 
-use crate::inference::change::{Change, moments};
+use crate::inference::effect::{Effect, moments};
 use crate::inference::sample::RUNS_FOR_INTERVAL;
 
 /// With fewer degrees of freedom, the scatter of the folders is known too badly to judge by it. The
@@ -41,7 +41,7 @@ impl Point {
 
 /// The changes between neighbouring levels, each with the index of its first point. `starts` are
 /// the first points of the levels but the first, in order.
-pub fn changes(points: &[Point], starts: &[usize]) -> Vec<(usize, Change)> {
+pub fn changes(points: &[Point], starts: &[usize]) -> Vec<(usize, Effect)> {
     let edges = edges(points.len(), starts);
     let error = error(points, &edges);
     let levels = edges.windows(3);
@@ -55,7 +55,7 @@ pub fn changes(points: &[Point], starts: &[usize]) -> Vec<(usize, Change)> {
 
 /// The change of the last point against the level before it: against the other folders of its own
 /// level, or of the one before if its level has no other. `None` with fewer than two points.
-pub fn last_change(points: &[Point], starts: &[usize]) -> Option<Change> {
+pub fn last_change(points: &[Point], starts: &[usize]) -> Option<Effect> {
     let last = points.len().checked_sub(1).filter(|last| *last > 0)?;
     let mut alone: Vec<usize> = starts.iter().copied().filter(|start| *start < last).collect();
     let from = alone.last().copied().unwrap_or(0);
@@ -70,7 +70,7 @@ pub fn last_change(points: &[Point], starts: &[usize]) -> Option<Change> {
 pub fn large(points: &[Point], starts: &[usize], threshold: f64) -> Vec<usize> {
     let mut starts = starts.to_vec();
     loop {
-        let size = |change: &Change| change.ratio().ln().abs();
+        let size = |change: &Effect| change.ratio().ln().abs();
         let found = changes(points, &starts);
         let smallest = found.iter().min_by(|(_, a), (_, b)| size(a).total_cmp(&size(b)));
         match smallest {
@@ -80,7 +80,7 @@ pub fn large(points: &[Point], starts: &[usize], threshold: f64) -> Vec<usize> {
     }
 }
 
-fn is_small(change: &Change, threshold: f64) -> bool {
+fn is_small(change: &Effect, threshold: f64) -> bool {
     change.ratio() < 1.0 + threshold && change.ratio() > 1.0 - threshold
 }
 
@@ -120,15 +120,24 @@ fn error(points: &[Point], edges: &[usize]) -> Option<(f64, f64)> {
     Some((variance.sqrt(), degrees))
 }
 
+/// The standard error of the mean of one folder by the scatter of some folders, with its degrees of
+/// freedom; `None` with fewer than three folders.
+pub fn scatter(points: &[Point]) -> Option<(f64, f64)> {
+    let degrees = points.len().checked_sub(1).filter(|degrees| *degrees > 1)? as f64;
+    let mean = mean(points);
+    let squares: f64 = points.iter().map(|point| (point.log - mean).powi(2)).sum();
+    Some(((squares / degrees).sqrt(), degrees))
+}
+
 fn mean(level: &[Point]) -> f64 {
     level.iter().map(|point| point.log).sum::<f64>() / level.len() as f64
 }
 
-fn between(before: &[Point], after: &[Point], error: Option<(f64, f64)>) -> Change {
+fn between(before: &[Point], after: &[Point], error: Option<(f64, f64)>) -> Effect {
     let inverse = |level: &[Point]| 1.0 / level.len() as f64;
     let widen = (inverse(before) + inverse(after)).sqrt();
     let runs = |level: &[Point]| level.iter().map(|point| point.runs).sum::<usize>();
-    Change::with_error(
+    Effect::with_error(
         mean(before).exp(),
         mean(after).exp(),
         runs(before).min(runs(after)),

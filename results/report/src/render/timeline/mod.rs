@@ -7,7 +7,7 @@
 mod data;
 mod facts;
 
-use super::html::{Page, STYLE};
+use super::html::Page;
 pub use facts::TimelineFacts;
 use gclab_eventlog::TimeSamples;
 
@@ -22,35 +22,19 @@ const SCRIPTS: [&str; 4] = [
 
 /// The timeline of a log, as one HTML page.
 pub fn timeline_page(facts: &TimelineFacts<'_>) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let mut page = Page::default();
-    page.markup(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
-    );
-    page.text(version).markup("\">\n<title>").text(facts.file);
-    page.markup(": timeline</title>\n<style>\n")
-        .markup(STYLE)
-        .markup(OWN_STYLE);
-    page.markup("</style>\n</head>\n<body>\n<header>\n");
+    let mut page = Page::begin(&format!("{}: timeline", facts.file), OWN_STYLE);
+    page.markup("<header>\n");
     page.element("<div class=\"name\">timeline: ", facts.file, "</div>\n");
     let args = facts.summary.args.join(" ");
     let title = if args.is_empty() { facts.file } else { &args };
     page.element("<h1>", title, "</h1>\n");
     page.element("<div class=\"facts\">", &line(facts), "</div>\n</header>\n");
-    let cautions = cautions(facts);
-    if !cautions.is_empty() {
-        page.markup("<ul class=\"cautions\">");
-        for caution in &cautions {
-            page.element("<li>", caution, "</li>");
-        }
-        page.markup("</ul>\n");
-    }
+    page.cautions(&cautions(facts));
     page.markup(BODY);
     if let Some(samples) = &facts.summary.time_samples {
         time_profile(&mut page, samples);
     }
-    page.element("<footer>Written by gclab ", version, "</footer>\n");
+    page.element("<footer>Written by gclab ", env!("CARGO_PKG_VERSION"), "</footer>\n");
     page.markup("<script type=\"application/json\" id=\"timeline\">")
         .svg(&data::json(facts));
     page.markup("</script>\n<script>\n");

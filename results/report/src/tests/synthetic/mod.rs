@@ -5,24 +5,11 @@ mod base;
 
 pub(crate) use base::*;
 
-use crate::folder::Results;
-pub(crate) use crate::folder::opened;
 use gclab_results::{Census, HeapProfile, Manifest, PlannedRun, RunRecord};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The folder of the committed synthetic records.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/it/fixtures");
-
-/// Writes a folder below `parent`, and reads it as a report does.
-pub(crate) fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> Results {
-    opened(base::write(parent, manifest, runs).path())
-}
-
-/// The committed folder.
-pub(crate) fn fixture() -> Results {
-    opened(base::fixture().path())
-}
 
 /// A large experiment, whose reports people can look at: two axes, three workloads.
 pub(crate) fn large() -> Experiment {
@@ -80,7 +67,6 @@ pub(crate) fn profiled() -> (Manifest, Vec<RunRecord>) {
         slower(&mut stats.total_elapsed_seconds);
         slower(&mut stats.gc_elapsed_seconds);
         slower(&mut stats.mut_elapsed_seconds);
-        stats.collections.iter_mut().for_each(|pause| pause.elapsed_ns *= 100);
         run.command.extend(flags.split(' ').map(str::to_owned));
         run.profile = Some(profile);
         manifest.plan.push(planned);

@@ -1,5 +1,5 @@
-// Charts: the mark that is nearest to the pointer, or that the arrow keys chose, shows its runs; a
-// click or Enter opens them. A mark is { element, x, y, tip, run or cells }.
+// Charts: the data of the charts of a box stand beside them. The mark that is nearest to the
+// pointer, or that the arrow keys chose, shows its runs; a click or Enter opens them.
 const NEAR = 16;
 const tip = make("div", { className: "tip", role: "status", hidden: true });
 const ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");
@@ -7,44 +7,26 @@ ring.setAttribute("class", "ring");
 ring.setAttribute("r", "7");
 document.body.append(tip);
 
-const marksOfChart = new WeakMap();
+const chartOf = new WeakMap();
+const round = number => Math.round(number * 10) / 10;
 
-// The marks of each series, in the order of the chart.
-const marksOf = svg => {
-  if (!marksOfChart.has(svg)) {
-    const series = [...svg.querySelectorAll(":scope > g[data-s]")].map(group => ({ style: group.dataset.s, marks: marksOfSeries(group) }));
-    marksOfChart.set(svg, series.filter(one => one.marks.length));
-  }
-  const section = svg.closest("section");
-  return marksOfChart.get(svg).filter(one => !section.hiddenStyles?.has(one.style)).map(one => one.marks);
+// The pixel of a value on the vertical axis; one beyond it lies at its end.
+const upOf = (chart, value) => {
+  const { low, high, log, top, base } = chart, at = Math.max(low, Math.min(high, value));
+  const share = log ? Math.log(at / low) / Math.log(high / low) : (at - low) / (high - low);
+  return round(base + share * (top - base));
 };
 
-const marksOfSeries = group => {
-  const legend = group.closest("section").querySelector(`.legend [data-s="${group.dataset.s}"]`)?.textContent ?? "";
-  const marks = [...group.querySelectorAll(":scope > g")].map(element => {
-    const box = element.lastElementChild.getBBox();
-    return { element, x: box.x + box.width / 2, y: box.y + box.height / 2, tip: element.querySelector("title")?.textContent ?? "", run: element.dataset.run, cells: element.dataset.cells };
-  });
-  for (const cloud of group.querySelectorAll("path[data-runs]")) {
-    const places = cloud.getAttribute("d").split("M").slice(1), runs = cloud.dataset.runs.split(" ");
-    places.forEach((place, at) => {
-      const [x, y] = place.split(/[ h]/).map(Number);
-      marks.push({ element: cloud, x, y, tip: "", run: runs[at] });
-    });
-  }
-  for (const line of group.querySelectorAll("polyline[data-tips], :scope[data-run] > polyline")) {
-    const tips = line.dataset.tips?.split("|") ?? [];
-    if (!tips.length) continue;
-    line.getAttribute("points").split(" ").forEach((place, at) => {
-      const [x, y] = place.split(",").map(Number);
-      marks.push({ element: line, x, y, tip: `${legend} ${tips[at]}`, run: group.dataset.run, cells: group.dataset.cells });
-    });
-  }
-  return marks;
+// The marks of each series, in the order of the chart: { x, y, tip, run or cells }.
+const marksOf = svg => {
+  const chart = chartOf.get(svg), hidden = svg.closest("section").hiddenStyles;
+  chart.marks ??= chart.series.map(series => ({ style: String(series.s), marks: series.points.filter(point => point.t || "n" in point)
+    .map(point => ({ x: point.x, y: point.y === null ? chart.top - 7.5 : upOf(chart, point.y), tip: point.t ?? "", run: point.n, cells: point.c })) }));
+  return chart.marks.filter(one => one.marks.length && !hidden?.has(one.style)).map(one => one.marks);
 };
 
 const show = (svg, mark) => {
-  const rows = rowsOf(mark), data = runsOf(svg);
+  const data = runsOf(svg), rows = rowsOf(data, mark);
   tip.replaceChildren();
   if (mark.tip) tip.append(make("strong", { textContent: mark.tip }));
   if (rows.length) tip.append(make("span", { textContent: inWords(data, rows) }), make("em", { textContent: "Click or press Enter for the command" }));
@@ -65,8 +47,8 @@ const hide = svg => {
 };
 
 const open = svg => {
-  const rows = svg.mark ? rowsOf(svg.mark) : [];
-  if (rows.length) showRuns(runsOf(svg), svg.mark.tip || `Run ${svg.mark.run}`, rows);
+  const data = runsOf(svg), rows = svg.mark ? rowsOf(data, svg.mark) : [];
+  if (rows.length) showRuns(data, svg.mark.tip || `Run ${svg.mark.run}`, rows);
 };
 
 const nearest = (svg, event) => {
@@ -94,14 +76,14 @@ const moved = (svg, key) => {
 
 const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
 
-const enliven = svg => {
-  if (!svg.querySelector(":scope > g[data-s]")) return;
+const enliven = (svg, chart) => {
+  chartOf.set(svg, { ...chart, drawn: chart.log });
   svg.setAttribute("tabindex", "0");
   svg.setAttribute("role", "application");
   svg.setAttribute("aria-roledescription", "chart");
   svg.setAttribute("aria-label", `${svg.querySelector("title").textContent}. Arrow keys move between marks, Enter shows the runs and the command.`);
-  // The browser's own tips would cover those of the page.
-  svg.addEventListener("pointerenter", () => { marksOf(svg); svg.querySelectorAll("g > title").forEach(title => title.remove()); svg.querySelector(":scope > title")?.remove(); });
+  // The browser's own tip would cover those of the page.
+  svg.addEventListener("pointerenter", () => svg.querySelector(":scope > title")?.remove());
   svg.addEventListener("pointermove", event => {
     const mark = nearest(svg, event);
     if (mark && mark !== svg.mark) show(svg, mark);
@@ -118,5 +100,61 @@ const enliven = svg => {
     event.preventDefault();
   });
 };
-document.querySelectorAll("article svg.chart").forEach(enliven);
+
+const allCharts = [...document.querySelectorAll(".charts > script")].flatMap(script => {
+  const all = JSON.parse(script.textContent), drawn = [...script.parentElement.querySelectorAll("svg.chart")];
+  drawn.forEach((svg, at) => enliven(svg, all[at]));
+  return drawn;
+});
 addEventListener("scroll", () => { if (!tip.hidden) { tip.hidden = true; ring.remove(); } }, { passive: true });
+
+// Ticks that enclose the values of a chart.
+const ticksOf = (chart, log) => {
+  const values = chart.series.flatMap(series => series.points).flatMap(point => [point.y, ...(point.e ?? [])]).filter(value => value > 0);
+  const most = values.reduce((a, b) => Math.max(a, b), 0), least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  if (log) {
+    const first = Math.floor(Math.log10(least)), last = Math.ceil(Math.log10(most) + 1e-9);
+    const all = Array.from({ length: last - first + 1 }, (_, at) => 10 ** (first + at));
+    const fine = all.flatMap(power => [power, 2 * power, 5 * power]);
+    const from = fine.findLastIndex(tick => tick <= least * (1 + 1e-9)), to = fine.findIndex(tick => tick >= most * (1 - 1e-9));
+    return to - from < 7 && to >= from ? fine.slice(from, Math.max(to, from + 1) + 1) : all;
+  }
+  const power = 10 ** Math.floor(Math.log10(most / 5)), step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= most / 5 * (1 - 1e-9));
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, at) => at * step);
+};
+
+const markAt = (style, x, y, hollow) => {
+  const name = hollow ? "m hollow" : "m", polygon = corners => `<polygon points="${corners.map(([dx, dy]) => `${round(x + dx)},${round(y + dy)}`).join(" ")}" class="${name}"/>`;
+  return [() => `<circle cx="${x}" cy="${y}" r="3.4" class="${name}"/>`, () => polygon([[-3.1, -3.1], [3.1, -3.1], [3.1, 3.1], [-3.1, 3.1]]),
+    () => polygon([[0, -4.2], [4, 3], [-4, 3]]), () => polygon([[0, -4.4], [4.4, 0], [0, 4.4], [-4.4, 0]])][style % 4]();
+};
+
+// Draws the vertical axis and the series anew, with this scale.
+const redraw = (svg, log) => {
+  const chart = chartOf.get(svg);
+  if (!chart.both || chart.log === log) return;
+  const ticks = ticksOf(chart, log);
+  Object.assign(chart, { log, low: ticks[0], high: ticks.at(-1), marks: undefined });
+  const up = value => upOf(chart, value);
+  svg.querySelector(":scope > g.y").innerHTML = ticks.map(tick => `<path class="grid" d="M${chart.left} ${up(tick)}H${chart.right}"/><text x="${chart.left - 6}" y="${up(tick) + 3.8}" class="end">${Number(tick.toPrecision(6))}</text>`).join("")
+    + (log ? `<text x="${chart.right}" y="${chart.top - 5}" class="end">logarithmic</text>` : "");
+  [...svg.querySelectorAll(":scope > g[data-s]")].forEach((group, at) => {
+    const { s, points, marks, joined, steps } = chart.series[at], parts = [];
+    const dots = points.flatMap(point => (point.r ?? []).map(value => `M${point.x} ${up(value)}h0`)).join("");
+    if (dots) parts.push(`<path class="dots" d="${dots}"/>`);
+    let stretch = [];
+    const line = () => { if (stretch.length > 1) parts.push(`<polyline points="${stretch.join(" ")}" class="line"/>`); stretch = []; };
+    points.forEach((point, index) => {
+      if (point.y === null) return line();
+      if (steps && stretch.length) stretch.push(`${point.x},${up(points[index - 1].y)}`);
+      stretch.push(`${point.x},${up(point.y)}`);
+    });
+    if (joined) line();
+    for (const { x, y, e, h } of marks ? points : []) {
+      if (y === null) { const row = chart.top - 7.5; parts.push(`<path class="cross" d="M${x - 3.5} ${row - 3.5}L${x + 3.5} ${row + 3.5}M${x - 3.5} ${row + 3.5}L${x + 3.5} ${row - 3.5}"/>`); continue; }
+      if (e) parts.push(`<path class="bar" d="M${x} ${up(e[0])}V${up(e[1])}"/>`);
+      parts.push(markAt(s, x, up(y), h));
+    }
+    group.innerHTML = parts.join("");
+  });
+};

@@ -1,10 +1,10 @@
 // The runs behind a mark or a row: their figures, places in the order, outcomes and commands.
-const runsOf = element => element.closest("article").querySelector(".runs").longTable.data;
+const NO_RUNS = { rows: 0, columns: [] };
+const runsOf = element => element.closest("article").querySelector(".runs")?.longTable.data ?? NO_RUNS;
 const columnNamed = (data, title) => data.columns.find(column => column.title === title);
 
 // The rows of the runs that a mark stands for; an empty list where it has none.
-const rowsOf = mark => {
-  const data = runsOf(mark.element);
+const rowsOf = (data, mark) => {
   if (!data.byCell) {
     data.byCell = new Map();
     data.byPlace = new Map();
@@ -12,7 +12,7 @@ const rowsOf = mark => {
       const cell = data.cells.text(row);
       if (!data.byCell.has(cell)) data.byCell.set(cell, []);
       data.byCell.get(cell).push(row);
-      data.byPlace.set(data.columns[0].text(row), row);
+      data.byPlace.set(Number(data.columns[0].text(row)), row);
     }
   }
   if (mark.run !== undefined) return data.byPlace.has(mark.run) ? [data.byPlace.get(mark.run)] : [];

@@ -6,11 +6,11 @@ const columnOf = data => {
   const split = text => text === "" ? [] : text.split(" ");
   if ("figures" in data) {
     const texts = split(data.figures), number = row => parseFloat(texts[row]);
-    return { ...data, text: row => texts[row], more: () => "", failed: () => false,
+    return { ...data, text: row => texts[row], more: () => "", failed: () => false, folded: () => "",
       key: row => Number.isFinite(number(row)) ? number(row) : texts[row] };
   }
-  const words = data.words.map(word => Array.isArray(word) ? word : [word, "", null, 0]), at = split(data.at).map(Number);
-  return { ...data, text: row => words[at[row]][0], more: row => words[at[row]][1], failed: row => words[at[row]][3] === 1,
+  const words = data.words.map(word => Array.isArray(word) ? word : [word, "", null, 0, ""]), at = split(data.at).map(Number);
+  return { ...data, text: row => words[at[row]][0], more: row => words[at[row]][1], failed: row => words[at[row]][3] === 1, folded: row => words[at[row]][4],
     key: row => words[at[row]][2] ?? words[at[row]][0] };
 };
 
@@ -86,8 +86,8 @@ class LongTable {
     const text = column.text(row), more = column.more(row);
     if (column.right) cell.className = "n";
     if (column.failed(row)) cell.dataset.failed = "";
-    if (column.output) {
-      if (text || more) cell.append(make("details", {}, make("summary", { textContent: "show" }), make("pre", { textContent: `${text}\n${more}`.trim() })));
+    if (column.folded(row)) {
+      cell.append(make("details", {}, make("summary", { textContent: text }), make("pre", { textContent: column.folded(row) })));
       return;
     }
     if (this.isRuns && at === 0) {

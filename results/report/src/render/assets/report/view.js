@@ -27,19 +27,7 @@ const toggle = button => {
   }
 };
 
-// A chart and the one in its template differ in the scale alone.
-const rescale = wanted => {
-  document.querySelectorAll("svg.chart + template").forEach(template => {
-    const svg = template.previousElementSibling, other = template.content.firstElementChild;
-    svg.drawn ??= svg.dataset.scale;
-    const now = svg.dataset.scale, scale = wanted === "drawn" ? svg.drawn : wanted;
-    if (now === scale) return;
-    other.drawn = svg.drawn;
-    svg.replaceWith(other);
-    template.content.replaceChildren(svg);
-    if (!other.hasAttribute("tabindex")) enliven(other);
-  });
-};
+const rescale = wanted => allCharts.forEach(svg => redraw(svg, wanted === "drawn" ? chartOf.get(svg).drawn : wanted === "log"));
 
 const choice = (label, name, options, act) => {
   const select = make("select", { name, onchange: () => act(select.value) }, ...options.map(([value, textContent]) => make("option", { value, textContent })));
@@ -58,8 +46,13 @@ const themes = choice("Colours", "theme", [["system", "of the system"], ["light"
 const view = make("div", { className: "view" }, themes);
 view.setAttribute("role", "group");
 view.setAttribute("aria-label", "View");
-if (document.querySelector("svg.chart + template")) view.prepend(scales);
-document.body.prepend(view);
+if (allCharts.some(svg => chartOf.get(svg).both)) view.prepend(scales);
+document.querySelector("footer").before(view);
+
+// A link to a folded section opens it.
+const unfold = () => document.getElementById(location.hash.slice(1))?.querySelector(":scope > details")?.setAttribute("open", "");
+addEventListener("hashchange", unfold);
+unfold();
 try {
   const theme = localStorage.getItem("gclab-theme");
   if (["light", "dark"].includes(theme)) { themes.querySelector("select").value = theme; recolour(theme); }

@@ -1,0 +1,473 @@
+//! Which contender is best, and by how much: the one ranking behind every answer of a report.
+//!
+//! A contender is a setting with one configuration for each workload that is ranked. The best has
+//! the least geometric mean, and each other one has its effect against the best: paired by rounds,
+//! as all configurations of an experiment run in shuffled rounds. The best is called so only if
+//! every other contender was shown to be worse: a lead that may be noise is not a lead. Choosing
+//! the best of many flatters it a little.
+
+use crate::document::Cell;
+use crate::format::{self, short_list};
+use crate::inference::{Effect, Order, RUNS_FOR_INTERVAL, Spread, findings};
+use crate::metric::{self, Metric};
+use crate::summary::{Group, Summary, Work};
+use serde::Serialize;
+
+/// Two figures that differ by less count as the same.
+pub(crate) const NEAR: f64 = 0.05;
+
+/// The most names in a sentence.
+const NAMES: usize = 3;
+
+/// A setting, with its configuration on each workload; absent where it did not run.
+#[derive(Debug, Clone)]
+pub(crate) struct Contender<'a> {
+    /// The name in sentences and tables.
+    pub(crate) label: String,
+    /// The configurations, in the order of the workloads.
+    pub(crate) groups: Vec<Option<&'a Group<'a>>>,
+}
+
+/// Contenders by a figure of which less is better.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Ranking {
+    /// The figure.
+    #[serde(serialize_with = "metric::key")]
+    pub(crate) metric: Metric,
+    /// The contenders, the best first; those that fail come last.
+    pub(crate) standings: Vec<Standing>,
+    /// The number of workloads.
+    pub(crate) works: usize,
+}
+
+/// A contender in a ranking.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Standing {
+    /// The name.
+    pub(crate) label: String,
+    /// The place among the contenders that were given.
+    #[serde(skip)]
+    pub(crate) place: usize,
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+    /// The figure over the runs, if there is one workload.
+    pub(crate) spread: Option<Spread>,
+    /// The effect against the best; absent for the best itself, for failures and for figures of 0.
+    pub(crate) effect: Option<Effect>,
+    /// The workloads on which it has no figure, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) failures: Vec<(String, &'static str)>,
+}
+
+/// The verdict on a contender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    /// All others were shown to be worse.
+    Best,
+    /// As good as the best, within [`NEAR`].
+    Tied,
+    /// Shown to be worse than the best.
+    Worse,
+    /// These runs cannot tell it from the best.
+    Unclear,
+    /// It looks worse, but other programs disturbed its runs.
+    Disturbed,
+    /// The interval is too wide for any statement.
+    TooNoisy,
+    /// It does not complete all workloads.
+    Fails,
+}
+
+impl Verdict {
+    /// The verdict in a word or two, for tables.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Verdict::Best => "best",
+            Verdict::Tied => "as good",
+            Verdict::Worse => "worse",
+            Verdict::Unclear => "cannot tell",
+            Verdict::Disturbed => "disturbed",
+            Verdict::TooNoisy => "too noisy",
+            Verdict::Fails => "fails",
+        }
+    }
+}
+
+/// The contenders of these workloads, by label, in the order of the summary.
+pub(crate) fn contenders<'a>(
+    works: &[&'a Work<'a>],
+    label: impl Fn(&Group<'_>) -> Option<String>,
+) -> Vec<Contender<'a>> {
+    let mut all: Vec<Contender<'a>> = Vec::new();
+    for (place, work) in works.iter().enumerate() {
+        for group in &work.groups {
+            let Some(label) = label(group) else { continue };
+            let at = all.iter().position(|one| one.label == label).unwrap_or_else(|| {
+                all.push(Contender {
+                    label,
+                    groups: vec![None; works.len()],
+                });
+                all.len() - 1
+            });
+            all[at].groups[place] = Some(group);
+        }
+    }
+    all
+}
+
+/// The settings of a summary as contenders.
+pub(crate) fn settings<'a>(summary: &Summary<'_>, works: &[&'a Work<'a>]) -> Vec<Contender<'a>> {
+    contenders(works, |group| Some(summary.label(group, &[])))
+}
+
+impl<'a> Contender<'a> {
+    /// Its configurations.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &'a Group<'a>> {
+        self.groups.iter().flatten().copied()
+    }
+
+    /// One of its configurations; they differ in the workload alone.
+    pub(crate) fn group(&self) -> &'a Group<'a> {
+        self.groups().next().expect("a contender ran somewhere")
+    }
+
+    /// The values of a figure on each workload; `None` if one is missing or has a failed run.
+    fn samples(&self, metric: &Metric) -> Option<Vec<Vec<(u32, f64)>>> {
+        let complete = |group: &Option<&Group<'_>>| {
+            let values = group.filter(|group| group.failures().is_empty())?.values(metric);
+            (!values.is_empty()).then_some(values)
+        };
+        self.groups.iter().map(complete).collect()
+    }
+
+    /// The workloads on which it has no figure, by their place, each with the reason.
+    fn failures(&self, metric: &Metric) -> Vec<(usize, &'static str)> {
+        let reason = |group: &Option<&Group<'_>>| match group {
+            None => Some("not run"),
+            Some(group) if group.failures().is_empty() && group.has(metric) => None,
+            Some(group) => Some(group.failure().unwrap_or("no figure")),
+        };
+        let all = self.groups.iter().enumerate();
+        all.filter_map(|(place, group)| Some((place, reason(group)?))).collect()
+    }
+
+    /// Its figure over that of `base`: the geometric mean over the workloads.
+    pub(crate) fn over(&self, base: &Contender<'_>, metric: &Metric) -> Option<Effect> {
+        let (base, new) = (base.samples(metric)?, self.samples(metric)?);
+        let effects = base
+            .iter()
+            .zip(&new)
+            .map(|(base, new)| Effect::of(base, new, Order::Interleaved));
+        Effect::mean(&effects.collect::<Option<Vec<_>>>()?)
+    }
+}
+
+impl Ranking {
+    /// Ranks contenders; `None` if no contender completes all workloads, whose titles are `works`.
+    pub(crate) fn of(metric: &Metric, contenders: &[Contender<'_>], works: &[&Work<'_>]) -> Option<Ranking> {
+        let center = |contender: &Contender<'_>| -> Option<f64> {
+            let samples = contender.samples(metric)?;
+            let logs = samples.iter().map(|sample| {
+                let values = crate::summary::values_of(sample);
+                Some(Spread::of(values)?.center.ln())
+            });
+            Some(logs.sum::<Option<f64>>()? / samples.len() as f64)
+        };
+        let mut complete: Vec<(usize, f64)> = contenders
+            .iter()
+            .enumerate()
+            .filter_map(|(place, one)| Some((place, center(one)?)))
+            .collect();
+        complete.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (best, least) = *complete.first()?;
+        let standing = |(place, center): &(usize, f64)| {
+            let contender = &contenders[*place];
+            let effect = contender.over(&contenders[best], metric).filter(|_| *place != best);
+            let spread = match &contender.groups[..] {
+                [Some(only)] => only.spread(metric),
+                _ => None,
+            };
+            let verdict = match &effect {
+                None if *center == least => Verdict::Tied,
+                None => Verdict::Unclear,
+                Some(effect) if metric.is_same(effect.base, effect.new) => Verdict::Tied,
+                Some(effect) if effect.differs() && metric.is_elapsed() => {
+                    disturbance(effect, contender, &contenders[best])
+                }
+                Some(effect) => judge(effect),
+            };
+            Standing {
+                label: contender.label.clone(),
+                place: *place,
+                verdict,
+                spread,
+                effect,
+                failures: Vec::new(),
+            }
+        };
+        let mut standings: Vec<Standing> = complete.iter().map(standing).collect();
+        let mut failing: Vec<Standing> = Vec::new();
+        for (place, contender) in contenders.iter().enumerate() {
+            let failures = contender.failures(metric);
+            if !failures.is_empty() {
+                failing.push(Standing {
+                    label: contender.label.clone(),
+                    place,
+                    verdict: Verdict::Fails,
+                    spread: None,
+                    effect: None,
+                    failures: failures
+                        .into_iter()
+                        .map(|(work, why)| (works[work].title.clone(), why))
+                        .collect(),
+                });
+            }
+        }
+        failing.sort_by_key(|standing| standing.failures.len());
+        standings.extend(failing);
+        let mut ranking = Ranking {
+            metric: *metric,
+            standings,
+            works: works.len(),
+        };
+        ranking.name_best();
+        Some(ranking)
+    }
+
+    /// The first contender is the best if all others are worse or fail; otherwise it shares the
+    /// verdict of the first that is not.
+    fn name_best(&mut self) {
+        let open = self.standings[1..].iter().map(|standing| standing.verdict);
+        let open = open
+            .filter(|verdict| !matches!(verdict, Verdict::Worse | Verdict::Fails))
+            .next();
+        self.standings[0].verdict = open.unwrap_or(Verdict::Best);
+    }
+
+    /// The best contender by the figure, whether or not the lead is more than noise.
+    pub(crate) fn first(&self) -> &Standing {
+        &self.standings[0]
+    }
+
+    /// The contender that was shown to be best, if any was.
+    pub(crate) fn best(&self) -> Option<&Standing> {
+        Some(self.first()).filter(|first| first.verdict == Verdict::Best)
+    }
+
+    /// The contenders that were not shown to be worse than the first, with it.
+    pub(crate) fn leaders(&self) -> impl Iterator<Item = &Standing> {
+        let open = self.standings.iter();
+        open.filter(|standing| !matches!(standing.verdict, Verdict::Worse | Verdict::Fails))
+    }
+
+    /// Whether all contenders are the same within [`NEAR`].
+    pub(crate) fn is_flat(&self) -> bool {
+        self.standings.iter().all(|standing| standing.verdict == Verdict::Tied)
+    }
+
+    /// The standing of a contender by its place among those that were given.
+    pub(crate) fn of_place(&self, place: usize) -> Option<&Standing> {
+        self.standings.iter().find(|standing| standing.place == place)
+    }
+
+    /// The answer in a sentence: `subject` is what is compared (`the total time`), `scope` where
+    /// (` over both programs`), and `word` what the best is (`fastest`).
+    pub(crate) fn sentence(&self, word: &str, scope: &str) -> String {
+        let first = self.first();
+        let others: Vec<&Standing> = self.standings[1..]
+            .iter()
+            .filter(|one| one.verdict != Verdict::Fails)
+            .collect();
+        let Some(next) = others.first() else {
+            return match self.standings.len() {
+                1 => format!("Only {} was measured{scope}.", first.label),
+                _ => format!("Only {} completes{scope}.", first.label),
+            };
+        };
+        let takes = |standing: &Standing| standing.takes();
+        if let Some(best) = self.best() {
+            return format!("{} is the {word}{scope}: {} {}.", best.label, next.label, takes(next));
+        }
+        let leaders: Vec<&Standing> = self.leaders().collect();
+        let names: Vec<&str> = leaders.iter().map(|one| one.label.as_str()).collect();
+        let names = short_list(&names, NAMES);
+        let open = leaders[1];
+        let worse = others.iter().find(|one| one.verdict == Verdict::Worse);
+        let rest = worse.map_or_else(String::new, |one| format!(" {} {}.", one.label, takes(one)));
+        let text = match open.verdict {
+            Verdict::Tied if leaders.iter().all(|one| one.verdict == Verdict::Tied) => {
+                format!("{names} tie{scope} (within {}).", format::percent(NEAR))
+            }
+            Verdict::Disturbed => format!(
+                "Disturbed{scope}: {} looks worse than {}, but other programs ran meanwhile. Stop them and repeat.",
+                open.label, first.label
+            ),
+            Verdict::TooNoisy => format!(
+                "Too noisy{scope} to tell {names} apart: {}.",
+                open.effect
+                    .as_ref()
+                    .map_or_else(String::new, |effect| format::advice(effect, NEAR))
+            ),
+            _ => {
+                let size = open
+                    .effect
+                    .as_ref()
+                    .map_or_else(String::new, |effect| format!(" {}", format::effect(effect)));
+                let few = open
+                    .effect
+                    .as_ref()
+                    .is_none_or(|effect| effect.runs < RUNS_FOR_INTERVAL);
+                let advice = open
+                    .effect
+                    .as_ref()
+                    .map_or_else(String::new, |effect| format::advice(effect, NEAR));
+                match few {
+                    true => format!(
+                        "Not decided{scope}: {} took least, {}{size}; intervals need {RUNS_FOR_INTERVAL} runs of each.",
+                        first.label, open.label
+                    ),
+                    false => format!(
+                        "Not decided{scope}: {} against {}{size}; {advice}.",
+                        open.label, first.label
+                    ),
+                }
+            }
+        };
+        format!("{text}{rest}")
+    }
+
+    /// The answer in a few words, for a table: the best with its figure, the number of those that
+    /// tie, or that no difference was shown.
+    pub(crate) fn words(&self) -> String {
+        let figure = |standing: &Standing| {
+            let spread = standing.spread.as_ref();
+            spread.map_or_else(String::new, |spread| self.metric.unit.text_with_unit(spread.center))
+        };
+        let first = self.first();
+        let leaders: Vec<&str> = self.leaders().map(|one| one.label.as_str()).collect();
+        match first.verdict {
+            Verdict::Best => format!("{} {}", first.label, figure(first)),
+            Verdict::Tied if leaders.len() > 2 => format!("{} settings tie at {}", leaders.len(), figure(first)),
+            Verdict::Tied => format!("{} tie at {}", format::list(&leaders), figure(first)),
+            Verdict::Disturbed => "disturbed".to_owned(),
+            Verdict::TooNoisy => "too noisy".to_owned(),
+            _ => "no difference shown".to_owned(),
+        }
+    }
+}
+
+impl Standing {
+    /// What it takes against the best: `takes 1.32× (1.28–1.36)`.
+    pub(crate) fn takes(&self) -> String {
+        match (&self.effect, self.verdict) {
+            (Some(effect), Verdict::Worse) if effect.is_too_noisy() => {
+                "is worse, too noisy to say by how much".to_owned()
+            }
+            (Some(effect), _) => format!("takes {}", format::effect(effect)),
+            (None, _) => self.verdict.word().to_owned(),
+        }
+    }
+
+    /// The effect and the verdict as a cell.
+    pub(crate) fn cell(&self) -> Cell {
+        let text = match (&self.effect, self.verdict) {
+            (_, Verdict::Fails) => match &self.failures[..] {
+                [(_, why)] => (*why).to_owned(),
+                several => format!("fails on {}", several.len()),
+            },
+            // The first one, or a figure that is 0 everywhere.
+            (None, _) => "1".to_owned(),
+            (Some(effect), Verdict::Worse) if effect.is_too_noisy() => "worse".to_owned(),
+            (Some(effect), _) => format::effect(effect),
+        };
+        let more = match self.verdict {
+            Verdict::Unclear | Verdict::Disturbed | Verdict::Tied if self.effect.is_some() => {
+                self.verdict.word().to_owned()
+            }
+            Verdict::Fails if self.failures.len() > 1 => {
+                let reasons: Vec<String> = self
+                    .failures
+                    .iter()
+                    .map(|(work, why)| format!("{why}: {work}"))
+                    .collect();
+                reasons.join("; ")
+            }
+            _ => String::new(),
+        };
+        let tone = match self.verdict {
+            Verdict::Best => crate::document::Tone::Strong,
+            Verdict::Fails => crate::document::Tone::Failed,
+            _ => crate::document::Tone::Plain,
+        };
+        Cell {
+            text,
+            more,
+            tone,
+            value: Some(self.effect.as_ref().map_or(1.0, Effect::ratio)).filter(|_| self.verdict != Verdict::Fails),
+            ..Cell::default()
+        }
+    }
+}
+
+/// The verdict that an effect against the best allows.
+fn judge(effect: &Effect) -> Verdict {
+    if effect.differs() {
+        Verdict::Worse
+    } else if effect.is_within(NEAR) {
+        Verdict::Tied
+    } else if effect.is_too_noisy() {
+        Verdict::TooNoisy
+    } else {
+        Verdict::Unclear
+    }
+}
+
+/// The verdict on a difference of elapsed times: it is a disturbance if the CPU time contradicts it,
+/// or does not confirm it while many runs of a side were disturbed.
+fn disturbance(effect: &Effect, contender: &Contender<'_>, best: &Contender<'_>) -> Verdict {
+    let groups = || contender.groups().chain(best.groups());
+    let Some(cpu) = contender.over(best, &metric::TOTAL_CPU) else {
+        return judge(effect);
+    };
+    let confirmed = cpu.differs() && cpu.ratio() > 1.0;
+    if !confirmed && (groups().any(Group::is_disturbed) || contradicts(&cpu, groups())) {
+        return Verdict::Disturbed;
+    }
+    judge(effect)
+}
+
+/// Whether a CPU time without a change contradicts a change of the elapsed time: in programs of one
+/// thread that hardly wait, both are the same work.
+pub(crate) fn contradicts<'g, 'a: 'g>(cpu: &Effect, groups: impl Iterator<Item = &'g Group<'a>>) -> bool {
+    let is_busy = |group: &Group<'_>| {
+        let center = |metric: &Metric| group.spread(metric).map(|spread| spread.center);
+        let share = center(&metric::TOTAL_CPU).zip(center(&metric::TOTAL_ELAPSED));
+        share.is_some_and(|(cpu, elapsed)| (0.6..=1.1).contains(&(cpu / elapsed)))
+    };
+    cpu.is_within(NEAR) && groups.into_iter().all(is_busy)
+}
+
+/// Judges the rankings of several workloads together: of the contenders that are called worse, at
+/// most one in twenty is expected to be chance.
+pub(crate) fn judge_together<'r>(rankings: impl Iterator<Item = &'r mut Ranking>) {
+    let mut rankings: Vec<&mut Ranking> = rankings.collect();
+    let chance = |standing: &Standing| standing.effect.as_ref().and_then(Effect::chance);
+    let chances: Vec<f64> = rankings
+        .iter()
+        .flat_map(|ranking| ranking.standings.iter().filter_map(chance))
+        .collect();
+    let mut remain = findings(&chances).into_iter();
+    for ranking in &mut rankings {
+        for standing in ranking
+            .standings
+            .iter_mut()
+            .filter(|standing| chance(standing).is_some())
+        {
+            if remain.next() == Some(false) && standing.verdict == Verdict::Worse {
+                standing.verdict = Verdict::Unclear;
+            }
+        }
+        ranking.name_best();
+    }
+}

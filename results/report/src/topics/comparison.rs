@@ -1,0 +1,825 @@
+//! Is the new one slower? Compares two results folders, configuration by configuration; or two
+//! collectors, builds or programs, by the settings that both were run at.
+//!
+//! Runs are compared in pairs if the rounds of both sides were interleaved in time: within one
+//! folder they always are. Folders that were measured one after the other differ by more than
+//! their runs do; a history of folders says by how much, and widens their intervals.
+//!
+//! One in twenty intervals misses by design. So all figures are judged together: of those called
+//! better or worse at most one in twenty is expected to be chance ([`crate::inference::findings`]).
+
+use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
+use crate::format::{self, ABSENT, counted, percent, short_list};
+use crate::inference::{Effect, Order, Point, findings, scatter};
+use crate::metric::{self, COMPARED, Metric, PAR_GCS};
+use crate::ranking::contradicts;
+use crate::summary::{Group, Summary, values_of};
+use crate::verdict::{Verdict, judge};
+use gclab_results::{Configuration, Manifest, ResultsDir, RunRecord};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The comparison of two folders, or of two sides of folders.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    /// The smallest change that counts, as a share: 0.03 is 3 %.
+    pub threshold: f64,
+    /// Whether the new side is worse in any configuration.
+    pub regressed: bool,
+    /// The order in which the sides were measured.
+    pub order: Order,
+    /// What is compared, if not the folders themselves: the names of the base and of the new side.
+    pub sides: Option<(String, String)>,
+    /// The configurations that both have.
+    pub configurations: Vec<Row>,
+    /// The means over the workloads, of collectors, builds or programs.
+    pub means: Vec<Mean>,
+    /// Configurations that only the base has.
+    pub only_base: Vec<String>,
+    /// Configurations that only the new side has.
+    pub only_new: Vec<String>,
+    /// What a reader must know: another machine, another build profile, the order in time.
+    pub cautions: Vec<String>,
+    /// The number of figures that were judged together.
+    pub judged_together: usize,
+    /// Of these, the figures that would be called changed by themselves, but not among the others.
+    pub taken_back: usize,
+}
+
+/// The comparison of one configuration.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// The configuration.
+    pub name: String,
+    /// The same for other programs.
+    #[serde(flatten, serialize_with = "parts_of")]
+    pub(crate) configuration: Configuration,
+    /// The verdict on the configuration.
+    pub verdict: Verdict,
+    /// A change of outcomes or checksums, which overrules all figures.
+    pub note: Option<String>,
+    /// The figures that both have.
+    pub figures: Vec<Figure>,
+}
+
+/// The comparison of one figure of one configuration.
+#[derive(Debug, Serialize)]
+pub struct Figure {
+    /// The figure.
+    #[serde(rename = "figure", serialize_with = "metric::key")]
+    pub(crate) metric: Metric,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// A reason that the interval does not show.
+    pub remark: Option<String>,
+    /// The effect; absent where a value is 0.
+    #[serde(flatten)]
+    pub effect: Option<Effect>,
+}
+
+/// The geometric mean of the ratios of a figure over all workloads with one setting.
+#[derive(Debug, Serialize)]
+pub struct Mean {
+    /// The setting.
+    pub setting: String,
+    /// The figure.
+    #[serde(rename = "figure", serialize_with = "metric::key")]
+    pub(crate) metric: Metric,
+    /// The number of workloads. Both sides have the figure on each of them.
+    pub workloads: usize,
+    /// The mean.
+    #[serde(flatten)]
+    pub effect: Effect,
+}
+
+/// The parts of a configuration that a program looks for.
+fn parts_of<S: serde::Serializer>(of: &Configuration, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap;
+    let mut map = serializer.serialize_map(Some(5))?;
+    map.serialize_entry("workload", &of.workload)?;
+    map.serialize_entry("args", &of.args)?;
+    map.serialize_entry("collector", &of.collector)?;
+    map.serialize_entry("flags", &of.flags)?;
+    map.serialize_entry("settings", &of.settings)?;
+    map.end()
+}
+
+/// A side of a comparison within folders.
+#[derive(Debug, Clone, Copy)]
+pub enum Side<'a> {
+    /// The runs of this collector or program.
+    Collector(&'a str),
+    /// The runs of this build.
+    Build(&'a str),
+}
+
+impl<'a> Side<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Side::Collector(name) | Side::Build(name) => name,
+        }
+    }
+}
+
+/// A group with the configuration by which it finds its partner.
+type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
+
+/// The groups of a folder that are compared. Of one `side` only, if there is one; then its collector
+/// or build is no part of the configuration.
+fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<Candidate<'s, 'a>> {
+    let candidate = |group: &'s Group<'a>| {
+        let mut key = group.configuration.clone();
+        let is_of_side = match side {
+            Some(Side::Collector(name)) => {
+                // A program that does the work of a workload competes with collectors.
+                key.program = None;
+                key.collector.clear();
+                if key.workload == group.name {
+                    key.workload.clear();
+                }
+                group.name == name
+            }
+            Some(Side::Build(build)) => key.settings.remove("build")? == build,
+            None => true,
+        };
+        is_of_side.then_some((key, group))
+    };
+    summary.groups().filter_map(candidate).collect()
+}
+
+/// Leaves out of each configuration the flags that have one value in all configurations of its
+/// work. They are the same wherever that work is compared: an OCaml program has no `-A`.
+fn without_fixed_flags(side: &mut [Candidate<'_, '_>]) {
+    let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut works: BTreeMap<String, usize> = BTreeMap::new();
+    for (key, _) in side.iter() {
+        *works.entry(key.work()).or_default() += 1;
+        for (name, value) in &key.flags {
+            values
+                .entry((key.work(), name.clone()))
+                .or_default()
+                .insert(value.clone());
+            *counts.entry((key.work(), name.clone())).or_default() += 1;
+        }
+    }
+    for (key, _) in side {
+        let work = key.work();
+        key.flags.retain(|name, _| {
+            let of = (work.clone(), name.clone());
+            values[&of].len() > 1 || counts[&of] < works[&work]
+        });
+    }
+}
+
+/// Compares two folders; `threshold` is a share (0.03 for 3 %), not below 0. With `sides` it
+/// compares the runs of one collector or build in `base` with those of another in `new`, at the
+/// settings that both have; the two folders may be one. `history` has folders of the same kind,
+/// whose scatter widens the intervals of folders that were measured one after the other.
+pub fn compare(
+    base: &ResultsDir,
+    new: &ResultsDir,
+    threshold: f64,
+    sides: Option<(Side<'_>, Side<'_>)>,
+    history: &[ResultsDir],
+) -> Comparison {
+    let (base_summary, new_summary) = (Summary::of(base), Summary::of(new));
+    let past: Vec<Summary<'_>> = history.iter().map(Summary::of).collect();
+    let mut of_base = candidates(&base_summary, sides.map(|sides| sides.0));
+    let mut of_new = candidates(&new_summary, sides.map(|sides| sides.1));
+    let mut cautions = differences(base.manifest(), new.manifest());
+    let has_partner =
+        |(key, _): &Candidate<'_, '_>, others: &[Candidate<'_, '_>]| others.iter().any(|(other, _)| other == key);
+    if sides.is_some() && !of_base.iter().any(|one| has_partner(one, &of_new)) {
+        without_fixed_flags(&mut of_base);
+        without_fixed_flags(&mut of_new);
+        if of_base.iter().any(|one| has_partner(one, &of_new)) {
+            cautions
+                .push("the two have no flags in common: each is compared with the flags that its runs have".to_owned());
+        }
+    }
+    let order = order(base, new);
+    let of = Sides {
+        threshold,
+        order,
+        past: &past,
+        history: history.len(),
+        named: sides.is_some(),
+    };
+    let partners: BTreeMap<&Configuration, &Group<'_>> = of_new.iter().map(|(key, group)| (key, *group)).collect();
+    let pairs: Vec<(&Configuration, &Group<'_>, &Group<'_>)> = of_base
+        .iter()
+        .filter_map(|(key, base)| Some((key, *base, *partners.get(key)?)))
+        .collect();
+    let mut rows: Vec<Row> = pairs.iter().map(|(_, base, new)| of.row(base, new)).collect();
+    let (judged_together, taken_back) = judge_together(&mut rows);
+    let is_compared = rows.iter().any(|row| row.verdict != Verdict::Identical);
+    if order == Order::Sequential && is_compared {
+        cautions.push(of.caution(base, new));
+    }
+    let alone = |these: &[Candidate<'_, '_>], others: &[Candidate<'_, '_>]| -> Vec<String> {
+        let alone = these.iter().filter(|one| !has_partner(one, others));
+        alone.map(|(_, group)| group.configuration.to_string()).collect()
+    };
+    Comparison {
+        threshold,
+        regressed: rows.iter().any(|row| row.verdict == Verdict::Worse),
+        order,
+        sides: sides.map(|(base, new)| (base.name().to_owned(), new.name().to_owned())),
+        only_base: alone(&of_base, &of_new),
+        only_new: alone(&of_new, &of_base),
+        means: sides.map_or_else(Vec::new, |_| of.means(&pairs)),
+        configurations: rows,
+        cautions,
+        judged_together,
+        taken_back,
+    }
+}
+
+/// The order of two folders in time: interleaved if each round of both began before the next round
+/// of either.
+fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
+    if base.path() == new.path() {
+        return Order::Interleaved;
+    }
+    let mut rounds: BTreeMap<u32, (Option<String>, Option<String>)> = BTreeMap::new();
+    let runs = base
+        .runs()
+        .iter()
+        .map(|run| (0, run))
+        .chain(new.runs().iter().map(|run| (1, run)));
+    let mut seen: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
+    for (side, run) in runs {
+        let Some(started) = run.started.clone() else {
+            return Order::Sequential;
+        };
+        seen.entry(run.round).or_default()[side] = true;
+        let (first, last) = rounds.entry(run.round).or_default();
+        if first.as_ref().is_none_or(|first| started < *first) {
+            *first = Some(started.clone());
+        }
+        if last.as_ref().is_none_or(|last| started > *last) {
+            *last = Some(started);
+        }
+    }
+    let shared = seen.values().all(|sides| *sides == [true, true]);
+    let spans: Vec<_> = rounds.into_values().collect();
+    let alternate = spans.len() > 1 && spans.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+    if shared && alternate {
+        Order::Interleaved
+    } else {
+        Order::Sequential
+    }
+}
+
+/// The facts about a folder that make its figures others than those of another folder, with their
+/// names. (The commit is none of them: it is what most comparisons are about.)
+pub(super) fn facts(manifest: &Manifest) -> [(&'static str, String); 5] {
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let (machine, build) = (&manifest.machine, &manifest.build);
+    let counted = manifest.pause_counters == Some(true);
+    [
+        ("processor", or_unknown(&machine.cpu)),
+        ("kernel", or_unknown(&machine.kernel)),
+        ("build profile", or_unknown(&build.profile)),
+        ("rustc", or_unknown(&build.rustc)),
+        ("key pause_counters", counted.to_string()),
+    ]
+}
+
+fn differences(base: &Manifest, new: &Manifest) -> Vec<String> {
+    let pairs = facts(base)
+        .into_iter()
+        .zip(facts(new))
+        .filter(|(base, new)| base != new);
+    pairs
+        .map(|((name, base), (_, new))| format!("the {name} differs: {base} in the base, {new} in the new one"))
+        .collect()
+}
+
+/// The figures that are judged: also the elapsed time of collections where these were parallel, as
+/// it can grow while the CPU time stays the same.
+pub(super) fn compared(groups: &[&Group<'_>]) -> Vec<Metric> {
+    let is_parallel = groups
+        .iter()
+        .any(|group| group.spread(&PAR_GCS).is_some_and(|spread| spread.max > 0.0));
+    COMPARED
+        .iter()
+        .chain(is_parallel.then_some(&metric::GC_ELAPSED))
+        .copied()
+        .collect()
+}
+
+/// A change of outcomes or checksums, which overrules every figure.
+pub(super) fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<Verdict>) {
+    let checksums =
+        |group: &Group<'_>| -> BTreeSet<String> { group.ok().filter_map(|run| run.checksum.clone()).collect() };
+    let (sum_base, sum_new) = (checksums(base), checksums(new));
+    if !sum_base.is_empty()
+        && !sum_new.is_empty()
+        && sum_base != sum_new
+        && base.configuration.workload == new.configuration.workload
+    {
+        let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join(", ");
+        return (
+            Some(format!("checksum was {}, is {}", list(sum_base), list(sum_new))),
+            Some(Verdict::Worse),
+        );
+    }
+    let share = |group: &Group<'_>| group.failures().values().sum::<usize>() as f64 / group.runs.len() as f64;
+    let (share_base, share_new) = (share(base), share(new));
+    let of = |group: &Group<'_>| match group.failures_text() {
+        text if text.is_empty() => "no failures".to_owned(),
+        text => format!("{text} of {}", group.runs.len()),
+    };
+    let note = (share_base > 0.0 || share_new > 0.0).then(|| format!("was {}, is {}", of(base), of(new)));
+    let verdict = if share_new > share_base {
+        Some(Verdict::Worse)
+    } else if share_new < share_base && share_new == 0.0 {
+        Some(Verdict::Better)
+    } else if share_new == 1.0 {
+        Some(Verdict::Same)
+    } else {
+        None
+    };
+    (note, verdict)
+}
+
+/// How two sides are compared.
+struct Sides<'p> {
+    threshold: f64,
+    order: Order,
+    past: &'p [Summary<'p>],
+    history: usize,
+    named: bool,
+}
+
+impl Sides<'_> {
+    fn row(&self, base: &Group<'_>, new: &Group<'_>) -> Row {
+        let mut figures: Vec<Figure> = compared(&[base, new])
+            .into_iter()
+            .filter_map(|metric| self.figure(metric, base, new))
+            .collect();
+        disturb(&mut figures, base, new);
+        let (note, outcome) = outcome_change(base, new);
+        let verdict = if is_identical(base, new) {
+            figures.iter_mut().for_each(|figure| figure.verdict = Verdict::Same);
+            Verdict::Identical
+        } else {
+            outcome.unwrap_or_else(|| Verdict::of_all(figures.iter().map(|figure| figure.verdict)))
+        };
+        Row {
+            name: self.name(base, new),
+            configuration: new.configuration.clone(),
+            verdict,
+            note,
+            figures,
+        }
+    }
+
+    /// The configuration, with both sides where they differ.
+    fn name(&self, base: &Group<'_>, new: &Group<'_>) -> String {
+        let (base, new) = (&base.configuration, &new.configuration);
+        let mut shown = new.clone();
+        let build = |of: &Configuration| of.settings.get("build").cloned();
+        if build(base) != build(new) {
+            let over = format!(
+                "{} over {}",
+                build(new).unwrap_or_default(),
+                build(base).unwrap_or_default()
+            );
+            shown.settings.insert("build".to_owned(), over);
+        } else if base.collector != new.collector {
+            shown.collector = format!("{} over {}", new.collector, base.collector);
+        } else if base.workload != new.workload {
+            shown.workload = format!("{} over {}", new.workload, base.workload);
+        }
+        shown.to_string()
+    }
+
+    fn figure(&self, metric: Metric, base: &Group<'_>, new: &Group<'_>) -> Option<Figure> {
+        let (values_base, values_new) = (base.values(&metric), new.values(&metric));
+        if values_base.is_empty() || values_new.is_empty() {
+            return None;
+        }
+        let effect = Effect::of(&values_base, &values_new, self.order);
+        let effect = effect.map(|effect| match self.order {
+            Order::Interleaved => effect,
+            Order::Sequential => effect.with_scatter(self.scatter(&metric, &new.configuration)),
+        });
+        let verdict = match &effect {
+            Some(effect) => judge(&metric, effect, self.threshold),
+            None if values_of(&values_base)
+                .chain(values_of(&values_new))
+                .all(|value| value == 0.0) =>
+            {
+                Verdict::Same
+            }
+            None => Verdict::Unclear,
+        };
+        Some(Figure {
+            metric,
+            verdict,
+            remark: None,
+            effect,
+        })
+    }
+
+    /// The scatter of the past folders in a figure of a configuration.
+    fn scatter(&self, metric: &Metric, configuration: &Configuration) -> Option<(f64, f64)> {
+        let point = |summary: &Summary<'_>| {
+            let group = summary.groups().find(|group| group.configuration == *configuration)?;
+            Point::of(&values_of(&group.values(metric)).collect::<Vec<_>>())
+        };
+        scatter(&self.past.iter().filter_map(point).collect::<Vec<_>>())
+    }
+
+    /// The geometric means over the workloads, of each setting that several of them have.
+    fn means(&self, pairs: &[(&Configuration, &Group<'_>, &Group<'_>)]) -> Vec<Mean> {
+        let mut by_setting: BTreeMap<Configuration, Vec<(&Group<'_>, &Group<'_>)>> = BTreeMap::new();
+        for (key, base, new) in pairs {
+            let setting = Configuration {
+                flags: key.flags.clone(),
+                settings: key.settings.clone(),
+                ..Configuration::default()
+            };
+            by_setting.entry(setting).or_default().push((base, new));
+        }
+        let mut means = Vec::new();
+        for (setting, pairs) in by_setting.iter().filter(|(_, pairs)| self.named && pairs.len() > 1) {
+            let groups: Vec<&Group<'_>> = pairs.iter().flat_map(|(base, new)| [*base, *new]).collect();
+            for metric in compared(&groups) {
+                let effects: Vec<Effect> = pairs
+                    .iter()
+                    .filter_map(|(base, new)| Effect::of(&base.values(&metric), &new.values(&metric), self.order))
+                    .collect();
+                let Some(effect) = Effect::mean(&effects).filter(|_| effects.len() > 1) else {
+                    continue;
+                };
+                let all = setting.flags.iter().chain(&setting.settings);
+                let words: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+                means.push(Mean {
+                    setting: words.join(" "),
+                    metric,
+                    workloads: effects.len(),
+                    effect,
+                });
+            }
+        }
+        means
+    }
+
+    /// What a reader must know of folders that were measured one after the other.
+    fn caution(&self, base: &ResultsDir, new: &ResultsDir) -> String {
+        let begin = "The folders were measured one after the other";
+        if self.history > 2 {
+            return format!(
+                "{begin}; the scatter of {} widens the intervals.",
+                counted(self.history, "folder of the history")
+            );
+        }
+        let names = (base.manifest().name == new.manifest().name).then_some("");
+        format!(
+            "{begin}{}: folders of one build differ by more than their runs do, so small changes may be no changes. Builds or \
+             programs in one experiment are measured side by side; `--history` measures the scatter of folders.",
+            names.unwrap_or(" and are of two experiments")
+        )
+    }
+}
+
+/// Times of disturbed runs are not called changed, and a total time is not if the CPU time
+/// contradicts it.
+fn disturb(figures: &mut [Figure], base: &Group<'_>, new: &Group<'_>) {
+    let cpu = figures
+        .iter()
+        .find(|figure| figure.metric == metric::TOTAL_CPU)
+        .and_then(|figure| figure.effect);
+    for figure in figures
+        .iter_mut()
+        .filter(|figure| figure.verdict.is_change() && figure.metric.is_time())
+    {
+        if base.is_disturbed() || new.is_disturbed() {
+            figure.verdict = Verdict::Disturbed;
+            figure.remark = Some("more than a third of the runs were disturbed".to_owned());
+        } else if figure.metric.is_elapsed() && cpu.is_some_and(|cpu| contradicts(&cpu, [base, new].into_iter())) {
+            figure.verdict = Verdict::Disturbed;
+            figure.remark = Some("the CPU time did not change".to_owned());
+        }
+    }
+}
+
+/// Whether both have the same runs: a copy of a folder, or the folder itself.
+fn is_identical(base: &Group<'_>, new: &Group<'_>) -> bool {
+    by_round(base) == by_round(new)
+}
+
+fn by_round<'a>(group: &Group<'a>) -> Vec<&'a RunRecord> {
+    let mut runs = group.runs.clone();
+    runs.sort_by_key(|run| (run.round, run.position));
+    runs
+}
+
+/// Takes changes back that may be chance among all figures. Returns the number of figures that were
+/// judged together, and of those whose change was taken back.
+fn judge_together(rows: &mut [Row]) -> (usize, usize) {
+    let chance = |figure: &Figure| figure.effect.as_ref().and_then(Effect::chance);
+    let compared = || |row: &&mut Row| row.verdict != Verdict::Identical;
+    let chances: Vec<f64> = rows
+        .iter_mut()
+        .filter(compared())
+        .flat_map(|row| row.figures.iter().filter_map(chance).collect::<Vec<_>>())
+        .collect();
+    let mut remain = findings(&chances).into_iter();
+    let mut taken_back = 0;
+    for row in rows.iter_mut().filter(compared()) {
+        let is_overruled = row.verdict != Verdict::of_all(row.figures.iter().map(|figure| figure.verdict));
+        for figure in row.figures.iter_mut().filter(|figure| chance(figure).is_some()) {
+            if remain.next() == Some(false) && figure.verdict.is_change() {
+                figure.verdict = Verdict::Unclear;
+                figure.remark = Some(format!("may be chance among {} figures", chances.len()));
+                taken_back += 1;
+            }
+        }
+        if !is_overruled {
+            row.verdict = Verdict::of_all(row.figures.iter().map(|figure| figure.verdict));
+        }
+    }
+    (chances.len(), taken_back)
+}
+
+impl Comparison {
+    /// Whether the two have no configuration in common that was run.
+    pub fn is_empty(&self) -> bool {
+        self.configurations.is_empty()
+    }
+
+    /// The number of configurations with a verdict.
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
+        self.configurations.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// The answer in a sentence or two.
+    fn answer(&self) -> Vec<String> {
+        let all = counted(self.configurations.len(), "configuration");
+        if self.count(Verdict::Identical) == self.configurations.len() {
+            return vec![format!("Identical runs: both hold the same runs of {all}.")];
+        }
+        let said = |words: &str, verdict: Verdict| {
+            let most = self
+                .largest(verdict)
+                .map_or_else(String::new, |largest| format!(": {largest}"));
+            format!("{words} in {} of {all}{most}.", self.count(verdict))
+        };
+        let mut answer = Vec::new();
+        for (words, verdict) in [
+            ("Worse", Verdict::Worse),
+            ("Better", Verdict::Better),
+            ("Disturbed", Verdict::Disturbed),
+        ] {
+            if self.count(verdict) > 0 {
+                answer.push(said(words, verdict));
+            }
+        }
+        let (same, unclear) = (
+            self.count(Verdict::Same),
+            self.count(Verdict::Unclear) + self.count(Verdict::TooNoisy),
+        );
+        if answer.is_empty() || same + unclear > 0 {
+            let within = percent(self.threshold);
+            let open = match (unclear, self.visible()) {
+                (0, _) => String::new(),
+                (n, Some(visible)) => format!(
+                    "{n} unclear: changes below {} would not have been seen; {}",
+                    percent(visible),
+                    self.advice()
+                ),
+                (n, None) => format!("{n} unclear: too few runs"),
+            };
+            let same = if same > 0 {
+                format!("{same} the same within ±{within}")
+            } else {
+                String::new()
+            };
+            let parts: Vec<String> = [same, open].into_iter().filter(|part| !part.is_empty()).collect();
+            let begin = if answer.is_empty() {
+                format!("No change shown in {all}: ")
+            } else {
+                "The others: ".to_owned()
+            };
+            answer.push(format!("{begin}{}.", parts.join(", ")));
+        }
+        answer
+    }
+
+    fn unclear(&self) -> impl Iterator<Item = &Figure> {
+        let figures = self.configurations.iter().flat_map(|row| &row.figures);
+        figures.filter(|figure| matches!(figure.verdict, Verdict::Unclear | Verdict::TooNoisy))
+    }
+
+    /// The median of the least changes that would have been seen, of the unclear figures.
+    fn visible(&self) -> Option<f64> {
+        let mut visible: Vec<f64> = self.unclear().filter_map(|figure| figure.effect?.visible()).collect();
+        visible.sort_by(f64::total_cmp);
+        Some(visible.get(visible.len() / 2)?.max(self.threshold))
+    }
+
+    /// What would decide most of the unclear figures.
+    fn advice(&self) -> String {
+        let effect = self.unclear().filter_map(|figure| figure.effect).max_by(|a, b| {
+            let noise = |effect: &Effect| effect.visible().unwrap_or(0.0);
+            noise(a).total_cmp(&noise(b))
+        });
+        effect.map_or_else(String::new, |effect| format::advice(&effect, self.threshold))
+    }
+
+    /// The largest change with this verdict: `gcbench, copying: total 1.10× (1.08–1.12)`.
+    fn largest(&self, verdict: Verdict) -> Option<String> {
+        let rows = self.configurations.iter().filter(|row| row.verdict == verdict);
+        let figures = rows.flat_map(|row| row.figures.iter().map(move |figure| (row, figure)));
+        let changed = figures
+            .filter_map(|(row, figure)| Some((row, figure, figure.effect.filter(|_| figure.verdict == verdict)?)));
+        let size = |effect: &Effect| effect.ratio().ln().abs();
+        match changed.max_by(|(.., a), (.., b)| size(a).total_cmp(&size(b))) {
+            Some((row, figure, effect)) => Some(format!(
+                "{}: {} {}",
+                row.name,
+                figure.metric.title,
+                format::effect(&effect)
+            )),
+            None => {
+                let row = self.configurations.iter().find(|row| row.verdict == verdict)?;
+                Some(format!("{}: {}", row.name, row.note.as_ref()?))
+            }
+        }
+    }
+
+    /// The document; `all` figures, or those that changed.
+    pub fn document(&self, all: bool) -> Document {
+        let mut sections = vec![Section {
+            title: "Changes",
+            place: Place::Answer,
+            parts: self.parts(false),
+            ..Section::default()
+        }];
+        sections.push(Section {
+            title: "All figures",
+            place: if all { Place::Answer } else { Place::Detail },
+            parts: self.parts(true),
+            ..Section::default()
+        });
+        sections.retain(|section| !section.parts.is_empty());
+        if all {
+            sections.retain(|section| section.title != "Changes");
+        }
+        if !self.means.is_empty() {
+            sections.insert(
+                0,
+                Section {
+                    title: "Over all workloads",
+                    place: Place::Answer,
+                    parts: vec![Part::Table(self.means_table())],
+                    ..Section::default()
+                },
+            );
+        }
+        let places = if self.sides.is_some() {
+            ["without a partner"; 2]
+        } else {
+            ["only in the base", "only in the new one"]
+        };
+        let alone = places
+            .into_iter()
+            .zip([&self.only_base, &self.only_new])
+            .filter(|(_, list)| !list.is_empty());
+        let alone: Vec<Part> = alone
+            .map(|(place, list)| Part::Paragraph(format!("{place}: {}.", short_list(list, 12))))
+            .collect();
+        if !alone.is_empty() {
+            sections.push(Section {
+                title: "Not compared",
+                place: Place::Detail,
+                parts: alone,
+                ..Section::default()
+            });
+        }
+        let judged = format!(
+            "{} figures were judged together: of those called changed at most one in twenty is expected to be chance \
+             (Benjamini and Hochberg); {} may be chance among so many",
+            self.judged_together, self.taken_back
+        );
+        Document {
+            name: match &self.sides {
+                Some((base, new)) => format!("{new} over {base}"),
+                None => "comparison".to_owned(),
+            },
+            answer: self.answer(),
+            facts: [format!("threshold {}", percent(self.threshold))]
+                .into_iter()
+                .chain((self.judged_together > 1).then_some(judged))
+                .collect(),
+            cautions: self.cautions.clone(),
+            sections,
+            ..Document::default()
+        }
+    }
+
+    /// A table of all figures, or of those that changed or were disturbed, and the notes on outcomes.
+    fn parts(&self, all: bool) -> Vec<Part> {
+        let is_shown = |verdict: Verdict| all || verdict.is_change() || verdict == Verdict::Disturbed;
+        let columns = vec![
+            Column::words("configuration"),
+            Column::words("verdict"),
+            Column::words("figure"),
+            Column::figures("new/base"),
+            Column::figures("base").wide(),
+            Column::figures("new").wide(),
+            Column::words("remark").wide(),
+        ];
+        let mut rows = Vec::new();
+        for row in self.configurations.iter().filter(|row| is_shown(row.verdict)) {
+            let figures: Vec<&Figure> = row.figures.iter().filter(|figure| is_shown(figure.verdict)).collect();
+            if figures.is_empty() || row.note.is_some() {
+                let note = Cell::text(row.note.clone().unwrap_or_default());
+                rows.push(vec![
+                    Cell::text(&row.name),
+                    verdict_cell(row.verdict),
+                    Cell::text("outcome"),
+                    Cell::absent(),
+                    Cell::absent(),
+                    Cell::absent(),
+                    note,
+                ]);
+            }
+            rows.extend(figures.into_iter().map(|figure| figure.cells(&row.name)));
+        }
+        let mut parts = Vec::new();
+        if !rows.is_empty() {
+            parts.push(Part::Table(Table {
+                columns,
+                rows,
+                look: if all { Look::Grouped } else { Look::Answers },
+                runs: None,
+            }));
+        }
+        let note = |row: &Row| Some(format!("{}: {}.", row.name, row.note.as_ref()?));
+        parts.extend(
+            self.configurations
+                .iter()
+                .filter(|row| is_shown(row.verdict))
+                .filter_map(note)
+                .map(Part::Paragraph),
+        );
+        parts
+    }
+
+    fn means_table(&self) -> Table {
+        let columns = vec![
+            Column::words("setting"),
+            Column::words("figure"),
+            Column::figures("new/base"),
+            Column::figures("workloads"),
+        ];
+        let row = |mean: &Mean| {
+            let setting = if mean.setting.is_empty() { ABSENT } else { &mean.setting };
+            vec![
+                Cell::text(setting),
+                Cell::text(mean.metric.title),
+                Cell::effect(Some(&mean.effect)),
+                Cell::number(mean.workloads.to_string(), mean.workloads as f64),
+            ]
+        };
+        Table {
+            columns,
+            rows: self.means.iter().map(row).collect(),
+            look: Look::Answers,
+            runs: None,
+        }
+    }
+}
+
+impl Figure {
+    fn cells(&self, name: &str) -> Vec<Cell> {
+        let value = |of: fn(&Effect) -> f64| Cell::figure(&self.metric, self.effect.as_ref().map(of));
+        vec![
+            Cell::text(name),
+            verdict_cell(self.verdict),
+            Cell::text(self.metric.heading()),
+            Cell::effect(self.effect.as_ref()),
+            value(|effect| effect.base),
+            value(|effect| effect.new),
+            Cell::text(self.remark.clone().unwrap_or_default()),
+        ]
+    }
+}
+
+/// A verdict as a cell.
+pub(super) fn verdict_cell(verdict: Verdict) -> Cell {
+    Cell {
+        tone: match verdict {
+            Verdict::Worse => Tone::Failed,
+            Verdict::Better => Tone::Strong,
+            _ => Tone::Plain,
+        },
+        ..Cell::text(verdict.word())
+    }
+}

@@ -1,0 +1,297 @@
+//! Which setting is the fastest, over all workloads and on each, and what memory and pauses the
+//! settings have.
+//!
+//! Each collector or program takes part at its best setting. Memory and pauses are ranked like
+//! times: a tie is called one. A setting that fails on a workload has no figure over all of them,
+//! as a mean over the others would flatter it. A workload that no setting completes is named and
+//! left out.
+
+use super::Context;
+use super::common::{Places, legend, runs_of};
+use crate::chart::{Chart, Forest, ForestRow, Point};
+use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
+use crate::format::{self, capital, counted, list};
+use crate::metric::{self, Metric};
+use crate::ranking::{Contender, Ranking, Verdict, contenders, judge_together, settings};
+use crate::summary::{HEAP, Summary, Work};
+use std::collections::BTreeSet;
+
+/// The most settings in a chart without a horizontal axis of numbers; the best ones are drawn.
+const MOST_ROWS: usize = 16;
+
+/// The most workloads whose figures are in the sentence where nothing is compared.
+const FIGURES: usize = 3;
+
+/// The section; nothing where no run ended well, which [`nothing`] says.
+pub(super) fn section(of: &Context<'_>) -> Option<Section> {
+    let summary = of.summary;
+    if summary.works.is_empty() || summary.sweeps(HEAP) && super::memory::is_answer(summary) {
+        return None;
+    }
+    let time = summary.time_metric();
+    let (works, failed): (Vec<&Work<'_>>, Vec<&Work<'_>>) = summary
+        .works
+        .iter()
+        .partition(|work| work.groups.iter().any(|group| is_complete(group, time)));
+    let mut text = Vec::new();
+    let mut parts = Vec::new();
+    let mut rankings = Vec::new();
+    let timed: Vec<&Work<'_>> = works.iter().copied().filter(|work| !work.is_open_loop()).collect();
+    if summary.is_alone() {
+        text.extend(alone(summary, &timed));
+    } else {
+        let all = settings(summary, &timed);
+        if timed.len() > 1 {
+            let mut overall = Ranking::of(time, &best_of_names(summary, time, &all, &timed), &timed);
+            let scope = match timed.len() {
+                2 => " over both workloads".to_owned(),
+                n => format!(" over all {n} workloads"),
+            };
+            if let Some(ranking) = overall.as_mut().filter(|_| !answered_by_knee(summary)) {
+                text.push(ranking.sentence("fastest", &scope));
+            }
+            if let Some(ranking) = Ranking::of(time, &all, &timed) {
+                parts.extend(chart(summary, &all, &ranking, &timed));
+            }
+            rankings.extend(overall);
+        }
+        let mut each: Vec<(&Work<'_>, Option<Ranking>)> = works
+            .iter()
+            .map(|work| {
+                let all = settings(summary, &[work]);
+                let best = best_of_names(summary, time, &all, &[work]);
+                (
+                    *work,
+                    Ranking::of(time, &best, &[work]).filter(|_| !work.is_open_loop()),
+                )
+            })
+            .collect();
+        judge_together(each.iter_mut().filter_map(|(_, ranking)| ranking.as_mut()));
+        if let [(work, Some(ranking))] = &each[..]
+            && !answered_by_knee(summary)
+        {
+            let scope = if summary.names.len() > 1 && super::common::kind(summary) == "program" {
+                String::new()
+            } else {
+                format!(" on {}", work.title)
+            };
+            text.push(ranking.sentence("fastest", &scope));
+        }
+        parts.push(Part::Table(table(summary, &each)));
+        rankings.extend(each.into_iter().filter_map(|(_, ranking)| ranking));
+        parts.push(Part::Note(format!(
+            "Ratios of geometric means with their 95 % intervals, in pairs of runs of the same round. A setting is called \
+             best only if all others were shown to be worse, and leads on several workloads are judged together (Benjamini \
+             and Hochberg). {NEAR_NOTE}",
+        )));
+    }
+    text.extend(without_an_answer(&failed));
+    (!text.is_empty() || !parts.is_empty()).then_some(Section {
+        title: "Which is the fastest?",
+        place: Place::Answer,
+        text,
+        rankings,
+        parts,
+    })
+}
+
+/// What a tie is.
+const NEAR_NOTE: &str = "Two figures tie if they are the same within 5 % for certain.";
+
+/// Whether the section on a swept flag answers the question instead.
+fn answered_by_knee(summary: &Summary<'_>) -> bool {
+    summary.names.len() < 2 && super::knee::axis(summary).is_some() || super::parallel::is_answer(summary)
+}
+
+fn is_complete(group: &crate::summary::Group<'_>, metric: &Metric) -> bool {
+    group.failures().is_empty() && group.has(metric)
+}
+
+/// Each name at its best setting. All settings where there is one name.
+fn best_of_names<'a>(
+    summary: &Summary<'_>,
+    metric: &Metric,
+    all: &[Contender<'a>],
+    works: &[&Work<'_>],
+) -> Vec<Contender<'a>> {
+    if summary.names.len() < 2 {
+        return all.to_vec();
+    }
+    let best = |name: &String| {
+        let mine: Vec<Contender<'_>> = all.iter().filter(|one| one.group().name == *name).cloned().collect();
+        match Ranking::of(metric, &mine, works) {
+            Some(ranking) => mine.get(ranking.first().place).cloned(),
+            None => mine.into_iter().next(),
+        }
+    };
+    summary.names.iter().filter_map(best).collect()
+}
+
+/// The sentence where nothing is compared.
+fn alone(summary: &Summary<'_>, works: &[&Work<'_>]) -> Option<String> {
+    let time = summary.time_metric();
+    let figure = |work: &&Work<'_>| {
+        let group = work.groups.first()?;
+        let spread = group.spread(time)?;
+        Some(format!(
+            "{} takes {} in {}",
+            work.title,
+            format::spread(time, &spread),
+            counted(spread.n, "run")
+        ))
+    };
+    let figures: Vec<String> = works.iter().filter_map(figure).collect();
+    let shown = figures.iter().take(FIGURES).cloned().collect::<Vec<_>>().join("; ");
+    let more = match figures.len().saturating_sub(FIGURES) {
+        0 => String::new(),
+        more => format!("; {more} more are in the tables"),
+    };
+    (!figures.is_empty()).then(|| format!("{shown}{more}. One setting was measured, so nothing is compared."))
+}
+
+/// The workloads that no setting completes, in a sentence.
+fn without_an_answer(failed: &[&Work<'_>]) -> Option<String> {
+    let name = |work: &&Work<'_>| {
+        let reasons: BTreeSet<&str> = work
+            .groups
+            .iter()
+            .flat_map(|group| group.failures().into_keys())
+            .collect();
+        let reasons: Vec<&str> = reasons.into_iter().collect();
+        (!reasons.is_empty()).then(|| format!("{} ({})", work.title, reasons.join(", ")))
+    };
+    let names: Vec<String> = failed.iter().filter_map(name).collect();
+    (!names.is_empty()).then(|| format!("No setting completes {}.", list(&names)))
+}
+
+/// A row for each workload: the fastest, the next one, and the best by memory and by pauses.
+fn table(summary: &Summary<'_>, each: &[(&Work<'_>, Option<Ranking>)]) -> Table {
+    let by = |metric: &Metric, work: &Work<'_>| {
+        let all = contenders(&[work], |group| Some(summary.label(group, &[])));
+        Ranking::of(metric, &all, &[work])
+    };
+    let memory = if summary.has(&metric::PEAK_IN_USE) {
+        &metric::PEAK_IN_USE
+    } else {
+        &metric::MAX_RSS
+    };
+    let mut columns = vec![Column::words("workload")];
+    let is_timed = each.iter().any(|(_, ranking)| ranking.is_some());
+    if is_timed {
+        columns.extend(["fastest", "the next takes"].map(Column::words));
+    }
+    let others: Vec<(&str, &Metric)> = [("least memory", memory), ("shortest max pause", &metric::MAX_PAUSE)]
+        .into_iter()
+        .filter(|(_, metric)| summary.has(metric))
+        .collect();
+    columns.extend(others.iter().map(|(title, _)| Column::words(*title)));
+    let rows = each.iter().map(|(work, ranking)| {
+        let mut row = vec![Cell::strong(&work.title)];
+        if is_timed {
+            row.extend(match ranking {
+                Some(ranking) => fastest(ranking),
+                None => [Cell::absent(), Cell::absent()],
+            });
+        }
+        let words = |metric: &Metric| by(metric, work).map_or_else(Cell::absent, |ranking| Cell::text(ranking.words()));
+        row.extend(others.iter().map(|(_, metric)| words(metric)));
+        row
+    });
+    Table {
+        rows: rows.collect(),
+        columns,
+        look: Look::Answers,
+        runs: None,
+    }
+}
+
+/// The fastest with its time, and the next one with what it takes.
+fn fastest(ranking: &Ranking) -> [Cell; 2] {
+    let first = ranking.first();
+    let time = first
+        .spread
+        .map(|spread| ranking.metric.unit.text_with_unit(spread.center));
+    let next = ranking.standings.get(1);
+    let next = next.map_or_else(Cell::absent, |next| {
+        let cell = next.cell();
+        Cell::text(format!("{}: {}", next.label, cell.line()))
+    });
+    let name = match first.verdict {
+        Verdict::Best => Cell::strong(format!("{} {}", first.label, time.unwrap_or_default()).trim_end()),
+        verdict => Cell::text(match verdict {
+            Verdict::Tied => ranking.words(),
+            Verdict::Disturbed | Verdict::TooNoisy => verdict.word().to_owned(),
+            _ => "not decided".to_owned(),
+        }),
+    };
+    [name, next]
+}
+
+/// The time of each setting over the best, as a curve or with a row for each.
+fn chart(summary: &Summary<'_>, all: &[Contender<'_>], ranking: &Ranking, works: &[&Work<'_>]) -> Vec<Part> {
+    let title = format!(
+        "{} time over {}, relative to {}",
+        capital(ranking.metric.title),
+        counted(works.len(), "workload"),
+        ranking.first().label
+    );
+    if let [axis] = &summary.axes[..] {
+        let places = Places::new(summary, Some(axis));
+        if places.joined() {
+            let groups = all.iter().map(Contender::group);
+            let point = |group: &crate::summary::Group<'_>, x: f64| {
+                let place = all.iter().position(|one| std::ptr::eq(one.group(), group))?;
+                Some(effect_point(ranking, &all[place], place, x))
+            };
+            let chart = Chart {
+                wide: true,
+                ..places.chart(title, groups, point)
+            };
+            return legend(summary).into_iter().chain([Part::Charts(vec![chart])]).collect();
+        }
+    }
+    let rows = ranking.standings.iter().take(MOST_ROWS).map(|standing| ForestRow {
+        style: summary.style_of(&all[standing.place].group().name),
+        label: standing.label.clone(),
+        value: match (&standing.effect, standing.verdict) {
+            (_, Verdict::Fails) => None,
+            (Some(effect), _) => Some((effect.ratio(), effect.ci95().map(|ci| (ci.low, ci.high)))),
+            (None, _) => Some((1.0, Some((1.0, 1.0)))),
+        },
+        text: standing.cell().text,
+    });
+    let more = match ranking.standings.len().saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        more => format!(" ({more} more are in the tables)"),
+    };
+    vec![Part::Forest(Forest {
+        title: format!("{title}{more}"),
+        rows: rows.collect(),
+    })]
+}
+
+/// The point of a contender's effect against the best of a ranking.
+pub(super) fn effect_point(ranking: &Ranking, contender: &Contender<'_>, place: usize, x: f64) -> Point {
+    let subject = runs_of(contender.groups());
+    let Some(standing) = ranking.of_place(place).filter(|one| one.verdict != Verdict::Fails) else {
+        return Point {
+            x,
+            tip: format!("{}: fails", contender.label),
+            subject,
+            ..Point::default()
+        };
+    };
+    let effect = standing.effect.as_ref();
+    let ends = effect.and_then(|effect| effect.ci95()).map(|ci| (ci.low, ci.high));
+    Point {
+        ends,
+        hollow: effect.is_some() && ends.is_none(),
+        tip: format!(
+            "{}: {}",
+            contender.label,
+            effect.map_or_else(|| "the best".to_owned(), format::effect)
+        ),
+        subject,
+        ..Point::at(x, effect.map_or(1.0, |effect| effect.ratio()))
+    }
+}

@@ -1,0 +1,71 @@
+//! Better, worse, the same or unclear: the verdict on the change of a figure between two samples.
+
+use crate::inference::Effect;
+use crate::metric::Metric;
+use serde::Serialize;
+
+/// The verdict on a figure or a configuration, in the order of interest to a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Larger by the threshold or more, and the interval excludes 1; or more runs fail than before,
+    /// or the checksum changed.
+    Worse,
+    /// Smaller by the threshold or more, and the interval excludes 1.
+    Better,
+    /// It looks changed, but other programs disturbed the runs.
+    Disturbed,
+    /// None of the other verdicts: too few runs or too much noise.
+    Unclear,
+    /// The interval is so wide that the figure says nothing.
+    TooNoisy,
+    /// The interval of 90 % lies within the threshold on both sides of 1.
+    Same,
+    /// Both folders hold the same runs.
+    Identical,
+}
+
+impl Verdict {
+    /// The word for the verdict.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Verdict::Worse => "worse",
+            Verdict::Better => "better",
+            Verdict::Disturbed => "disturbed",
+            Verdict::Unclear => "unclear",
+            Verdict::TooNoisy => "too noisy",
+            Verdict::Same => "same",
+            Verdict::Identical => "identical runs",
+        }
+    }
+
+    /// Whether it is a change for certain.
+    pub(crate) fn is_change(self) -> bool {
+        matches!(self, Verdict::Worse | Verdict::Better)
+    }
+
+    /// The verdict on several figures together: worse if one is, better if one is and none is
+    /// worse, the same if all are.
+    pub(crate) fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        verdicts.into_iter().min().unwrap_or(Verdict::Unclear)
+    }
+}
+
+/// The verdict on the change of a figure where less is better.
+///
+/// A change counts only if it is large enough (the threshold) *and* the interval of the ratio
+/// excludes 1: either condition alone raises false alarms.
+pub(crate) fn judge(metric: &Metric, effect: &Effect, threshold: f64) -> Verdict {
+    let ratio = effect.ratio();
+    if metric.is_same(effect.base, effect.new) || effect.is_within(threshold) {
+        Verdict::Same
+    } else if effect.differs() && ratio >= 1.0 + threshold {
+        Verdict::Worse
+    } else if effect.differs() && ratio <= 1.0 - threshold {
+        Verdict::Better
+    } else if effect.is_too_noisy() {
+        Verdict::TooNoisy
+    } else {
+        Verdict::Unclear
+    }
+}
