@@ -20,7 +20,7 @@ fn runs(text: &str) -> Vec<String> {
 const COPYING_HEAD: &str = "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n";
 
 #[test]
-fn points_and_pairs_are_axes_of_a_sweep() {
+fn points_are_an_axis_of_a_sweep() {
     let points = "[sweep]\nF = [2, 3]\npoints = [{ A = \"1m\", n = \"0\" }, { A = \"4m\", env.LANG = \"C\" }]\n";
     assert_eq!(
         runs(&format!("{COPYING_HEAD}{points}")),
@@ -31,14 +31,6 @@ fn points_and_pairs_are_axes_of_a_sweep() {
             "copying binary_trees A=4m F=3 env.LANG=C"
         ]
     );
-    let pairs = "[sweep]\npairs = { A = [\"1m\", \"4m\"], env = { B = [1, 2] } }\n";
-    assert_eq!(
-        runs(&format!("{COPYING_HEAD}{pairs}")),
-        ["copying binary_trees A=1m env.B=1", "copying binary_trees A=4m env.B=2"]
-    );
-    let two =
-        "[sweep]\n[[sweep.pairs]]\nA = [\"1m\", \"4m\"]\nF = [1, 2]\n[[sweep.pairs]]\nO = [\"1m\"]\nn = [\"0\"]\n";
-    assert_eq!(runs(&format!("{COPYING_HEAD}{two}")).len(), 2);
 }
 
 #[test]
@@ -133,119 +125,6 @@ fn programs_have_arguments_and_variables_of_their_own() {
     assert_eq!(other[1].description.env["T"], "2");
 }
 
-/// A folder with these files.
-fn files(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("sub")).unwrap();
-    for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).unwrap();
-    }
-    folder
-}
-
-#[test]
-fn a_file_builds_on_others() {
-    let folder = files(&[
-        (
-            "base.toml",
-            "repeat = 3\nseed = 5\ncollectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n[flags]\nF = 2\nA = \"1m\"\n[sweep]\nn = [\"0\"]\n",
-        ),
-        (
-            "sub/more.toml",
-            "include = [\"../base.toml\"]\nrepeat = 4\nquestion = \"Why?\"\n",
-        ),
-        (
-            "x.toml",
-            "include = [\"base.toml\", \"sub/more.toml\"]\nseed = 6\n[flags]\nF = 3\n",
-        ),
-    ]);
-    let spec = load(&folder.path().join("x.toml"), None, &registry()).unwrap();
-    assert_eq!((spec.repeat, spec.seed, spec.question.as_str()), (4, 6, "Why?"));
-    let flags: Vec<String> = spec.flags.values().map(|flag| format!("{flag:?}")).collect();
-    assert_eq!(flags, ["A = \"1m\"", "F = \"3\""]);
-    assert_eq!(described(&spec), [["n = 0"]]);
-    assert_eq!(spec.name, "x");
-    assert!(spec.text.starts_with("include = ") && spec.text.matches("\n# included: ").count() == 3);
-}
-
-/// A file has the last word over those that it includes, and of these the later one.
-#[test]
-fn counters_of_pauses_are_those_of_the_last_file_that_has_the_key() {
-    let head = "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n";
-    let program = "[[program]]\nname = \"p\"\ncommand = [\"true\"]\n";
-    let text = |keys: &str| format!("{keys}\n{head}");
-    let folder = files(&[
-        ("on.toml", "pause_counters = true\n"),
-        ("off.toml", "# of\npause_counters = false\n"),
-        ("wrong.toml", "# a\n# b\npause_counters = \"llc\"\n"),
-        ("neither.toml", &text("include = [\"on.toml\"]")),
-        ("above.toml", &text("include = [\"on.toml\"]\npause_counters = false")),
-        ("later.toml", &text("include = [\"off.toml\", \"on.toml\"]")),
-        ("earlier.toml", &text("include = [\"on.toml\", \"off.toml\"]")),
-        ("of-wrong.toml", &text("include = [\"wrong.toml\"]")),
-        ("programs.toml", &format!("include = [\"on.toml\"]\n{program}")),
-        ("mixed.toml", &format!("{}{program}", text("include = [\"on.toml\"]"))),
-        ("quiet.toml", &format!("include = [\"off.toml\"]\n{program}")),
-        ("itself.toml", &format!("# a\npause_counters = true\n{program}")),
-    ]);
-    let loaded = |name: &str| load(&folder.path().join(format!("{name}.toml")), None, &registry());
-    let names = ["neither", "above", "later", "earlier", "mixed", "quiet"];
-    let asked: Vec<bool> = names
-        .iter()
-        .map(|name| loaded(name).expect(name).pause_counters)
-        .collect();
-    assert_eq!(asked, [true, false, true, false, true, false], "{names:?}");
-    for (name, place, message) in [
-        ("of-wrong", "wrong.toml:3:18", "`pause_counters` must be true or false"),
-        ("programs", "on.toml:1:18", "this file has programs alone"),
-        ("itself", "itself.toml:2:18", "this file has programs alone"),
-    ] {
-        let text = loaded(name).expect_err(name).render(false);
-        assert!(text.contains(place) && text.contains(message), "{name}: {text}");
-    }
-}
-
-#[test]
-fn wrong_includes() {
-    let folder = files(&[
-        ("missing.toml", "# a\ninclude = [\"no.toml\"]\n"),
-        ("kind.toml", "include = \"base.toml\"\n"),
-        ("item.toml", "include = [7]\n"),
-        ("self.toml", "include = [\"self.toml\"]\n"),
-        ("a.toml", "include = [\"b.toml\"]\n"),
-        ("b.toml", "\ninclude = [\"./sub/../a.toml\"]\n"),
-        ("faulty.toml", "# a comment\nrepaet = 3\n"),
-        ("of-faulty.toml", "include = [\"faulty.toml\"]\n"),
-        (
-            "wrong.toml",
-            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\n[flags]\nA = \"1x\"\n",
-        ),
-        ("of-wrong.toml", "include = [\"wrong.toml\"]\nrepeat = 3\n"),
-        ("no-toml.toml", "a = = 3\n"),
-        ("of-no-toml.toml", "# one\n# two\ninclude = [\"no-toml.toml\"]\n"),
-        ("typo.toml", "includes = [\"wrong.toml\"]\n"),
-    ]);
-    let message = |name: &str| {
-        let error = load(&folder.path().join(name), None, &registry()).expect_err(name);
-        let text = error.render(false).replace(&folder.path().display().to_string(), "DIR");
-        let help = text.find("experiment files there").unwrap_or(text.len());
-        text[..help].trim_end().to_owned()
-    };
-    let names = [
-        "missing",
-        "kind",
-        "item",
-        "self",
-        "a",
-        "of-faulty",
-        "of-wrong",
-        "of-no-toml",
-        "typo",
-    ];
-    let messages: Vec<String> = names.iter().map(|name| message(&format!("{name}.toml"))).collect();
-    insta::assert_snapshot!(messages.join("\n\n"));
-}
-
 /// `.ci/instructions` counts what each of them takes.
 #[test]
 fn a_large_product_has_a_line_for_each_of_its_runs() {
@@ -277,9 +156,6 @@ fn wrong_axes() {
         "points = [{ A = \"1m\" }, { A = \"1024k\" }]",
         "point = [{ A = \"1m\" }]",
         "A = [\"1m\"]\npoints = [{ A = \"4m\" }]",
-        "pairs = { A = [\"1m\", \"4m\"], F = [1] }",
-        "pairs = { A = [\"1m\", \"4m\"] }",
-        "pairs = [\"A\"]",
         "pair = [1]",
         "env = [\"LANG\"]",
         "env.LANG = \"C\"",

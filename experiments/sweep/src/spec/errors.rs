@@ -30,33 +30,8 @@ pub(super) type Parsed<T> = Result<T, Box<SpecError>>;
 pub(super) struct Source {
     /// The path as the user wrote it.
     pub name: String,
-    /// The whole file; with the files that it includes behind it.
+    /// The whole file.
     pub text: String,
-    /// The file and those that it includes; empty if it includes none.
-    pub parts: Vec<Part>,
-}
-
-/// A file within a joined text.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    /// The path of the file.
-    pub name: String,
-    /// The place of its first byte.
-    pub start: usize,
-    /// The place behind its last byte.
-    pub end: usize,
-    /// The numbers of the parts that it includes, in its order.
-    pub includes: Vec<usize>,
-}
-
-impl Source {
-    /// The file with a place: its name, the place of its first byte, and its text.
-    fn file_at(&self, place: usize) -> (&str, usize, &str) {
-        let part = self.parts.iter().rev().find(|part| part.start <= place);
-        part.map_or((&self.name, 0, &self.text), |part| {
-            (&part.name, part.start, &self.text[part.start..part.end])
-        })
-    }
 }
 
 /// A place in an experiment file.
@@ -75,8 +50,7 @@ struct Place {
 
 impl Place {
     fn new(source: &Source, span: Range<usize>, label: String) -> Place {
-        let (name, first, all) = source.file_at(span.start);
-        let span = span.start.saturating_sub(first)..span.end.saturating_sub(first);
+        let all = &source.text;
         let start = span.start.min(all.len());
         let end = span.end.clamp(start, all.len());
         let begin = all[..start]
@@ -95,7 +69,7 @@ impl Place {
             .find(|at| all.is_char_boundary(*at))
             .unwrap_or(all.len());
         Place {
-            name: name.to_owned(),
+            name: source.name.clone(),
             text: all[begin..finish].to_owned(),
             line: all[..begin].matches('\n').count() + 1,
             span: start - begin..end.min(finish) - begin,
@@ -142,16 +116,6 @@ impl SpecError {
     pub(super) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<SpecError> {
         self.help = Some(cut(&help.into(), MOST));
         self
-    }
-
-    /// The message, without the lines of the file.
-    pub(super) fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The remedy, or else this one.
-    pub(super) fn remedy_or(&self, other: &str) -> String {
-        self.help.clone().unwrap_or_else(|| other.to_owned())
     }
 
     /// The message, with the lines of the file that it is about.

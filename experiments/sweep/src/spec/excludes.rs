@@ -6,7 +6,7 @@ use gclab_flags::FlagValue;
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::{Raw, RawPoint};
+use super::file::{self, File};
 use super::sweeps::{choice, is_flag};
 use crate::axes::{ARGS, ENV, FlagText};
 use crate::experiment::{Axis, Entry, Exclude, Experiment};
@@ -18,19 +18,19 @@ use crate::suggest::suggest;
 /// # Errors
 /// If a table has a key that is no axis of the file, or leaves nothing out. Such a table is a slip:
 /// runs that were to be left out would take their time.
-pub(super) fn enter(source: &Source, raw: &Raw, experiment: &mut Experiment) -> Parsed<()> {
-    if raw.excludes.is_empty() {
+pub(super) fn enter(source: &Source, file: &File, experiment: &mut Experiment) -> Parsed<()> {
+    if file.excludes.is_empty() {
         return Ok(());
     }
-    let keys = axes(raw);
-    for (key, _) in raw.excludes.iter().flat_map(|table| &table.values) {
+    let keys = axes(file);
+    for (key, _) in file.excludes.iter().flat_map(|table| &table.values) {
         if choice(key.get_ref()).is_none() && !keys.contains(key.get_ref().as_str()) {
             return Err(no_axis(source, key, &keys));
         }
     }
     let own_meaning = |value: &FlagValue| value.meaning().join(" ");
     let mut all: Vec<Exclude> = Vec::new();
-    for (number, table) in raw.excludes.iter().enumerate() {
+    for (number, table) in file.excludes.iter().enumerate() {
         let read = |key: &str, text: &str| {
             FlagValue::read(key, text)
                 .ok()
@@ -44,8 +44,8 @@ pub(super) fn enter(source: &Source, raw: &Raw, experiment: &mut Experiment) -> 
         }
     }
     experiment.excludes = all;
-    let used = plan::used_excludes(experiment, raw.excludes.len());
-    let idle = raw
+    let used = plan::used_excludes(experiment, file.excludes.len());
+    let idle = file
         .excludes
         .iter()
         .zip(used)
@@ -63,7 +63,7 @@ pub(super) fn enter(source: &Source, raw: &Raw, experiment: &mut Experiment) -> 
 }
 
 /// Whether a table names a collector that `collectors = "all"` has left out already.
-fn is_of_left_out(table: &RawPoint, experiment: &Experiment) -> bool {
+fn is_of_left_out(table: &file::Point, experiment: &Experiment) -> bool {
     let names_collector = |(key, text): &(Spanned<String>, Spanned<String>)| {
         key.get_ref() == "collector" && !experiment.columns().contains(&text.get_ref().as_str())
     };
@@ -71,13 +71,13 @@ fn is_of_left_out(table: &RawPoint, experiment: &Experiment) -> bool {
 }
 
 /// The keys of all flags, variables and arguments of the file.
-fn axes(raw: &Raw) -> BTreeSet<&str> {
-    let of_programs = raw.programs.iter().flat_map(|own| {
+fn axes(file: &File) -> BTreeSet<&str> {
+    let of_programs = file.programs.iter().flat_map(|own| {
         let fixed = own.flags.iter().flatten();
         let swept = own.sweeps.iter().flatten().flatten().flat_map(|axis| axis.values());
         fixed.chain(swept)
     });
-    let all = raw.flags.iter().chain(raw.swept()).chain(of_programs);
+    let all = file.flags.iter().chain(file.swept()).chain(of_programs);
     all.map(|(key, _)| key.get_ref().as_str())
         .filter(|key| choice(key).is_none())
         .collect()
@@ -99,7 +99,7 @@ fn no_axis(source: &Source, key: &Spanned<String>, axes: &BTreeSet<&str>) -> Box
 /// flag and the meaning of a value.
 fn exclude<V: Clone + FlagText>(
     number: usize,
-    table: &RawPoint,
+    table: &file::Point,
     sweeps: &[Vec<Axis<V>>],
     fixed: Vec<&V>,
     read: impl Fn(&str, &str) -> Option<(&'static str, String)>,
@@ -138,7 +138,7 @@ fn exclude<V: Clone + FlagText>(
     Some(exclude)
 }
 
-fn of_program(number: usize, table: &RawPoint, entry: &Entry) -> Option<Exclude> {
+fn of_program(number: usize, table: &file::Point, entry: &Entry) -> Option<Exclude> {
     let flags = entry.program.runtime.flags();
     let read = |key: &str, text: &str| {
         let flag = flags.iter().find(|flag| flag.key == key)?;

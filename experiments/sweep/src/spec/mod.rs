@@ -1,8 +1,7 @@
 //! An experiment file, from text to an [`Experiment`] in which every name exists and every value is
 //! legal.
 //!
-//! Four steps: `read` (bytes to text), `include` (with the files that it builds on), `parse` (TOML,
-//! keys, types), `validate` (names, flags, arguments), each with errors that point into the file
+//! Three steps: `read` (bytes to text), `file` (TOML, keys, types), `validate` (names, flags, arguments), each with errors that point into the file
 //! (`errors`). No run starts before the whole file is checked.
 
 #[cfg(test)]
@@ -10,11 +9,10 @@ mod axes_tests;
 mod duration;
 mod errors;
 mod excludes;
-mod include;
+mod file;
 #[cfg(test)]
 mod ocaml_tests;
 mod own_flags;
-mod parse;
 mod profiles;
 mod programs;
 mod read;
@@ -29,7 +27,7 @@ use std::path::Path;
 
 pub use duration::parse_duration;
 pub use errors::SpecError;
-pub use parse::MAX_REPEAT;
+pub use file::MAX_REPEAT;
 pub use share::parse_share;
 
 use errors::Source;
@@ -53,7 +51,7 @@ pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Exp
         )
         .help("give the file another name"));
     }
-    from_source(name, include::join(source, path)?, repeat, registry)
+    from_source(name, source, repeat, registry)
 }
 
 /// The experiment that runs one command, `repeat` times. Its text is that of a file which does the
@@ -90,7 +88,6 @@ pub fn of_command(
     let source = Source {
         name: "the command as an experiment".to_owned(),
         text,
-        ..Source::default()
     };
     from_source(name.to_owned(), source, None, registry)
 }
@@ -111,7 +108,7 @@ fn from_source(
     repeat: Option<u32>,
     registry: &Registry,
 ) -> Result<Experiment, Box<SpecError>> {
-    let mut raw = parse::parse(&source)?;
-    raw.repeat = repeat.unwrap_or(raw.repeat);
-    validate::validate(name, &source, raw, registry)
+    let mut file = file::parse(&source)?;
+    file.repeat = repeat.unwrap_or(file.repeat);
+    validate::validate(name, &source, file, registry)
 }

@@ -66,8 +66,8 @@ fn wrong_letters_are_refused() {
             "[ocaml]\na = 3\n",
             "ocaml.a: 3 is out of range: the least is 0, the most 2",
         ),
-        ("ocaml = \"o=80\"\n", "`ocaml` must be a table"),
-        ("[sweep]\nocaml = [\"o=80\"]\n", "`ocaml` must be a table"),
+        ("ocaml = \"o=80\"\n", "expected a table, not a string"),
+        ("[sweep]\nocaml = [\"o=80\"]\n", "`ocaml` of a sweep is a table"),
         (
             "[ocaml]\no = 80\n[sweep]\nocaml.o = [40]\n",
             "`ocaml.o` is both in [ocaml] and in [sweep]",

@@ -7,7 +7,7 @@ use gclab_flags::{FLAGS, FlagError, FlagValue, Scope};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::Raw;
+use super::file::File;
 use super::sweeps::{self, Entity, Reader, near_key};
 use crate::experiment::Axis;
 
@@ -21,17 +21,17 @@ pub(super) struct OwnFlags {
 }
 
 impl OwnFlags {
-    /// Reads the flags of `raw`. A file without workloads has none that are gclab's own.
-    pub(super) fn read(source: &Source, raw: &Raw, collectors: &[String]) -> Parsed<OwnFlags> {
-        if raw.workloads.is_empty() {
+    /// Reads the flags of `file`. A file without workloads has none that are gclab's own.
+    pub(super) fn read(source: &Source, file: &File, collectors: &[String]) -> Parsed<OwnFlags> {
+        if file.workloads.is_empty() {
             return Ok(OwnFlags::default());
         }
-        let flags = raw.flags.iter().map(|(key, text)| {
+        let flags = file.flags.iter().map(|(key, text)| {
             let value = read(source, key, text)?;
             Ok((key.clone(), Spanned::new(text.span(), value)))
         });
         let flags: Vec<_> = flags.collect::<Parsed<_>>()?;
-        let workloads = raw.workloads.iter().map(|own| own.name.get_ref().as_str());
+        let workloads = file.workloads.iter().map(|own| own.name.get_ref().as_str());
         let entity = Entity {
             title: "the workloads".to_owned(),
             names: vec![
@@ -40,15 +40,15 @@ impl OwnFlags {
                 ("program", BTreeSet::new()),
             ],
         };
-        let reader = OwnReader { source, raw };
-        let sweeps = sweeps::sweeps(source, &raw.sweeps, &entity, &reader)?;
+        let reader = OwnReader { source, file };
+        let sweeps = sweeps::sweeps(source, &file.sweeps, &entity, &reader)?;
         Ok(OwnFlags { flags, sweeps })
     }
 }
 
 struct OwnReader<'r> {
     source: &'r Source,
-    raw: &'r Raw,
+    file: &'r File,
 }
 
 impl Reader<FlagValue> for OwnReader<'_> {
@@ -63,7 +63,7 @@ impl Reader<FlagValue> for OwnReader<'_> {
 
     fn fixed(&self, key: &Spanned<String>) -> Option<Box<SpecError>> {
         let name = key.get_ref();
-        let (_, place) = self.raw.fixed().find(|((fixed, _), _)| fixed.get_ref() == name)?;
+        let (_, place) = self.file.fixed().find(|((fixed, _), _)| fixed.get_ref() == name)?;
         let message = format!("`{name}` is both in {place} and in [sweep]");
         let error = SpecError::at(self.source, key.span(), message, format!("fixed in {place}"));
         Some(error.help("a flag is either the same in every run or swept: leave one out"))

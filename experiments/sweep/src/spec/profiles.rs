@@ -11,7 +11,7 @@ use gclab_flags::{FLAGS, FlagError, FlagSpec, Flags, Scope};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::{Raw, RawWorkload};
+use super::file::{self, File};
 
 /// Whether a flag sets the breakdown of a heap profile, its interval, or the names of its bands.
 fn is_profile_flag(flag: &FlagSpec) -> bool {
@@ -29,13 +29,13 @@ fn profile_flags() -> String {
 }
 
 /// The profiles of each workload: its own, or else the file's; the words of each joined by blanks.
-pub(super) fn of_workloads(source: &Source, raw: &Raw) -> Parsed<Vec<Vec<String>>> {
-    let of_file = checked(source, &raw.profiles)?;
-    let of = |workload: &RawWorkload| match &workload.profiles {
+pub(super) fn of_workloads(source: &Source, file: &File) -> Parsed<Vec<Vec<String>>> {
+    let of_file = checked(source, &file.profiles)?;
+    let of = |workload: &file::Workload| match &workload.profiles {
         Some(own) => checked(source, own),
         None => Ok(of_file.clone()),
     };
-    raw.workloads.iter().map(of).collect()
+    file.workloads.iter().map(of).collect()
 }
 
 /// Checks a list of profiles: each is legal, and no two are the same.
@@ -107,9 +107,9 @@ fn words<'s>(source: &Source, text: &'s Spanned<String>) -> Vec<(&'s str, Range<
 }
 
 /// Checks that `[flags]` and `[sweep]` have no flag of heap profiles: timed runs are not profiled.
-pub(super) fn not_in_timed_runs(source: &Source, raw: &Raw) -> Parsed<()> {
-    let fixed = raw.fixed().map(|((key, _), place)| (key, place));
-    let swept = raw.swept().map(|(key, _)| (key, "[sweep]"));
+pub(super) fn not_in_timed_runs(source: &Source, file: &File) -> Parsed<()> {
+    let fixed = file.fixed().map(|((key, _), place)| (key, place));
+    let swept = file.swept().map(|(key, _)| (key, "[sweep]"));
     for (key, place) in fixed.chain(swept) {
         let name = key.get_ref().as_str();
         let profile = |flag: &&FlagSpec| flag.toml == Some(name) && is_profile_flag(flag);

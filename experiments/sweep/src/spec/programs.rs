@@ -7,7 +7,7 @@ use gclab_results::{Expectation, Program as Description};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::{Raw, RawAxis, RawFlag, RawProgram};
+use super::file::{self, File};
 use super::sweeps::{self, Entity, Reader};
 use crate::axes::ARGS;
 use crate::experiment::{Axis, Entry};
@@ -20,13 +20,13 @@ use crate::units::factor;
 const SHA256: usize = 64;
 
 /// The programs of a file.
-pub(super) fn programs(source: &Source, raw: &Raw) -> Parsed<Vec<Entry>> {
+pub(super) fn programs(source: &Source, file: &File) -> Parsed<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut seen = HashSet::new();
-    for own in &raw.programs {
+    for own in &file.programs {
         let check = Check {
             source,
-            raw,
+            file,
             own,
             runtime: runtime_of(source, own)?,
         };
@@ -48,7 +48,7 @@ pub(super) fn programs(source: &Source, raw: &Raw) -> Parsed<Vec<Entry>> {
 
 /// Checks that a figure has the same unit in `own` as in the programs before it: tables have a
 /// column for each figure.
-fn one_unit(source: &Source, own: &RawProgram, before: &[Entry]) -> Parsed<()> {
+fn one_unit(source: &Source, own: &file::Program, before: &[Entry]) -> Parsed<()> {
     for stat in &own.stats {
         let name = stat.name.get_ref();
         let unit = stat.unit.as_ref().map(|unit| unit.get_ref().as_str());
@@ -72,11 +72,11 @@ fn one_unit(source: &Source, own: &RawProgram, before: &[Entry]) -> Parsed<()> {
 }
 
 /// The names of a program: its column in tables, its work, and its own.
-pub(super) fn names(own: &RawProgram) -> [String; 3] {
+pub(super) fn names(own: &file::Program) -> [String; 3] {
     let name = own.name.get_ref().clone();
     match &own.workload {
         // It stands beside the collectors, under its own name.
-        Some((work, _)) => [name.clone(), work.get_ref().clone(), name],
+        Some(work) => [name.clone(), work.name.get_ref().clone(), name],
         None => {
             let runtime = own.runtime.as_ref().map_or("none", |runtime| runtime.get_ref());
             [runtime.to_owned(), name.clone(), name]
@@ -90,7 +90,7 @@ pub(super) fn commands(commands: &[Vec<Spanned<String>>]) -> Vec<Vec<String>> {
     commands.iter().map(words).collect()
 }
 
-fn runtime_of(source: &Source, own: &RawProgram) -> Parsed<&'static dyn Runtime> {
+fn runtime_of(source: &Source, own: &file::Program) -> Parsed<&'static dyn Runtime> {
     let Some(name) = &own.runtime else {
         return Ok(runtime::named("none").expect("a runtime of this name is in the list"));
     };
@@ -106,8 +106,8 @@ fn runtime_of(source: &Source, own: &RawProgram) -> Parsed<&'static dyn Runtime>
 
 struct Check<'c> {
     source: &'c Source,
-    raw: &'c Raw,
-    own: &'c RawProgram,
+    file: &'c File,
+    own: &'c file::Program,
     runtime: &'static dyn Runtime,
 }
 
@@ -116,7 +116,7 @@ impl Check<'_> {
         let program = self.program()?;
         let [collector, workload, _] = names(self.own);
         let (flags, sweeps) = self.settings(&program, &collector, &workload)?;
-        let args = self.own.workload.iter().flat_map(|(_, args)| args);
+        let args = self.own.workload.iter().flat_map(|work| &work.args);
         let args = args.map(|word| word.get_ref().clone()).collect();
         Ok(Entry {
             excludes: Vec::new(),
@@ -132,7 +132,7 @@ impl Check<'_> {
     fn program(&self) -> Parsed<Program> {
         let own = self.own;
         let text = |word: &Spanned<String>| word.get_ref().clone();
-        let pair = |(name, value): &RawFlag| (text(name), text(value));
+        let pair = |(name, value): &file::Flag| (text(name), text(value));
         let eventlog = own.eventlog.as_ref().filter(|asked| *asked.get_ref());
         if let Some(asked) = eventlog.filter(|_| !self.runtime.has_event_log()) {
             let logged: Vec<_> = runtime::all()
@@ -151,11 +151,11 @@ impl Check<'_> {
             env: own.env.iter().map(pair).collect(),
             stdin: own.stdin.as_ref().map(text),
             prepare: match &own.prepare[..] {
-                [] => commands(&self.raw.prepare),
+                [] => commands(&self.file.prepare),
                 prepare => commands(prepare),
             },
             expect: Expectation {
-                status: own.expect.status.unwrap_or(0),
+                status: own.expect.status.unwrap_or(0).into(),
                 checksum: self.checksum()?,
                 pattern: own.expect.pattern.as_ref().map(text),
             },
@@ -252,8 +252,8 @@ impl Check<'_> {
 
     /// The flags of the program, or else of the file, read by its runtime; and its axes.
     fn settings(&self, program: &Program, collector: &str, workload: &str) -> Parsed<(Setting, Vec<Vec<Axis<Value>>>)> {
-        let flags = self.own.flags.as_ref().unwrap_or(&self.raw.flags);
-        let tables = self.own.sweeps.as_ref().unwrap_or(&self.raw.sweeps);
+        let flags = self.own.flags.as_ref().unwrap_or(&self.file.flags);
+        let tables = self.own.sweeps.as_ref().unwrap_or(&self.file.sweeps);
         let mut setting = BTreeMap::new();
         for (key, value) in flags {
             let value = self.value(key, value)?;
@@ -279,14 +279,14 @@ impl Check<'_> {
     }
 
     /// Each swept argument has a place in the command.
-    fn places(&self, program: &Program, tables: &[Vec<RawAxis>], sweeps: &[Vec<Axis<Value>>]) -> Parsed<()> {
+    fn places(&self, program: &Program, tables: &[Vec<file::Axis>], sweeps: &[Vec<Axis<Value>>]) -> Parsed<()> {
         let points = sweeps.iter().flatten().flat_map(|axis| &axis.points);
         for name in points.flat_map(|point| point.args.keys()) {
             if program.has_place(name) {
                 continue;
             }
             let wanted = format!("{ARGS}{name}");
-            let mut keys = tables.iter().flatten().flat_map(RawAxis::values).map(|(key, _)| key);
+            let mut keys = tables.iter().flatten().flat_map(file::Axis::values).map(|(key, _)| key);
             let key = keys.find(|key| *key.get_ref() == wanted);
             return Err(SpecError::at(
                 self.source,
@@ -336,7 +336,7 @@ impl Check<'_> {
                 suggest(name, &format!("flags of {runtime}"), &keys)
             )));
         };
-        if self.raw.heap.is_some() && (name == self.runtime.limit() || self.runtime.sizes().contains(&name)) {
+        if self.file.heap.is_some() && (name == self.runtime.limit() || self.runtime.sizes().contains(&name)) {
             return Err(SpecError::at(
                 self.source,
                 key.span(),

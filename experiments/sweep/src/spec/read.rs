@@ -24,7 +24,6 @@ pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
         let shown = Source {
             name: path.display().to_string(),
             text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            ..Source::default()
         };
         SpecError::at(
             &shown,
@@ -37,7 +36,6 @@ pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     Ok(Source {
         name: path.display().to_string(),
         text,
-        ..Source::default()
     })
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::{Raw, RawAxis, RawFlag, RawPoint, SWEEP_KEYS};
+use super::file::{self, File, SWEEP_KEYS};
 use crate::axes::{ARGS, CHOICES, ENV, FlagText};
 use crate::experiment::{Axis, Point};
 use crate::suggest::suggest;
@@ -23,7 +23,7 @@ pub(super) struct Entity<'e> {
 
 impl Entity<'_> {
     /// Whether a point can be of one of its runs.
-    fn fits(&self, point: &RawPoint) -> bool {
+    fn fits(&self, point: &file::Point) -> bool {
         point.values.iter().all(|(key, value)| {
             let names = self.names.iter().find(|(choice, _)| choice == key.get_ref());
             names.is_none_or(|(_, names)| names.contains(value.get_ref().as_str()))
@@ -44,23 +44,23 @@ pub(super) trait Reader<V> {
 /// Reads the sweeps of an entity. Tables that are for others only are left out.
 pub(super) fn sweeps<V: Clone + FlagText>(
     source: &Source,
-    raw: &[Vec<RawAxis>],
+    file: &[Vec<file::Axis>],
     entity: &Entity<'_>,
     reader: &dyn Reader<V>,
 ) -> Parsed<Vec<Vec<Axis<V>>>> {
-    let mine = |axis: &RawAxis| -> Option<RawAxis> {
-        let points: Vec<RawPoint> = axis.points.iter().filter(|point| entity.fits(point)).cloned().collect();
-        (!points.is_empty()).then(|| RawAxis {
+    let mine = |axis: &file::Axis| -> Option<file::Axis> {
+        let points: Vec<file::Point> = axis.points.iter().filter(|point| entity.fits(point)).cloned().collect();
+        (!points.is_empty()).then(|| file::Axis {
             key: axis.key.clone(),
             points,
         })
     };
-    let tables = raw
+    let tables = file
         .iter()
         .filter_map(|axes| axes.iter().map(mine).collect::<Option<Vec<_>>>());
-    let tables: Vec<Vec<RawAxis>> = tables.collect();
+    let tables: Vec<Vec<file::Axis>> = tables.collect();
     if tables.is_empty()
-        && let Some(first) = raw.iter().flatten().next()
+        && let Some(first) = file.iter().flatten().next()
     {
         return Err(SpecError::at(
             source,
@@ -70,7 +70,7 @@ pub(super) fn sweeps<V: Clone + FlagText>(
         )
         .help("take it out of the file, or add a [[sweep]] table for it"));
     }
-    let table = |axes: &Vec<RawAxis>| {
+    let table = |axes: &Vec<file::Axis>| {
         let mut seen: HashSet<&str> = HashSet::new();
         for axis in axes {
             let keys: BTreeSet<&str> = axis.values().map(|(key, _)| key.get_ref().as_str()).collect();
@@ -89,16 +89,16 @@ pub(super) fn sweeps<V: Clone + FlagText>(
     tables.iter().map(table).collect()
 }
 
-fn axis<V: Clone + FlagText>(source: &Source, axis: &RawAxis, reader: &dyn Reader<V>) -> Parsed<Axis<V>> {
+fn axis<V: Clone + FlagText>(source: &Source, axis: &file::Axis, reader: &dyn Reader<V>) -> Parsed<Axis<V>> {
     let mut seen = HashSet::new();
     let mut points = Vec::new();
-    for raw in &axis.points {
-        let (point, meaning) = point(raw, reader)?;
+    for file in &axis.points {
+        let (point, meaning) = point(file, reader)?;
         // Compared by meaning, not by text: 1m and 1024k are one value.
         if !seen.insert(meaning) {
             let name = axis.key.get_ref();
             let words: Vec<String> = point.words().map(|(_, text)| text.to_owned()).collect();
-            return Err(twice(source, raw.place.clone(), name, &words.join(" ")));
+            return Err(twice(source, file.place.clone(), name, &words.join(" ")));
         }
         points.push(point);
     }
@@ -111,10 +111,10 @@ pub(super) fn twice(source: &Source, span: Range<usize>, key: &str, value: &str)
 }
 
 /// A point with values of their types, and its meaning.
-fn point<V: Clone + FlagText>(raw: &RawPoint, reader: &dyn Reader<V>) -> Parsed<(Point<V>, Vec<String>)> {
+fn point<V: Clone + FlagText>(file: &file::Point, reader: &dyn Reader<V>) -> Parsed<(Point<V>, Vec<String>)> {
     let mut point = Point::default();
     let mut meaning = Vec::new();
-    for (key, text) in &raw.values {
+    for (key, text) in &file.values {
         let (name, value) = (key.get_ref().as_str(), text.get_ref());
         if let Some(variable) = name.strip_prefix(ENV) {
             point.env.insert(variable.to_owned(), value.clone());
@@ -161,10 +161,10 @@ pub(super) struct Names {
 impl Names {
     /// The names of the file: `collectors` and `programs` have the name of a program's column, its
     /// work, and its own.
-    pub(super) fn new(raw: &Raw, collectors: Vec<String>, programs: &[[String; 3]]) -> Names {
+    pub(super) fn new(file: &File, collectors: Vec<String>, programs: &[[String; 3]]) -> Names {
         let of_program = |at: usize| programs.iter().map(move |names| names[at].clone());
-        let own = raw.workloads.iter().map(|own| own.name.get_ref().clone());
-        let heap = raw.heap.iter().flat_map(|heap| heap.get_ref());
+        let own = file.workloads.iter().map(|own| own.name.get_ref().clone());
+        let heap = file.heap.iter().flat_map(|heap| heap.get_ref());
         let list = |names: &mut dyn Iterator<Item = String>| {
             let mut seen = HashSet::new();
             names.filter(|name| seen.insert(name.clone())).collect()
@@ -181,7 +181,7 @@ impl Names {
                 (
                     "build",
                     "builds",
-                    list(&mut raw.builds.iter().map(|build| build.name.get_ref().clone())),
+                    list(&mut file.builds.iter().map(|build| build.name.get_ref().clone())),
                 ),
                 (
                     "heap",
@@ -197,14 +197,18 @@ impl Names {
     /// # Errors
     /// If a point names something that the file does not list; or a variable of the environment
     /// could not have its name, or would bring flags.
-    pub(super) fn check<'p>(&self, source: &Source, points: impl IntoIterator<Item = &'p mut RawPoint>) -> Parsed<()> {
+    pub(super) fn check<'p>(
+        &self,
+        source: &Source,
+        points: impl IntoIterator<Item = &'p mut file::Point>,
+    ) -> Parsed<()> {
         points
             .into_iter()
             .flat_map(|point| &mut point.values)
             .try_for_each(|value| self.value(source, value))
     }
 
-    fn value(&self, source: &Source, (key, text): &mut RawFlag) -> Parsed<()> {
+    fn value(&self, source: &Source, (key, text): &mut file::Flag) -> Parsed<()> {
         let name = key.get_ref().as_str();
         if let Some(variable) = name.strip_prefix(ENV) {
             return variable_is_legal(source, key, variable, text);

@@ -12,8 +12,8 @@ use gclab_flags::{FLAGS, FlagError, FlagValue, Flags};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
+use super::file::{self, Collectors, File};
 use super::own_flags::OwnFlags;
-use super::parse::{Raw, RawAxis, RawCollectors, RawProgram, RawWorkload};
 use super::sweeps::{Names, is_flag, twice};
 use super::{excludes, profiles, programs, works};
 use crate::command_line::LOG_FLAG;
@@ -22,66 +22,66 @@ use crate::plan;
 use crate::registry::Registry;
 use crate::suggest::suggest;
 
-/// More runs than this are a mistake: at a second each they would take twelve days.
-const MOST_RUNS: usize = 1_000_000;
+/// More runs than this are a mistake: at a second each they would take more than a day.
+const MOST_RUNS: usize = 100_000;
 
-/// Looks up all names in `raw` and checks its values.
-pub(super) fn validate(name: String, source: &Source, mut raw: Raw, registry: &Registry) -> Parsed<Experiment> {
-    profiles::not_in_timed_runs(source, &raw)?;
-    let collectors = collectors(source, &raw.collectors, registry)?;
-    let of_programs: Vec<[String; 3]> = raw.programs.iter().map(programs::names).collect();
-    let of_file = if raw.workloads.is_empty() {
+/// Looks up all names in `file` and checks its values.
+pub(super) fn validate(name: String, source: &Source, mut file: File, registry: &Registry) -> Parsed<Experiment> {
+    profiles::not_in_timed_runs(source, &file)?;
+    let collectors = collectors(source, &file.collectors, registry)?;
+    let of_programs: Vec<[String; 3]> = file.programs.iter().map(programs::names).collect();
+    let of_file = if file.workloads.is_empty() {
         Vec::new()
     } else {
         collectors.clone()
     };
-    let names = Names::new(&raw, of_file, &of_programs);
-    let own = raw.sweeps.iter_mut().flatten();
-    let sweeps = raw.programs.iter_mut().filter_map(|own| own.sweeps.as_mut());
+    let names = Names::new(&file, of_file, &of_programs);
+    let own = file.sweeps.iter_mut().flatten();
+    let sweeps = file.programs.iter_mut().filter_map(|own| own.sweeps.as_mut());
     let axes = own.chain(sweeps.flatten().flatten());
     let points = axes.flat_map(|axis| &mut axis.points);
-    names.check(source, points.chain(&mut raw.excludes))?;
+    names.check(source, points.chain(&mut file.excludes))?;
     let check = Check {
         source,
         registry,
-        own: OwnFlags::read(source, &raw, &collectors)?,
+        own: OwnFlags::read(source, &file, &collectors)?,
     };
     // The size first: each later check takes time for each value.
-    check.size(&raw)?;
+    check.size(&file)?;
     let mut experiment = Experiment {
         name,
         text: source.text.clone(),
         collectors,
-        profiles: profiles::of_workloads(source, &raw)?,
-        eventlogs: raw.workloads.iter().map(|own| is_logged(&raw, own)).collect(),
+        profiles: profiles::of_workloads(source, &file)?,
+        eventlogs: file.workloads.iter().map(|own| is_logged(&file, own)).collect(),
         flags: experiment::setting(check.own.flags.iter().map(|(_, flag)| flag.get_ref())),
         sweeps: check.own.sweeps.clone(),
-        programs: programs::programs(source, &raw)?,
-        question: raw.question.clone(),
-        prepare: programs::commands(&raw.prepare),
-        pause_counters: works::pause_counters(source, &raw)?,
-        repeat: raw.repeat,
-        precision: raw.precision,
-        seed: raw.seed,
-        timeout: raw.timeout,
-        heap: check.heap(&raw)?,
-        builds: works::builds(source, &raw)?,
+        programs: programs::programs(source, &file)?,
+        question: file.question.clone(),
+        prepare: programs::commands(&file.prepare),
+        pause_counters: works::pause_counters(source, &file)?,
+        repeat: file.repeat,
+        precision: file.precision,
+        seed: file.seed,
+        timeout: file.timeout,
+        heap: check.heap(&file)?,
+        builds: works::builds(source, &file)?,
         ..Experiment::default()
     };
-    works::enter(source, &raw, registry, &mut experiment)?;
-    if let RawCollectors::All(place) = &raw.collectors {
+    works::enter(source, &file, registry, &mut experiment)?;
+    if let Collectors::All(place) = &file.collectors {
         check.leave_out(&mut experiment, place)?;
     }
-    excludes::enter(source, &raw, &mut experiment)?;
-    if !raw.workloads.is_empty() {
-        check.every_setting(&experiment, &raw)?;
+    excludes::enter(source, &file, &mut experiment)?;
+    if !file.workloads.is_empty() {
+        check.every_setting(&experiment, &file)?;
     }
     Ok(experiment)
 }
 
 /// The collectors of the file.
-fn collectors(source: &Source, collectors: &RawCollectors, registry: &Registry) -> Parsed<Vec<String>> {
-    let RawCollectors::Named(names) = collectors else {
+fn collectors(source: &Source, collectors: &Collectors, registry: &Registry) -> Parsed<Vec<String>> {
+    let Collectors::Named(names) = collectors else {
         return Ok(registry.collector_names().into_iter().map(str::to_owned).collect());
     };
     for (index, name) in names.iter().enumerate() {
@@ -113,8 +113,8 @@ fn asks_for_a_size(flag: &FlagValue) -> bool {
 }
 
 /// Whether the configurations of a workload have a run for an event log.
-fn is_logged(raw: &Raw, own: &RawWorkload) -> bool {
-    let asked = own.eventlog.as_ref().or(raw.eventlog.as_ref());
+fn is_logged(file: &File, own: &file::Workload) -> bool {
+    let asked = own.eventlog.as_ref().or(file.eventlog.as_ref());
     asked.is_some_and(|asked| *asked.get_ref())
 }
 
@@ -131,13 +131,13 @@ impl Check<'_> {
     }
 
     /// `heap` sets `-M`, so no flag may set it, or ask for another size.
-    fn heap(&self, raw: &Raw) -> Parsed<Vec<f64>> {
-        let Some(heap) = &raw.heap else {
+    fn heap(&self, file: &File) -> Parsed<Vec<f64>> {
+        let Some(heap) = &file.heap else {
             return Ok(Vec::new());
         };
-        let fixed = raw.fixed().map(|((key, text), place)| (key, text, place));
-        let swept = raw.swept().map(|(key, text)| (key, text, "[sweep]"));
-        let own = fixed.chain(swept).filter(|_| !raw.workloads.is_empty());
+        let fixed = file.fixed().map(|((key, text), place)| (key, text, place));
+        let swept = file.swept().map(|(key, text)| (key, text, "[sweep]"));
+        let own = fixed.chain(swept).filter(|_| !file.workloads.is_empty());
         for (key, text, place) in own.filter(|(key, ..)| is_flag(key.get_ref())) {
             let value = FlagValue::read(key.get_ref(), text.get_ref()).ok();
             let name = key.get_ref().as_str();
@@ -155,35 +155,35 @@ impl Check<'_> {
     }
 
     /// Checks the number of runs, as far as the lengths of the file's lists tell it.
-    fn size(&self, raw: &Raw) -> Parsed<()> {
+    fn size(&self, file: &File) -> Parsed<()> {
         let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
-        let settings = |sweeps: &[Vec<RawAxis>]| {
+        let settings = |sweeps: &[Vec<file::Axis>]| {
             let of_each = sweeps
                 .iter()
                 .map(|axes| product(&mut axes.iter().map(|axis| axis.points.len())));
             of_each.fold(0, usize::saturating_add).max(1)
         };
         // Each workload has `repeat` timed runs, and a run for each of its profiles and event logs.
-        let profiles = |own: &RawWorkload| own.profiles.as_ref().unwrap_or(&raw.profiles).len();
-        let untimed = |own: &RawWorkload| profiles(own).saturating_add(is_logged(raw, own).into());
-        let of_each = raw
+        let profiles = |own: &file::Workload| own.profiles.as_ref().unwrap_or(&file.profiles).len();
+        let untimed = |own: &file::Workload| profiles(own).saturating_add(is_logged(file, own).into());
+        let of_each = file
             .workloads
             .iter()
-            .map(|own| untimed(own).saturating_add(raw.repeat as usize));
-        let heaps = raw.heap.as_ref().map_or(1, |heap| heap.get_ref().len());
+            .map(|own| untimed(own).saturating_add(file.repeat as usize));
+        let heaps = file.heap.as_ref().map_or(1, |heap| heap.get_ref().len());
         let factors = [
-            settings(&raw.sweeps),
-            raw.collectors.count(self.registry),
-            raw.builds.len().max(1),
+            settings(&file.sweeps),
+            file.collectors.count(self.registry),
+            file.builds.len().max(1),
             heaps,
             of_each.fold(0, usize::saturating_add),
         ];
         let of_workloads = product(&mut factors.into_iter());
-        let of_program = |own: &RawProgram| {
-            let own = settings(own.sweeps.as_ref().unwrap_or(&raw.sweeps));
-            product(&mut [own, heaps, raw.repeat as usize].into_iter())
+        let of_program = |own: &file::Program| {
+            let own = settings(own.sweeps.as_ref().unwrap_or(&file.sweeps));
+            product(&mut [own, heaps, file.repeat as usize].into_iter())
         };
-        let runs = raw
+        let runs = file
             .programs
             .iter()
             .map(of_program)
@@ -191,7 +191,7 @@ impl Check<'_> {
         if runs <= MOST_RUNS {
             return Ok(());
         }
-        let span = raw.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
+        let span = file.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
         Err(self
             .at(
                 span,
@@ -250,14 +250,14 @@ impl Check<'_> {
 
     /// Checks that every collector has a point, and honours every flag of each of its points; and
     /// that no two flags of a point contradict each other.
-    fn every_setting(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
+    fn every_setting(&self, experiment: &Experiment, file: &File) -> Parsed<()> {
         let points = plan::points(experiment);
-        self.no_idle_name(experiment, raw, &points)?;
+        self.no_idle_name(experiment, file, &points)?;
         for point in &points {
             let mut flags = self.flags_of(experiment, &point.flags);
             // The words are for the message; most points need none.
             if flags.settle().is_err() {
-                Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
+                Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(file, None, &error))?;
             }
             let runs = |name: &&String| {
                 let names = [("collector", name.as_str())];
@@ -270,16 +270,16 @@ impl Check<'_> {
                 };
                 self.registry
                     .fit(collector, &flags)
-                    .map_err(|error| self.of_flag(raw, Some(name), &error))?;
-                self.every_profile(raw, name, &flags)?;
-                self.event_log(raw, name, &flags)?;
+                    .map_err(|error| self.of_flag(file, Some(name), &error))?;
+                self.every_profile(file, name, &flags)?;
+                self.event_log(file, name, &flags)?;
             }
         }
         Ok(())
     }
 
     /// Checks that each collector, workload and build of the file has a point of a sweep.
-    fn no_idle_name(&self, experiment: &Experiment, raw: &Raw, points: &[Point]) -> Parsed<()> {
+    fn no_idle_name(&self, experiment: &Experiment, file: &File, points: &[Point]) -> Parsed<()> {
         let collectors = experiment.collectors.iter().map(|name| ("collector", name));
         let workloads = experiment.workloads.iter().map(|(name, _)| ("workload", name));
         let builds = experiment.builds.iter().map(|build| ("build", &build.name));
@@ -287,7 +287,7 @@ impl Check<'_> {
             if points.iter().any(|point| point.is_for(choice, name)) {
                 continue;
             }
-            let span = raw.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
+            let span = file.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
             let message = format!("no point of `sweep` is for the {choice} {name}, so it would never run");
             return Err(self
                 .at(span, message, "all of these are for others")
@@ -298,9 +298,9 @@ impl Check<'_> {
 
     /// Checks that a run with the setting `flags` of `collector` can write an event log, if one is
     /// asked for.
-    fn event_log(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
-        let own = raw.workloads.iter().filter_map(|workload| workload.eventlog.as_ref());
-        let mut all = raw.eventlog.iter().chain(own);
+    fn event_log(&self, file: &File, collector: &str, flags: &Flags) -> Parsed<()> {
+        let own = file.workloads.iter().filter_map(|workload| workload.eventlog.as_ref());
+        let mut all = file.eventlog.iter().chain(own);
         let Some(asked) = all.find(|asked| *asked.get_ref()) else {
             return Ok(());
         };
@@ -322,9 +322,9 @@ impl Check<'_> {
     }
 
     /// Checks that every profile is legal together with the setting `flags` of `collector`.
-    fn every_profile(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
-        let own = raw.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
-        for profile in raw.profiles.iter().chain(own.flatten()) {
+    fn every_profile(&self, file: &File, collector: &str, flags: &Flags) -> Parsed<()> {
+        let own = file.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
+        for profile in file.profiles.iter().chain(own.flatten()) {
             let more: Vec<&str> = profile.get_ref().split_whitespace().collect();
             self.fits_with(collector, flags, &more).map_err(|error| {
                 let text = format!("`profiles`: with {collector} {}: {error}", flags.to_words().join(" "));
@@ -335,7 +335,7 @@ impl Check<'_> {
     }
 
     /// An error about a flag that is legal by itself, at its place in the file.
-    fn of_flag(&self, raw: &Raw, collector: Option<&str>, error: &FlagError) -> Box<SpecError> {
+    fn of_flag(&self, file: &File, collector: Option<&str>, error: &FlagError) -> Box<SpecError> {
         let word = match error {
             FlagError::NotHonoured { flag, .. } | FlagError::Conflict { flag, .. } => flag.trim_start_matches('-'),
             _ => "",
@@ -345,7 +345,7 @@ impl Check<'_> {
                 spec.toml == Some(key) && !spec.name.is_empty() && word.starts_with(spec.name.trim_start_matches('-'))
             })
         };
-        let keys = raw.swept().chain(&raw.flags).map(|(key, _)| key);
+        let keys = file.swept().chain(&file.flags).map(|(key, _)| key);
         let key = keys
             .filter(|key| named(key.get_ref()))
             .max_by_key(|key| key.get_ref().len());

@@ -8,7 +8,7 @@ use gclab_workloads::{ArgError, Args, WorkloadDescription};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::{Raw, RawWorkload};
+use super::file::{self, File};
 use super::sweeps::twice;
 use crate::axes::ARGS;
 use crate::build::Build;
@@ -19,7 +19,7 @@ use crate::suggest::suggest;
 
 /// Looks up the workloads of the file, and enters one work for each set of swept arguments into
 /// `experiment`, with its profiles and its wish for a log.
-pub(super) fn enter(source: &Source, raw: &Raw, registry: &Registry, experiment: &mut Experiment) -> Parsed<()> {
+pub(super) fn enter(source: &Source, file: &File, registry: &Registry, experiment: &mut Experiment) -> Parsed<()> {
     let has_args = experiment.sweeps.iter().flatten().flat_map(|axis| &axis.points);
     let has_args = has_args.into_iter().any(|point| !point.args.is_empty());
     let points = if has_args { plan::points(experiment) } else { Vec::new() };
@@ -28,7 +28,7 @@ pub(super) fn enter(source: &Source, raw: &Raw, registry: &Registry, experiment:
         std::mem::take(&mut experiment.eventlogs),
     );
     let mut seen = HashSet::new();
-    for (index, own) in raw.workloads.iter().enumerate() {
+    for (index, own) in file.workloads.iter().enumerate() {
         let name = own.name.get_ref();
         let Some(workload) = registry.workload(name) else {
             let help = suggest(name, "workloads", &registry.workload_names());
@@ -51,7 +51,7 @@ pub(super) fn enter(source: &Source, raw: &Raw, registry: &Registry, experiment:
             let args = if set.is_empty() {
                 checked(source, own, workload)?
             } else {
-                with(source, raw, own, workload, &set)?
+                with(source, file, own, workload, &set)?
             };
             let full = full(workload, &args);
             if !seen.insert((name.clone(), full.clone())) {
@@ -68,7 +68,7 @@ pub(super) fn enter(source: &Source, raw: &Raw, registry: &Registry, experiment:
 }
 
 /// The arguments of a workload as the file has them.
-fn checked(source: &Source, own: &RawWorkload, workload: &'static WorkloadDescription) -> Parsed<Vec<String>> {
+fn checked(source: &Source, own: &file::Workload, workload: &'static WorkloadDescription) -> Parsed<Vec<String>> {
     let texts: Vec<String> = own.args.iter().map(|arg| arg.get_ref().clone()).collect();
     Args::parse(workload, &texts).map_err(|error| {
         let index = match &error {
@@ -87,14 +87,14 @@ fn checked(source: &Source, own: &RawWorkload, workload: &'static WorkloadDescri
 /// The same with swept arguments.
 fn with(
     source: &Source,
-    raw: &Raw,
-    own: &RawWorkload,
+    file: &File,
+    own: &file::Workload,
     workload: &'static WorkloadDescription,
     set: &BTreeMap<String, String>,
 ) -> Parsed<Vec<String>> {
     let place = |name: &str, value: &str, of_value: bool| {
         let wanted = format!("{ARGS}{name}");
-        let mut found = raw
+        let mut found = file
             .swept()
             .filter(|(key, text)| *key.get_ref() == wanted && text.get_ref() == value);
         found
@@ -144,7 +144,7 @@ fn with(
         .iter()
         .map(|text| Spanned::new(own.name.span(), text.clone()))
         .collect();
-    let all = RawWorkload {
+    let all = file::Workload {
         name: own.name.clone(),
         args: known,
         profiles: None,
@@ -165,9 +165,9 @@ fn full(workload: &WorkloadDescription, args: &[String]) -> Vec<String> {
 }
 
 /// The builds of the file.
-pub(super) fn builds(source: &Source, raw: &Raw) -> Parsed<Vec<Arc<Build>>> {
+pub(super) fn builds(source: &Source, file: &File) -> Parsed<Vec<Arc<Build>>> {
     let mut builds: Vec<Arc<Build>> = Vec::new();
-    for own in &raw.builds {
+    for own in &file.builds {
         let (name, file) = (own.name.get_ref(), own.file.get_ref());
         let build = Build::new(name, file).map_err(|problem| {
             SpecError::at(source, own.file.span(), format!("`builds`: {file}: {problem}"), "no build")
@@ -184,8 +184,8 @@ pub(super) fn builds(source: &Source, raw: &Raw) -> Parsed<Vec<Arc<Build>>> {
         }
         builds.push(Arc::new(build));
     }
-    if !builds.is_empty() && raw.workloads.is_empty() {
-        let place = raw.builds.first().map_or(0..0, |own| own.file.span());
+    if !builds.is_empty() && file.workloads.is_empty() {
+        let place = file.builds.first().map_or(0..0, |own| own.file.span());
         return Err(SpecError::at(
             source,
             place,
@@ -198,11 +198,11 @@ pub(super) fn builds(source: &Source, raw: &Raw) -> Parsed<Vec<Arc<Build>>> {
 }
 
 /// Whether runs of workloads read their counters at each pause.
-pub(super) fn pause_counters(source: &Source, raw: &Raw) -> Parsed<bool> {
-    let Some(asked) = raw.pause_counters.as_ref().filter(|asked| *asked.get_ref()) else {
+pub(super) fn pause_counters(source: &Source, file: &File) -> Parsed<bool> {
+    let Some(asked) = file.pause_counters.as_ref().filter(|asked| *asked.get_ref()) else {
         return Ok(false);
     };
-    if raw.workloads.is_empty() {
+    if file.workloads.is_empty() {
         return Err(SpecError::at(
             source,
             asked.span(),
