@@ -14,10 +14,10 @@ use gclab_sweep::command_line::shown;
 use gclab_sweep::experiment::{Axis, Experiment};
 use gclab_sweep::grid::grid;
 use gclab_sweep::minheap::reference;
-use gclab_sweep::plan::{ORDER, RunKind, Schedule};
+use gclab_sweep::plan::{ORDER, Plan};
 use gclab_sweep::run::Run;
 use gclab_sweep::runner::precision::PILOT;
-use gclab_sweep::runner::progress::Estimator;
+use gclab_sweep::runner::progress::{Estimator, Left};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Environment, Sweep};
 use gclab_sweep::text::{counted, duration};
@@ -51,37 +51,35 @@ pub(crate) fn dry_run(experiment: &mut Experiment, arguments: &Arguments, what: 
     if !unknown && let Err(problem) = reference::check(experiment, &minima) {
         return refuse(format!("{}: {problem}", arguments.source()));
     }
-    let schedule = Schedule::new(experiment, &minima, arguments.shard);
-    if schedule.is_empty() {
+    let plan = Plan::new(experiment, &minima, arguments.shard);
+    if plan.runs.is_empty() {
         return no_runs(experiment, arguments);
     }
     let mut estimator = Estimator::default();
-    let earlier = folder::earlier_runs(&schedule.works());
+    let earlier = folder::earlier_runs(&plan.works());
     earlier.iter().for_each(|run| estimator.learn(run));
     let mut text = String::new();
     let mut source = None;
-    let kinds = schedule.kinds();
+    let firsts = plan.firsts();
     match what {
-        DryRun::Commands => text.push_str(&commands(&schedule)),
+        DryRun::Commands => text.push_str(&commands(&plan)),
         DryRun::Grid => {
-            match measured(&kinds, &mut estimator, experiment, &stop) {
+            match measured(&firsts, &mut estimator, experiment, &stop) {
                 Ok(found) => source = found,
                 Err(code) => return code,
             }
             text.push_str(&settings(experiment));
-            text.push_str(&grid_of(experiment, &kinds, &estimator));
+            text.push_str(&grid_of(experiment, &firsts, &estimator));
         }
     }
     let printed = print(&text);
-    tell!("{}", size_and_time(experiment, &schedule, &kinds, &estimator, source));
+    tell!("{}", size_and_time(experiment, &plan, &estimator, source));
     if unknown {
         tell!(
             "before them a search finds the least heap of each of {}; -M is then its multiple",
             counted(reference::questions(experiment).len(), "configuration")
         );
     }
-    // To free a hundred thousand cells takes time, and the command ends here.
-    std::mem::forget(schedule);
     if printed == ExitCode::from(EXIT_USAGE) {
         ExitCode::FAILURE
     } else {
@@ -98,9 +96,9 @@ pub(crate) fn known_minima(experiment: &Experiment, stop: &Stop) -> Vec<Minimum>
 }
 
 /// The command of each run.
-fn commands(schedule: &Schedule) -> String {
+fn commands(plan: &Plan) -> String {
     let mut text = String::new();
-    for run in schedule.runs() {
+    for run in &plan.runs {
         let multiple = run.planned.heap_multiple.map(|multiple| format!("heap = {multiple}"));
         let purpose = match run.planned.purpose() {
             Purpose::Times => None,
@@ -113,32 +111,30 @@ fn commands(schedule: &Schedule) -> String {
         } else {
             format!("  # {}", notes.join(", "))
         };
-        text.push_str(&format!("{}{notes}\n", shell_line(&shown(&run))));
+        text.push_str(&format!("{}{notes}\n", shell_line(&shown(run))));
     }
     text
 }
 
 /// The grid of the configurations; of a part without timed runs, that of the others.
-fn grid_of(experiment: &Experiment, kinds: &[RunKind<'_>], estimator: &Estimator) -> String {
-    if kinds.iter().any(RunKind::is_timed) {
-        grid(experiment, kinds.iter().filter(|kind| kind.is_timed()), estimator)
-    } else {
-        grid(experiment, kinds.iter(), estimator)
-    }
+fn grid_of(experiment: &Experiment, firsts: &[&Run], estimator: &Estimator) -> String {
+    let is_timed = |run: &&Run| run.planned.purpose().is_timed();
+    let timed: Vec<&Run> = firsts.iter().copied().filter(is_timed).collect();
+    grid(experiment, if timed.is_empty() { firsts } else { &timed }, estimator)
 }
 
 /// Measures the configurations of the plan, unless earlier runs have told the time of all. Returns
 /// the origin of the times, in words; none if there are too many configurations to measure them.
 fn measured(
-    kinds: &[RunKind<'_>],
+    firsts: &[&Run],
     estimator: &mut Estimator,
     experiment: &Experiment,
     stop: &Stop,
 ) -> Result<Option<String>, ExitCode> {
-    let timed = kinds.iter().filter(|kind| kind.is_timed()).map(RunKind::run);
+    let timed = firsts.iter().copied().filter(|run| run.planned.purpose().is_timed());
     let missing = timed.filter(|run| estimator.seconds(&run.planned).is_none());
     // One more tells that they are too many.
-    let missing: Vec<Run> = missing.take(MOST_MEASURED + 1).collect();
+    let missing: Vec<&Run> = missing.take(MOST_MEASURED + 1).collect();
     if missing.is_empty() {
         return Ok(Some("by earlier runs".to_owned()));
     }
@@ -151,7 +147,7 @@ fn measured(
         stop,
         environment: Environment::default(),
     };
-    match calibrate(&missing.iter().collect::<Vec<_>>(), estimator, &sweep, CALIBRATION) {
+    match calibrate(&missing, estimator, &sweep, CALIBRATION) {
         Ok(Some(Calibrated {
             configurations,
             measured,
@@ -222,15 +218,10 @@ fn product<V: Clone + FlagText>(axes: &[Axis<V>]) -> String {
 }
 
 /// The number of runs, and the time that they will take.
-fn size_and_time(
-    experiment: &Experiment,
-    schedule: &Schedule,
-    kinds: &[RunKind<'_>],
-    estimator: &Estimator,
-    source: Option<String>,
-) -> String {
-    let runs = schedule.len();
-    let time = (!estimator.is_empty()).then(|| estimator.estimate_kinds(kinds));
+fn size_and_time(experiment: &Experiment, plan: &Plan, estimator: &Estimator, source: Option<String>) -> String {
+    let runs = plan.runs.len();
+    let left = Left::of(plan.runs.iter().map(|run| &run.planned));
+    let time = (!estimator.is_empty()).then(|| estimator.estimate(&left));
     let estimate = match (time.flatten(), source) {
         (Some(time), source) => {
             let source = source.unwrap_or_else(|| "by earlier runs".to_owned());
@@ -242,7 +233,7 @@ fn size_and_time(
         .timeout
         .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
         .unwrap_or(Duration::MAX);
-    let [timed, profiles, logs] = schedule.counts();
+    let [timed, profiles, logs] = plan.counts();
     let untimed = [(profiles, "heap profile"), (logs, "event log")];
     let untimed = untimed.iter().filter(|(number, _)| *number > 0);
     let and_untimed: Vec<String> = untimed

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_sweep::plan::{Schedule, Shard};
+use gclab_sweep::plan::{Plan, Shard};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::script::{Job, MAX_ARRAY_SIZE, sha256};
 use gclab_sweep::spec::{self, MAX_REPEAT};
@@ -50,9 +50,9 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
             arguments.shards
         ));
     }
-    let whole = Schedule::new(&experiment, &[], Shard::default());
+    let whole = Plan::new(&experiment, &[], Shard::default());
     // Groups of a work that `exclude` leaves out are empty.
-    let is_empty = |shard: &Shard| Schedule::new(&experiment, &[], *shard).is_empty();
+    let is_empty = |shard: &Shard| Plan::new(&experiment, &[], *shard).runs.is_empty();
     if whole.works().len() < experiment.works().len()
         && let Some(empty) = Shard::all(arguments.shards).find(is_empty)
     {
@@ -89,7 +89,7 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
         words: words(arguments),
         folder: folder.unwrap_or_else(|| Path::new("results/shards").join(&experiment.name)),
         shards: arguments.shards,
-        runs: whole.len(),
+        runs: whole.runs.len(),
         groups,
         made_by: made_by(arguments),
         name: experiment.name,

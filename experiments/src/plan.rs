@@ -1,12 +1,11 @@
 //! `gclab plan`: the runs of an experiment file, in their order, each with its id.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use gclab_sweep::minheap::reference;
-use gclab_sweep::plan::{Schedule, Shard};
+use gclab_sweep::plan::{Plan, Shard};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::builds::look_at_builds;
 use gclab_sweep::runner::stop::Stop;
@@ -14,7 +13,7 @@ use gclab_sweep::spec::MAX_REPEAT;
 use gclab_sweep::tell;
 use gclab_sweep::text::counted;
 
-use crate::common::{ended_by, fail, refuse};
+use crate::common::{ended_by, print, refuse};
 use crate::dry_run::known_minima;
 use crate::run_arguments::{self, no_runs};
 
@@ -65,29 +64,20 @@ pub(crate) fn plan(own: &Arguments, registry: &Registry) -> ExitCode {
     {
         return refuse(format!("{}: {problem}", arguments.source()));
     }
-    let schedule = Schedule::new(&experiment, &minima, own.shard);
-    if schedule.is_empty() {
+    let plan = Plan::new(&experiment, &minima, own.shard);
+    if plan.runs.is_empty() {
         return no_runs(&experiment, &arguments);
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    let written = if own.json {
-        schedule.write_json(&experiment, &mut out)
+    let printed = print(&if own.json {
+        plan.json(&experiment)
     } else {
-        schedule.write_lines(&experiment, &mut out)
-    };
-    match written.and_then(|()| out.flush()) {
-        Ok(()) => {}
-        // A reader that closes the pipe early (`| head`) is no error.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-        Err(error) => return fail(format!("standard output: {error}")),
-    }
-    if !schedule.is_known() {
+        plan.lines(&experiment)
+    });
+    if !plan.is_known() {
         tell!(
             "gclab: note: the least heap of {} is not known yet, so neither is -M, nor the ids; `gclab run` finds it first",
             counted(reference::questions(&experiment).len(), "configuration")
         );
     }
-    // To free a hundred thousand cells takes a tenth of the command's time, and it ends here.
-    std::mem::forget((schedule, experiment));
-    ExitCode::SUCCESS
+    printed
 }

@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
         Err(refusal) => return refusal,
     };
     let sets_flags = !experiment.flags.is_empty() || !experiment.sweeps.is_empty();
-    let asks_for_flags = sets_flags || !experiment.heap.is_empty() || !experiment.profiles.is_empty();
+    let asks_for_flags =
+        sets_flags || !experiment.heap.is_empty() || experiment.workloads.iter().any(|own| !own.profiles.is_empty());
     if settings.rtsopts != RtsOpts::All && asks_for_flags {
         return refuse(format!(
             "{}: it sets flags of its runs, which this program forbids",

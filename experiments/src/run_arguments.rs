@@ -192,11 +192,8 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
 /// The most groups that shards share: those of each round and workload, and those of heap profiles
 /// and event logs, one for each work that has any.
 fn groups(experiment: &Experiment) -> usize {
-    let own = 0..experiment.workloads.len();
-    let own = own.filter(|work| {
-        let profiles = experiment.profiles.get(*work);
-        profiles.is_some_and(|profiles| !profiles.is_empty()) || experiment.eventlogs.get(*work) == Some(&true)
-    });
+    let own = experiment.workloads.iter();
+    let own = own.filter(|work| !work.profiles.is_empty() || work.eventlog);
     let programs = experiment.programs.iter();
     let logged = programs.filter(|entry| entry.program.description.eventlog).count();
     experiment.repeat as usize * experiment.works().len() + own.count() + logged

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use gclab_results::{ResultsDir, shell_line};
 use gclab_sweep::environment::{self, Root};
-use gclab_sweep::experiment::Experiment;
+use gclab_sweep::experiment::{Experiment, Work};
 use gclab_sweep::plan::Shard;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
@@ -135,7 +135,7 @@ fn of_workload(name: &str, arguments: &Arguments, registry: &Registry) -> Result
     common::arguments(workload, &arguments.args).map_err(refuse)?;
     let experiment = Experiment {
         name: format!("tune-{name}"),
-        workloads: vec![(name.to_owned(), arguments.args.clone())],
+        workloads: vec![Work::new(name, &arguments.args)],
         ..arguments.experiment()
     };
     offer::of_workload(experiment, registry).map_err(refuse)

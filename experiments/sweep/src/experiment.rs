@@ -41,6 +41,34 @@ impl Entry {
     }
 }
 
+/// A workload with its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    /// The workload's name.
+    pub name: String,
+    /// Its arguments as the file has them.
+    pub args: Vec<String>,
+    /// The arguments in full, without defaults, if they are known.
+    pub full_args: Option<Vec<String>>,
+    /// The values of arguments that are swept: only points with the same arguments are for it.
+    pub swept_args: BTreeMap<String, String>,
+    /// Flags of heap profiles. Each is one more run of each configuration.
+    pub profiles: Vec<String>,
+    /// Whether each configuration has one more run, with an event log.
+    pub eventlog: bool,
+}
+
+impl Work {
+    /// The workload with these arguments.
+    pub fn new(name: &str, args: &[String]) -> Work {
+        Work {
+            name: name.to_owned(),
+            args: args.to_owned(),
+            ..Work::default()
+        }
+    }
+}
+
 /// A value for each flag that has one, by the flag's name in experiment files.
 pub type Setting = BTreeMap<&'static str, FlagValue>;
 
@@ -69,27 +97,14 @@ pub struct Experiment {
     pub collectors: Vec<String>,
     /// Why each other collector of the program is left out, if the file asks for all.
     pub left_out: Vec<String>,
-    /// Names of workloads with their arguments.
-    pub workloads: Vec<(String, Vec<String>)>,
-    /// The values of arguments that are swept, for each of [`Experiment::workloads`] in their
-    /// order: only the points with the same arguments are for it. The list may be shorter than that
-    /// of workloads.
-    pub swept_args: Vec<BTreeMap<String, String>>,
-    /// The arguments of each of [`Experiment::workloads`] in full, without defaults. The list may
-    /// be shorter than that of workloads.
-    pub full_args: Vec<Vec<String>>,
+    /// The workloads with their arguments.
+    pub workloads: Vec<Work>,
     /// Builds of gclab that do the runs of workloads; without any, this one does.
     pub builds: Vec<Arc<Build>>,
     /// The hash of this gclab, if it is known.
     pub executable: Option<String>,
     /// Programs that are not gclab's own.
     pub programs: Vec<Entry>,
-    /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile
-    /// is one more run of each configuration. The list may be shorter than that of workloads.
-    pub profiles: Vec<Vec<String>>,
-    /// Whether each configuration of a workload has one more run, with an event log; for each of
-    /// [`Experiment::workloads`] in their order. The list may be shorter than that of workloads.
-    pub eventlogs: Vec<bool>,
     /// The number of runs of each configuration.
     pub repeat: u32,
     /// The precision at which the experiment is complete, as a share: that of the mean time of each
@@ -156,7 +171,7 @@ impl Experiment {
         let own = self
             .workloads
             .iter()
-            .map(|(name, args)| (name.as_str(), args.as_slice()));
+            .map(|own| (own.name.as_str(), own.args.as_slice()));
         let programs = self.programs.iter();
         let programs = programs.map(|entry| (entry.workload.as_str(), entry.args.as_slice()));
         let mut seen = BTreeSet::new();

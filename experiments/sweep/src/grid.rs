@@ -7,29 +7,23 @@ use std::fmt::Write as _;
 use gclab_results::{Axis, Configuration};
 
 use crate::experiment::Experiment;
-use crate::plan::RunKind;
+use crate::run::Run;
 use crate::runner::progress::Estimator;
 
 /// The most rows: a reader needs no more. The rest is counted.
 const MOST_ROWS: usize = 1000;
 
 /// The grid of these runs, each of another configuration.
-pub fn grid<'s>(experiment: &Experiment, runs: impl Iterator<Item = &'s RunKind<'s>>, estimator: &Estimator) -> String {
+pub fn grid(experiment: &Experiment, runs: &[&Run], estimator: &Estimator) -> String {
     let axes = experiment.axes();
     let places = Places::of(experiment, &axes);
-    let runs: Vec<&RunKind<'_>> = runs.collect();
-    // One list for the places of all runs: there may be a hundred thousand.
-    let mut all_places = Vec::with_capacity(runs.len() * places.count());
-    runs.iter().for_each(|run| places.push(run, &mut all_places));
-    let place = |index: &usize| &all_places[index * places.count()..][..places.count()];
-    let mut order: Vec<usize> = (0..runs.len()).collect();
-    order.sort_by(|a, b| place(a).cmp(place(b)));
-    let rows = order.chunk_by(|a, b| place(a) == place(b));
+    let mut placed: Vec<(Vec<u32>, &Run)> = runs.iter().map(|run| (places.of_run(run), *run)).collect();
+    placed.sort_by(|a, b| a.0.cmp(&b.0));
+    let rows = placed.chunk_by(|a, b| a.0 == b.0);
     let all = rows.clone().count();
-    let rows: Vec<(String, Vec<&RunKind<'_>>)> = rows
+    let rows: Vec<(String, &[(Vec<u32>, &Run)])> = rows
         .take(MOST_ROWS)
-        .map(|row| row.iter().map(|index| runs[*index]).collect::<Vec<_>>())
-        .map(|runs| (row_name(&axes, runs[0]), runs))
+        .map(|row| (row_name(&axes, row[0].1), row))
         .collect();
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let columns = experiment.columns();
@@ -41,8 +35,8 @@ pub fn grid<'s>(experiment: &Experiment, runs: impl Iterator<Item = &'s RunKind<
     for (name, runs) in &rows {
         let _ = write!(text, "{name:width$}");
         for collector in &columns {
-            let run = runs.iter().find(|run| run.configuration().collector == **collector);
-            let cell = match run.map(|run| estimator.seconds(&run.run().planned)) {
+            let run = runs.iter().find(|(_, run)| run.planned.collector == **collector);
+            let cell = match run.map(|(_, run)| estimator.seconds(&run.planned)) {
                 Some(Some(seconds)) => format!("{seconds:.3}"),
                 Some(None) => "?".to_owned(),
                 None => "–".to_owned(),
@@ -59,20 +53,20 @@ pub fn grid<'s>(experiment: &Experiment, runs: impl Iterator<Item = &'s RunKind<
 }
 
 /// The name of a run's row: its work, its values on the axes, and its multiple of the heap.
-fn row_name(axes: &[Axis], run: &RunKind<'_>) -> String {
+fn row_name(axes: &[Axis], run: &Run) -> String {
     let Configuration {
         workload,
         args,
         flags,
         settings,
         ..
-    } = run.configuration();
+    } = &run.planned.configuration;
     let mut words = vec![workload.clone()];
     words.extend(args.iter().cloned());
     let swept = flags.iter().chain(settings);
     let swept = swept.filter(|(name, _)| axes.iter().any(|axis| axis.flag == **name));
     words.extend(swept.map(|(name, value)| format!("{name}={value}")));
-    words.extend(run.heap().map(|multiple| format!("{multiple}×")));
+    words.extend(run.planned.heap_multiple.map(|multiple| format!("{multiple}×")));
     words.join(" ")
 }
 
@@ -94,25 +88,16 @@ impl<'e> Places<'e> {
         }
     }
 
-    /// The number of places of a run.
-    fn count(&self) -> usize {
-        self.axes.len() + 2
-    }
-
-    /// Adds the place of a run's workload, of its value on each axis, and of its multiple of the
-    /// heap.
-    fn push(&self, run: &RunKind<'_>, places: &mut Vec<u32>) {
-        let of = run.configuration();
-        let mut push = |place: Option<u32>| places.push(place.unwrap_or(u32::MAX));
-        push(self.works.get(&(of.workload.as_str(), of.args.as_slice())).copied());
+    /// The place of a run's workload, of its value on each axis, and of its multiple of the heap.
+    fn of_run(&self, run: &Run) -> Vec<u32> {
+        let of = &run.planned;
+        let mut places = vec![self.works.get(&(of.workload.as_str(), of.args.as_slice())).copied()];
         for (name, values) in &self.axes {
             let value = of.flags.get(*name).or_else(|| of.settings.get(*name));
-            push(value.and_then(|value| values.get(value.as_str()).copied()));
+            places.push(value.and_then(|value| values.get(value.as_str()).copied()));
         }
-        let mut heaps = (0..).zip(self.heap);
-        push(
-            run.heap()
-                .and_then(|own| heaps.find(|(_, multiple)| **multiple == own).map(|(place, _)| place)),
-        );
+        let heap = |own| self.heap.iter().position(|multiple| *multiple == own);
+        places.push(of.heap_multiple.and_then(heap).map(|place| place as u32));
+        places.into_iter().map(|place| place.unwrap_or(u32::MAX)).collect()
     }
 }

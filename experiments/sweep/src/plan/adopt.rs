@@ -3,8 +3,7 @@
 //!
 //! A run is found by its id, so by all that affects its result. Another build has other ids for the
 //! same runs. They are made again as that build would make them, so that nothing but the build may
-//! differ. Plans before fingerprints have the configuration alone in their ids. They are older than
-//! `prepare` of workloads and `pause_counters`, so no run with one of these is among theirs.
+//! differ.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,10 +20,6 @@ const UNKNOWN: &str = "unknown";
 pub fn adopt(runs: &[Run], found: &Manifest) -> Option<Vec<Run>> {
     if runs.len() != found.plan.len() {
         return None;
-    }
-    if is_before_fingerprints(&found.plan) {
-        let has_newer_keys = |run: &Run| !run.surroundings.prepare.is_empty() || run.surroundings.pause_counters;
-        return paired(runs, &found.plan, by_cell).filter(|_| !runs.iter().any(has_newer_keys));
     }
     paired(runs, &found.plan, by_id)
         .or_else(|| paired(&as_by(runs, found.build.executable.as_deref()), &found.plan, by_id))
@@ -70,15 +65,6 @@ fn paired(runs: &[Run], found: &[PlannedRun], identity: fn(&PlannedRun) -> Strin
         })
     });
     adopted.collect()
-}
-
-/// Whether the ids of a plan are those of configurations.
-fn is_before_fingerprints(plan: &[PlannedRun]) -> bool {
-    let is_of_cell = |run: &PlannedRun| {
-        let of_run = run.id.rsplit_once('-').map(|(of_run, _)| of_run);
-        of_run == Some(run.cell.as_str())
-    };
-    plan.iter().all(is_of_cell)
 }
 
 /// The runs with the ids that the gclab with this hash would give them.

@@ -9,7 +9,7 @@ use super::tests::{axis, experiment, logged, profiled, value};
 use super::*;
 use crate::axes::Exclude;
 use crate::build::Build;
-use crate::experiment::{Axis, Point};
+use crate::experiment::{Axis, Point, Work};
 
 /// The runs as words, without the collector and the work.
 fn settings_of(runs: &[Run]) -> Vec<String> {
@@ -24,7 +24,7 @@ fn settings_of(runs: &[Run]) -> Vec<String> {
 fn one_work(sweeps: Vec<Vec<Axis>>) -> Experiment {
     Experiment {
         collectors: vec!["copying".into()],
-        workloads: vec![("binary_trees".into(), vec!["8".into()])],
+        workloads: vec![Work::new("binary_trees", &["8".into()])],
         flags: BTreeMap::new(),
         sweeps,
         ..experiment(2, 1)
@@ -125,8 +125,8 @@ fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
         |e| e.sweeps[0][0] = axis("A", &["2m"]),
         |e| e.sweeps[0][0] = axis("O", &["1m"]),
         |e| e.collectors[0] = "two-space".into(),
-        |e| e.workloads[0].0 = "gcbench".into(),
-        |e| e.workloads[0].1[0] = "9".into(),
+        |e| e.workloads[0].name = "gcbench".into(),
+        |e| e.workloads[0].args[0] = "9".into(),
         |e| e.executable = Some("3".into()),
         |e| e.pause_counters = true,
         |e| {
@@ -137,14 +137,13 @@ fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
     ids.extend([id(&base), with_build(&old), with_build(&new)]);
     let distinct: BTreeSet<&String> = ids.iter().collect();
     assert_eq!(distinct.len(), ids.len(), "{ids:?}");
-    let full = |args: &[&str]| Experiment {
-        full_args: vec![args.iter().map(|arg| arg.to_string()).collect()],
-        ..base.clone()
+    let full = |args: &[&str]| {
+        let mut full = base.clone();
+        full.workloads[0].full_args = Some(args.iter().map(|arg| arg.to_string()).collect());
+        full
     };
-    let default = Experiment {
-        workloads: vec![("binary_trees".into(), vec![])],
-        ..full(&["8"])
-    };
+    let mut default = full(&["8"]);
+    default.workloads[0].args = vec![];
     assert_eq!(id(&full(&["8"])), id(&default), "defaults are filled in");
 }
 
@@ -163,7 +162,7 @@ fn points_are_for_their_names_and_builds_are_a_dimension() {
         })
     };
     let experiment = Experiment {
-        workloads: vec![("binary_trees".into(), vec!["8".into()]), ("gcbench".into(), vec![])],
+        workloads: vec![Work::new("binary_trees", &["8".into()]), Work::new("gcbench", &[])],
         builds: vec![build("old"), build("new")],
         sweeps: vec![vec![Axis { points }]],
         flags: BTreeMap::new(),
@@ -171,7 +170,7 @@ fn points_are_for_their_names_and_builds_are_a_dimension() {
     };
     let described = |experiment: &Experiment| {
         let runs = plan(experiment, &[], Shard::default());
-        let line = |run: &Run| crate::run::describe(&run.planned);
+        let line = |run: &Run| describe(&run.planned);
         runs.iter().map(line).collect::<BTreeSet<_>>()
     };
     let expected = [
@@ -200,14 +199,10 @@ fn points_are_for_their_names_and_builds_are_a_dimension() {
 }
 
 #[test]
-fn a_plan_of_an_older_gclab_keeps_its_ids_and_its_order() {
+fn a_plan_in_another_order_keeps_its_ids_and_its_order() {
     let experiment = profiled(experiment(2, 5));
     let runs = plan(&experiment, &[], Shard::default());
-    let mut old: Vec<PlannedRun> = runs
-        .iter()
-        .map(|run| run.planned.clone().with_fingerprint(&run.planned.cell))
-        .collect();
-    old.reverse();
+    let old: Vec<PlannedRun> = runs.iter().rev().map(|run| run.planned.clone()).collect();
     let adopted = adopt(&runs, &made_by("", &old)).expect("the same runs");
     let planned: Vec<PlannedRun> = adopted.iter().map(|run| run.planned.clone()).collect();
     assert_eq!(planned, old);
@@ -218,9 +213,9 @@ fn a_plan_of_an_older_gclab_keeps_its_ids_and_its_order() {
     let (fewer, mut other) = (old[1..].to_vec(), old);
     assert_eq!(adopt(&runs, &made_by("", &fewer)), None, "one is missing");
     other[0].round = 17;
-    other[0].id = format!("{}-17", other[0].cell);
+    other[0].id = "another-17".to_owned();
     assert_eq!(adopt(&runs, &made_by("", &other)), None, "one is another");
-    // With fingerprints, values that mean the same are the same.
+    // Values that mean the same are the same.
     let found: Vec<PlannedRun> = runs.iter().map(|run| run.planned.clone()).collect();
     let renamed = Experiment {
         sweeps: vec![vec![
@@ -289,25 +284,19 @@ fn runs_with_another_preparation_or_other_counters_are_others() {
                 assert!(why.contains(expected) && why.is_empty() == expected.is_empty(), "{why}");
             }
         }
-        // Plans before fingerprints are older than these keys.
-        let named = |run: &Run| run.planned.clone().with_fingerprint(&run.planned.cell);
-        let before = made_by("other", &runs.iter().map(named).collect::<Vec<_>>());
-        assert_eq!(adopt(runs, &before).is_some(), one == 0, "{one}");
     }
 }
 
 #[test]
 fn a_plan_as_lines_has_one_for_each_run() {
     let experiment = logged(profiled(experiment(2, 5)));
-    let schedule = Schedule::new(&experiment, &[], Shard::default());
-    let mut bytes = Vec::new();
-    schedule.write_lines(&experiment, &mut bytes).unwrap();
-    let text = String::from_utf8(bytes).unwrap();
+    let plan = Plan::new(&experiment, &[], Shard::default());
+    let text = plan.lines(&experiment);
     let (head, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('#'));
     assert!(head[0].contains("seed 5") && head[0].contains("2 rounds"), "{head:?}");
-    let runs: Vec<Run> = schedule.runs().collect();
+    let runs = &plan.runs;
     assert_eq!(lines.len(), runs.len());
-    for (line, run) in lines.iter().zip(&runs) {
+    for (line, run) in lines.iter().zip(runs) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let round = if run.planned.purpose().is_timed() {
             run.planned.round.to_string()
@@ -315,15 +304,13 @@ fn a_plan_as_lines_has_one_for_each_run() {
             "-".to_owned()
         };
         assert_eq!(words[..2], [run.planned.id.as_str(), &round]);
-        assert!(line.ends_with(&crate::run::describe(&run.planned)), "{line}");
+        assert!(line.ends_with(&describe(&run.planned)), "{line}");
     }
-    let mut bytes = Vec::new();
-    schedule.write_json(&experiment, &mut bytes).unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&plan.json(&experiment)).unwrap();
     let planned: Vec<PlannedRun> = serde_json::from_value(json["runs"].clone()).unwrap();
     assert_eq!((json["seed"].as_u64(), json["rounds"].as_u64()), (Some(5), Some(2)));
     assert!(planned.iter().eq(runs.iter().map(|run| &run.planned)));
-    let kinds = schedule.kinds();
-    assert_eq!(kinds.iter().map(|kind| kind.count).sum::<usize>(), runs.len());
-    assert_eq!(schedule.counts().iter().sum::<usize>(), runs.len());
+    assert_eq!(plan.counts().iter().sum::<usize>(), runs.len());
+    let firsts = plan.firsts();
+    assert!(firsts.len() < runs.len() && firsts.iter().all(|run| run.planned.round == 0));
 }

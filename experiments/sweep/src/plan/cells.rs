@@ -112,15 +112,14 @@ fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows:
             (point, rank)
         })
         .collect();
-    let no_args = BTreeMap::new();
     let builds: Vec<Option<&Arc<Build>>> = match &experiment.builds[..] {
         [] => vec![None],
         builds => builds.iter().map(Some).collect(),
     };
-    for (index, (workload, args)) in experiment.workloads.iter().enumerate() {
-        let swept = experiment.swept_args.get(index).unwrap_or(&no_args);
+    for work in &experiment.workloads {
+        let workload = &work.name;
         let mine = |(point, _): &&(Point, u32)| {
-            point.is_for("workload", workload) && !point.only.contains_key("program") && point.args == *swept
+            point.is_for("workload", workload) && !point.only.contains_key("program") && point.args == work.swept_args
         };
         let mine: Vec<&(Point, u32)> = points.iter().filter(mine).collect();
         let mut surroundings: HashMap<(usize, &BTreeMap<String, String>), Arc<Surroundings>> = HashMap::new();
@@ -142,11 +141,11 @@ fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows:
                             build: build.cloned(),
                             env: point.env.clone(),
                             prepare: experiment.prepare.clone(),
-                            full_args: experiment.full_args.get(index).cloned(),
+                            full_args: work.full_args.clone(),
                             pause_counters: experiment.pause_counters,
                         })
                     });
-                    let combination = Combination::new(workload, args, collector, point.flags.clone());
+                    let combination = Combination::new(workload, &work.args, collector, point.flags.clone());
                     rows.push(Row {
                         combination: combination.within(around),
                         heaps,
@@ -250,7 +249,7 @@ pub(crate) fn programs_of(entry: &Entry) -> Vec<Arc<Program>> {
 /// A configuration, and its `-M` as a multiple of the reference minimum if the experiment has
 /// `heap`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub(super) struct Cell {
     /// Everything that may change the result.
     pub(crate) combination: Combination,
     /// The multiple of the reference minimum.
@@ -265,7 +264,7 @@ pub struct Cell {
 
 impl Cell {
     /// The configuration as plans and records have it.
-    pub fn configuration(&self) -> &Configuration {
+    pub(super) fn configuration(&self) -> &Configuration {
         self.combination.configuration()
     }
 }

@@ -23,22 +23,24 @@ mod adopt;
 mod axes_tests;
 mod cells;
 mod fingerprint;
-mod lines;
 mod order;
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::str::FromStr;
 
-use gclab_results::{Configuration, Minimum, Purpose};
+use gclab_results::{Minimum, PlannedRun, Purpose};
+use serde::Serialize;
 
 use crate::experiment::Experiment;
-use crate::run::{Combination, Run};
+use crate::run::{Combination, Run, describe};
+use crate::text::counted;
 use order::order;
 pub(crate) use order::shuffle;
 
 pub use adopt::adopt;
 pub(crate) use adopt::why_other;
-pub use cells::Cell;
+use cells::Cell;
 pub(crate) use cells::{Variants, heap_bytes, heap_name, planned_points, points, programs_of, used_excludes};
 
 /// The method that makes the order, for `plan.json`.
@@ -123,104 +125,41 @@ pub(crate) fn combinations(experiment: &Experiment) -> Vec<Combination> {
         .collect()
 }
 
-/// The purpose of a run of a schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Times,
-    /// The heap profile of this number.
-    Profile(u32),
-    EventLog,
-}
-
-/// A run of a schedule: few bytes, since there may be a million of them.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    cell: u32,
-    round: u32,
-    position: u32,
-    kind: Kind,
-}
-
-/// The runs of one cell and purpose in a schedule.
-#[derive(Clone, Copy, Debug)]
-pub struct RunKind<'s> {
-    schedule: &'s Schedule,
-    first: &'s Slot,
-    /// The number of these runs.
-    pub count: usize,
-}
-
-impl<'s> RunKind<'s> {
-    /// The configuration of these runs.
-    pub fn configuration(&self) -> &'s Configuration {
-        self.cell().configuration()
-    }
-
-    /// The `-M` of these runs as a multiple of the reference minimum, if the experiment has `heap`.
-    pub fn heap(&self) -> Option<f64> {
-        self.cell().heap
-    }
-
-    /// Whether these runs are timed.
-    pub fn is_timed(&self) -> bool {
-        self.first.kind == Kind::Times
-    }
-
-    /// The purpose of these runs.
-    pub fn purpose(&self) -> Purpose<'s> {
-        match self.first.kind {
-            Kind::Times => Purpose::Times,
-            Kind::Profile(number) => Purpose::HeapProfile(self.schedule.profile(self.first.cell, number)),
-            Kind::EventLog => Purpose::EventLog,
-        }
-    }
-
-    /// Makes the first of these runs. It has a copy of the configuration: for a hundred thousand
-    /// kinds this takes most of a second.
-    pub fn run(&self) -> Run {
-        self.schedule.run(self.first)
-    }
-
-    fn cell(&self) -> &'s Cell {
-        &self.schedule.cells[self.first.cell as usize]
-    }
-}
-
-/// The runs of an experiment, or of a shard, in their order. A cell is held once, however often it
-/// runs.
+/// The runs of an experiment, or of a shard, in their order.
 #[derive(Debug)]
-pub struct Schedule {
-    cells: Vec<Cell>,
-    slots: Vec<Slot>,
-    /// The flags of the heap profiles of each cell's work, by the number of the work.
-    profiles: Vec<Vec<String>>,
-    /// The number of each cell's work.
-    works: Vec<u32>,
+pub struct Plan {
+    /// The runs. Where the least heap of a workload is not known yet, the id of a run with a
+    /// multiple of it begins with `?`.
+    pub runs: Vec<Run>,
+    /// The number of configurations.
+    pub configurations: usize,
 }
 
-impl Schedule {
-    /// The schedule of `shard`. The positions of its runs are those in the whole plan, so that the
-    /// runs of all shards can be put together again.
-    pub fn new(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Schedule {
+/// What stands for the fingerprint of a run whose heap is not known yet.
+const UNKNOWN: &str = "?";
+
+impl Plan {
+    /// The plan of `shard`. The positions of its runs are those in the whole plan, so that the runs
+    /// of all shards can be put together again.
+    pub fn new(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Plan {
         let cells = cells::cells(experiment, minima);
         // Works in the order of the file. The number of a group decides which shard takes it.
         let works = experiment.works();
         let numbers: HashMap<_, usize> = works.iter().copied().zip(0..).collect();
-        let work_of = |of: &Configuration| {
+        let work_of = |cell: &Cell| {
+            let of = cell.configuration();
             let work = (of.workload.as_str(), of.args.as_slice());
             numbers.get(&work).copied().unwrap_or(0)
         };
-        let work_of: Vec<usize> = cells.iter().map(|cell| work_of(cell.configuration())).collect();
-        let mut slots = Vec::new();
+        let mut runs = Vec::new();
         let mut position = 0;
-        let mut add = |cell: usize, round, group, kind| {
+        let mut add = |cell: &Cell, group, run: &dyn Fn(u32) -> Run| {
             if shard.takes(group) {
-                slots.push(Slot {
-                    cell: u32::try_from(cell).expect("at most a million runs"),
-                    round,
-                    position,
-                    kind,
-                });
+                let mut run = run(position);
+                let fingerprint = if cell.is_known { &cell.fingerprint } else { UNKNOWN };
+                run.planned = run.planned.with_fingerprint(fingerprint);
+                run.planned.heap_multiple = cell.heap;
+                runs.push(run);
             }
             position += 1;
         };
@@ -229,128 +168,121 @@ impl Schedule {
             if round == 0 {
                 order.sort_by_key(|index| cells[*index as usize].rank);
             }
-            for cell in order.into_iter().map(|index| index as usize) {
-                let group = round as usize * works.len() + work_of[cell];
-                add(cell, round, group, Kind::Times);
+            for cell in order.into_iter().map(|index| &cells[index as usize]) {
+                let group = round as usize * works.len() + work_of(cell);
+                add(cell, group, &|position| Run::new(&cell.combination, round, position));
             }
         }
-        for (index, cell) in cells.iter().enumerate() {
-            let work = work_of[index];
+        for cell in &cells {
+            let (number, combination) = (work_of(cell), &cell.combination);
+            let group = experiment.repeat as usize * works.len() + number;
             // A program may do the work of a workload, but has no profile, and its own wish for a
             // log.
-            let program = cell.combination.program();
-            let profiles = experiment.profiles.get(work).filter(|_| program.is_none());
-            let group = experiment.repeat as usize * works.len() + work;
-            for number in 0..profiles.map_or(0, Vec::len) {
-                add(index, 0, group, Kind::Profile(number as u32));
+            let (profiles, eventlog) = match (combination.program(), experiment.workloads.get(number)) {
+                (Some(program), _) => (&[][..], program.description.eventlog),
+                (None, Some(work)) => (&work.profiles[..], work.eventlog),
+                (None, None) => (&[][..], false),
+            };
+            for (number, flags) in profiles.iter().enumerate() {
+                add(cell, group, &|position| {
+                    Run::profiled(combination, flags, number, position)
+                });
             }
-            let of_workload = || experiment.eventlogs.get(work) == Some(&true);
-            if program.map_or_else(of_workload, |program| program.description.eventlog) {
-                add(index, 0, group, Kind::EventLog);
+            if eventlog {
+                add(cell, group, &|position| Run::logged(combination, position));
             }
         }
-        Schedule {
-            works: work_of.into_iter().map(|work| work as u32).collect(),
-            profiles: experiment.profiles.clone(),
-            cells,
-            slots,
+        Plan {
+            runs,
+            configurations: cells.len(),
         }
-    }
-
-    /// The number of runs.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Whether there is no run.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
     }
 
     /// The number of runs that are timed, of heap profiles, and of event logs.
     pub fn counts(&self) -> [usize; 3] {
-        let mut counts = [0; 3];
-        for slot in &self.slots {
-            let of = match slot.kind {
-                Kind::Times => 0,
-                Kind::Profile(_) => 1,
-                Kind::EventLog => 2,
-            };
-            counts[of] += 1;
-        }
-        counts
-    }
-
-    fn run(&self, slot: &Slot) -> Run {
-        let cell = &self.cells[slot.cell as usize];
-        let combination = &cell.combination;
-        let mut run = match slot.kind {
-            Kind::Times => Run::new(combination, slot.round, slot.position),
-            Kind::Profile(number) => {
-                let flags = self.profile(slot.cell, number);
-                Run::profiled(combination, flags, number as usize, slot.position)
-            }
-            Kind::EventLog => Run::logged(combination, slot.position),
+        let count = |is_counted: fn(Purpose<'_>) -> bool| {
+            let purposes = self.runs.iter().map(|run| run.planned.purpose());
+            purposes.filter(|purpose| is_counted(*purpose)).count()
         };
-        run.planned = run.planned.with_fingerprint(&cell.fingerprint);
-        run.planned.heap_multiple = cell.heap;
-        run
+        [
+            count(|purpose| purpose.is_timed()),
+            count(|purpose| matches!(purpose, Purpose::HeapProfile(_))),
+            count(|purpose| purpose == Purpose::EventLog),
+        ]
     }
 
-    /// The flags of the heap profile of this number of a cell.
-    fn profile(&self, cell: u32, number: u32) -> &str {
-        &self.profiles[self.works[cell as usize] as usize][number as usize]
-    }
-
-    /// The runs, in order.
-    pub fn runs(&self) -> impl Iterator<Item = Run> {
-        self.slots.iter().map(|slot| self.run(slot))
-    }
-
-    /// Each cell and purpose, in the order of their first runs.
-    pub fn kinds(&self) -> Vec<RunKind<'_>> {
-        let mut timed: Vec<Option<usize>> = vec![None; self.cells.len()];
-        let mut untimed: HashMap<(u32, &str), usize> = HashMap::new();
-        let mut kinds: Vec<RunKind<'_>> = Vec::new();
-        for slot in &self.slots {
-            let add = || {
-                kinds.push(RunKind {
-                    schedule: self,
-                    first: slot,
-                    count: 0,
-                });
-                kinds.len() - 1
-            };
-            let place = match slot.kind {
-                Kind::Times => *timed[slot.cell as usize].get_or_insert_with(add),
-                Kind::Profile(number) => {
-                    let flags = self.profile(slot.cell, number);
-                    *untimed.entry((slot.cell, flags)).or_insert_with(add)
-                }
-                Kind::EventLog => *untimed.entry((slot.cell, "event log")).or_insert_with(add),
-            };
-            kinds[place].count += 1;
-        }
-        kinds
+    /// The first run of each configuration for each purpose.
+    pub fn firsts(&self) -> Vec<&Run> {
+        let mut seen = HashSet::new();
+        let key = |run: &&Run| {
+            let planned = &run.planned;
+            let heap = planned.heap_multiple.map(f64::to_bits);
+            (planned.cell.clone(), heap, planned.purpose().to_string())
+        };
+        self.runs.iter().filter(|run| seen.insert(key(run))).collect()
     }
 
     /// The works of the runs, each once.
     pub fn works(&self) -> HashSet<(String, Vec<String>)> {
-        let mut seen = HashSet::new();
-        let mut works = HashSet::new();
-        for slot in &self.slots {
-            if seen.insert(self.works[slot.cell as usize]) {
-                let configuration = self.cells[slot.cell as usize].configuration();
-                works.insert((configuration.workload.clone(), configuration.args.clone()));
-            }
+        let works = self.runs.iter().map(|run| &run.planned);
+        works.map(|run| (run.workload.clone(), run.args.clone())).collect()
+    }
+
+    /// Whether the heaps of all runs are known.
+    pub fn is_known(&self) -> bool {
+        !self.runs.iter().any(|run| run.planned.id.starts_with(UNKNOWN))
+    }
+
+    /// The plan as text: a line for each run, after lines that begin with `#`.
+    pub fn lines(&self, experiment: &Experiment) -> String {
+        let mut text = format!(
+            "# {}: {} of {} in {}; seed {}: {ORDER}\n# {:<ID$} round  run\n",
+            experiment.name,
+            counted(self.runs.len(), "run"),
+            counted(self.configurations, "configuration"),
+            counted(experiment.repeat as usize, "round"),
+            experiment.seed,
+            "id",
+        );
+        for Run { planned, .. } in &self.runs {
+            let round = match planned.purpose() {
+                Purpose::Times => planned.round.to_string(),
+                _ => "-".to_owned(),
+            };
+            let _ = writeln!(text, "{:<1$} {round:>5}  {2}", planned.id, ID + 2, describe(planned));
         }
-        works
+        text
+    }
+
+    /// The plan as one JSON object. Its runs have the keys of those of `plan.json`.
+    pub fn json(&self, experiment: &Experiment) -> String {
+        #[derive(Serialize)]
+        struct Json<'p> {
+            name: &'p str,
+            seed: u64,
+            order: &'static str,
+            rounds: u32,
+            configurations: usize,
+            runs: Vec<&'p PlannedRun>,
+        }
+        let json = Json {
+            name: &experiment.name,
+            seed: experiment.seed,
+            order: ORDER,
+            rounds: experiment.repeat,
+            configurations: self.configurations,
+            runs: self.runs.iter().map(|run| &run.planned).collect(),
+        };
+        serde_json::to_string_pretty(&json).expect("a plan has only string keys") + "\n"
     }
 }
 
+/// The column of the round begins here: an id is 16 digits, a dash, and a number.
+const ID: usize = 21;
+
 /// The runs of `shard`, in order.
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Run> {
-    Schedule::new(experiment, minima, shard).runs().collect()
+    Plan::new(experiment, minima, shard).runs
 }
 
 #[cfg(test)]

@@ -3,22 +3,22 @@
 use std::collections::{BTreeSet, HashMap};
 
 use gclab_flags::FlagValue;
-use gclab_results::Axis as Swept;
+use gclab_results::{Axis as Swept, Configuration};
 use rand_pcg::Pcg64;
 
 use super::cells::cells;
 use super::order::shuffle;
 use super::*;
-use crate::experiment::Axis;
+use crate::experiment::{Axis, Work};
 
 pub(super) fn experiment(repeat: u32, seed: u64) -> Experiment {
     let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
     Experiment {
         collectors: values(&["two-space", "copying"]),
         workloads: vec![
-            ("binary_trees".into(), values(&["8"])),
-            ("binary_trees".into(), values(&["9"])),
-            ("gcbench".into(), vec![]),
+            Work::new("binary_trees", &["8".into()]),
+            Work::new("binary_trees", &["9".into()]),
+            Work::new("gcbench", &[]),
         ],
         repeat,
         seed,
@@ -108,20 +108,20 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
 }
 
 /// Two profiles of the first work, none of the second, one of the third.
-pub(super) fn profiled(experiment: Experiment) -> Experiment {
+pub(super) fn profiled(mut experiment: Experiment) -> Experiment {
     let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
-    Experiment {
-        profiles: profiles.map(|own| own.iter().map(|p| p.to_string()).collect()).to_vec(),
-        ..experiment
+    for (work, own) in experiment.workloads.iter_mut().zip(profiles) {
+        work.profiles = own.iter().map(|profile| profile.to_string()).collect();
     }
+    experiment
 }
 
 /// Event logs of the first work and the second.
-pub(super) fn logged(experiment: Experiment) -> Experiment {
-    Experiment {
-        eventlogs: vec![true, true],
-        ..experiment
-    }
+pub(super) fn logged(mut experiment: Experiment) -> Experiment {
+    experiment.workloads[..2]
+        .iter_mut()
+        .for_each(|work| work.eventlog = true);
+    experiment
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String
         has_all(
             build,
             "workloads",
-            experiment.workloads.iter().map(|(name, _)| name),
+            experiment.workloads.iter().map(|own| &own.name),
             stop,
         )?;
         if experiment.pause_counters {

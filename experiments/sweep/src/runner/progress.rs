@@ -12,7 +12,6 @@ use std::time::Duration;
 use gclab_results::{PlannedRun, Purpose, RunRecord};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::plan::RunKind;
 pub use crate::run::describe;
 use crate::text::duration;
 
@@ -56,15 +55,6 @@ impl Estimator {
         let groups = left.0.values();
         let seconds = groups.map(|(run, count)| {
             Some(self.nearest(run.purpose(), &run.cell, &run.workload, &run.args)? * *count as f64)
-        });
-        seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
-    }
-
-    /// The time that all runs of these kinds will take; `None` if no run was ever done.
-    pub fn estimate_kinds(&self, kinds: &[RunKind<'_>]) -> Option<Duration> {
-        let seconds = kinds.iter().map(|kind| {
-            let of = kind.configuration();
-            Some(self.nearest(kind.purpose(), &of.id(), &of.workload, &of.args)? * kind.count as f64)
         });
         seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
     }
@@ -212,8 +202,6 @@ mod tests {
     use gclab_results::Configuration;
 
     use super::*;
-    use crate::experiment::Experiment;
-    use crate::plan::{Schedule, Shard};
 
     fn run(workload: &str, collector: &str) -> PlannedRun {
         PlannedRun::new(
@@ -277,41 +265,6 @@ mod tests {
             left.done(run);
         }
         assert_eq!(estimator.estimate(&left), Some(Duration::ZERO));
-    }
-
-    /// A schedule knows how often each configuration runs; its runs need not be made one by one.
-    #[test]
-    fn kinds_take_the_time_of_their_runs() {
-        let experiment = Experiment {
-            collectors: vec!["x".into(), "y".into()],
-            workloads: ["a", "b"].map(|name| (name.to_owned(), Vec::new())).to_vec(),
-            profiles: vec![vec!["-hy".into()], Vec::new()],
-            eventlogs: vec![false, true],
-            repeat: 3,
-            ..Experiment::default()
-        };
-        let schedule = Schedule::new(&experiment, &[], Shard::default());
-        let runs: Vec<PlannedRun> = schedule.runs().map(|run| run.planned).collect();
-        let mut estimator = Estimator::default();
-        assert_eq!(estimator.estimate_kinds(&schedule.kinds()), None);
-        let logged = runs
-            .iter()
-            .find(|run| run.purpose() == Purpose::EventLog)
-            .expect("a log");
-        let timed = runs
-            .iter()
-            .find(|run| run.purpose() == Purpose::Times)
-            .expect("a timed run");
-        for (run, seconds) in [(timed, 1.0), (logged, 32.0)] {
-            estimator.learn(&RunRecord {
-                wall_seconds: Some(seconds),
-                ..RunRecord::planned(run, 1)
-            });
-        }
-        // Twelve timed runs, two profiles that count as such, and two logs.
-        let expected = Some(Duration::from_secs(14 + 2 * 32));
-        assert_eq!(estimator.estimate_kinds(&schedule.kinds()), expected);
-        assert_eq!(estimator.estimate(&Left::of(&runs)), expected);
     }
 
     #[test]

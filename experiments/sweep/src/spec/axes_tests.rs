@@ -1,6 +1,6 @@
 //! Axes, `exclude`, `builds` and `include` of experiment files, and the message for each wrong one.
 
-use super::tests::{HEAD, described, message, registry, spec};
+use super::tests::{HEAD, message, spec};
 use super::*;
 use crate::plan::{Shard, plan};
 use crate::run::describe;
@@ -137,11 +137,9 @@ fn a_large_product_has_a_line_for_each_of_its_runs() {
         (1..=50).map(|n| format!("\"{n}m\"")).collect::<Vec<_>>().join(", "),
     );
     let spec = spec(&text).unwrap();
-    let schedule = crate::plan::Schedule::new(&spec, &[], Shard::default());
-    assert_eq!(schedule.len(), 100_000);
-    let mut written = Vec::new();
-    schedule.write_lines(&spec, &mut written).unwrap();
-    let lines = String::from_utf8(written).unwrap();
+    let plan = crate::plan::Plan::new(&spec, &[], Shard::default());
+    assert_eq!(plan.runs.len(), 100_000);
+    let lines = plan.lines(&spec);
     assert_eq!(lines.lines().filter(|line| !line.starts_with('#')).count(), 100_000);
 }
 

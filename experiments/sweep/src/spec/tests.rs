@@ -119,10 +119,10 @@ fn everything_that_a_file_can_say() {
     assert_eq!(spec.question, "Why?");
     assert_eq!(spec.collectors, ["copying"]);
     assert_eq!(
-        spec.workloads,
+        spec.works(),
         [
-            ("binary_trees".into(), vec![]),
-            ("hash_churn".into(), vec!["64".into(), "-".into()])
+            ("binary_trees", &[][..]),
+            ("hash_churn", &["64".to_owned(), "-".to_owned()][..])
         ]
     );
     assert_eq!((spec.repeat, spec.seed, spec.timeout), (3, 16, Duration::from_secs(90)));
@@ -180,7 +180,7 @@ fn profiles_of_the_file_and_of_a_workload() {
         "#,
     )
     .unwrap();
-    let of: Vec<String> = spec.profiles.iter().map(|own| own.join(" | ")).collect();
+    let of: Vec<String> = spec.workloads.iter().map(|own| own.profiles.join(" | ")).collect();
     // Those of the file; its own, in their place; none.
     assert_eq!(of, ["-hy | -hr -R0 -i0 | -hT -hyTree,Node -i0.01", "-hT", ""]);
 }
@@ -233,7 +233,12 @@ fn event_logs_of_the_file_and_of_a_workload() {
         let text = format!(
             "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"hash_churn\", args = [32], eventlog = false }}]\n{eventlog}"
         );
-        spec(&text).unwrap().eventlogs
+        spec(&text)
+            .unwrap()
+            .workloads
+            .iter()
+            .map(|own| own.eventlog)
+            .collect::<Vec<_>>()
     };
     assert_eq!(logs(""), [false, true, false]);
     assert_eq!(logs("eventlog = true\n"), [true, true, false]);

@@ -52,8 +52,6 @@ pub(super) fn validate(name: String, source: &Source, mut file: File, registry: 
         name,
         text: source.text.clone(),
         collectors,
-        profiles: profiles::of_workloads(source, &file)?,
-        eventlogs: file.workloads.iter().map(|own| is_logged(&file, own)).collect(),
         flags: experiment::setting(check.own.flags.iter().map(|(_, flag)| flag.get_ref())),
         sweeps: check.own.sweeps.clone(),
         programs: programs::programs(source, &file)?,
@@ -113,7 +111,7 @@ fn asks_for_a_size(flag: &FlagValue) -> bool {
 }
 
 /// Whether the configurations of a workload have a run for an event log.
-fn is_logged(file: &File, own: &file::Workload) -> bool {
+pub(super) fn is_logged(file: &File, own: &file::Workload) -> bool {
     let asked = own.eventlog.as_ref().or(file.eventlog.as_ref());
     asked.is_some_and(|asked| *asked.get_ref())
 }
@@ -281,7 +279,7 @@ impl Check<'_> {
     /// Checks that each collector, workload and build of the file has a point of a sweep.
     fn no_idle_name(&self, experiment: &Experiment, file: &File, points: &[Point]) -> Parsed<()> {
         let collectors = experiment.collectors.iter().map(|name| ("collector", name));
-        let workloads = experiment.workloads.iter().map(|(name, _)| ("workload", name));
+        let workloads = experiment.workloads.iter().map(|own| ("workload", &own.name));
         let builds = experiment.builds.iter().map(|build| ("build", &build.name));
         for (choice, name) in collectors.chain(workloads).chain(builds) {
             if points.iter().any(|point| point.is_for(choice, name)) {

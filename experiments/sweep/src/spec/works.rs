@@ -9,10 +9,12 @@ use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File};
+use super::profiles;
 use super::sweeps::twice;
+use super::validate::is_logged;
 use crate::axes::ARGS;
 use crate::build::Build;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Work};
 use crate::plan;
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
@@ -23,12 +25,9 @@ pub(super) fn enter(source: &Source, file: &File, registry: &Registry, experimen
     let has_args = experiment.sweeps.iter().flatten().flat_map(|axis| &axis.points);
     let has_args = has_args.into_iter().any(|point| !point.args.is_empty());
     let points = if has_args { plan::points(experiment) } else { Vec::new() };
-    let (profiles, logs) = (
-        std::mem::take(&mut experiment.profiles),
-        std::mem::take(&mut experiment.eventlogs),
-    );
+    let profiles = profiles::of_workloads(source, file)?;
     let mut seen = HashSet::new();
-    for (index, own) in file.workloads.iter().enumerate() {
+    for (own, profiles) in file.workloads.iter().zip(profiles) {
         let name = own.name.get_ref();
         let Some(workload) = registry.workload(name) else {
             let help = suggest(name, "workloads", &registry.workload_names());
@@ -57,11 +56,14 @@ pub(super) fn enter(source: &Source, file: &File, registry: &Registry, experimen
             if !seen.insert((name.clone(), full.clone())) {
                 return Err(twice(source, own.name.span(), "workloads", name));
             }
-            experiment.workloads.push((name.clone(), args));
-            experiment.full_args.push(full);
-            experiment.swept_args.push(set);
-            experiment.profiles.push(profiles[index].clone());
-            experiment.eventlogs.push(logs[index]);
+            experiment.workloads.push(Work {
+                name: name.clone(),
+                args,
+                full_args: Some(full),
+                swept_args: set,
+                profiles: profiles.clone(),
+                eventlog: is_logged(file, own),
+            });
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use gclab_flags::{FlagValue, Flags};
 
 use super::space::{Axis, Point, Space, given};
 use crate::command_line;
-use crate::experiment::{self, Entry, Experiment, Setting};
+use crate::experiment::{self, Entry, Experiment, Setting, Work};
 use crate::registry::Registry;
 use crate::run::{Combination, Run};
 use crate::runner::preflight::{preflight, refusals};
@@ -143,7 +143,9 @@ pub fn of_program(mut experiment: Experiment, stop: &Stop) -> Result<Offer, Stri
 /// # Errors
 /// A message if no collector is there.
 pub fn of_workload(mut experiment: Experiment, registry: &Registry) -> Result<Offer, String> {
-    let (workload, args) = experiment.workloads.first().ok_or("there is no workload")?.clone();
+    let Work {
+        name: workload, args, ..
+    } = experiment.workloads.first().ok_or("there is no workload")?.clone();
     let names = registry.collector_names();
     let first = names
         .iter()
