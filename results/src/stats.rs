@@ -484,7 +484,7 @@ pub struct Generation {
     /// (GHC's max pause).
     pub max_pause_seconds: Option<f64>,
     /// How often each way to share the work among threads was chosen: a count by name
-    /// (`docs/parallel.md`).
+    /// (`docs/parallel-collection.md`).
     pub sharing: Option<BTreeMap<String, u64>>,
 }
 

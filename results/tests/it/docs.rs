@@ -56,7 +56,7 @@ fn content(name: &str) -> String {
 
 /// The fields of a record, from the comments in its source.
 fn table(record: &str) -> String {
-    let mut text = "| key | type | meaning |\n|---|---|---|\n".to_owned();
+    let mut text = String::new();
     let source = SOURCES.iter().find_map(|source| {
         let (_, after) = source.split_once(&format!("pub struct {record} {{\n"))?;
         Some(after.split_once("\n}\n").expect("the end of a struct").0)
@@ -76,8 +76,8 @@ fn table(record: &str) -> String {
         } else if let Some((name, rust)) = line.strip_prefix("pub ").and_then(|field| field.split_once(": ")) {
             let json = json_type(rust.trim_end_matches(','));
             let row = match is_flat {
-                true => format!("| | {json}, here | {} |\n", meaning.trim()),
-                false => format!("| `{}` | {json} | {} |\n", key.unwrap_or(name), meaning.trim()),
+                true => format!("* the keys of {json}: {}\n", meaning.trim()),
+                false => format!("* `{}` ({json}): {}\n", key.unwrap_or(name), meaning.trim()),
             };
             write!(text, "{row}").expect("text");
             (meaning, key, is_flat) = (String::new(), None, false);
@@ -100,7 +100,7 @@ const SOURCES: [&str; 6] = [
 fn json_type(rust: &str) -> String {
     let inner = |wrapper: &str| rust.strip_prefix(wrapper)?.strip_prefix('<')?.strip_suffix('>');
     if let Some(inner) = inner("Option") {
-        return format!("{}, may be absent", json_type(inner));
+        return format!("{}, optional", json_type(inner));
     }
     if let Some(inner) = inner("Vec") {
         return format!("array of {}", json_type(inner));
