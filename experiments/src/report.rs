@@ -57,14 +57,17 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
             let page = gclab_report::html(&documents);
             let written = write(&page, folders[0].path());
             // A page of markup is for a file or a pipe, not for a terminal.
-            if format == Some(Format::Html) && !std::io::stdout().is_terminal() {
-                return written.map_or_else(refuse, |_| print(&page));
-            }
-            let texts = documents
-                .iter()
-                .map(|document| gclab_report::terminal(document, arguments.wide));
-            let printed = print(&texts.collect::<Vec<_>>().join("\n"));
+            let is_piped = format == Some(Format::Html) && !std::io::stdout().is_terminal();
+            let printed = if is_piped {
+                print(&page)
+            } else {
+                let texts = documents
+                    .iter()
+                    .map(|document| gclab_report::terminal(document, arguments.wide));
+                print(&texts.collect::<Vec<_>>().join("\n"))
+            };
             match written {
+                Ok(_) if is_piped => {}
                 Ok(path) => tell!("\n{}", path.display()),
                 // The report has been printed; only the file is missing.
                 Err(message) => return refuse(message),

@@ -1,5 +1,6 @@
-//! Shards by the scripts of `gclab emit`, joined by `gclab merge`: the same runs as one runner's.
+//! Shards run by the scripts of `gclab emit` are together the runs of a single runner.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -37,24 +38,15 @@ fn the_tasks_of_an_array_are_the_whole_sweep() {
     let again = task(&bench, "script", 2).exits(0);
     assert!(again.stderr.contains("all 8 runs are done"), "{}", again.all());
     let folder = |shard: u32| format!("results/shards/tiny/{shard}-of-3");
-    let refused = bench
-        .gclab(&["merge", &folder(1), &folder(3), "--into", "all"])
-        .exits(2);
-    assert_eq!(refused.stderr, "gclab: no folder holds shard 2/3\n");
-    let merged = bench
-        .gclab(&["merge", &folder(1), &folder(2), &folder(3), "--into", "all"])
-        .exits(0);
-    assert_eq!(merged.stderr, "all: 24 runs of 3 folders\n");
-    // The joined folder is one that a single runner could have made, and would not add to.
-    let whole = bench.gclab(&["run", "tiny.toml", "--out", "all"]).exits(0);
-    assert!(whole.stderr.contains("all 24 runs are done"), "{}", whole.all());
+    let folders = [1, 2, 3].map(folder);
+    let open = |folder: &String| ResultsDir::open(bench.path().join(folder)).unwrap();
+    let joined = ResultsDir::join(folders.iter().map(open).collect());
+    assert_eq!(joined.len(), 1, "the shards of one plan are one folder");
     bench.gclab(&["run", "tiny.toml", "--out", "single"]).exits(0);
-    let open = |name: &str| ResultsDir::open(bench.path().join(name)).unwrap();
-    let (one, joined) = (open("single"), open("all"));
-    assert_eq!(one.manifest().plan, joined.manifest().plan);
-    let ids = |results: &ResultsDir| results.runs().iter().map(|run| run.id.clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&one), ids(&joined));
-    assert_eq!(one.manifest().command[..3], joined.manifest().command[..3]);
+    let ids = |results: &ResultsDir| results.runs().iter().map(|run| run.id.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(ids(&joined[0]), ids(&open(&"single".to_owned())));
+    let words = ["report", &folders[0], &folders[1], &folders[2], "--format", "csv"];
+    assert_eq!(bench.gclab(&words).exits(0).stdout.lines().count(), 1 + 24);
 }
 
 #[test]
@@ -107,10 +99,10 @@ fn gnu_parallel_takes_the_list() {
     for _ in 0..2 {
         Done::of(Command::new("bash").arg(bench.path().join("script")).current_dir("/")).exits(0);
     }
-    let folder = |shard: u32| format!("results/shards/tiny/{shard}-of-3");
-    bench
-        .gclab(&["merge", &folder(1), &folder(2), &folder(3), "--into", "all"])
-        .exits(0);
+    for shard in 1..=3 {
+        let folder = format!("results/shards/tiny/{shard}-of-3");
+        assert_eq!(ResultsDir::open(bench.path().join(folder)).unwrap().runs().len(), 8);
+    }
 }
 
 #[test]
@@ -131,11 +123,6 @@ fn a_wrong_request_has_one_message() {
             "possible values: slurm, gnu-parallel",
         ),
         (&["emit", "slurm", "none.toml", "--shards", "2"], "none.toml"),
-        (&["merge", "a", "b"], "--into <DIR>"),
-        (
-            &["merge", "a", "--into", "b"],
-            "gclab: a: not a results folder: it has no plan.json\n",
-        ),
     ] {
         let refused = bench.gclab(words).exits(2);
         assert!(refused.stderr.contains(expected), "{}", refused.all());

@@ -28,7 +28,7 @@ fn search(bench: &Bench, work: &[&str], more: &[&str]) -> Value {
 fn probes(bench: &Bench) -> Vec<(PathBuf, String)> {
     let folders = fs::read_dir(bench.path().join("results/minheap")).into_iter().flatten();
     let mut files: Vec<_> = folders
-        .map(|folder| folder.unwrap().path().join("probes.jsonl"))
+        .map(|folder| folder.unwrap().path().join("runs.jsonl"))
         .map(|path| (path.clone(), fs::read_to_string(path).unwrap_or_default()))
         .collect();
     files.sort();

@@ -45,7 +45,10 @@ fn a_profile_is_in_the_record_and_its_sets_in_a_file() {
     let profile = &record["profile"];
     assert_eq!(profile["breakdown"], "retainers");
     let censuses = profile["censuses"].as_array().unwrap();
-    assert_eq!(censuses.len(), record["stats"]["collections"].as_array().unwrap().len());
+    assert_eq!(
+        censuses.len(),
+        record["collections"]["start_ns"].as_array().unwrap().len()
+    );
     assert!(
         censuses
             .iter()

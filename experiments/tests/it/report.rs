@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use gclab_results::{Manifest, RunRecord};
+
 use crate::support::{Bench, tiny};
 
 /// A bench with results in the folder `base`.
@@ -98,104 +100,88 @@ fn no_results_no_report() {
     assert!(done.stderr.contains("runs.jsonl:1:"), "{}", done.all());
 }
 
-#[test]
-fn compare_tells_worse_from_same() {
-    let bench = measured();
-    let same = bench.gclab(&["compare", "base", "base", "--threshold", "3%"]).exits(0);
-    assert!(
-        same.stdout.contains("identical runs: both folders hold the same runs"),
-        "{}",
-        same.all()
-    );
-    // The same runs, each a hundred times as slow: every time of the measured phase is larger.
-    fs::create_dir(bench.path().join("slow")).unwrap();
-    fs::copy(bench.path().join("base/plan.json"), bench.path().join("slow/plan.json")).unwrap();
-    let mut text = String::new();
-    for line in fs::read_to_string(bench.path().join("base/runs.jsonl"))
-        .unwrap()
-        .lines()
-    {
-        let mut run: gclab_results::RunRecord = serde_json::from_str(line).unwrap();
-        // As on a machine on which other guests of its host were busy.
-        run.conditions.as_mut().unwrap().disturbances = Some(vec!["steal".to_owned()]);
-        let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|seconds| seconds * 100.0);
-        slower(&mut run.wall_seconds);
-        let measured = &mut run.stats.as_mut().unwrap().phases.as_mut().unwrap().measured;
-        [
-            &mut measured.total_elapsed_seconds,
-            &mut measured.total_cpu_seconds,
-            &mut measured.gc_elapsed_seconds,
-            &mut measured.gc_cpu_seconds,
-            &mut measured.mut_elapsed_seconds,
-            &mut measured.mut_cpu_seconds,
-        ]
-        .into_iter()
-        .for_each(slower);
-        text.push_str(&serde_json::to_string(&run).unwrap());
-        text.push('\n');
-    }
-    fs::write(bench.path().join("slow/runs.jsonl"), text).unwrap();
-    let worse = bench.gclab(&["compare", "base", "slow"]).exits(1);
-    assert!(
-        worse.stdout.contains(" worse") && worse.stdout.contains("8 regressions"),
-        "{}",
-        worse.all()
-    );
-    let note = "gclab: note: slow: runs were disturbed (steal in 24 of 24); a difference may come from that";
-    assert!(worse.stderr.contains(note), "{}", worse.all());
-    let history = bench.gclab(&["compare", "--history", "base", "slow"]).exits(1);
-    assert!(history.stderr.contains(note), "{}", history.all());
-    bench.gclab(&["compare", "slow", "base"]).exits(0);
-    let changed = bench
-        .gclab(&["compare", "base", "slow", "--only-changed"])
-        .exits(1)
-        .stdout;
-    let is_figure = |line: &&str| line.contains(" worse") || line.contains(" same");
-    assert!(
-        changed.lines().filter(is_figure).count() < worse.stdout.lines().filter(is_figure).count(),
-        "{changed}"
-    );
-    let json = bench
-        .gclab(&["compare", "base", "slow", "--format", "json"])
-        .exits(1)
-        .stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["regressed"], true, "{json}");
-    let markdown = bench
-        .gclab(&["compare", "base", "slow", "--format", "markdown"])
-        .exits(1)
-        .stdout;
-    assert!(
-        markdown.starts_with("**") && markdown.contains("worse in 8 of 8 configurations, most in "),
-        "{markdown}"
-    );
-    assert!(markdown.contains("\n<details><summary>All "), "{markdown}");
-    let github = bench.gclab(&["compare", "base", "slow", "--format", "github"]).exits(1);
-    assert_eq!(github.stdout, markdown);
-}
-
-/// Copies the results `base` to another folder, with another start; each time is multiplied.
-fn copied(bench: &Bench, name: &str, started: &str, factor: f64) {
+/// Copies the results `base` to another folder, with each run changed.
+fn copied(bench: &Bench, name: &str, started: Option<&str>, change: impl Fn(&mut RunRecord)) {
     let (base, folder) = (bench.path().join("base"), bench.path().join(name));
     fs::create_dir(&folder).unwrap();
     let plan = fs::read_to_string(base.join("plan.json")).unwrap();
-    let mut plan: gclab_results::Manifest = serde_json::from_str(&plan).unwrap();
-    plan.started = started.to_owned();
+    let mut plan: Manifest = serde_json::from_str(&plan).unwrap();
+    if let Some(started) = started {
+        plan.started = started.to_owned();
+    }
     fs::write(folder.join("plan.json"), serde_json::to_string(&plan).unwrap()).unwrap();
     let runs = fs::read_to_string(base.join("runs.jsonl")).unwrap();
-    let slower = |line: &str| {
-        let mut run: gclab_results::RunRecord = serde_json::from_str(line).unwrap();
+    let changed = |line: &str| {
+        let mut run: RunRecord = serde_json::from_str(line).unwrap();
+        // This machine may be busy, which is not what these tests are about.
+        run.conditions.as_mut().unwrap().disturbances = None;
+        change(&mut run);
+        serde_json::to_string(&run).unwrap() + "\n"
+    };
+    fs::write(folder.join("runs.jsonl"), runs.lines().map(changed).collect::<String>()).unwrap();
+}
+
+/// The same runs, each a hundred times as slow: every time of the measured phase is larger.
+fn slower(run: &mut RunRecord) {
+    let factor = 100.0 * (1.0 + 0.001 * f64::from(run.round));
+    let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|seconds| seconds * factor);
+    slower(&mut run.wall_seconds);
+    let measured = &mut run.stats.as_mut().unwrap().phases.as_mut().unwrap().measured;
+    [
+        &mut measured.total_elapsed_seconds,
+        &mut measured.total_cpu_seconds,
+        &mut measured.gc_elapsed_seconds,
+        &mut measured.gc_cpu_seconds,
+        &mut measured.mut_elapsed_seconds,
+        &mut measured.mut_cpu_seconds,
+    ]
+    .into_iter()
+    .for_each(slower);
+}
+
+#[test]
+fn compare_tells_worse_from_same() {
+    let bench = measured();
+    copied(&bench, "quiet", None, |_| {});
+    copied(&bench, "slow", None, slower);
+    copied(&bench, "disturbed", None, |run| {
+        slower(run);
+        run.conditions.as_mut().unwrap().disturbances = Some(vec!["steal".to_owned()]);
+    });
+    let compare = |words: &[&str], code: i32| bench.gclab(&[&["compare"], words].concat()).exits(code).stdout;
+    let same = compare(&["base", "base", "--threshold", "3%"], 0);
+    assert!(same.starts_with("Identical runs: both hold the same runs"), "{same}");
+    let worse = compare(&["quiet", "slow"], 1);
+    assert!(worse.starts_with("Worse in 8 of 8 configurations: "), "{worse}");
+    compare(&["slow", "quiet"], 0);
+    // Other guests of the machine were busy in all runs: nothing is called slower.
+    let disturbed = compare(&["quiet", "disturbed"], 0);
+    assert!(
+        disturbed.starts_with("Disturbed in 8 of 8 configurations: "),
+        "{disturbed}"
+    );
+    let all = compare(&["quiet", "slow", "--all"], 1);
+    assert!(all.lines().count() > worse.lines().count(), "{all}");
+    let json: serde_json::Value = serde_json::from_str(&compare(&["quiet", "slow", "--format", "json"], 1)).unwrap();
+    assert_eq!(json["regressed"], true, "{json}");
+    let markdown = compare(&["quiet", "slow", "--format", "markdown"], 1);
+    assert!(markdown.starts_with("**Worse in 8 of 8 configurations"), "{markdown}");
+    assert_eq!(compare(&["quiet", "slow", "--format", "github"], 1), markdown);
+}
+
+/// As on a machine of another speed.
+fn at_speed(factor: f64) -> impl Fn(&mut RunRecord) {
+    move |run| {
+        let noise = factor * (1.0 + 0.001 * f64::from(run.round));
         let measured = &mut run.stats.as_mut().unwrap().phases.as_mut().unwrap().measured;
         for time in [
             &mut measured.total_elapsed_seconds,
             &mut measured.gc_cpu_seconds,
             &mut measured.mut_cpu_seconds,
         ] {
-            *time = Some(factor * (1.0 + 0.001 * f64::from(run.round)));
+            *time = Some(noise);
         }
-        serde_json::to_string(&run).unwrap() + "\n"
-    };
-    fs::write(folder.join("runs.jsonl"), runs.lines().map(slower).collect::<String>()).unwrap();
+    }
 }
 
 #[test]
@@ -203,7 +189,7 @@ fn a_history_fails_if_its_last_folder_is_worse() {
     let bench = measured();
     for (day, factor) in [(5, 1.02), (1, 1.0), (2, 1.01), (3, 0.99), (4, 1.0), (6, 1.5)] {
         let started = format!("2026-01-0{day}T00:00:00Z");
-        copied(&bench, &format!("day{day}"), &started, factor);
+        copied(&bench, &format!("day{day}"), Some(&started), at_speed(factor));
     }
     let history = |days: &[&str], options: &[&str]| {
         let names: Vec<String> = days.iter().map(|day| format!("day{day}")).collect();
@@ -211,10 +197,12 @@ fn a_history_fails_if_its_last_folder_is_worse() {
         bench.gclab(&[&["compare", "--history"], &names[..], options].concat())
     };
     let worse = history(&["6", "1", "2", "3", "4", "5"], &[]).exits(1).stdout;
-    assert!(worse.starts_with("6 folders in the order of their start\n"), "{worse}");
-    assert!(worse.contains("is worse than those before it in 24 figures"), "{worse}");
+    assert!(
+        worse.starts_with("The last folder, 6") && worse.contains("is worse in 24 figures"),
+        "{worse}"
+    );
     let same = history(&["1", "2", "3", "4", "5"], &[]).exits(0).stdout;
-    assert!(same.contains("is not worse than those before it: 0 better, "), "{same}");
+    assert!(same.contains("was not shown to be worse"), "{same}");
     history(&["6", "5", "4", "3", "2", "1"], &["--order", "given"]).exits(0);
     let markdown = history(&["6", "1", "2", "3", "4", "5"], &["--format", "github"])
         .exits(1)
@@ -224,7 +212,7 @@ fn a_history_fails_if_its_last_folder_is_worse() {
         .exits(0)
         .stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&json["regressed"], &json["better"]), (&false.into(), &0.into()));
+    assert_eq!(json["regressed"], false);
     for (words, message) in [
         (&["--history", "day1"][..], "2"),
         (
@@ -232,7 +220,6 @@ fn a_history_fails_if_its_last_folder_is_worse() {
             "--history: ./day1 is given twice; each folder is one point",
         ),
         (&["--history", "day1", "nowhere"], "nowhere"),
-        (&["day1", "day2", "--history", "day3", "day4"], "cannot be used with"),
         (&["day1", "day2", "--order", "given"], "--history"),
     ] {
         let done = bench.gclab(&[&["compare"], words].concat()).exits(2);
@@ -257,7 +244,6 @@ fn compare_has_two_collectors_of_one_folder() {
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     for configuration in json["configurations"].as_array().unwrap() {
         assert_eq!(configuration["collector"], "copying", "{configuration}");
-        assert_eq!(configuration["against"], "two-space", "{configuration}");
         assert!(
             !configuration["figures"].as_array().unwrap().is_empty(),
             "{configuration}"
@@ -266,9 +252,12 @@ fn compare_has_two_collectors_of_one_folder() {
     for (words, message) in [
         (
             &["--collector", "nosuch", "--against", "copying"][..],
-            "base: no run of the collector `nosuch`; there are: copying, two-space",
+            "base: no run of the collector `nosuch`; collectors: copying, two-space",
         ),
-        (&["--collector", "copying", "--against", "copying"], "are both copying"),
+        (
+            &["--collector", "copying", "--against", "copying"],
+            "both sides are copying",
+        ),
         (&["--collector", "copying"], "--against"),
         (&["--against", "copying"], "--collector"),
     ] {

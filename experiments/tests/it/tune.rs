@@ -82,8 +82,7 @@ fn an_answer_begins_with_a_sentence_and_shows_failures() {
         done.all()
     );
     for part in [
-        "The flags in full:\n  env OCAMLRUNPARAM=",
-        "The Pareto front",
+        "\n\n  env OCAMLRUNPARAM=",
         "(default)",
         "another input may need other flags",
         " failed: ",
@@ -166,10 +165,9 @@ fn a_workload_is_tuned_over_flags_and_collectors() {
     let done = bench.gclab(&words).exits(0);
     let answer: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(
-        (&answer["goal"], answer["limits"][0]["most"].as_f64()),
-        (&Value::from("memory"), Some(10.0))
+        (&answer["goal"], &answer["limits"][0]),
+        (&"memory".into(), &"time=10000ms".into())
     );
-    assert!(!answer["front"].as_array().unwrap().is_empty(), "{}", done.all());
 }
 
 /// A limit that no setting can keep is said, and no setting is recommended.
@@ -187,7 +185,7 @@ fn a_limit_that_nothing_keeps_is_said() {
     let done = bench.gclab(&words).exits(0);
     let is_said = done.stdout.contains("keeps the limit: elapsed time at most 1.00 ms");
     assert!(is_said || done.stdout.contains("every other setting"), "{}", done.all());
-    assert!(!done.stdout.contains("The flags in full"), "{}", done.all());
+    assert!(!done.stdout.contains("  env OCAMLRUNPARAM"), "{}", done.all());
 }
 
 #[track_caller]
@@ -212,17 +210,17 @@ fn wrong_requests_are_refused() {
     refused(
         &bench,
         &["tune", "--goal=speed", "binary_trees"],
-        &["speed", "time, pause, memory and edp"],
+        &["speed", "time, pause or memory"],
     );
     refused(
         &bench,
         &["tune", "--limit=pause=2g", "binary_trees"],
-        &["`2g` is no time for pause", "10ms"],
+        &["`2g` is not a valid time for pause", "10ms"],
     );
     refused(
         &bench,
         &["tune", "--limit=memory=10", "binary_trees"],
-        &["`10` is no size for memory", "512m"],
+        &["`10` is not a valid size", "512m"],
     );
     refused(&bench, &["tune", "--limit=speed=3s", "binary_trees"], &["memory=2g"]);
     refused(&bench, &["tune", "--budget=3", "binary_trees"], &["at least 24"]);
@@ -256,7 +254,7 @@ fn a_goal_that_the_runtime_does_not_tell_is_refused() {
         .gclab(&["tune", "--goal=pause", "--runtime=ocaml", "--", "./prog"])
         .exits(2);
     assert!(
-        done.stderr.contains("its runs do not tell the longest pause"),
+        done.stderr.contains("its runs do not report the longest pause"),
         "{}",
         done.all()
     );

@@ -6,7 +6,6 @@
 //! every other contender was shown to be worse: a lead that may be noise is not a lead. Choosing
 //! the best of many flatters it a little.
 
-use crate::document::Cell;
 use crate::format::{self, short_list};
 use crate::inference::{Effect, Order, RUNS_FOR_INTERVAL, Spread, findings};
 use crate::metric::{self, Metric};
@@ -366,46 +365,6 @@ impl Standing {
             }
             (Some(effect), _) => format!("takes {}", format::effect(effect)),
             (None, _) => self.verdict.word().to_owned(),
-        }
-    }
-
-    /// The effect and the verdict as a cell.
-    pub(crate) fn cell(&self) -> Cell {
-        let text = match (&self.effect, self.verdict) {
-            (_, Verdict::Fails) => match &self.failures[..] {
-                [(_, why)] => (*why).to_owned(),
-                several => format!("fails on {}", several.len()),
-            },
-            // The first one, or a figure that is 0 everywhere.
-            (None, _) => "1".to_owned(),
-            (Some(effect), Verdict::Worse) if effect.is_too_noisy() => "worse".to_owned(),
-            (Some(effect), _) => format::effect(effect),
-        };
-        let more = match self.verdict {
-            Verdict::Unclear | Verdict::Disturbed | Verdict::Tied if self.effect.is_some() => {
-                self.verdict.word().to_owned()
-            }
-            Verdict::Fails if self.failures.len() > 1 => {
-                let reasons: Vec<String> = self
-                    .failures
-                    .iter()
-                    .map(|(work, why)| format!("{why}: {work}"))
-                    .collect();
-                reasons.join("; ")
-            }
-            _ => String::new(),
-        };
-        let tone = match self.verdict {
-            Verdict::Best => crate::document::Tone::Strong,
-            Verdict::Fails => crate::document::Tone::Failed,
-            _ => crate::document::Tone::Plain,
-        };
-        Cell {
-            text,
-            more,
-            tone,
-            value: Some(self.effect.as_ref().map_or(1.0, Effect::ratio)).filter(|_| self.verdict != Verdict::Fails),
-            ..Cell::default()
         }
     }
 }

@@ -263,7 +263,12 @@ fn at(source: &Source, span: Range<usize>, message: &str) -> Box<SpecError> {
                 _ => "",
             };
             let message = format!("expected {}, {kind}{article} {found}", words(expected));
-            return SpecError::at(source, span, message, "here");
+            let error = SpecError::at(source, span, message, "here");
+            let text = found.strip_prefix("string ").filter(|_| expected == "a sequence");
+            return match text {
+                Some(text) => error.help(format!("as an array: [{}]", text.replace(' ', "\", \""))),
+                None => error,
+            };
         }
     }
     let (message, help) = message.split_once('\n').unwrap_or((message, ""));
@@ -907,9 +912,9 @@ fn repeat<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
 
 /// A share from text such as `2%`.
 fn share<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    let text = String::deserialize(from)?;
+    let Word(text) = Word::deserialize(from)?;
     let share = parse_share(&text).map(Some);
-    share.map_err(|right| D::Error::custom(format!("`{text}` is not a share\n{right}")))
+    share.map_err(|right| D::Error::custom(format!("`{text}` is not a valid share\n{right}")))
 }
 
 /// Whole seconds, or a text with a unit.

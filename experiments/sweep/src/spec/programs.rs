@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File};
-use super::sweeps::{self, Entity, Reader};
+use super::sweeps::{self, Entity, Reader, variable_is_legal};
 use crate::axes::ARGS;
 use crate::experiment::{Axis, Entry};
 use crate::program::{Program, place_of};
@@ -143,6 +143,9 @@ impl Check<'_> {
             let message = format!("`eventlog`: the runtime {} writes no event log", self.runtime.name());
             return Err(SpecError::at(self.source, asked.span(), message, "no event log")
                 .help(format!("of the runtimes, these do: {}", names.join(", "))));
+        }
+        for (name, value) in &own.env {
+            variable_is_legal(self.source, name, name.get_ref(), value)?;
         }
         let description = Description {
             name: text(&own.name),

@@ -211,7 +211,8 @@ impl Names {
     fn value(&self, source: &Source, (key, text): &mut file::Flag) -> Parsed<()> {
         let name = key.get_ref().as_str();
         if let Some(variable) = name.strip_prefix(ENV) {
-            return variable_is_legal(source, key, variable, text);
+            variable_is_legal(source, key, variable, text)?;
+            return variable_brings_no_flags(source, key, variable);
         }
         let Some((_, what, names)) = self.lists.iter().find(|(choice, ..)| *choice == name) else {
             return Ok(());
@@ -230,22 +231,27 @@ impl Names {
     }
 }
 
-fn variable_is_legal(source: &Source, key: &Spanned<String>, variable: &str, text: &Spanned<String>) -> Parsed<()> {
-    let at =
-        |message: String, label: &str, help: &str| Err(SpecError::at(source, key.span(), message, label).help(help));
+/// Checks the name and the value of a variable of the environment.
+pub(super) fn variable_is_legal(
+    source: &Source,
+    key: &Spanned<String>,
+    variable: &str,
+    text: &Spanned<String>,
+) -> Parsed<()> {
     if variable.is_empty() || variable.contains(['=', '\0']) || text.get_ref().contains('\0') {
-        return at(
-            "`env`: not a legal name or value".to_owned(),
-            "here",
-            "a variable has a name without =, and text: env.LANG = [\"C\", \"C.UTF-8\"]",
+        return Err(
+            SpecError::at(source, key.span(), "`env`: not a legal name or value", "here")
+                .help("a variable has a name without =, and text without NUL, such as LANG = \"C\""),
         );
     }
+    Ok(())
+}
+
+/// Checks a variable that workloads see, too.
+fn variable_brings_no_flags(source: &Source, key: &Spanned<String>, variable: &str) -> Parsed<()> {
     if variable == gclab_flags::ENVIRONMENT || variable == gclab_flags::OCAML_ENVIRONMENT {
-        return at(
-            format!("`env`: {variable} would bring flags past the plan"),
-            "not here",
-            "flags stand in [flags] and [sweep]",
-        );
+        let message = format!("`env`: {variable} would bring flags past the plan");
+        return Err(SpecError::at(source, key.span(), message, "not here").help("flags stand in [flags] and [sweep]"));
     }
     Ok(())
 }

@@ -110,12 +110,6 @@ fn asks_for_a_size(flag: &FlagValue) -> bool {
     matches!(flags.config.heap_hint, HeapHint::Size(_))
 }
 
-/// Whether the configurations of a workload have a run for an event log.
-pub(super) fn is_logged(file: &File, own: &file::Workload) -> bool {
-    let asked = own.eventlog.as_ref().or(file.eventlog.as_ref());
-    asked.is_some_and(|asked| *asked.get_ref())
-}
-
 struct Check<'a> {
     source: &'a Source,
     registry: &'a Registry,
@@ -163,7 +157,7 @@ impl Check<'_> {
         };
         // Each workload has `repeat` timed runs, and a run for each of its profiles and event logs.
         let profiles = |own: &file::Workload| own.profiles.as_ref().unwrap_or(&file.profiles).len();
-        let untimed = |own: &file::Workload| profiles(own).saturating_add(is_logged(file, own).into());
+        let untimed = |own: &file::Workload| profiles(own).saturating_add(works::is_logged(file, own).into());
         let of_each = file
             .workloads
             .iter()

@@ -11,7 +11,6 @@ use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File};
 use super::profiles;
 use super::sweeps::twice;
-use super::validate::is_logged;
 use crate::axes::ARGS;
 use crate::build::Build;
 use crate::experiment::{Experiment, Work};
@@ -214,4 +213,10 @@ pub(super) fn pause_counters(source: &Source, file: &File) -> Parsed<bool> {
         .help("take the key out, or write `pause_counters = false`: records of programs have the counters of the whole run"));
     }
     Ok(true)
+}
+
+/// Whether the configurations of a workload have a run for an event log.
+pub(super) fn is_logged(file: &File, own: &file::Workload) -> bool {
+    let asked = own.eventlog.as_ref().or(file.eventlog.as_ref());
+    asked.is_some_and(|asked| *asked.get_ref())
 }

@@ -28,7 +28,7 @@ fn the_least_limit_of_a_program_is_found_once() {
     assert_eq!(found["too_small_because"], "heap exhausted", "{}", done.all());
     assert!(found["too_small_bytes"].as_u64() < found["minimum_bytes"].as_u64());
     let folder = bench.path().join(found["folder"].as_str().unwrap());
-    let probes = fs::read_to_string(folder.join("probes.jsonl")).unwrap();
+    let probes = fs::read_to_string(folder.join("runs.jsonl")).unwrap();
     assert!(probes.lines().count() as u64 >= found["probes"].as_u64().unwrap());
     // The second search has all its answers from the first one's probes.
     let runs = || fs::read_to_string(bench.path().join("runs")).unwrap();

@@ -9,20 +9,20 @@ fn a_wrong_program_is_shown_with_its_place() {
     std::fs::create_dir(bench.path().join("folder")).unwrap();
     bench.write("plain", "");
     for (text, parts) in [
-        ("command = []\n", &["`command` is empty", "w.toml:3:11"][..]),
+        ("command = []\n", &["a command is empty", "w.toml:3:11"][..]),
         (
             "command = \"./prog a\"\n",
-            &["`command` must be an array of words", "sh\", \"-c\""],
+            &["expected an array, not a string", "as an array: [\"./prog\", \"a\"]"],
         ),
         ("command = [\"echo a b\"]\n", &["a list of words, not a line"]),
-        ("", &["a program without `command`"]),
+        ("", &["the key `command` is missing"]),
         (
             "command = [\"./prog\"]\nruntime = \"gch\"\n",
             &["unknown runtime \"gch\"", "runtimes: ghc, ocaml, jvm, none"],
         ),
         (
             "command = [\"./prog\"]\ncommnd = 1\n",
-            &["unknown key `commnd` of a program", "did you mean `command`?"],
+            &["unknown key `commnd`", "did you mean `command`?"],
         ),
         (
             "command = [\"./prog\"]\nruntime = \"ocaml\"\nflags = { A = \"1m\" }\n",
@@ -50,15 +50,15 @@ fn a_wrong_program_is_shown_with_its_place() {
         ),
         (
             "command = [\"./prog\"]\nstats = { n = 3 }\n",
-            &["`n` must be a pattern, or a table with `pattern` and `unit`"],
+            &["expected a string, or a table, not an integer `3`"],
         ),
         (
             "command = [\"./prog\"]\nstats = { n = { unit = \"ms\" } }\n",
-            &["`n` without `pattern`", "w.toml:4:15"],
+            &["the key `pattern` is missing", "w.toml:4:15"],
         ),
         (
             "command = [\"./prog\"]\nstats = { n = { pattern = '(a)', unti = \"ms\" } }\n",
-            &["unknown key `unti` of a figure", "known keys: pattern, unit"],
+            &["unknown key `unti`", "known keys: pattern, unit"],
         ),
         (
             "command = [\"./prog\"]\nstats = { gc_cpu_seconds = { pattern = '(a)', unit = \"MiB\" } }\n",
@@ -101,11 +101,11 @@ fn a_wrong_program_is_shown_with_its_place() {
         ),
         (
             "command = [\"./prog\"]\nenv = { 'A=B' = \"c\" }\n",
-            &["`env`: not a legal name or value", "env = { NAME = \"text\" }"],
+            &["`env`: not a legal name or value", "a name without ="],
         ),
         (
             "command = [\"./prog\"]\nstdin = ''\n",
-            &["`stdin` is empty", "at least one character"],
+            &["expected at least one character, and no NUL"],
         ),
     ] {
         bench.write("w.toml", &format!("{program}{text}"));
@@ -130,11 +130,8 @@ fn a_wrong_value_is_shown_with_a_right_one() {
     let bench = with_script("true");
     let program = "[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n";
     for (text, parts) in [
-        (
-            "timeout = 2.5\n",
-            &["whole seconds, or a string with a unit", "timeout = \"2.5s\""][..],
-        ),
-        ("precision = 2\n", &["a share, such as \"2%\"", "less than 100%"]),
+        ("timeout = 0\n", &["`0` is not a valid time", "timeout = \"2.5s\""][..]),
+        ("precision = 2\n", &["`2` is not a valid share", "less than 100%"]),
         (
             "exclude = [{ program = \"p\" }]\n",
             &["w.toml: the plan has no runs: `exclude`"],

@@ -16,7 +16,7 @@
 
 use crate::inference::distributions::{both_tails, quantile};
 use crate::inference::runs::runs_to_see;
-use crate::inference::sample::{Interval, RUNS_FOR_INTERVAL};
+use crate::inference::sample::{Interval, RUNS_FOR_INTERVAL, moments};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -258,14 +258,6 @@ fn differences(base: &Rounds, new: &Rounds) -> Vec<f64> {
 /// rounds are compared without pairs.
 fn is_enough(pairs: &[f64], base: &Rounds, new: &Rounds) -> bool {
     pairs.len() >= RUNS_FOR_INTERVAL && 2 * pairs.len() > base.len().max(new.len())
-}
-
-/// The mean and the variance with n - 1.
-pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, squares / (n - 1.0).max(1.0))
 }
 
 /// The standard error of a difference of means and its degrees of freedom, by Welch and

@@ -11,8 +11,7 @@
 //! on the pilot (Stein, "A two-sample test for a linear hypothesis", 1945).
 
 use crate::inference::distributions::quantile;
-use crate::inference::effect::moments;
-use crate::inference::sample::RUNS_FOR_INTERVAL;
+use crate::inference::sample::{RUNS_FOR_INTERVAL, moments};
 
 /// The 80 % quantile of the normal distribution: four of five experiments show the effect.
 const POWER_80: f64 = 0.841_621_233_572_914_4;

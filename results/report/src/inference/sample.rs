@@ -12,6 +12,14 @@ pub const RUNS_FOR_INTERVAL: usize = 3;
 /// Larger values would overflow when squared.
 const MOST: f64 = 1e150;
 
+/// The mean and the variance with n - 1.
+pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, squares / (n - 1.0).max(1.0))
+}
+
 /// A closed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {

@@ -1,13 +1,45 @@
-//! What several topics share: the columns that identify a configuration, legends, and the places of
+//! What several topics share: the folder, the columns that identify a configuration, legends, and the places of
 //! configurations on an axis.
 
 use crate::chart::{Chart, Point, Series, Subject};
-use crate::document::{Cell, Column, Part};
+use crate::document::{Cell, Column, Part, Tone};
 use crate::format;
+use crate::inference::Effect;
 use crate::metric::Metric;
+use crate::ranking::{Standing, Verdict};
 use crate::summary::{Group, HEAP, Summary, Work, axis_name, values_of};
 use gclab_core::words::size::read_number;
-use gclab_results::Axis;
+use gclab_results::{Axis, Collections, ResultsDir};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// A folder with its configurations.
+pub(crate) struct Context<'a> {
+    /// The folder.
+    pub(crate) dir: &'a ResultsDir,
+    /// Its configurations.
+    pub(crate) summary: &'a Summary<'a>,
+    collections: OnceCell<HashMap<String, Collections>>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(dir: &'a ResultsDir, summary: &'a Summary<'a>) -> Context<'a> {
+        Context {
+            dir,
+            summary,
+            collections: OnceCell::new(),
+        }
+    }
+
+    /// The single collections of a run, if the folder has them. They are read at the first call. If
+    /// they cannot be read, the report has no pictures of them.
+    pub(super) fn collections(&self, id: &str) -> Option<&Collections> {
+        let all = self
+            .collections
+            .get_or_init(|| self.dir.collections().unwrap_or_default());
+        all.get(id)
+    }
+}
 
 /// The most rows of charts for a workload; more settings are in the tables.
 pub(super) const MOST_PANELS: usize = 6;
@@ -19,6 +51,46 @@ pub(super) fn word_columns(summary: &Summary<'_>) -> Vec<Column> {
         columns.push(Column::words(kind(summary)));
     }
     columns
+}
+
+/// The effect and the verdict of a contender as a cell.
+pub(super) fn standing_cell(standing: &Standing) -> Cell {
+    let text = match (&standing.effect, standing.verdict) {
+        (_, Verdict::Fails) => match &standing.failures[..] {
+            [(_, why)] => (*why).to_owned(),
+            several => format!("fails on {}", several.len()),
+        },
+        // The first one, or a figure that is 0 everywhere.
+        (None, _) => "1".to_owned(),
+        (Some(effect), Verdict::Worse) if effect.is_too_noisy() => "worse".to_owned(),
+        (Some(effect), _) => format::effect(effect),
+    };
+    let more = match standing.verdict {
+        Verdict::Unclear | Verdict::Disturbed | Verdict::Tied if standing.effect.is_some() => {
+            standing.verdict.word().to_owned()
+        }
+        Verdict::Fails if standing.failures.len() > 1 => {
+            let reasons: Vec<String> = standing
+                .failures
+                .iter()
+                .map(|(work, why)| format!("{why}: {work}"))
+                .collect();
+            reasons.join("; ")
+        }
+        _ => String::new(),
+    };
+    let tone = match standing.verdict {
+        Verdict::Best => Tone::Strong,
+        Verdict::Fails => Tone::Failed,
+        _ => Tone::Plain,
+    };
+    Cell {
+        text,
+        more,
+        tone,
+        value: Some(standing.effect.as_ref().map_or(1.0, Effect::ratio)).filter(|_| standing.verdict != Verdict::Fails),
+        ..Cell::default()
+    }
 }
 
 /// What the names of groups are.

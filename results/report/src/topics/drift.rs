@@ -4,7 +4,7 @@
 //! loop have none: a schedule fixes their time. Nothing is left out of any statistic for what is
 //! found here.
 
-use super::Context;
+use super::common::Context;
 use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
 use crate::document::{Cell, Column, Part, Section, Table};
 use crate::format::{self, counted};

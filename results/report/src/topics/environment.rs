@@ -1,8 +1,8 @@
 //! The environment: the machine and the build, what varied from run to run, the runs that were
 //! disturbed, and all that a reader must know before believing the figures.
 
-use super::Context;
 use super::checksums;
+use super::common::Context;
 use super::runs::is_failure;
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{bytes, counted, list, number, plural};

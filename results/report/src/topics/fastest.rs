@@ -6,8 +6,7 @@
 //! as a mean over the others would flatter it. A workload that no setting completes is named and
 //! left out.
 
-use super::Context;
-use super::common::{Places, legend, runs_of};
+use super::common::{Context, Places, legend, runs_of, standing_cell};
 use crate::chart::{Chart, Forest, ForestRow, Point};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, capital, counted, list};
@@ -213,7 +212,7 @@ fn fastest(ranking: &Ranking) -> [Cell; 2] {
         .map(|spread| ranking.metric.unit.text_with_unit(spread.center));
     let next = ranking.standings.get(1);
     let next = next.map_or_else(Cell::absent, |next| {
-        let cell = next.cell();
+        let cell = standing_cell(next);
         Cell::text(format!("{}: {}", next.label, cell.line()))
     });
     let name = match first.verdict {
@@ -258,7 +257,7 @@ fn chart(summary: &Summary<'_>, all: &[Contender<'_>], ranking: &Ranking, works:
             (Some(effect), _) => Some((effect.ratio(), effect.ci95().map(|ci| (ci.low, ci.high)))),
             (None, _) => Some((1.0, Some((1.0, 1.0)))),
         },
-        text: standing.cell().text,
+        text: standing_cell(standing).text,
     });
     let more = match ranking.standings.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),

@@ -4,8 +4,7 @@
 //! workloads and on each. The good values are the best one and its neighbours that were not shown
 //! to be worse.
 
-use super::Context;
-use super::common::{is_numeric, split_axes};
+use super::common::{Context, is_numeric, split_axes};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, short_list};
 use crate::metric::{self, Metric};

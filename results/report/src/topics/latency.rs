@@ -4,8 +4,7 @@
 //! and the greatest. A setting answers *within* a time if every one of its runs does. The times are
 //! round: 1, 2 or 5 times a power of ten.
 
-use super::Context;
-use super::common::{MOST_PANELS, by_axes, legend, runs_of, word_cells, word_columns};
+use super::common::{Context, MOST_PANELS, by_axes, legend, runs_of, word_cells, word_columns};
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{self, short_list};

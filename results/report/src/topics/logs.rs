@@ -5,7 +5,7 @@
 //! sums ([`gclab_eventlog::Summary`]) and once for its course ([`gclab_eventlog::History`]). A log
 //! that was cut short is read up to its damage.
 
-use super::Context;
+use super::common::Context;
 use super::profiles::setting;
 use crate::chart::{Chart, Point, Series, linear_ticks, log_ticks};
 use crate::document::{Cell, Column, Part, Place, Section, Table};

@@ -6,8 +6,7 @@
 //! at a budget where a run did not end well. At each budget the contenders are ranked over all
 //! workloads; curves show the time over the best of each workload at any budget.
 
-use super::Context;
-use super::common::{mark, runs_of};
+use super::common::{Context, mark, runs_of, standing_cell};
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table, Tone};
 use crate::format::{self, capital, counted, short_list, times};
@@ -119,7 +118,7 @@ fn cell(budget: &Budget<'_>, name: &str, works: usize) -> Cell {
     };
     let standing = budget.ranking.as_ref().and_then(|ranking| ranking.of_place(place));
     match standing {
-        Some(standing) if standing.verdict != Verdict::Fails => standing.cell(),
+        Some(standing) if standing.verdict != Verdict::Fails => standing_cell(standing),
         _ => {
             let failures: Vec<&str> = budget.contenders[place].groups().filter_map(Group::failure).collect();
             let text = match failures.len() {

@@ -25,32 +25,11 @@ pub(crate) mod profiles;
 mod runs;
 mod timeline;
 
+use self::common::Context;
 use crate::document::{Document, Place, Section};
 use crate::format::counted;
 use crate::summary::Summary;
-use gclab_results::{Collections, ResultsDir, shell_line};
-use std::cell::OnceCell;
-use std::collections::HashMap;
-
-/// A folder with its configurations.
-pub(crate) struct Context<'a> {
-    /// The folder.
-    pub(crate) dir: &'a ResultsDir,
-    /// Its configurations.
-    pub(crate) summary: &'a Summary<'a>,
-    collections: OnceCell<HashMap<String, Collections>>,
-}
-
-impl Context<'_> {
-    /// The single collections of a run, if the folder has them. They are read at the first call. If
-    /// they cannot be read, the report has no pictures of them.
-    fn collections(&self, id: &str) -> Option<&Collections> {
-        let all = self
-            .collections
-            .get_or_init(|| self.dir.collections().unwrap_or_default());
-        all.get(id)
-    }
-}
+use gclab_results::{ResultsDir, shell_line};
 
 /// A topic's section, if the runs say anything on it.
 type Topic = fn(&Context<'_>) -> Option<Section>;
@@ -89,11 +68,7 @@ pub fn names(dir: &ResultsDir) -> Vec<String> {
 pub fn report(dir: &ResultsDir) -> Document {
     let manifest = dir.manifest();
     let summary = Summary::of(dir);
-    let of = Context {
-        dir,
-        summary: &summary,
-        collections: OnceCell::new(),
-    };
+    let of = Context::new(dir, &summary);
     let sections: Vec<Section> = TOPICS.into_iter().filter_map(|topic| topic(&of)).collect();
     let cautions = environment::cautions(&of);
     let mut answer: Vec<String> = cautions

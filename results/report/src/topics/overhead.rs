@@ -12,8 +12,7 @@
 //! Source: Cai, Blackburn, Bond and Maas, "Distilling the Real Cost of Production Garbage
 //! Collectors" (ISPASS 2022).
 
-use super::Context;
-use super::common::{Places, legend, runs_of, word_cells, word_columns};
+use super::common::{Context, Places, legend, runs_of, word_cells, word_columns};
 use crate::chart::Point;
 use crate::document::{Cell, Column, Part, Section, Table};
 use crate::format;

@@ -6,8 +6,7 @@
 //! that they can be compared by eye. Without a sweep the names lie on the horizontal axis. A chart
 //! with a single mark says no more than the table, so it is not drawn.
 
-use super::Context;
-use super::common::{MOST_PANELS, Places, by_axes, legend, mark, split_axes};
+use super::common::{Context, MOST_PANELS, Places, by_axes, legend, mark, split_axes};
 use crate::chart::Chart;
 use crate::document::{Part, Section};
 use crate::format::{SHORT, capital, counted};

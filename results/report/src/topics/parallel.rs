@@ -6,8 +6,7 @@
 //! ways to share are ranked over all families that have all of them. A sweep of `-N` varies the
 //! program's own threads as well, so it gets charts, but no verdict on parallel collection.
 
-use super::Context;
-use super::common::{mark, runs_of, word_cells, word_columns};
+use super::common::{Context, mark, runs_of, standing_cell, word_cells, word_columns};
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{self, list};
@@ -130,11 +129,11 @@ pub(super) fn verdict(of: &Context<'_>) -> Option<Section> {
         let of = |ranking: Option<&Ranking>| {
             ranking
                 .and_then(|ranking| ranking.of_place(standing.place))
-                .map_or_else(Cell::absent, |one| one.cell())
+                .map_or_else(Cell::absent, standing_cell)
         };
         vec![
             Cell::strong(&standing.label),
-            standing.cell(),
+            standing_cell(standing),
             of(cpu.as_ref()),
             of(gc.as_ref()),
         ]

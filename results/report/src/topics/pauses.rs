@@ -9,8 +9,7 @@
 //! The *minimum mutator utilisation* (Cheng and Blelloch, PLDI 2001) says how pauses lie together:
 //! the least share of any window of a length in which the mutator could run.
 
-use super::Context;
-use super::common::{MOST_PANELS, by_axes, legend, runs_of, split_axes, word_cells, word_columns};
+use super::common::{Context, MOST_PANELS, by_axes, legend, runs_of, split_axes, word_cells, word_columns};
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Part, Section, Table};
 use crate::format::{self, counted};

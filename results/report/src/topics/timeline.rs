@@ -7,7 +7,7 @@
 //! of no run. A value holds until the next collection, so lines have steps. After a minor
 //! collection the live data of older generations contain garbage, so these values are not drawn.
 
-use super::Context;
+use super::common::Context;
 use super::common::by_axes;
 use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
 use crate::document::{Part, Section};

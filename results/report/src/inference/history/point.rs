@@ -1,8 +1,9 @@
 //! The figure of each folder, the size of each change with its interval, and the change of the last
 //! folder.
 
-use crate::inference::effect::{Effect, moments};
+use crate::inference::effect::Effect;
 use crate::inference::sample::RUNS_FOR_INTERVAL;
+use crate::inference::sample::moments;
 
 /// With fewer degrees of freedom, the scatter of the folders is known too badly to judge by it. The
 /// scatter of their runs then stands for it, as in a comparison of two folders.

@@ -10,7 +10,7 @@ mod file;
 pub(crate) use file::FileProfile;
 
 use self::bands::{bands, in_order_of_life, thinned};
-use super::Context;
+use super::common::Context;
 use crate::chart::{BAND_COLOURS, Band, Stack, View};
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{self, counted, short_list, shortened};
