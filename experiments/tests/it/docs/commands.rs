@@ -70,6 +70,7 @@ fn leave_results(bench: &Bench, words: &[&str]) {
 
 /// The commands of a page share a folder: each works as it is written, after those before it.
 #[test]
+#[ignore = "runs the commands of every page: .ci/docs"]
 fn commands_print_what_is_shown() {
     for page in pages() {
         let mut blocks = page.blocks();
@@ -99,6 +100,7 @@ fn commands_print_what_is_shown() {
 /// A census counts bytes, so the tables of the page on profiles are those of every machine. Times
 /// differ, and so may the numbers of sets of retainers.
 #[test]
+#[ignore = "runs the commands of every page: .ci/docs"]
 fn tables_of_profiles_are_those_of_their_commands() {
     let masked = |table: &str| {
         let mut text = table.split(" after ").next().unwrap_or_default().to_owned();
@@ -166,6 +168,7 @@ fn the_version_of_rust_is_that_of_the_manifest() {
 }
 
 #[test]
+#[ignore = "runs the commands of every page: .ci/docs"]
 fn experiment_files_are_right() {
     let examples: Vec<String> = files(&root().join("docs/examples"), "toml")
         .iter()
