@@ -18,7 +18,8 @@ use crate::report::{json, open};
 /// regression, 1 with one, 2 on wrong usage
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The folder to compare with, or the name of its experiment: then the newest one
+    /// The folder to compare with, a folder of shards, or the name of its experiment: then the newest
+    /// one
     #[arg(required_unless_present = "history")]
     base: Option<PathBuf>,
     /// The folder that may have become worse, or the name of its experiment. With `--against` it may

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use gclab_report::Document;
 use gclab_results::ResultsDir;
-use gclab_sweep::find::find;
+use gclab_sweep::find;
 use gclab_sweep::folder::note_on_strays;
 use gclab_sweep::tell;
 
@@ -18,7 +18,8 @@ use crate::common::{print, print_by, refuse};
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Folders that `gclab run` wrote, or names of experiments: `quick` is the newest folder of
-    /// quick.toml under results/runs. Parts of one plan (`--shard`) are joined
+    /// quick.toml under results/runs. Shards of one sweep are joined; a folder of shards, such as
+    /// results/shards/quick, is read as one
     #[arg(required = true, value_name = "DIR|NAME")]
     folders: Vec<PathBuf>,
     /// Print the report in this format [default: text, and report.html is written anew]
@@ -80,7 +81,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
 /// Opens folders by their paths or names, and prints a note on lines that are not in the plan.
 pub(crate) fn open(folders: &[PathBuf]) -> Result<Vec<ResultsDir>, String> {
     let open = |name: &PathBuf| {
-        let results = ResultsDir::open(find(name)?).map_err(|error| error.to_string())?;
+        let results = find::open(name)?;
         if let strays @ [first, ..] = &results.strays()[..] {
             tell!(
                 "gclab: note: {}",

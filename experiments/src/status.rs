@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use gclab_results::{ResultsDir, rfc3339, shell_line};
-use gclab_sweep::find::find;
+use gclab_sweep::find;
 use gclab_sweep::runner::precision::{Need, needs, percent, told};
 use gclab_sweep::runner::status::{Status, status as state_of};
 use gclab_sweep::spec::parse_share;
@@ -16,39 +16,44 @@ use serde_json::json;
 
 use crate::common::{print, refuse};
 
-/// Show how far a sweep is: the runs that are done, failed or left, the current one, the end, and
-/// the runs that a precision needs
+/// Show the progress of a sweep: runs done, failed and left, and when it should finish
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A folder that `gclab run` writes, or the name of its experiment: then the newest one
-    #[arg(value_name = "DIR|NAME")]
-    folder: PathBuf,
+    /// Folders that `gclab run` writes, folders of shards, or names of experiments: then the newest
+    /// ones. Shards of one sweep are counted together
+    #[arg(required = true, value_name = "DIR|NAME")]
+    folders: Vec<PathBuf>,
     /// Say how many runs each configuration needs until the 95 % interval of its mean time reaches
     /// at most this share to either side: 2%
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     precision: Option<f64>,
-    /// Print one JSON object
+    /// Print a JSON object for each sweep
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn status(arguments: &Arguments) -> ExitCode {
-    let opened = find(&arguments.folder).and_then(|path| ResultsDir::open(path).map_err(|error| error.to_string()));
-    let dir = match opened {
-        Ok(dir) => dir,
-        Err(message) => return refuse(message),
-    };
-    match state_of(&dir) {
-        Ok(state) => {
-            let wished = Wished::of(&dir, arguments.precision);
-            print(&if arguments.json {
-                json_of(&dir, &state, wished.as_ref())
-            } else {
-                text_of(&dir, &state, wished.as_ref())
-            })
-        }
-        Err(error) => refuse(format!("{}: cannot look at its lock: {error}", dir.path().display())),
+    let opened: Result<Vec<_>, _> = arguments.folders.iter().map(|name| find::open(name)).collect();
+    let text = opened.and_then(|opened| {
+        let sweeps = ResultsDir::join(opened);
+        let texts = sweeps.iter().map(|dir| text(dir, arguments));
+        texts.collect::<Result<Vec<_>, _>>()
+    });
+    match text {
+        Ok(texts) => print(&texts.join("\n")),
+        Err(message) => refuse(message),
     }
+}
+
+/// The state of a sweep in words or as JSON.
+fn text(dir: &ResultsDir, arguments: &Arguments) -> Result<String, String> {
+    let state = state_of(dir).map_err(|error| format!("{}: cannot look at its lock: {error}", dir.path().display()))?;
+    let wished = Wished::of(dir, arguments.precision);
+    Ok(if arguments.json {
+        json_of(dir, &state, wished.as_ref())
+    } else {
+        text_of(dir, &state, wished.as_ref())
+    })
 }
 
 /// A precision that is wished for, and the runs that it needs.
@@ -90,13 +95,19 @@ impl Wished {
     }
 }
 
+/// The names of the folders of a sweep.
+fn folders(dir: &ResultsDir) -> String {
+    let names: Vec<String> = dir.folders().iter().map(|path| path.display().to_string()).collect();
+    names.join(" and ")
+}
+
 /// Whether no run is left that will be done.
 fn is_over(state: &Status) -> bool {
     state.left == 0
 }
 
 fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String {
-    let mut text = format!("{}\n", dir.path().display());
+    let mut text = format!("{}\n", folders(dir));
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<8} {value}");
     };
@@ -142,7 +153,7 @@ fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
     if let Some(wished) = wished {
         line("precise", wished.lines().join("\n"));
     }
-    if state.runner.is_none() && !is_over(state) {
+    if state.runner.is_none() && !is_over(state) && dir.folders().len() == 1 {
         line("go on", shell_line(&to_go_on(&dir.manifest().command, dir.path())));
     }
     text
@@ -170,7 +181,7 @@ fn json_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
     });
     let end = state.remaining.filter(|_| state.runner.is_some() && !is_over(state));
     let object = json!({
-        "folder": dir.path().display().to_string(),
+        "folder": folders(dir),
         "planned": state.planned,
         "done": state.done,
         "failed": state.failed,

@@ -259,6 +259,11 @@ impl ResultsDir {
         &self.manifest
     }
 
+    /// The folders that hold the files: several if they were joined.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// The timed runs that are done, in the order in which they ended (of several folders: in the
     /// order of the plan).
     pub fn runs(&self) -> &[RunRecord] {

@@ -1,8 +1,10 @@
-//! Finds a results folder by its path, or by the name of its experiment.
+//! Finds results by the path of their folder, or by the name of their experiment.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use gclab_results::ResultsDir;
 
 use crate::folder::{RUNS, folders, is_results};
 
@@ -11,6 +13,28 @@ const MOST_NAMES: usize = 10;
 
 /// The length of the date in a folder's name: `2026-01-31-120005`.
 const DATE: usize = 17;
+
+/// The results at a path or with a name: those that [`find`] finds, or all shards of a sweep in the
+/// subfolders of a folder, such as `results/shards/quick`.
+///
+/// # Errors
+/// A message with the folders that there are, or with the reason why the results cannot be read.
+pub fn open(name: &Path) -> Result<ResultsDir, String> {
+    let open = |path: PathBuf| ResultsDir::open(path).map_err(|error| error.to_string());
+    let shards: Vec<PathBuf> = folders(name).filter(|path| is_results(path)).collect();
+    if is_results(name) || shards.is_empty() {
+        return open(find(name)?);
+    }
+    let opened = shards.into_iter().map(open).collect::<Result<_, _>>()?;
+    match ResultsDir::join(opened) {
+        mut joined if joined.len() == 1 => Ok(joined.swap_remove(0)),
+        other => Err(format!(
+            "{}: its folders are not shards of one sweep, but {} sweeps; name one of them",
+            name.display(),
+            other.len()
+        )),
+    }
+}
 
 /// The results folder at this path; or of this name below `results/runs`; or the newest one there
 /// of the experiment with this name: `quick` finds `results/runs/quick-2026-01-31-120005`.

@@ -45,8 +45,19 @@ fn the_tasks_of_an_array_are_the_whole_sweep() {
     bench.gclab(&["run", "tiny.toml", "--out", "single"]).exits(0);
     let ids = |results: &ResultsDir| results.runs().iter().map(|run| run.id.clone()).collect::<BTreeSet<_>>();
     assert_eq!(ids(&joined[0]), ids(&open(&"single".to_owned())));
-    let words = ["report", &folders[0], &folders[1], &folders[2], "--format", "csv"];
-    assert_eq!(bench.gclab(&words).exits(0).stdout.lines().count(), 1 + 24);
+    for shards in [&folders.each_ref().map(String::as_str)[..], &["results/shards/tiny"]] {
+        let csv = bench
+            .gclab(&[&["report", "--format", "csv"], shards].concat())
+            .exits(0)
+            .stdout;
+        assert_eq!(csv.lines().count(), 1 + 24);
+        let status = bench.gclab(&[&["status"], shards].concat()).exits(0).stdout;
+        assert!(status.contains("24 of 24 runs; 3 of 3 rounds whole"), "{status}");
+    }
+    let same = bench.gclab(&["compare", "results/shards/tiny", "single"]);
+    assert!(matches!(same.code, Some(0 | 1)), "{}", same.all());
+    let several = bench.gclab(&["report", "results"]).exits(2).stderr;
+    assert!(several.contains("no plan.json"), "{several}");
 }
 
 #[test]

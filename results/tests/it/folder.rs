@@ -48,7 +48,7 @@ fn written_runs_read_back() {
 
 #[test]
 fn the_committed_folder_is_what_the_model_makes() {
-    let path = synthetic::fixture_path();
+    let path = Path::new(super::FIXTURES).join("small");
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         let _ = fs::remove_dir_all(&path);
         write(

@@ -339,9 +339,5 @@ pub(crate) fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> Re
 
 /// The committed folder.
 pub(crate) fn fixture() -> ResultsDir {
-    ResultsDir::open(fixture_path()).expect("the fixture reads")
-}
-
-pub(crate) fn fixture_path() -> PathBuf {
-    Path::new(super::FIXTURES).join("small")
+    ResultsDir::open(Path::new(super::FIXTURES).join("small")).expect("the fixture reads")
 }

@@ -53,7 +53,7 @@ pub struct Status {
     pub rounds: (u32, u32),
     /// The number of planned runs that are still to be done.
     pub left: usize,
-    /// The process that does the runs, in words, if there is one.
+    /// The process that does the runs, in words, if there is one; of shards, all of them.
     pub runner: Option<String>,
     /// The run under way.
     pub running: Option<Running>,
@@ -82,9 +82,16 @@ pub fn status(dir: &ResultsDir) -> io::Result<Status> {
     let todo: Vec<&PlannedRun> = manifest.plan.iter().filter(|run| !dir.is_done(&run.id)).collect();
     let will_run = |run: &&PlannedRun| !(is_precise && run.purpose().is_timed());
     let will_run: Vec<&PlannedRun> = todo.iter().copied().filter(will_run).collect();
-    let runner = lock::owner(dir.path())?;
-    let running = runner.as_ref().and_then(|_| running(dir));
+    let (mut runners, mut running) = (Vec::new(), None);
+    for folder in dir.folders() {
+        if let Some(owner) = lock::owner(folder)? {
+            runners.push(owner);
+            running = running.or_else(|| running_in(folder, dir));
+        }
+    }
     let remaining = estimator.estimate(&Left::of(will_run.iter().copied())).map(|all| {
+        // Shards run side by side.
+        let all = all / runners.len().max(1) as u32;
         let spent = running.as_ref().and_then(|running| {
             let run = will_run.iter().find(|run| run.id == running.id)?;
             let takes = estimator.estimate(&Left::of([*run]))?;
@@ -104,16 +111,16 @@ pub fn status(dir: &ResultsDir) -> io::Result<Status> {
         failed: by_outcome,
         rounds: (whole, manifest.repeat),
         left: will_run.len(),
-        runner,
+        runner: Some(runners.join(" and ")).filter(|runners| !runners.is_empty()),
         running,
         remaining,
         is_precise,
     })
 }
 
-/// The run under way, if the runner's file names one that is not done.
-fn running(dir: &ResultsDir) -> Option<Running> {
-    let file = dir.path().join(SCRATCH).join(RUNNING);
+/// The run under way in a folder, if the runner's file names one that is not done.
+fn running_in(folder: &Path, dir: &ResultsDir) -> Option<Running> {
+    let file = folder.join(SCRATCH).join(RUNNING);
     let id = fs::read_to_string(&file).ok()?;
     let begun = fs::metadata(&file).ok()?.modified().ok()?;
     let planned = dir.manifest().plan.iter().find(|run| run.id == id)?;
