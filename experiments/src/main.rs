@@ -5,5 +5,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gclab::command(&gclab_shipped::Shipped, &gclab::Settings::default())
+    gclab::command(&gclab_programs::Shipped, &gclab::Settings::default())
 }

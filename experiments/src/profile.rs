@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
-use gclab_hp::Profile;
+use gclab_eventlog::hp::Profile;
 use gclab_report::{profile_line, profile_page};
 
 use crate::common::{print, refuse};

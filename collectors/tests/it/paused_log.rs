@@ -6,8 +6,8 @@ use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::mutator::{Mutator, MutatorKind, Request};
 use gclab_core::world::World;
 use gclab_eventlog::kinds::number;
+use gclab_eventlog::record::{About, EventLog};
 use gclab_eventlog::{Merged, Value, check};
-use gclab_log::{About, EventLog};
 use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 

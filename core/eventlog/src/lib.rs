@@ -1,5 +1,6 @@
 //! Reads and writes the binary event logs of GHC's runtime, versions 7 to 9, and computes from a
-//! log the figures that the same run prints with `+RTS -s`. This crate knows nothing of heaps.
+//! log the figures that the same run prints with `+RTS -s`. [`record`] writes the log of a run of
+//! this project, and [`hp`] reads and writes GHC's heap profiles.
 //!
 //! **Terms.** An *event* has a type, a time stamp in nanoseconds since the start of the runtime,
 //! and a payload. The header *declares* the types: number, size, description. A *block* is a
@@ -51,12 +52,14 @@ mod error;
 mod event;
 mod header;
 mod history;
+pub mod hp;
 mod input;
 mod kind;
 pub mod kinds;
 mod merged;
 mod push;
 mod reader;
+pub mod record;
 mod show;
 mod summary;
 mod timeline;

@@ -16,9 +16,9 @@ use gclab_core::words::size::size_text;
 use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
+use gclab_eventlog::record::DebugPrinter;
 use gclab_flags::Flags;
 use gclab_heap_traverse::{Checker, LifeTeller};
-use gclab_log::DebugPrinter;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::interrupt::interruptible;

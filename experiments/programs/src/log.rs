@@ -12,8 +12,8 @@ use gclab_core::mutator::MutatorKind;
 use gclab_core::stats::Statistics;
 use gclab_core::world::World;
 use gclab_eventlog::LiveText;
+use gclab_eventlog::record::{About, EventLog, ProfileStart};
 use gclab_heap_traverse::profile::Census;
-use gclab_log::{About, EventLog, ProfileStart};
 
 use crate::outputs::{Outputs, Purpose, log_path};
 use crate::request::Request;

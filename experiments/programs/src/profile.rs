@@ -15,8 +15,8 @@ use gclab_core::mutator::MutatorKind;
 use gclab_core::stats::Statistics;
 use gclab_core::timer::Timer;
 use gclab_core::world::World;
+use gclab_eventlog::hp::{DATE_FORMAT, HpWriter};
 use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table};
-use gclab_hp::{DATE_FORMAT, HpWriter};
 
 use crate::log::Logging;
 use crate::outputs::{Output, Outputs, Purpose, stem};

@@ -10,8 +10,8 @@ use gclab_core::mutator::MutatorKind;
 use gclab_core::profile::{CostCentre, StackCosts, StackId};
 use gclab_core::timer::Timer;
 use gclab_core::world::World;
+use gclab_eventlog::hp::DATE_FORMAT;
 use gclab_heap_traverse::profile::{Head, TimeProfiler};
-use gclab_hp::DATE_FORMAT;
 use jiff::Zoned;
 
 use crate::log::Logging;

@@ -21,7 +21,7 @@ pub fn grid(experiment: &Experiment, runs: &[&Run], estimator: &Estimator) -> St
     placed.sort_by(|a, b| a.0.cmp(&b.0));
     let rows = placed.chunk_by(|a, b| a.0 == b.0);
     let all = rows.clone().count();
-    let rows: Vec<(String, &[(Vec<u32>, &Run)])> = rows
+    let rows: Vec<_> = rows
         .take(MOST_ROWS)
         .map(|row| (row_name(&axes, row[0].1), row))
         .collect();

@@ -7,7 +7,7 @@ use crate::support::Bench;
 
 fn ghc(name: &str) -> String {
     root()
-        .join("core/hp/tests/it/fixtures")
+        .join("core/eventlog/tests/it/fixtures")
         .join(name)
         .display()
         .to_string()

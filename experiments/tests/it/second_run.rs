@@ -5,8 +5,8 @@ use std::path::Path;
 
 use gclab_eventlog::{Interval, Merged, Summary, Value, check, kinds};
 use gclab_flags::Flags;
+use gclab_programs::Shipped;
 use gclab_programs::{Ended, Executor, Request};
-use gclab_shipped::Shipped;
 use gclab_workloads::Args;
 
 use crate::support::Bench;

@@ -12,7 +12,7 @@ use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, EventKind, Listener, Look, Occasion};
 use gclab_core::profile::{CostCentre, LAST_ERA};
 use gclab_core::world::Stopped;
-use gclab_hp::HpWriter;
+use gclab_eventlog::hp::HpWriter;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -237,10 +237,8 @@ impl Ranking {
     /// The first contender is the best if all others are worse or fail; otherwise it shares the
     /// verdict of the first that is not.
     fn name_best(&mut self) {
-        let open = self.standings[1..].iter().map(|standing| standing.verdict);
-        let open = open
-            .filter(|verdict| !matches!(verdict, Verdict::Worse | Verdict::Fails))
-            .next();
+        let mut others = self.standings[1..].iter().map(|standing| standing.verdict);
+        let open = others.find(|verdict| !matches!(verdict, Verdict::Worse | Verdict::Fails));
         self.standings[0].verdict = open.unwrap_or(Verdict::Best);
     }
 

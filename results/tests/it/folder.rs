@@ -57,7 +57,7 @@ fn the_committed_folder_is_what_the_model_makes() {
             &synthetic::small_runs(),
         );
     }
-    let dir = synthetic::fixture();
+    let dir = ResultsDir::open(&path).unwrap();
     assert_eq!(dir.manifest(), &synthetic::manifest(&small()));
     assert_eq!(dir.runs(), small_runs(), "UPDATE_FIXTURES=1 makes it anew");
 }

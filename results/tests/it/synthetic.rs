@@ -336,8 +336,3 @@ pub(crate) fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> Re
     runs.iter().for_each(|run| dir.append_run(run.clone()).expect("a line"));
     dir
 }
-
-/// The committed folder.
-pub(crate) fn fixture() -> ResultsDir {
-    ResultsDir::open(Path::new(super::FIXTURES).join("small")).expect("the fixture reads")
-}

@@ -7,6 +7,7 @@ mod diff;
 mod figures;
 mod ghc_events;
 mod history;
+mod hp;
 mod made;
 mod merged;
 mod older;

@@ -28,7 +28,6 @@ fn read(text: &str) -> Result<Experiment, Box<SpecError>> {
     let source = Source {
         name: "x.toml".into(),
         text,
-        ..Source::default()
     };
     from_source("x".into(), source, None, &registry)
 }

@@ -91,7 +91,7 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
         let (complaints, _) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
         assert!(complaints.rules().is_empty(), "{flag}: {:?}", complaints.rules());
         let hp = fs::read(bench.path().join("word_index.hp")).unwrap();
-        let hp = gclab_hp::Profile::read(&hp[..], "word_index.hp").unwrap();
+        let hp = gclab_eventlog::hp::Profile::read(&hp[..], "word_index.hp").unwrap();
         // The file has two samples more, as GHC's has: an empty one at the start, one at the end.
         let in_file = hp
             .samples

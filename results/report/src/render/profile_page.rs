@@ -4,7 +4,7 @@ use super::html::{Page, SCRIPT};
 use crate::chart::Stack;
 use crate::format::{self, counted, shortened};
 use crate::topics::profiles::FileProfile;
-use gclab_hp::Profile;
+use gclab_eventlog::hp::Profile;
 use std::cmp::Reverse;
 
 /// The most bands in the table of all bands.

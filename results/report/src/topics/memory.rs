@@ -290,7 +290,7 @@ pub(super) fn curves(of: &Context<'_>) -> Option<Section> {
                 ..Chart::default()
             };
             let positive = chart.lowest().is_finite();
-            (chart.dots() > 1).then(|| Chart {
+            (chart.dots() > 1).then_some(Chart {
                 y_log: positive,
                 ..chart
             })
@@ -326,7 +326,11 @@ pub(super) fn least_heaps(of: &Context<'_>) -> Option<Section> {
             .collect();
         format!("{}{flags}", minimum.collector)
     };
-    let work = |minimum: &Minimum| [&[minimum.workload.clone()], &minimum.args[..]].concat().join(" ");
+    let work = |minimum: &Minimum| {
+        [std::slice::from_ref(&minimum.workload), &minimum.args]
+            .concat()
+            .join(" ")
+    };
     let mut names: Vec<String> = manifest.minima.iter().map(name).collect();
     names.sort();
     names.dedup();

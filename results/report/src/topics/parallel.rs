@@ -74,7 +74,9 @@ fn words(group: &Group<'_>) -> String {
 /// The ways to share as contenders over the families: only families that have all of them.
 fn ways<'a>(summary: &'a Summary<'a>) -> Vec<Contender<'a>> {
     let mut labels: Vec<String> = Vec::new();
-    let mut families: Vec<((&str, String, BTreeMap<String, String>), Vec<&Group<'_>>)> = Vec::new();
+    // By workload, name and the flags that have nothing to do with sharing.
+    type Family<'a> = (&'a str, String, BTreeMap<String, String>);
+    let mut families: Vec<(Family<'_>, Vec<&Group<'_>>)> = Vec::new();
     for work in &summary.works {
         for group in &work.groups {
             let (name, flags) = but_for(group, &SHARING);

@@ -15,22 +15,19 @@ pub(super) struct Crate {
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
 const PLACES: &[(&str, u32, f64, f64)] = &[
     ("experiments", 0, 0.0, 5.0),
-    ("experiments/shipped", 1, 0.0, 1.5),
-    ("experiments/programs", 2, 0.5, 1.0),
-    ("experiments/sweep", 2, 1.75, 1.0),
-    ("collectors/proof", 2, 2.9, 1.0),
-    ("results/report", 3, 4.0, 1.0),
-    ("core/log", 3, 0.0, 1.35),
-    ("collectors", 4, 0.0, 1.0),
-    ("core/flags", 4, 1.0, 1.0),
-    ("workloads", 4, 2.0, 1.0),
-    ("heap-traverse", 4, 3.0, 1.0),
-    ("results", 4, 4.0, 1.0),
-    ("core", 6, 0.0, 2.0),
-    ("core/snapshot", 6, 2.0, 1.0),
-    ("core/hp", 6, 3.0, 1.0),
-    ("core/eventlog", 5, 4.0, 1.0),
-    ("core/derive", 7, 0.5, 1.0),
+    ("experiments/programs", 1, 0.5, 1.0),
+    ("experiments/sweep", 1, 1.75, 1.0),
+    ("collectors/proof", 1, 2.9, 1.0),
+    ("results/report", 2, 4.0, 1.0),
+    ("collectors", 3, 0.0, 1.0),
+    ("core/flags", 3, 1.0, 1.0),
+    ("workloads", 3, 2.0, 1.0),
+    ("heap-traverse", 3, 3.0, 1.0),
+    ("results", 3, 4.0, 1.0),
+    ("core", 5, 0.0, 2.0),
+    ("core/snapshot", 5, 2.0, 1.0),
+    ("core/eventlog", 4, 4.0, 1.0),
+    ("core/derive", 6, 0.5, 1.0),
 ];
 
 const COLUMN: f64 = 222.0;
@@ -38,13 +35,12 @@ const GAP: f64 = 16.0;
 /// Top and height of each row.
 const ROWS: &[(f64, f64)] = &[
     (16.0, 52.0),
-    (104.0, 72.0),
-    (214.0, 122.0),
-    (374.0, 122.0),
-    (536.0, 122.0),
-    (720.0, 88.0),
-    (866.0, 88.0),
-    (998.0, 84.0),
+    (110.0, 122.0),
+    (274.0, 122.0),
+    (436.0, 122.0),
+    (620.0, 88.0),
+    (766.0, 88.0),
+    (898.0, 84.0),
 ];
 
 fn place(folder: &str) -> Rect {

@@ -8,9 +8,6 @@ pub(crate) use base::*;
 use gclab_results::{Census, HeapProfile, Manifest, PlannedRun, RunRecord};
 use std::collections::BTreeMap;
 
-/// The folder of the committed synthetic records.
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/it/fixtures");
-
 /// A large experiment, whose reports people can look at: two axes, three workloads.
 pub(crate) fn large() -> Experiment {
     Experiment {

@@ -7,7 +7,7 @@
 
 use crate::chart::{ALONE_COLOURS, Band, Stack, View};
 use crate::format;
-use gclab_hp::{Profile, Sample};
+use gclab_eventlog::hp::{Profile, Sample};
 use std::cmp::Reverse;
 
 /// The places for bands in the picture.

@@ -1,11 +1,11 @@
 //! Events of heap profiles and of time profiles. They are global, and come in the order of time.
 
+use crate::{Value, kinds};
 use gclab_core::clock::Clock;
 use gclab_core::profile::CostCentre;
-use gclab_eventlog::{Value, kinds};
 
-use crate::log::{EventLog, Log};
-use crate::output::{Output, fitting};
+use super::log::{EventLog, Log};
+use super::output::{Output, fitting};
 
 /// The number of the only profile of a run.
 const PROFILE: u64 = 0;
@@ -18,7 +18,7 @@ const MOST: usize = 9_000;
 pub struct ProfileStart {
     /// Nanoseconds between samples; 0 if each collection has one.
     pub period_ns: u64,
-    /// GHC's number of the breakdown (`gclab_eventlog::breakdown_text`).
+    /// GHC's number of the breakdown (`crate::breakdown_text`).
     pub breakdown: u32,
     /// The restrictions: module, closure description, type description, cost centre, stack of cost
     /// centres, retainer, biography; empty without.

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use gclab_eventlog::{Buffer, Kind, Value, Writer, kinds};
+use crate::{Buffer, Kind, Value, Writer, kinds};
 
 /// A buffer with this many bytes is written at the next chance.
 const MANY: usize = 64 << 10;
@@ -269,7 +269,7 @@ pub(crate) fn fitting(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gclab_eventlog::Reader;
+    use crate::Reader;
     use std::sync::{Arc, Mutex};
 
     /// Takes so many bytes, then fails.

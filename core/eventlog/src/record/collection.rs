@@ -1,11 +1,11 @@
 //! Events of collections.
 
+use crate::{Kind, Value, kinds};
 use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
 use gclab_core::stats::Collection;
 use gclab_core::words::Bytes;
-use gclab_eventlog::{Kind, Value, kinds};
 
-use crate::output::Output;
+use super::output::Output;
 
 /// The heap's number as a capability set.
 const HEAP: u64 = 0;

@@ -1,5 +1,4 @@
-//! GHC's heap profiles, `.hp` files: written ([`HpWriter`]) and read ([`Profile`]). This crate
-//! knows nothing of heaps.
+//! GHC's heap profiles, `.hp` files: written ([`HpWriter`]) and read ([`Profile`]).
 //!
 //! **Terms.** A *sample* is one census of the heap: a time, and a value for each *band*. A band is
 //! a part of the heap that is counted together, such as a type. A *mark* is a time that the program
@@ -22,12 +21,10 @@
 //! ```
 //! let text = "JOB \"p\"\nDATE \"d\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n\
 //!             BEGIN_SAMPLE 0.5\nTree\t48\nEND_SAMPLE 0.5\n";
-//! let profile = gclab_hp::Profile::read(text.as_bytes(), "p.hp")?;
+//! let profile = gclab_eventlog::hp::Profile::read(text.as_bytes(), "p.hp")?;
 //! assert_eq!((profile.samples[0].at, profile.samples[0].values[0].1), (0.5, 48));
-//! # Ok::<(), gclab_hp::ReadError>(())
+//! # Ok::<(), gclab_eventlog::hp::ReadError>(())
 //! ```
-
-#![forbid(unsafe_code)]
 
 mod read;
 mod write;

@@ -6,12 +6,12 @@
 
 use std::io::Write;
 
+use crate::DebugMessages;
 use gclab_core::events::{
     CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, Listener, Look, Occasion, StopReason,
 };
 use gclab_core::stats::Collection;
 use gclab_core::words::Bytes;
-use gclab_eventlog::DebugMessages;
 
 /// Puts events into words.
 #[derive(Debug, Default)]

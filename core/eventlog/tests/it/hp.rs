@@ -1,7 +1,7 @@
 //! The profiles that GHC 9.0 wrote of small programs: retainers (`-hr`), closure types (`-hT`) and
 //! biographies (`-hb`).
 
-use gclab_hp::{Profile, Sample};
+use gclab_eventlog::hp::{Profile, Sample};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;

@@ -1,15 +1,10 @@
-//! The collectors of this workspace, put together with the compiled workloads.
-//!
-//! This crate is the only one between `gclab-collectors` and the command, so a changed collector
-//! costs no compilation of a workload. Its list of collectors has no type parameter: the code that
-//! is generic in a collector is compiled here, optimised, and not with the command line, which is
-//! not.
+//! The collectors of this workspace with its workloads. What is generic in a collector is compiled
+//! here, optimised; the command line is not.
 
-#![forbid(unsafe_code)]
-
+use crate::execute::Lists;
+use crate::request::{Done, Executor, Request};
 use gclab_core::collector::Description;
 use gclab_core::events::Listener;
-use gclab_programs::{Done, Executor, Lists, Request};
 use gclab_workloads::WorkloadDescription;
 
 /// The executor over all collectors and workloads of this workspace.

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::{CENSUS, CHECK, INSPECT, Kind, RETAINERS, kinds};
 use gclab_core::events::{CapabilityEvent, Event, EventKind, Follows, Listener, Look, Occasion, RunInfo};
-use gclab_eventlog::{CENSUS, CHECK, INSPECT, Kind, RETAINERS, kinds};
 
-use crate::capability::Sessions;
-use crate::centres::Centres;
-use crate::collection::Collecting;
-use crate::debug::Debug;
-use crate::output::{Output, fitting};
-use crate::process::{self, About};
+use super::capability::Sessions;
+use super::centres::Centres;
+use super::collection::Collecting;
+use super::debug::Debug;
+use super::output::{Output, fitting};
+use super::process::{self, About};
 
 /// The event log of one run. All clones are one log: one listens to the world, another ends it.
 #[derive(Clone)]

@@ -3,11 +3,11 @@
 use std::os::unix::process::parent_id;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::{Classes, DebugMessages, Value, kinds};
 use gclab_core::block::{BLOCK, MEGABLOCK};
 use gclab_core::events::RunInfo;
-use gclab_eventlog::{Classes, DebugMessages, Value, kinds};
 
-use crate::output::Output;
+use super::output::Output;
 
 /// The facts about a program that its log begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,4 +1,4 @@
-//! The event log of a run, as GHC's runtime writes it: for ThreadScope, `ghc-events`,
+//! Records the event log of a run, as GHC's runtime does: for ThreadScope, `ghc-events`,
 //! eventlog2html and `gclab events`.
 //!
 //! [`EventLog`] is a listener. It turns the events of a world into those of GHC:
@@ -16,8 +16,8 @@
 //!   tick.
 //! * A debug message (`-D<x>`): `LOG_MSG`.
 //!
-//! Profilers are no part of this crate. That of the heap calls [`EventLog::profile_start`] and
-//! [`EventLog::sample`], or the forms of it for stacks and for biographies. That of time calls
+//! The profilers are elsewhere. The heap profiler calls [`EventLog::profile_start`] and
+//! [`EventLog::sample`], or the forms of it for stacks and for biographies. The time profiler calls
 //! [`EventLog::time_profile_start`] and [`EventLog::time_sample`].
 //!
 //! **Terms.** A thread's session is a Haskell thread of one in-call: it has a number of its own,
@@ -32,8 +32,6 @@
 //! **On disk.** A log is written whenever a buffer is full or a second has passed, at the end of a
 //! collection; the description of the process at once. So the log of a program that was killed
 //! lacks the events since the last collection, and up to a second before it.
-
-#![forbid(unsafe_code)]
 
 mod capability;
 mod centres;

@@ -297,7 +297,7 @@ fn shown(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Problem, Profile};
-    use crate::write::HpWriter;
+    use crate::hp::write::HpWriter;
     use proptest::prelude::*;
 
     const HEAD: &str = "JOB \"p\"\nDATE \"d\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n";

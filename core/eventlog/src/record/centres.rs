@@ -1,9 +1,9 @@
 //! The cost centres that a log has defined.
 
+use crate::{Value, kinds};
 use gclab_core::profile::CostCentre;
-use gclab_eventlog::{Value, kinds};
 
-use crate::output::{Output, fitting};
+use super::output::{Output, fitting};
 
 /// The most bytes of a text: an event has 65535, and three texts.
 const MOST: usize = 20_000;

@@ -1,9 +1,9 @@
 //! Events of threads, messages and markers.
 
+use crate::{Classes, Kind, kinds};
 use gclab_core::events::{CapabilityEvent, CapabilityEventKind, StopReason};
-use gclab_eventlog::{Classes, Kind, kinds};
 
-use crate::output::{Output, fitting};
+use super::output::{Output, fitting};
 
 /// GHC's numbers of the reasons for which a thread stops.
 const HEAP_OVERFLOW: u64 = 1;
