@@ -19,8 +19,6 @@
 //! group too.
 
 mod adopt;
-#[cfg(test)]
-mod axes_tests;
 mod cells;
 mod fingerprint;
 mod order;

@@ -4,14 +4,10 @@
 //! Three steps: `read` (bytes to text), `file` (TOML, keys, types), `validate` (names, flags, arguments), each with errors that point into the file
 //! (`errors`). No run starts before the whole file is checked.
 
-#[cfg(test)]
-mod axes_tests;
 mod duration;
 mod errors;
 mod excludes;
 mod file;
-#[cfg(test)]
-mod ocaml_tests;
 mod own_flags;
 mod profiles;
 mod programs;

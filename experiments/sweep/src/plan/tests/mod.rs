@@ -1,5 +1,7 @@
 //! Plans of experiments whose runs are known.
 
+mod axes;
+
 use std::collections::{BTreeSet, HashMap};
 
 use gclab_flags::FlagValue;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use gclab_results::{Manifest, PlannedRun};
 
-use super::tests::{axis, experiment, logged, profiled, value};
-use super::*;
+use super::super::*;
+use super::{axis, experiment, logged, profiled, value};
 use crate::axes::Exclude;
 use crate::build::Build;
 use crate::experiment::{Axis, Point, Work};

@@ -1,5 +1,8 @@
 //! Legal experiment files and their contents, and the message for each kind of illegal one.
 
+mod axes;
+mod ocaml;
+
 use std::time::Duration;
 
 use gclab_core::collector::Description;

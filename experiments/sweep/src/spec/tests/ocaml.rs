@@ -3,8 +3,8 @@
 use gclab_core::collector::Description;
 use gclab_core::config::{OcamlLetter, Parameter};
 
-use super::tests::registry;
-use super::*;
+use super::super::*;
+use super::registry;
 use crate::plan::{Shard, plan};
 use crate::run::describe;
 

@@ -1,7 +1,7 @@
-//! Axes, `exclude`, `builds` and `include` of experiment files, and the message for each wrong one.
+//! Axes, `exclude` and `builds` of experiment files, and the message for each wrong one.
 
-use super::tests::{HEAD, message, spec};
-use super::*;
+use super::super::*;
+use super::{HEAD, message, spec};
 use crate::plan::{Shard, plan};
 use crate::run::describe;
 
