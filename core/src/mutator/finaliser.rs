@@ -77,14 +77,14 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     /// Lets the next finaliser begin before the one that calls this has ended: on another thread,
     /// or inside of this one. Otherwise one runs at a time. Without effect outside of finalisers.
     pub fn finalise_release(&self) {
-        self.slow_path().handles().finalisers().release();
+        self.world().handles().finalisers().release();
     }
 
     /// Calls `function` after each major collection, until [`NoGc::delete_alarm`].
     pub fn create_alarm(&self, function: impl for<'a> FnMut(&mut Mutator<'a, M>) + Send + 'static) -> Alarm {
         let function = Finaliser::Alarm(Box::new(function));
         Alarm {
-            table: Arc::clone(self.slow_path().handles()),
+            table: Arc::clone(self.world().handles()),
             number: self.register_finaliser(Occasion::Alarm, 0, function),
         }
     }
@@ -94,7 +94,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     /// # Panics
     /// If the alarm belongs to another heap.
     pub fn delete_alarm(&self, alarm: Alarm) {
-        let world = self.slow_path();
+        let world = self.world();
         assert!(
             Arc::ptr_eq(&alarm.table, world.handles()),
             "an alarm was deleted in a heap that it does not belong to"
@@ -103,7 +103,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     }
 
     fn register_finaliser(&self, occasion: Occasion, closure: u64, function: Finaliser<M>) -> u64 {
-        let world = self.slow_path();
+        let world = self.world();
         world.register_finaliser(occasion, closure, Box::new(function))
     }
 }
@@ -111,7 +111,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
 impl<M: MutatorKind> Mutator<'_, M> {
     /// Whether a finaliser is to run.
     pub(super) fn finaliser_is_due(&self) -> bool {
-        self.view.slow_path().handles().finalisers().is_due()
+        self.view.world().handles().finalisers().is_due()
     }
 
     /// Runs the finalisers that are ready now. (Those that become ready meanwhile run at the next
@@ -121,14 +121,14 @@ impl<M: MutatorKind> Mutator<'_, M> {
         if !self.finaliser_is_due() {
             return;
         }
-        let ready = self.view.slow_path().handles().finalisers().ready();
-        self.view.slow_path().note_finalisers(false);
+        let ready = self.view.world().handles().finalisers().ready();
+        self.view.world().note_finalisers(false);
         for _ in 0..ready {
             if !self.run_finaliser() {
                 break;
             }
         }
-        self.view.slow_path().note_finalisers(true);
+        self.view.world().note_finalisers(true);
     }
 
     /// Runs the next finaliser. Returns whether there was one.
@@ -143,7 +143,7 @@ impl<M: MutatorKind> Mutator<'_, M> {
                 self.table.end(self.number);
             }
         }
-        let handles = Arc::clone(self.view.slow_path().handles());
+        let handles = Arc::clone(self.view.world().handles());
         let Some(entry) = handles.finalisers().begin() else {
             return false;
         };
@@ -151,7 +151,7 @@ impl<M: MutatorKind> Mutator<'_, M> {
             table: handles.finalisers(),
             number: entry.number,
         };
-        let Some(function) = self.view.slow_path().take_finaliser(entry.number) else {
+        let Some(function) = self.view.world().take_finaliser(entry.number) else {
             return true;
         };
         let Ok(function) = function.downcast::<Finaliser<M>>() else {
@@ -167,7 +167,7 @@ impl<M: MutatorKind> Mutator<'_, M> {
             Finaliser::Last(function) => function(self),
             Finaliser::Alarm(mut function) => {
                 let rung = catch_unwind(AssertUnwindSafe(|| function(self)));
-                let world = self.view.slow_path();
+                let world = self.view.world();
                 world.put_alarm_back(entry.number, Box::new(Finaliser::Alarm(function)));
                 rung.unwrap_or_else(|panic| resume_unwind(panic));
             }

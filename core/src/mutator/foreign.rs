@@ -66,7 +66,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let address = Arc::as_ptr(&value).expose_provenance() as u64;
         let (m, closure) = self.alloc_with(|_| ForeignInit(address, PhantomData::<V>));
         // No collection has come since, so the address is the closure's.
-        m.slow_path().own_foreign(closure.to_word(), value, bytes);
+        m.world().own_foreign(closure.to_word(), value, bytes);
         closure
     }
 }

@@ -104,7 +104,7 @@ impl<T: Closure> WeakHandle<T> {
 
 impl<'h, M: MutatorKind> NoGc<'h, M> {
     fn handles(&self) -> &Arc<HandleTable> {
-        self.slow_path().handles()
+        self.world().handles()
     }
 
     fn check_handle(&self, table: &Arc<HandleTable>) {

@@ -142,7 +142,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Drops the values of foreign closures that have died, and calls the tracker of memprof, if
     /// there is something for it. It is a part of each slow path in which finalisers may run.
     pub(super) fn attend(&self) {
-        let world = self.view.slow_path();
+        let world = self.view.world();
         if world.handles().foreign().any_dead() {
             world.drop_foreign();
         }
@@ -166,7 +166,7 @@ impl<M: MutatorKind> NoGc<'_, M> {
     #[inline(never)]
     fn follow_sampled_slow(&self) {
         if let Some(sampled) = self.capability().take_sampled() {
-            self.slow_path().follow_sampled(sampled);
+            self.world().follow_sampled(sampled);
         }
     }
 
@@ -186,7 +186,7 @@ impl<M: MutatorKind> NoGc<'_, M> {
     pub(super) fn note_large(&self, at: Addr, words: Words) {
         let samples = self.capability.alloc.sample_large(words);
         if samples > 0 {
-            self.slow_path().follow_sampled(self.sampled(at, words, samples, true));
+            self.world().follow_sampled(self.sampled(at, words, samples, true));
         }
     }
 

@@ -23,7 +23,6 @@ mod gc;
 mod handle;
 mod memprof;
 mod record;
-mod slow_path;
 mod var;
 
 pub use crate::cause::Request;
@@ -39,7 +38,6 @@ pub use gc::{Any, Distinct, Gc};
 pub use handle::{Handle, WeakHandle};
 pub use memprof::{Allocation, Tracker};
 pub use record::Record;
-pub(crate) use slow_path::{FinaliserFunction, ForeignValue, SlowPath};
 pub use var::MutVar;
 
 use crate::capability::{Capability, CapabilityData};
@@ -51,6 +49,7 @@ use crate::session::{Participant, Session, ThreadState};
 use crate::stats::{NotEnabled, RtsStats};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::{Addr, Words};
+use crate::world::World;
 use brand::Brand;
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
@@ -66,7 +65,7 @@ pub struct NoGc<'h, M: MutatorKind> {
     capability: CapabilityData<M::Alloc>,
     /// The world. It and `participant` are valid as long as the mutator:
     /// [`crate::world::World::enter`] has both.
-    slow_path: *const dyn SlowPath<M>,
+    world: *const World<M>,
     /// This session as other threads see it.
     participant: *const Participant<M::Alloc>,
     /// Of a heap whose mutators are observed ([`MutatorKind::OBSERVED`]).
@@ -105,21 +104,21 @@ impl<'h, M: MutatorKind> std::ops::Deref for Mutator<'h, M> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// A session in the world behind `slow_path`. `charged`: its allocation is counted by stack of
+    /// A session in the world in `world`. `charged`: its allocation is counted by stack of
     /// cost centres.
     ///
     /// # Safety
-    /// `slow_path` is valid until the mutator is dropped.
+    /// `world` is valid until the mutator is dropped.
     pub(crate) unsafe fn new(
         capability: CapabilityData<M::Alloc>,
-        slow_path: *const dyn SlowPath<M>,
+        world: *const World<M>,
         side_words: Option<&Arc<SideWords>>,
         charged: bool,
     ) -> Self {
         Mutator {
             view: NoGc {
                 capability,
-                slow_path,
+                world,
                 participant: std::ptr::null(),
                 side_words: side_words.cloned(),
                 cost_centres: Cell::new(StackId::MAIN),
@@ -228,7 +227,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// If they are not enabled (`-T`, `World::enable_rts_stats`).
     pub fn rts_stats(&mut self) -> Result<RtsStats, NotEnabled> {
         let (world, session) = self.session();
-        world.rts_stats(session)
+        world.rts_stats_inside(session)
     }
 
     /// Lets a collection happen that another thread waits for. Allocation does so by itself; this
@@ -261,7 +260,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by
     /// a collection that waits for this one.
     pub fn blocking<R>(&mut self, call: impl FnOnce() -> R) -> R {
-        struct Leave<'a, M: MutatorKind>(&'a dyn SlowPath<M>, Session<'a, M::Alloc>);
+        struct Leave<'a, M: MutatorKind>(&'a World<M>, Session<'a, M::Alloc>);
         impl<M: MutatorKind> Drop for Leave<'_, M> {
             fn drop(&mut self) {
                 self.0.leave_blocking(self.1);
@@ -274,12 +273,12 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 
     /// The world, and this session as it knows it.
-    fn session(&mut self) -> (&dyn SlowPath<M>, Session<'_, M::Alloc>) {
+    fn session(&mut self) -> (&World<M>, Session<'_, M::Alloc>) {
         // SAFETY: `begin`'s caller promises that it is valid.
         let participant = unsafe { &*self.view.participant };
         let capability = &self.view.capability;
         (
-            self.view.slow_path(),
+            self.view.world(),
             Session {
                 capability,
                 participant,
@@ -291,7 +290,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
 impl<'h, M: MutatorKind> NoGc<'h, M> {
     /// The description of the heap's collector.
     pub fn collector(&self) -> &'static Description {
-        self.slow_path().collector()
+        self.world().collector()
     }
 
     #[inline(always)]
@@ -331,8 +330,8 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         }
     }
 
-    fn slow_path(&self) -> &dyn SlowPath<M> {
+    fn world(&self) -> &World<M> {
         // SAFETY: `new`'s caller promises that it is valid.
-        unsafe { &*self.slow_path }
+        unsafe { &*self.world }
     }
 }

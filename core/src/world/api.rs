@@ -2,10 +2,9 @@
 
 use super::collection::allocated_by_capability;
 use super::errors::{EnterError, Leave, StartError};
-use super::finalisers::Functions;
-use super::foreign::Values;
 use super::gate::Locked;
 use super::memprof::Memprof;
+use super::owned::{Functions, Values};
 use super::registry::Registry;
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
@@ -19,7 +18,7 @@ use crate::config::Config;
 use crate::events::{Event, EventKind, Listener, Occasion};
 use crate::inspect::Stopped;
 use crate::kind::{Direct, MutatorKind};
-use crate::mutator::{Mutator, SlowPath};
+use crate::mutator::Mutator;
 use crate::recorder::Recorder;
 use crate::session::{Participant, ThreadInside, ThreadState};
 use crate::stats::render::Printer;
@@ -143,10 +142,9 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         let capability = self.wait_for_capability(&mut state)?;
         let number = capability.view().number();
-        let slow_path: &dyn SlowPath<M> = self;
         // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
         // before.
-        let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words(), state.charged) };
+        let mut mutator = unsafe { Mutator::new(capability, self, state.heap.side_words(), state.charged) };
         // All accesses go through this pointer until the session is over.
         let this = &raw mut mutator;
         // SAFETY: it points to the mutator.
@@ -317,7 +315,7 @@ impl<M: MutatorKind> World<M> {
         // The live data do not matter any more, nor whether there would be room to go on.
         let _ = self.stop_and_collect(&mut state, None, Cause::Final);
         drop(state);
-        self.drop_foreign_values();
+        self.drop_foreign();
         let figures = self.state.lock().figures(self.values.counts());
         let state = self.state.into_inner();
         let counts = state.final_counts(0);

@@ -1,9 +1,76 @@
-//! The figures of a run by name: those of its collector, and of memory outside the heap.
+//! What can be read of a world that runs: the program's statistics (`GHC.Stats`), the figures of its
+//! collector by name, and the stacks of cost centres.
 
-use super::foreign::ForeignCounts;
-use super::state::WorldState;
+use super::errors::{EnterError, RtsStatsError};
+use super::gate::Locked;
+use super::owned::ForeignCounts;
+use super::state::{World, WorldState};
 use crate::kind::MutatorKind;
-use crate::stats::Figure;
+use crate::profile::{SideWords, StackId};
+use crate::session::ThreadState;
+use crate::stats::{Figure, NotEnabled, RtsStats};
+use crate::sync::Arc;
+
+impl<M: MutatorKind> World<M> {
+    /// From now on the program can read its statistics (`-T`, and `-t`, `-s` and `-S`).
+    pub fn enable_rts_stats(&mut self) {
+        self.state.get_mut().rts_stats = true;
+    }
+
+    /// Whether the program can read its statistics: GHC's `getRTSStatsEnabled`.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside: [`crate::mutator::Mutator::rts_stats`]
+    /// is for it.
+    pub fn rts_stats_enabled(&self) -> Result<bool, EnterError> {
+        self.check_outside()?;
+        Ok(self.state.lock().rts_stats)
+    }
+
+    /// The statistics up to now: GHC's `getRTSStats`. A thread that is inside calls
+    /// [`crate::mutator::Mutator::rts_stats`] instead.
+    ///
+    /// # Errors
+    /// [`RtsStatsError::NotEnabled`] unless they were [enabled](World::enable_rts_stats),
+    /// [`RtsStatsError::Enter`] if this thread is inside.
+    pub fn rts_stats(&self) -> Result<RtsStats, RtsStatsError> {
+        self.check_outside()?;
+        Ok(self.rts_stats_locked(&self.state.lock())?)
+    }
+
+    /// The statistics up to now, for a caller that has the lock.
+    pub(super) fn rts_stats_locked(&self, state: &Locked<'_, M>) -> Result<RtsStats, NotEnabled> {
+        if !state.rts_stats {
+            return Err(NotEnabled);
+        }
+        let running = self
+            .participants
+            .read(|all| all.iter().map(|participant| participant.since()).sum());
+        Ok(state.recorder.rts_stats(&state.final_counts(running)))
+    }
+
+    /// Calls `sample` for each thread that runs the program, with the number of its capability and
+    /// its stack of cost centres as of a moment ago. It waits for no lock, and no thread stops for
+    /// it. The stack of a heap without side words is always `MAIN`.
+    pub fn sample_stacks(&self, mut sample: impl FnMut(usize, StackId)) {
+        self.participants.read(|all| {
+            for participant in all {
+                let running = participant.state() == ThreadState::Running || mutant!("profiles/sampled-at-rest");
+                if let (Some(number), true) = (participant.number(), running) {
+                    sample(number, participant.stack());
+                }
+            }
+        });
+    }
+
+    /// The side words of the heap, if its mutators are observed.
+    pub fn side_words(&self) -> Option<Arc<SideWords>> {
+        if self.check_outside().is_err() {
+            return None;
+        }
+        self.state.lock().heap.side_words().cloned()
+    }
+}
 
 impl<M: MutatorKind> WorldState<M> {
     /// The figures by name up to now. `foreign` are those of memory outside the heap.

@@ -10,7 +10,7 @@
 //! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it
 //! only with the lock, in a refill or when it resumes, both of which wait while the world is being
 //! stopped. So *interrupted* implies *being stopped*, until the thread resumes; or the run was
-//! interrupted (`interrupt`), and the thread leaves at its next slow path. Fast paths take no
+//! interrupted, and the thread leaves at its next slow path. Fast paths take no
 //! lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less
 //! than a microsecond).
 //!
@@ -21,14 +21,20 @@
 //!
 //! The writes of stopped threads happen before the collection, and its writes before their next
 //! reads: all of them pass the lock.
+//!
+//! Another thread can end a run, after Ctrl-C for example ([`World::interrupt`]). Each thread that
+//! runs finds its allocator interrupted, comes to a slow path, sees the request there and unwinds to
+//! [`World::enter`]; a thread that waits for a capability does so at once. The heap is whole
+//! throughout, so statistics and profiles of the part that ran are complete.
 
-use super::errors::EnterError;
+use super::errors::{EnterError, Leave};
 use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
 use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
 use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, MutexGuard};
+use std::panic::resume_unwind;
 
 /// The state of the world, locked.
 pub(super) type Locked<'w, M> = MutexGuard<'w, WorldState<M>>;
@@ -174,5 +180,31 @@ impl<M: MutatorKind> Drop for Stop<'_, '_, M> {
         } else if !mutant!("threads/not-woken") {
             self.world.resumed.notify_one();
         }
+    }
+}
+
+impl<M: MutatorKind> World<M> {
+    /// Ends all sessions: each thread that is inside unwinds at its next safepoint, and
+    /// [`World::enter`] returns [`EnterError::Interrupted`] from now on. It does not wait for them.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside.
+    pub fn interrupt(&self) -> Result<(), EnterError> {
+        self.check_outside()?;
+        let mut state = self.state.lock();
+        self.wait_while_stopping(&mut state);
+        state.interrupted = true;
+        self.interrupt_running(&state);
+        drop(state);
+        self.left.notify_all();
+        Ok(())
+    }
+
+    /// Unwinds the session of this thread to its [`World::enter`], which returns `why`. The lock is
+    /// free.
+    #[cold]
+    pub(super) fn leave(&self, why: EnterError) -> ! {
+        let world = std::ptr::from_ref(self).addr();
+        resume_unwind(Box::new(Leave { world, why }))
     }
 }

@@ -13,25 +13,17 @@
 //! handles.
 
 mod api;
-mod ask;
 mod collection;
 mod errors;
 mod figures;
-mod finalisers;
-mod foreign;
 mod gate;
 mod idle;
-mod idleness;
-mod interrupt;
 mod looks;
 mod memprof;
-mod owners;
+mod owned;
 mod record;
 mod registry;
-mod rts_stats;
-mod sampling;
 mod slow_path;
-mod stacks;
 mod state;
 
 pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion};

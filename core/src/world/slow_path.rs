@@ -1,15 +1,21 @@
-//! The world as its mutators call it: making room, stopping, blocking.
+//! The slow paths of mutators: making room, stopping the world, blocking, and what belongs to
+//! closures outside the heap.
+//!
+//! Each call takes the world's lock, except `handles` and those for finalisers, values outside the
+//! heap and sampled closures, which have locks of their own. A call that finds the heap exhausted
+//! unwinds to [`World::enter`].
 
+use super::collection::{WorldAtRest, capabilities};
 use super::errors::Exhausted;
 use super::gate::Locked;
+use super::owned::{FinaliserFunction, ForeignValue};
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::block::OutOfMemory;
 use crate::cause::{Cause, Refill, Request};
-use crate::collector::Description;
+use crate::collector::{Sampling, Since};
 use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
-use crate::mutator::{FinaliserFunction, ForeignValue, SlowPath};
 use crate::recorder::Recorder;
 use crate::roots::finalisers::Occasion;
 use crate::roots::handles::HandleTable;
@@ -19,65 +25,100 @@ use crate::stats::{NotEnabled, RtsStats};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
+use std::time::Duration;
 
 /// The collections that a collector may ask for before it gives room.
 const MOST_COLLECTIONS: u32 = 2;
 
-impl<M: MutatorKind> SlowPath<M> for World<M> {
-    fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
+/// The seed of the first capability's random numbers, so that runs can be repeated.
+const SEED: u64 = 42;
+
+impl<M: MutatorKind> World<M> {
+    /// The mutator's allocator has no room for `words` words: makes room, and reserves them.
+    pub(crate) fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
         self.or_leave(self.try_refill(session, words))
     }
 
-    fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
+    /// Returns space for a large object of `words` words.
+    pub(crate) fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
         self.or_leave(self.try_allocate_large(session, words))
     }
 
-    fn foreign(&self, session: Session<'_, M::Alloc>, bytes: Bytes) -> bool {
-        self.note_foreign(session, bytes)
+    /// A closure that owns `bytes` outside the heap is about to be allocated: collects first if the
+    /// collector wants to. Returns whether it has collected.
+    pub(crate) fn foreign(&self, session: Session<'_, M::Alloc>, bytes: Bytes) -> bool {
+        let mut state = self.lock(session);
+        if state.collector.foreign(bytes) == Refill::Ready {
+            return false;
+        }
+        let result = self.stop_and_collect(&mut state, Some(session), Cause::Allocation);
+        drop(state);
+        self.or_leave(result);
+        true
     }
 
-    fn own_foreign(&self, closure: u64, value: ForeignValue, bytes: Bytes) {
-        self.own_foreign_value(closure, value, bytes);
+    /// The closure at `closure` owns `value` from now on.
+    pub(crate) fn own_foreign(&self, closure: u64, value: ForeignValue, bytes: Bytes) {
+        self.values.own(self.handles.foreign(), closure, value, bytes);
     }
 
-    fn drop_foreign(&self) {
-        self.drop_foreign_values();
+    /// Drops the values of closures that have died.
+    pub(crate) fn drop_foreign(&self) {
+        self.values.drop_dead(self.handles.foreign());
     }
 
-    fn set_memprof(
+    /// Samples allocated words at this rate from now on, for this tracker; or stops to do so.
+    pub(crate) fn set_memprof(
         &self,
         session: Session<'_, M::Alloc>,
         start: Option<(f64, Box<dyn Track>)>,
     ) -> Result<(), MemprofError> {
-        World::set_memprof(self, session, start)
+        let mut state = self.lock(session);
+        let mut stop = self.stop(&mut state, Some(session), None);
+        let (rate, new) = start.unzip();
+        let old = self.memprof.replace(new);
+        if old.is_ok() {
+            stop.world().sample(rate);
+        }
+        drop(stop);
+        drop(state);
+        // A tracker is dropped without the locks: its code is the program's own.
+        old.map(drop)
     }
 
-    fn follow_sampled(&self, sampled: Sampled) {
-        World::follow_sampled(self, sampled);
+    /// Follows a closure that has sampled words.
+    pub(crate) fn follow_sampled(&self, sampled: Sampled) {
+        self.memprof.follow(self.handles.sampled(), sampled);
     }
 
-    fn memprof_is_due(&self) -> bool {
-        World::memprof_is_due(self)
+    /// Whether there is news for the tracker of sampled closures.
+    pub(crate) fn memprof_is_due(&self) -> bool {
+        self.memprof.is_due()
     }
 
-    fn call_memprof_tracker(&self) {
-        World::call_memprof_tracker(self);
+    /// Calls the tracker with the news.
+    pub(crate) fn call_memprof_tracker(&self) {
+        self.memprof.call_tracker();
     }
 
-    fn collector(&self) -> &'static Description {
-        self.description
+    /// Stops the world and shows `message` to the collector. Returns whether it understands it.
+    pub(crate) fn ask_collector(&self, session: Session<'_, M::Alloc>, message: &mut dyn Any) -> bool {
+        let mut state = self.lock(session);
+        let mut stop = self.stop(&mut state, Some(session), None);
+        let answered = stop.world().ask(self.description.name, message);
+        drop(stop);
+        state.events.resume_panic();
+        answered
     }
 
-    fn ask_collector(&self, session: Session<'_, M::Alloc>, message: &mut dyn Any) -> bool {
-        World::ask_collector(self, session, message)
-    }
-
-    fn collect(&self, session: Session<'_, M::Alloc>, request: Request) {
+    /// Collects, as `request` says.
+    pub(crate) fn collect(&self, session: Session<'_, M::Alloc>, request: Request) {
         let result = self.stop_and_collect(&mut self.lock(session), Some(session), Cause::Asked(request));
         self.or_leave(result);
     }
 
-    fn marker(&self, session: Session<'_, M::Alloc>, name: &str) {
+    /// Stops the world and announces that a part of the program called `name` begins.
+    pub(crate) fn marker(&self, session: Session<'_, M::Alloc>, name: &str) {
         let mut state = self.lock(session);
         let mut stop = self.stop(&mut state, Some(session), None);
         stop.world().announce_marker(session.capability.view().number(), name);
@@ -85,7 +126,8 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         state.events.resume_panic();
     }
 
-    fn pause_events(&self, session: Session<'_, M::Alloc>, is_paused: bool) {
+    /// Stops the world and pauses the record of events, or goes on with it.
+    pub(crate) fn pause_events(&self, session: Session<'_, M::Alloc>, is_paused: bool) {
         let mut state = self.lock(session);
         // All events up to here have been passed on when the world has stopped.
         let mut stop = self.stop(&mut state, Some(session), None);
@@ -94,27 +136,34 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         state.events.resume_panic();
     }
 
-    fn pass_on_events(&self, session: Session<'_, M::Alloc>) {
+    /// Passes the events of the capability on to listeners.
+    pub(crate) fn pass_on_events(&self, session: Session<'_, M::Alloc>) {
         self.lock(session).pass_on_events(session.capability);
     }
 
-    fn measure_start(&self, session: Session<'_, M::Alloc>) {
+    /// Stops the world and notes that the measured phase begins.
+    pub(crate) fn measure_start(&self, session: Session<'_, M::Alloc>) {
         self.mark_measured(&mut self.lock(session), Some(session), Recorder::measure_start);
     }
 
-    fn measure_end(&self, session: Session<'_, M::Alloc>) {
+    /// Stops the world and notes that the measured phase ends.
+    pub(crate) fn measure_end(&self, session: Session<'_, M::Alloc>) {
         self.mark_measured(&mut self.lock(session), Some(session), Recorder::measure_end);
     }
 
-    fn rts_stats(&self, session: Session<'_, M::Alloc>) -> Result<RtsStats, NotEnabled> {
+    /// Returns the statistics up to now.
+    pub(crate) fn rts_stats_inside(&self, session: Session<'_, M::Alloc>) -> Result<RtsStats, NotEnabled> {
         self.rts_stats_locked(&self.lock(session))
     }
 
-    fn safepoint(&self, session: Session<'_, M::Alloc>) {
+    /// Waits while another thread has the world stopped.
+    pub(crate) fn safepoint(&self, session: Session<'_, M::Alloc>) {
         drop(self.lock(session));
     }
 
-    fn enter_blocking(&self, session: Session<'_, M::Alloc>) {
+    /// The thread does not touch the heap until [`World::leave_blocking`]: collections do not
+    /// wait for it.
+    pub(crate) fn enter_blocking(&self, session: Session<'_, M::Alloc>) {
         let mut state = self.state.lock();
         session.report_allocated();
         let events = &session.capability.common.events;
@@ -122,32 +171,40 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         self.no_longer_runs(&mut state, session.participant, ThreadState::Blocking);
     }
 
-    fn leave_blocking(&self, session: Session<'_, M::Alloc>) {
+    /// The thread touches the heap again. Waits while the world is stopped.
+    pub(crate) fn leave_blocking(&self, session: Session<'_, M::Alloc>) {
         self.resume(&mut self.state.lock(), session);
     }
 
-    fn handles(&self) -> &Arc<HandleTable> {
+    /// The handles of the heap.
+    pub(crate) fn handles(&self) -> &Arc<HandleTable> {
         &self.handles
     }
 
-    fn register_finaliser(&self, occasion: Occasion, closure: u64, function: FinaliserFunction) -> u64 {
+    /// Registers a finaliser of the closure at `closure` (0 for an alarm). Returns its number.
+    pub(crate) fn register_finaliser(&self, occasion: Occasion, closure: u64, function: FinaliserFunction) -> u64 {
         let table = self.handles.finalisers();
         self.functions.register(table, (occasion, closure), function)
     }
 
-    fn take_finaliser(&self, number: u64) -> Option<FinaliserFunction> {
+    /// Returns the function of this number, which is about to run. `None` if it is an alarm that
+    /// was removed, or runs on another thread.
+    pub(crate) fn take_finaliser(&self, number: u64) -> Option<FinaliserFunction> {
         self.functions.take(number)
     }
 
-    fn note_finalisers(&self, are_over: bool) {
+    /// Tells the collector that finalisers begin to run, or that they have run.
+    pub(crate) fn note_finalisers(&self, are_over: bool) {
         self.state.lock().collector.finalisers(are_over);
     }
 
-    fn put_alarm_back(&self, number: u64, alarm: FinaliserFunction) {
+    /// An alarm has run: it may ring again, unless it was removed.
+    pub(crate) fn put_alarm_back(&self, number: u64, alarm: FinaliserFunction) {
         self.functions.put_alarm_back(self.handles.finalisers(), number, alarm);
     }
 
-    fn remove_alarm(&self, number: u64) {
+    /// Removes an alarm.
+    pub(crate) fn remove_alarm(&self, number: u64) {
         self.functions.remove_alarm(self.handles.finalisers(), number);
     }
 }
@@ -267,5 +324,44 @@ impl<M: MutatorKind> World<M> {
         }
         let cause = last.expect("a collector that has no room straight after a collection says why");
         Err(self.exhausted(cause))
+    }
+}
+
+impl<M: MutatorKind> WorldAtRest<'_, M> {
+    fn ask(&mut self, name: &'static str, message: &mut dyn Any) -> bool {
+        let allocated = self.count_allocated();
+        let state = &mut *self.state;
+        let clock = state.recorder.clock();
+        let began = clock.elapsed_ns();
+        let since = Since {
+            running: Duration::from_nanos(began.saturating_sub(state.last_ended)),
+            allocated: Bytes((allocated - state.allocated_before) as usize),
+            clock,
+            began,
+        };
+        self.in_pause(name, (Cause::default(), None), since, |collector, pause| {
+            collector.answer(pause, message)
+        })
+    }
+
+    /// Has all allocators sample words at this rate.
+    fn sample(&mut self, rate: Option<f64>) {
+        // SAFETY: `new`'s caller promises that they are inside and stopped.
+        for capability in unsafe { capabilities(self.participants, &self.state.idle) } {
+            let seed = SEED + capability.number() as u64;
+            capability.alloc().sample(rate.map(|rate| Sampling { rate, seed }));
+            capability.take_sampled();
+        }
+    }
+
+    /// A collection begins: follows the sampled closures that mutators have allocated since they
+    /// were last in a slow path.
+    pub(super) fn follow_sampled(&mut self, world: &World<M>) {
+        // SAFETY: as for `sample`.
+        for capability in unsafe { capabilities(self.participants, &self.state.idle) } {
+            if let Some(sampled) = capability.take_sampled() {
+                world.follow_sampled(sampled);
+            }
+        }
     }
 }

@@ -1,11 +1,54 @@
-//! The values outside the heap that closures own. Their closures are in a table beside the heap's
-//! roots ([`crate::roots::watch`]).
+//! What the program attaches to closures and the world keeps: functions of finalisers, and values
+//! outside the heap. The closures are in tables beside the heap's roots
+//! ([`crate::roots::finalisers`], [`crate::roots::watch`]).
 
-use crate::mutator::ForeignValue;
+use crate::roots::finalisers::{FinaliserTable, Occasion};
 use crate::roots::watch::Watch;
-use crate::sync::Mutex;
+use crate::sync::{Arc, Mutex};
 use crate::words::Bytes;
+use std::any::Any;
 use std::collections::HashMap;
+
+/// The function of a finaliser: a box of the mutator's own type of functions.
+pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
+
+/// A value that a closure owns.
+pub(crate) type ForeignValue = Arc<dyn Any + Send + Sync>;
+
+/// The functions of registered finalisers, by their numbers. An alarm that is running has none.
+#[derive(Default)]
+pub(super) struct Functions(Mutex<HashMap<u64, FinaliserFunction>>);
+
+impl Functions {
+    pub(super) fn register(
+        &self,
+        table: &FinaliserTable,
+        (occasion, closure): (Occasion, u64),
+        function: FinaliserFunction,
+    ) -> u64 {
+        // No collection makes it ready before its function is there, since this thread runs.
+        let number = table.register(occasion, closure);
+        self.0.lock().insert(number, function);
+        number
+    }
+
+    pub(super) fn take(&self, number: u64) -> Option<FinaliserFunction> {
+        self.0.lock().remove(&number)
+    }
+
+    pub(super) fn put_alarm_back(&self, table: &FinaliserTable, number: u64, alarm: FinaliserFunction) {
+        if table.has_alarm(number) {
+            self.0.lock().insert(number, alarm);
+        }
+    }
+
+    pub(super) fn remove_alarm(&self, table: &FinaliserTable, number: u64) {
+        table.remove_alarm(number);
+        // Dropped without the lock: it may own anything.
+        let function = self.0.lock().remove(&number);
+        drop(function);
+    }
+}
 
 /// The values by their numbers, and their bytes.
 #[derive(Default)]
