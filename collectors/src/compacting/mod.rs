@@ -95,7 +95,7 @@ impl Collect for Compacting {
         if outcome.work.is_major() {
             self.spaces.choose_strategy();
         }
-        outcome.exhausted = self.spaces.set_limits(pause, &outcome).err();
+        self.spaces.set_limits(pause, &mut outcome);
         Ok(self.spaces.as_asked(outcome))
     }
 

@@ -20,7 +20,7 @@ use gclab_core::collector::{
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
-use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -40,10 +40,6 @@ pub struct Generational<const PARALLEL: bool> {
     /// Generations as they were asked for. One stands for two that are always collected together.
     generations: u32,
     sizing: Sizing,
-    /// How the next major collection is done.
-    strategy: MajorStrategy,
-    /// The size at which an old generation is collected.
-    old_limit: Bytes,
     /// Words that the last minor collection promoted.
     promoted: Words,
     parallel: ParallelPolicy,
@@ -73,18 +69,13 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes(0), MajorStrategy::Copying);
-        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
-        let old_limit = sizing.old_limit(Bytes(0), MajorStrategy::Copying);
+        let mut sizing = Sizing::new(config, heap, MajorStrategy::Copying);
         let steps = config.generations.max(2);
         Ok(Generational {
-            nursery,
+            nursery: sizing.nursery(heap, config)?,
             steps: Steps::new(steps),
             generations: config.generations,
             sizing,
-            strategy: MajorStrategy::Copying,
-            old_limit,
             promoted: Words(0),
             parallel: ParallelPolicy::new(config),
             copied: vec![Bytes(0); steps as usize],
@@ -118,7 +109,7 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         let mut outcome = self.copy(pause, self.generation_of(pause.due))?;
-        outcome.exhausted = self.set_limits(pause, &outcome).err();
+        self.set_limits(pause, &mut outcome);
         Ok(outcome)
     }
 
@@ -158,23 +149,9 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     }
 
     /// After a collection: the limits for the next one follow from its `outcome`.
-    ///
-    /// # Errors
-    /// If there is no room to go on.
-    pub(crate) fn set_limits(&mut self, pause: &mut Pause<'_, Bump>, outcome: &Outcome) -> Result<(), OutOfMemory> {
-        self.sizing.note(pause, outcome);
+    pub(crate) fn set_limits(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome) {
         let live = Live::of(&self.steps);
-        let area = if self.generations == 1 {
-            self.sizing.area_of_one_generation(live, self.strategy)
-        } else {
-            if outcome.work.is_major() {
-                let oldest = self.steps.step(self.steps.oldest());
-                self.old_limit = self.sizing.old_limit(oldest.words().to_bytes(), self.strategy);
-            }
-            self.sizing.area(live, self.old_limit, self.strategy)
-        };
-        self.sizing
-            .resize(&mut self.nursery, pause.heap, live, area, self.strategy)
+        self.sizing.after(pause, outcome, &mut self.nursery, live);
     }
 
     /// The workers for a collection of `generation`, in terms of the generations that were asked
@@ -202,13 +179,12 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// collection would be one in name only.) They are the words that have aged, or as many as the
     /// last collection promoted, which may be more: referents of remembered slots do not age.
     fn generation_due(&self) -> u32 {
-        let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
-        if self.sizing.major_is_urgent(live, young, self.strategy) {
+        if self.sizing.major_is_urgent(Live::of(&self.steps), &self.nursery) {
             return self.oldest();
         }
-        let limit = self.old_limit.to_words_up().0;
+        let limit = self.sizing.old_limit().to_words_up().0;
         // Before a compaction all that survives is promoted, new closures as well as aged ones.
-        let at_once = if self.strategy == MajorStrategy::Compacting {
+        let at_once = if self.sizing.strategy() == MajorStrategy::Compacting {
             self.promoted.0
         } else {
             0
@@ -257,18 +233,18 @@ impl Generational<true> {
 
     /// Whether a collection of `generation` compacts the oldest one.
     pub(crate) fn compacts(&self, generation: u32) -> bool {
-        generation == self.oldest() && self.strategy == MajorStrategy::Compacting
+        generation == self.oldest() && self.sizing.strategy() == MajorStrategy::Compacting
     }
 
     /// Decides how the next major collection is done.
     pub(crate) fn choose_strategy(&mut self) {
-        self.strategy = self.sizing.copying_or_compacting(Live::of(&self.steps));
+        self.sizing.choose_strategy(Live::of(&self.steps));
     }
 
     /// `outcome` in terms of the generations that were asked for, and of the next major collection.
     pub(crate) fn as_asked(&self, mut outcome: Outcome) -> Outcome {
         outcome.work.generation = outcome.work.generation.min(self.generations - 1);
-        outcome.in_place = self.strategy == MajorStrategy::Compacting;
+        outcome.in_place = self.sizing.strategy() == MajorStrategy::Compacting;
         outcome
     }
 }

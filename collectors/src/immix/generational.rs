@@ -21,7 +21,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING};
 use gclab_core::heap::Heap;
-use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
+use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::LineSpace;
 use gclab_core::trace::Marked;
 use gclab_core::words::{Addr, Bytes, Words};
@@ -40,10 +40,6 @@ pub struct GenerationalImmix<const NURSERY: bool> {
     /// Bytes of old closures, and of large ones among them.
     old: Bytes,
     old_large: Bytes,
-    /// The size of the old closures at which a major collection is due.
-    old_limit: Bytes,
-    /// There may be too little room for another minor collection.
-    is_urgent: bool,
 }
 
 /// The description of both, but for names.
@@ -77,9 +73,8 @@ unsafe impl<const NURSERY: bool> Collector for GenerationalImmix<NURSERY> {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(config, heap);
-        let old_limit = sizing.old_limit(Bytes::ZERO, MajorStrategy::InPlace);
-        let area = sizing.area(Live::default(), old_limit, MajorStrategy::InPlace)?;
+        let sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
+        let area = sizing.first_area()?;
         let capabilities = config.capabilities as usize;
         let lines = if NURSERY {
             LineSpace::with_nursery(FIRST_OLD_STEP, capabilities)
@@ -91,8 +86,6 @@ unsafe impl<const NURSERY: bool> Collector for GenerationalImmix<NURSERY> {
             sizing,
             old: Bytes::ZERO,
             old_large: Bytes::ZERO,
-            old_limit,
-            is_urgent: false,
         })
     }
 }
@@ -114,7 +107,7 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
-        let major = cause.forces_major() || self.is_urgent || self.old > self.old_limit;
+        let major = cause.forces_major() || self.sizing.major_is_due(self.old);
         Some(Due {
             generation: u32::from(major),
             major,
@@ -126,11 +119,9 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
             Some(Due { major: false, .. }) => self.minor(pause),
             _ => self.major(pause),
         };
-        self.sizing.note(pause, &outcome);
-        if outcome.work.is_major() {
-            self.old_limit = self.sizing.old_limit(self.old, MajorStrategy::InPlace);
+        if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
+            self.spaces.set_area(area);
         }
-        outcome.exhausted = self.set_area(&outcome.work).err();
         Ok(outcome)
     }
 
@@ -185,21 +176,5 @@ impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
             },
             ..outcome
         }
-    }
-
-    /// Sets the allocation area after a collection that did this `work`.
-    ///
-    /// # Errors
-    /// If there is no room to go on.
-    fn set_area(&mut self, work: &Work) -> Result<(), OutOfMemory> {
-        let live = Live::in_place(work);
-        let area = self.sizing.area(live, self.old_limit, MajorStrategy::InPlace)?;
-        self.spaces.set_area(area);
-        let young = Young {
-            area,
-            large: Bytes::ZERO,
-        };
-        self.is_urgent = self.sizing.major_is_urgent(live, young, MajorStrategy::InPlace);
-        Ok(())
     }
 }

@@ -19,9 +19,9 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, Parameter, SHARING, SIZING};
 use gclab_core::heap::Heap;
-use gclab_core::sizing::Sizing;
+use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::LineSpace;
-use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::words::{Addr, Words};
 use spaces::{Marking, Spaces};
 
 /// The step of all closures: one that is collected each time.
@@ -48,8 +48,8 @@ unsafe impl Collector for Immix {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(config, heap);
-        let area = sizing.area_in_place(Bytes::ZERO)?;
+        let sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
+        let area = sizing.first_area()?;
         Ok(Immix {
             spaces: Spaces::new(heap, config, LineSpace::new(STEP, config.capabilities as usize), area)?,
             sizing,
@@ -83,10 +83,8 @@ impl Collect for Immix {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         let marked = self.spaces.mark(pause, Marking::Everything);
         let mut outcome = marked.outcome(self.spaces.held());
-        self.sizing.note(pause, &outcome);
-        match self.sizing.area_in_place(outcome.work.live) {
-            Ok(area) => self.spaces.set_area(area),
-            Err(error) => outcome.exhausted = Some(error),
+        if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
+            self.spaces.set_area(area);
         }
         Ok(outcome)
     }

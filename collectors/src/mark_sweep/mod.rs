@@ -21,7 +21,7 @@ use gclab_core::collector::{
 use gclab_core::config::{Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
-use gclab_core::sizing::Sizing;
+use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{CellSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -71,12 +71,12 @@ unsafe impl Collector for MarkSweep {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(config, heap);
+        let sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
         Ok(MarkSweep {
             cells: CellSpace::new(STEP),
             large: LargeObjects::new(STEP),
             marks: MarkBits::new(heap)?,
-            area: sizing.area_in_place(Bytes::ZERO)?,
+            area: sizing.first_area()?,
             sizing,
             parallel: ParallelPolicy::new(config),
         })
@@ -123,10 +123,8 @@ impl Collect for MarkSweep {
         pause.events.phase(Phase::Released);
 
         let mut outcome = marked.outcome(self.cells.held() + self.large.held());
-        self.sizing.note(pause, &outcome);
-        match self.sizing.area_in_place(outcome.work.live) {
-            Ok(area) => self.area = area,
-            Err(error) => outcome.exhausted = Some(error),
+        if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
+            self.area = area;
         }
         Ok(outcome)
     }

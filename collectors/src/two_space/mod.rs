@@ -49,11 +49,9 @@ unsafe impl Collector for TwoSpace {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area_of_one_generation(Live::default(), MajorStrategy::Copying);
-        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
+        let mut sizing = Sizing::new(config, heap, MajorStrategy::Copying);
         Ok(TwoSpace {
-            nursery,
+            nursery: sizing.nursery(heap, config)?,
             survivors: Steps::new(1),
             sizing,
             parallel: ParallelPolicy::new(config),
@@ -95,13 +93,8 @@ impl Collect for TwoSpace {
 
         self.copied = work.copied;
         let mut outcome = Outcome::from(work);
-        self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
-        let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);
-        let room = self
-            .sizing
-            .resize(&mut self.nursery, pause.heap, live, area, MajorStrategy::Copying);
-        outcome.exhausted = room.err();
+        self.sizing.after(pause, &mut outcome, &mut self.nursery, live);
         Ok(outcome)
     }
 

@@ -23,6 +23,8 @@ pub struct Live {
     pub copied: Bytes,
     /// The part of `copied` outside the oldest step: copied even if the oldest step is compacted.
     pub young: Bytes,
+    /// All closures of the oldest step, or of the old generation.
+    pub old: Bytes,
     /// Large objects, which are not copied.
     pub large: Bytes,
     /// Bytes of their blocks less those of the closures.
@@ -39,6 +41,7 @@ impl Live {
         Live {
             copied,
             young: copied - small(oldest.words().0, oldest.large_words().0),
+            old: oldest.words().to_bytes(),
             large: Bytes(large * 8),
             slop: steps.slop(),
         }
@@ -50,6 +53,7 @@ impl Live {
         Live {
             copied: work.live - work.large,
             young: Bytes::ZERO,
+            old: work.live,
             large: work.large,
             slop: Bytes::ZERO,
         }
@@ -82,19 +86,27 @@ impl Live {
 
 /// Memory allocated since the last collection, at most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Young {
+pub(super) struct Young {
     /// Bytes of the allocation areas, as if they were full.
-    pub area: Bytes,
+    area: Bytes,
     /// Bytes of young large objects.
-    pub large: Bytes,
+    large: Bytes,
 }
 
 impl Young {
     /// The most that a nursery can hold.
-    pub fn of(nursery: &Nursery) -> Young {
+    pub(super) fn of(nursery: &Nursery) -> Young {
         Young {
             area: nursery.size(),
             large: nursery.large_words().to_bytes(),
+        }
+    }
+
+    /// The most that allocation areas of this size can hold, without large objects.
+    pub(super) fn of_area(area: Bytes) -> Young {
+        Young {
+            area,
+            large: Bytes::ZERO,
         }
     }
 }

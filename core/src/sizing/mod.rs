@@ -11,7 +11,10 @@
 //! when a major collection leaves less than half of `-m` percent of the limit to allocate in, or no
 //! room for the allocation that asked for it.
 //!
-//! Invariant: planned memory fits. After [`Sizing::resize`] the next collection has the memory that
+//! A collector makes a call when it begins ([`Sizing::nursery`] or [`Sizing::first_area`]), and one
+//! at the end of each collection ([`Sizing::after`] or [`Sizing::after_in_place`]).
+//!
+//! Invariant: planned memory fits. After [`Sizing::after`] the next collection has the memory that
 //! it copies into, even if everything lives (`Heap::prepare_to_copy` does not fail; property
 //! tests in `tests.rs`).
 
@@ -25,7 +28,8 @@ mod policy;
 pub use factor::Factor;
 pub use fixed::Fixed;
 use limit::hinted_area;
-pub use live::{Live, MajorStrategy, Young};
+use live::Young;
+pub use live::{Live, MajorStrategy};
 pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
 
@@ -50,6 +54,12 @@ pub struct Sizing {
     /// `-c`, where it has an effect.
     compact: Compact,
     generations: u32,
+    /// How the next major collection is done.
+    strategy: MajorStrategy,
+    /// The size at which the oldest generation is collected.
+    old_limit: Bytes,
+    /// Whether the next collection must be major: see [`Sizing::major_is_urgent`].
+    is_urgent: bool,
     /// The part of an allocation area that the last minor collection copied, in percent (for `-H`).
     kept_percent: usize,
     /// The size of the nursery after the last resize.
@@ -61,16 +71,17 @@ pub struct Sizing {
 }
 
 impl Sizing {
-    /// The sizing that `config` asks for, for this heap.
-    pub fn new(config: &Config, heap: &Heap) -> Sizing {
-        Sizing::with(policy_of(config), config, heap)
+    /// The sizing that `config` asks for, for this heap, whose next major collection has this
+    /// strategy.
+    pub fn new(config: &Config, heap: &Heap, strategy: MajorStrategy) -> Sizing {
+        Sizing::with(policy_of(config), config, heap, strategy)
     }
 
     /// The same sizing with another policy.
-    pub fn with(policy: Box<dyn Policy>, config: &Config, heap: &Heap) -> Sizing {
+    pub fn with(policy: Box<dyn Policy>, config: &Config, heap: &Heap, strategy: MajorStrategy) -> Sizing {
         let limit = Limit::new(config, heap);
         let area = Bytes(config.allocation_area.0.saturating_mul(config.capabilities as usize));
-        Sizing {
+        let mut sizing = Sizing {
             policy,
             limit,
             area: Bytes(area.0.min(heap.limit().0)),
@@ -82,15 +93,122 @@ impl Sizing {
                 given => given,
             },
             generations: config.generations,
+            strategy,
+            old_limit: Bytes::ZERO,
+            is_urgent: false,
             kept_percent: INITIAL_KEPT_PERCENT,
             granted: Bytes::ZERO,
             live: Bytes::ZERO,
             last_was_major: true,
+        };
+        sizing.old_limit = sizing.old_limit_of(Bytes::ZERO, strategy);
+        sizing
+    }
+
+    /// Makes the nursery of an empty heap.
+    ///
+    /// # Errors
+    /// If the limit leaves no room for it.
+    pub fn nursery(&mut self, heap: &mut Heap, config: &Config) -> Result<Nursery, OutOfMemory> {
+        let mut nursery = Nursery::new(heap, self.limit.least_area(), config)?;
+        let area = self.area_after(Live::default(), Bytes::ZERO);
+        self.resize(&mut nursery, heap, Live::default(), area, self.strategy)?;
+        Ok(nursery)
+    }
+
+    /// At the end of a collection that left `live`: sets the limits for the next one, and gives the
+    /// nursery its size. If there is no room to go on, the outcome says so.
+    pub fn after<A>(&mut self, pause: &mut Pause<'_, A>, outcome: &mut Outcome, nursery: &mut Nursery, live: Live) {
+        self.note(pause, outcome);
+        if outcome.work.is_major() {
+            self.old_limit = self.old_limit_of(live.old, self.strategy);
+        }
+        let area = self.area_after(live, self.old_limit);
+        outcome.exhausted = self.resize(nursery, pause.heap, live, area, self.strategy).err();
+    }
+
+    /// The allocation area of an empty heap without a nursery, in which closures stay in place.
+    ///
+    /// # Errors
+    /// If the limit leaves no room for it.
+    pub fn first_area(&self) -> Result<Bytes, OutOfMemory> {
+        if self.generations == 1 {
+            self.area_in_place(Bytes::ZERO)
+        } else {
+            self.area(Live::default(), self.old_limit, MajorStrategy::InPlace)
         }
     }
 
-    /// Notes the figures of a collection. To be called at its end, before the other methods.
-    pub fn note<A>(&mut self, pause: &Pause<'_, A>, Outcome { work, .. }: &Outcome) {
+    /// At the end of a collection that left closures in place, in a heap without a nursery: sets the
+    /// limits for the next one, and returns the allocation area. If there is no room to go on, there
+    /// is none, and the outcome says so.
+    pub fn after_in_place<A>(&mut self, pause: &Pause<'_, A>, outcome: &mut Outcome) -> Option<Bytes> {
+        self.note(pause, outcome);
+        let live = Live::in_place(&outcome.work);
+        let area = if self.generations == 1 {
+            self.area_in_place(outcome.work.live)
+        } else {
+            if outcome.work.is_major() {
+                self.old_limit = self.old_limit_of(live.old, MajorStrategy::InPlace);
+            }
+            self.area(live, self.old_limit, MajorStrategy::InPlace)
+        };
+        match area {
+            Ok(area) => {
+                self.is_urgent = !self.fits_after_minor(live, Young::of_area(area));
+                Some(area)
+            }
+            Err(exhausted) => {
+                outcome.exhausted = Some(exhausted);
+                None
+            }
+        }
+    }
+
+    /// The size at which the oldest generation is collected, as of the last major collection.
+    pub fn old_limit(&self) -> Bytes {
+        self.old_limit
+    }
+
+    /// Whether the next collection must be major, in a heap without a nursery that has `old` bytes
+    /// in its oldest generation.
+    pub fn major_is_due(&self, old: Bytes) -> bool {
+        self.is_urgent || old > self.old_limit
+    }
+
+    /// Whether a minor collection may leave so much that a major collection after it would not fit:
+    /// then this one must be major. `live` is what the last collection left.
+    pub fn major_is_urgent(&self, live: Live, nursery: &Nursery) -> bool {
+        !self.fits_after_minor(live, Young::of(nursery))
+    }
+
+    /// How the next major collection is done.
+    pub fn strategy(&self) -> MajorStrategy {
+        self.strategy
+    }
+
+    /// Decides how the next major collection is done, copying or compacting. It compacts if that was
+    /// asked for always (`-c`), or if `live` is more than `-c<n>` percent of `-M`, or if a copy of it
+    /// would leave nothing to allocate in.
+    pub fn choose_strategy(&mut self, live: Live) {
+        self.strategy = self.copying_or_compacting(live);
+    }
+
+    fn area_after(&self, live: Live, old_limit: Bytes) -> Result<Bytes, OutOfMemory> {
+        if self.generations == 1 {
+            self.area_of_one_generation(live, self.strategy)
+        } else {
+            self.area(live, old_limit, self.strategy)
+        }
+    }
+
+    /// After a minor collection, everything young may be live.
+    fn fits_after_minor(&self, live: Live, young: Young) -> bool {
+        self.limit.leaves_enough(live.with(young), self.strategy)
+    }
+
+    /// Notes the figures of a collection.
+    fn note<A>(&mut self, pause: &Pause<'_, A>, Outcome { work, .. }: &Outcome) {
         self.limit.look_at(pause.heap);
         let arrived = match (self.generations, work.is_major()) {
             (1, _) => Some(pause.since.allocated.0 as f64),
@@ -120,7 +238,7 @@ impl Sizing {
     /// The size at which an old generation is collected, after a major collection that left `live`
     /// in it: the policy's limit, at least `-O`; less if the generation's collection would not fit
     /// (GHC's clamp).
-    pub fn old_limit(&self, live: Bytes, strategy: MajorStrategy) -> Bytes {
+    fn old_limit_of(&self, live: Bytes, strategy: MajorStrategy) -> Bytes {
         let wanted = self.policy.old_limit(live, strategy).max(self.old_min);
         wanted.min(self.limit.clamp(self.area, self.generations, strategy))
     }
@@ -131,7 +249,7 @@ impl Sizing {
     /// # Errors
     /// If the last collection was a major one, or there was none, and less than half of `-m`
     /// percent of the limit is free.
-    pub fn area(&self, live: Live, old_limit: Bytes, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
+    fn area(&self, live: Live, old_limit: Bytes, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
         let hint = match self.hint {
             _ if !self.policy.takes_hints() => None,
             HeapHint::None => None,
@@ -150,25 +268,9 @@ impl Sizing {
     ///
     /// # Errors
     /// If less than half of `-m` percent of the limit is free.
-    pub fn area_of_one_generation(&self, live: Live, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
+    fn area_of_one_generation(&self, live: Live, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
         let wanted = self.policy.area(live, strategy).max(self.area);
         self.fitting(wanted, live, strategy)
-    }
-
-    /// Makes the nursery of an empty heap, of the size `area`.
-    ///
-    /// # Errors
-    /// As for [`Sizing::resize`].
-    pub fn nursery(
-        &mut self,
-        heap: &mut Heap,
-        config: &Config,
-        area: Result<Bytes, OutOfMemory>,
-        strategy: MajorStrategy,
-    ) -> Result<Nursery, OutOfMemory> {
-        let mut nursery = Nursery::new(heap, self.limit.least_area(), config)?;
-        self.resize(&mut nursery, heap, Live::default(), area, strategy)?;
-        Ok(nursery)
     }
 
     /// Gives the nursery the size `area` after a collection, or a smaller one, so that the next
@@ -179,7 +281,7 @@ impl Sizing {
     /// If `area` is an error; or if the last collection was a major one and even the least nursery
     /// leaves no room for the next. The nursery then has the least size: a program that continues
     /// after it has dropped data must have room for a collection.
-    pub fn resize(
+    fn resize(
         &mut self,
         nursery: &mut Nursery,
         heap: &mut Heap,
@@ -218,22 +320,12 @@ impl Sizing {
     ///
     /// # Errors
     /// If the free memory is less than half of `-m` percent of the limit.
-    pub fn area_in_place(&self, live: Bytes) -> Result<Bytes, OutOfMemory> {
+    fn area_in_place(&self, live: Bytes) -> Result<Bytes, OutOfMemory> {
         let wanted = self.policy.growth(live).max(self.area);
         self.limit.in_place(wanted, live)
     }
 
-    /// Whether a minor collection may leave so much that a major collection after it would not fit:
-    /// then this one must be major.
-    pub fn major_is_urgent(&self, live: Live, young: Young, strategy: MajorStrategy) -> bool {
-        // After a minor collection, everything young may be live.
-        !self.limit.leaves_enough(live.with(young), strategy)
-    }
-
-    /// How the next major collection is done, copying or compacting. It compacts if that was asked
-    /// for always (`-c`), or if `live` is more than `-c<n>` percent of `-M`, or if a copy of it
-    /// would leave nothing to allocate in.
-    pub fn copying_or_compacting(&self, live: Live) -> MajorStrategy {
+    fn copying_or_compacting(&self, live: Live) -> MajorStrategy {
         let above = match self.compact {
             Compact::Always => true,
             Compact::Above(percent) => live.total().0 as f64 > self.limit.whole().0 as f64 * percent / 100.0,

@@ -51,7 +51,7 @@ fn live(copied: usize) -> Live {
 #[test]
 fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
     let config = config(64 * MIB);
-    let sizing = Sizing::new(&config, &heap(&config));
+    let sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
     let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), MajorStrategy::Copying);
     assert_eq!(area(4).expect("fits"), Bytes(4 * MIB));
     let shrunk = area(28).expect("still fits");
@@ -63,18 +63,19 @@ fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
     assert!(shrunk >= Bytes(MIB) && shrunk < Bytes(4 * MIB), "{shrunk}");
     assert!(area(63).is_err());
     // A minor collection that leaves that much only makes a major one due.
-    let mut sizing = Sizing::new(&config, &heap(&config));
+    let mut sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
     sizing.last_was_major = false;
     let least = sizing.area(live(63 * MIB), Bytes(0), MajorStrategy::Compacting);
     assert_eq!(least.expect("the least"), Bytes(4 * BLOCK.0));
-    assert!(sizing.major_is_urgent(live(63 * MIB), Young::default(), MajorStrategy::Compacting));
-    assert!(!sizing.major_is_urgent(live(30 * MIB), Young::default(), MajorStrategy::Compacting));
+    sizing.strategy = MajorStrategy::Compacting;
+    assert!(!sizing.fits_after_minor(live(63 * MIB), Young::default()));
+    assert!(sizing.fits_after_minor(live(30 * MIB), Young::default()));
 }
 
 #[test]
 fn in_place_all_free_memory_is_an_allocation_area() {
     let config = config(64 * MIB);
-    let sizing = Sizing::new(&config, &heap(&config));
+    let sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
     let area = |mib: usize, strategy| sizing.area(live(mib * MIB), Bytes(0), strategy);
     // 2 MiB of area and as much of young large objects, where a copy has room for less.
     let (in_place, with_copy) = (area(58, MajorStrategy::InPlace), area(58, MajorStrategy::Compacting));
@@ -84,7 +85,10 @@ fn in_place_all_free_memory_is_an_allocation_area() {
         "{in_place} {with_copy}"
     );
     assert!(area(63, MajorStrategy::InPlace).is_err());
-    let urgent = |mib: usize, strategy| sizing.major_is_urgent(live(mib * MIB), Young::default(), strategy);
+    let urgent = |mib: usize, strategy| {
+        let sizing = Sizing::new(&config, &heap(&config), strategy);
+        !sizing.fits_after_minor(live(mib * MIB), Young::default())
+    };
     assert!(!urgent(60, MajorStrategy::InPlace) && urgent(63, MajorStrategy::InPlace));
     assert!(urgent(32, MajorStrategy::Copying));
     // Memory between closures that stay is free. Between closures that are copied it is lost.
@@ -103,13 +107,13 @@ fn in_place_all_free_memory_is_an_allocation_area() {
     };
     assert!(sizing.area(slop, Bytes(0), MajorStrategy::InPlace).is_err());
     let (old, copied) = (MajorStrategy::InPlace, MajorStrategy::Copying);
-    assert!(sizing.old_limit(Bytes(20 * MIB), old) > sizing.old_limit(Bytes(20 * MIB), copied));
+    assert!(sizing.old_limit_of(Bytes(20 * MIB), old) > sizing.old_limit_of(Bytes(20 * MIB), copied));
 }
 
 #[test]
 fn the_oldest_generation_is_compacted_as_in_ghc_or_when_a_copy_would_not_fit() {
     let due = |config: Config, mib: usize| {
-        let sizing = Sizing::new(&config, &heap(&config));
+        let sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
         sizing.copying_or_compacting(live(mib * MIB)) == MajorStrategy::Compacting
     };
     assert!(!due(config(100 * MIB), 29) && due(config(100 * MIB), 31));
@@ -134,12 +138,12 @@ fn a_heap_of_fixed_size_grows_to_it() {
         sizing: SizingPolicy::Fixed,
         ..config(64 * MIB)
     };
-    let sizing = Sizing::new(&fixed, &heap(&fixed));
+    let sizing = Sizing::new(&fixed, &heap(&fixed), MajorStrategy::Copying);
     // For any live data: half of the limit, or all, less an allocation area of 4 MiB and the side
     // tables.
     for mib in [0, 10, 25] {
-        let copying = sizing.old_limit(Bytes(mib * MIB), MajorStrategy::Copying).0 as f64 / MIB as f64;
-        let compacting = sizing.old_limit(Bytes(mib * MIB), MajorStrategy::Compacting).0 as f64 / MIB as f64;
+        let copying = sizing.old_limit_of(Bytes(mib * MIB), MajorStrategy::Copying).0 as f64 / MIB as f64;
+        let compacting = sizing.old_limit_of(Bytes(mib * MIB), MajorStrategy::Compacting).0 as f64 / MIB as f64;
         assert!((29.0..=30.0).contains(&copying), "{copying}");
         assert!((58.0..=60.0).contains(&compacting), "{compacting}");
     }
@@ -155,10 +159,10 @@ fn a_heap_of_fixed_size_grows_to_it() {
         max_heap: None,
         ..fixed
     };
-    let sizing = Sizing::new(&hinted, &heap(&hinted));
-    assert_eq!(sizing.old_limit(Bytes(MIB), MajorStrategy::Copying), Bytes(6 * MIB));
+    let sizing = Sizing::new(&hinted, &heap(&hinted), MajorStrategy::Copying);
+    assert_eq!(sizing.old_limit_of(Bytes(MIB), MajorStrategy::Copying), Bytes(6 * MIB));
     assert_eq!(
-        sizing.old_limit(Bytes(20 * MIB), MajorStrategy::Copying),
+        sizing.old_limit_of(Bytes(20 * MIB), MajorStrategy::Copying),
         Bytes(21 * MIB)
     );
     assert_eq!(
@@ -173,7 +177,7 @@ fn hints_raise_the_allocation_area() {
         heap_hint: HeapHint::Size(Bytes(100 * MIB)),
         ..config(1024 * MIB)
     };
-    let sizing = Sizing::new(&hinted, &heap(&hinted));
+    let sizing = Sizing::new(&hinted, &heap(&hinted), MajorStrategy::Copying);
     let area = sizing
         .area(live(10 * MIB), Bytes(0), MajorStrategy::Copying)
         .expect("fits");
@@ -191,7 +195,7 @@ fn a_limit_without_room_for_the_lanes_of_all_threads_is_no_exhaustion() {
     let config = config(4 * MIB);
     let mut heap = heap(&config);
     heap.set_copiers(64);
-    let sizing = Sizing::new(&config, &heap);
+    let sizing = Sizing::new(&config, &heap, MajorStrategy::Copying);
     let small = live(16 << 10);
     sizing
         .area(small, Bytes(0), MajorStrategy::Copying)
@@ -242,7 +246,7 @@ proptest! {
         let held: usize = runs.iter().map(|run| run.bytes().0).sum();
         let live = Live { copied: Bytes(held), young: Bytes(held * young / 100), ..Live::default() };
         let strategy = if compacting { MajorStrategy::Compacting } else { MajorStrategy::Copying };
-        let mut sizing = Sizing::new(&config, &heap);
+        let mut sizing = Sizing::new(&config, &heap, MajorStrategy::Copying);
         let planned = sizing.area(live, Bytes(0), strategy);
         let Ok(mut nursery) = Nursery::new(&mut heap, Bytes(0), &config) else { return Ok(()) };
         if sizing.resize(&mut nursery, &mut heap, live, planned, strategy).is_err() {
@@ -268,7 +272,7 @@ proptest! {
         compacting in any::<bool>(),
     ) {
         let config = Config { allocation_area: Bytes(area * 1024), ..config(limit * MIB) };
-        let mut sizing = Sizing::new(&config, &heap(&config));
+        let mut sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
         sizing.last_was_major = false;
         let strategy = if compacting { MajorStrategy::Compacting } else { MajorStrategy::Copying };
         lives.sort_unstable();
@@ -276,7 +280,7 @@ proptest! {
         for (copied, young, large) in lives {
             let part = |percent: usize| Bytes(limit * MIB * percent / 100);
             let copied = part(copied);
-            let live = Live { copied, young: Bytes(copied.0 * young / 100), large: part(large), slop: Bytes(0) };
+            let live = Live { copied, young: Bytes(copied.0 * young / 100), large: part(large), ..Live::default() };
             let area = sizing.area(live, Bytes(0), strategy).expect("a minor collection");
             if let Some((before, larger)) = last
                 && before.copied <= live.copied && before.young <= live.young && before.large <= live.large

@@ -9,6 +9,15 @@
 //!
 //! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by
 //! default `-A`): those of all capabilities together.
+//!
+//! | when | call |
+//! |---|---|
+//! | a mutator has no room | [`refill`](Nursery::refill), or [`refill_up_to`](Nursery::refill_up_to) |
+//! | a large object is allocated | [`allocate_large`](Nursery::allocate_large) |
+//! | memory is short | [`give_way`](Nursery::give_way) frees a run that is not used yet |
+//! | a collection begins | [`leave`](Nursery::leave) takes the runs back from mutators |
+//! | everything live was moved out | [`reset`](Nursery::reset), by the evacuator (with `-DP` also `take_fresh` and `replace`) |
+//! | a collection ends | [`resize`](Nursery::resize), by [`Sizing::after`](crate::sizing::Sizing::after); [`renew`](Nursery::renew) for mutators that use `refill_up_to` |
 
 use super::LargeObject;
 use crate::alloc::Bump;

@@ -10,7 +10,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::heap::Heap;
-use gclab_core::sizing::Sizing;
+use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -95,7 +95,7 @@ unsafe impl Collector for MarkRegion {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(config, heap);
+        let sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
         Ok(MarkRegion {
             runs: Vec::new(),
             holes: Vec::new(),
@@ -104,7 +104,7 @@ unsafe impl Collector for MarkRegion {
             taken: Bytes::ZERO,
             large: LargeObjects::new(STEP),
             marks: MarkBits::new(heap)?,
-            area: sizing.area_in_place(Bytes::ZERO)?,
+            area: sizing.first_area()?,
             sizing,
             parallel: ParallelPolicy::new(config),
         })
@@ -169,10 +169,8 @@ impl Collect for MarkRegion {
         self.sweep(pause.heap);
         self.large.sweep(pause.heap, &self.marks);
         let mut outcome = marked.outcome(self.held());
-        self.sizing.note(pause, &outcome);
-        match self.sizing.area_in_place(outcome.work.live) {
-            Ok(area) => self.area = area,
-            Err(error) => outcome.exhausted = Some(error),
+        if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
+            self.area = area;
         }
         Ok(outcome)
     }

@@ -12,10 +12,10 @@ use gclab_core::collector::{
 use gclab_core::config::{AREA, Config, OwnFlag, Parameter};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
-use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
-use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::words::{Addr, Words};
 
 /// A flag of this collector alone.
 const PERIOD: OwnFlag = OwnFlag {
@@ -52,10 +52,9 @@ unsafe impl Collector for Clockwork {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes::ZERO, MajorStrategy::Copying);
+        let mut sizing = Sizing::new(config, heap, MajorStrategy::Copying);
         Ok(Clockwork {
-            nursery: sizing.nursery(heap, config, area, MajorStrategy::Copying)?,
+            nursery: sizing.nursery(heap, config)?,
             steps: Steps::new(2),
             sizing,
             ticks: 0,
@@ -78,8 +77,7 @@ impl Collect for Clockwork {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.ticks += 1;
-        let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
-        let urgent = self.sizing.major_is_urgent(live, young, MajorStrategy::Copying);
+        let urgent = self.sizing.major_is_urgent(Live::of(&self.steps), &self.nursery);
         let major = self.ticks >= self.period || urgent || pause.cause.forces_major();
         let generation = u32::from(major);
 
@@ -94,13 +92,8 @@ impl Collect for Clockwork {
             self.ticks = 0;
         }
         let mut outcome = Outcome::from(work);
-        self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
-        let area = self.sizing.area(live, Bytes::ZERO, MajorStrategy::Copying);
-        let room = self
-            .sizing
-            .resize(&mut self.nursery, pause.heap, live, area, MajorStrategy::Copying);
-        outcome.exhausted = room.err();
+        self.sizing.after(pause, &mut outcome, &mut self.nursery, live);
         Ok(outcome)
     }
 

@@ -14,7 +14,7 @@ use gclab_core::config::{AREA, Config, GENERATIONS, SIZING, SLICES};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
 use gclab_core::mutant;
-use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::Nursery;
 use gclab_core::trace::{self, Marked, Marker, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -25,8 +25,6 @@ const SLICE: Words = Words(2000);
 
 /// A budget for all that is left.
 const ALL: Words = Words(usize::MAX);
-
-const IN_PLACE: MajorStrategy = MajorStrategy::InPlace;
 
 /// How far a cycle of marking and sweeping has come.
 enum Stage {
@@ -73,7 +71,6 @@ pub(crate) struct Sliced {
     /// Those that are marked in the cycle under way.
     marked: Amount,
     sizing: Sizing,
-    old_limit: Bytes,
     is_urgent: bool,
 }
 
@@ -92,11 +89,9 @@ unsafe impl Collector for Sliced {
     type Barrier = SnapshotBarrier<GenerationalBarrier>;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(config, heap);
-        let old_limit = sizing.old_limit(Bytes::ZERO, IN_PLACE);
-        let area = sizing.area(Live::default(), old_limit, IN_PLACE);
+        let mut sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
         Ok(Sliced {
-            nursery: sizing.nursery(heap, config, area, IN_PLACE)?,
+            nursery: sizing.nursery(heap, config)?,
             old: Old::new(heap)?,
             stage: Stage::Idle,
             task: Task::Nothing,
@@ -104,7 +99,6 @@ unsafe impl Collector for Sliced {
             live: Amount::default(),
             marked: Amount::default(),
             sizing,
-            old_limit,
             is_urgent: false,
         })
     }
@@ -193,7 +187,7 @@ impl Sliced {
     }
 
     fn slice_is_due(&self) -> bool {
-        !self.is_idle() || self.live.words.to_bytes() > self.old_limit
+        !self.is_idle() || self.live.words.to_bytes() > self.sizing.old_limit()
     }
 
     /// A minor collection: promotes everything that lives in the nursery.
@@ -262,19 +256,13 @@ impl Sliced {
             slop: Bytes(self.old.held().0 - live.0),
             ..work
         });
-        self.sizing.note(pause, &outcome);
-        if outcome.work.is_major() {
-            self.old_limit = self.sizing.old_limit(live, IN_PLACE);
-        }
         // Small holes are lost.
         let live = Live {
             slop: outcome.work.slop,
             ..Live::in_place(&outcome.work)
         };
-        let area = self.sizing.area(live, self.old_limit, IN_PLACE);
-        let resized = self.sizing.resize(&mut self.nursery, pause.heap, live, area, IN_PLACE);
-        self.is_urgent = self.sizing.major_is_urgent(live, Young::of(&self.nursery), IN_PLACE);
-        outcome.exhausted = resized.err();
+        self.sizing.after(pause, &mut outcome, &mut self.nursery, live);
+        self.is_urgent = self.sizing.major_is_urgent(live, &self.nursery);
         outcome
     }
 }
