@@ -196,10 +196,6 @@ impl ClosureRef {
         let word = unsafe { shared_word(self.0) };
         let release = mutant!("models/forward-relaxed", Ordering::Release => Ordering::Relaxed);
         let acquire = mutant!("models/other-not-acquired", Ordering::Acquire => Ordering::Relaxed);
-        if mutant!("models/forward-by-store") {
-            word.store(new.0, Ordering::Release);
-            return Ok(());
-        }
         word.compare_exchange(header.0, new.0, release, acquire)
             .map(drop)
             .map_err(Header)

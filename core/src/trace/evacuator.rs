@@ -24,7 +24,7 @@ use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
 use super::order::{RememberedTracing, Tracing};
 use super::weak;
-use crate::block::{BlockState, FIRST_OLD_STEP};
+use crate::block::{BlockState, FIRST_OLD_STEP, StateView};
 use crate::capability::Capabilities;
 use crate::cause::NotBegun;
 use crate::closure::Slot;
@@ -187,21 +187,7 @@ impl<'h> Evacuator<'h> {
         for (index, part) in parts {
             steps.lane_mut(index).push(part);
         }
-        for large in self.from_large {
-            let state = states.of(large.run.start());
-            if state.is_condemned() || mutant!("memory/freed-too-early") && large.words.0 % 2 == 0 {
-                heap.blocks.free(large.run);
-            } else {
-                heap.set_state(large.run, state.reached(false));
-                steps.step_mut(state.step()).push_large(large);
-            }
-        }
-        // Freed last to first, so that the next collection's to-space gets them in the order they
-        // were filled.
-        let chunks = self.from_space.iter().rev().flat_map(|lane| lane.chunks().iter().rev());
-        chunks
-            .filter(|_| !mutant!("memory/never-freed"))
-            .for_each(|chunk| heap.blocks.free(chunk.run));
+        release(&mut heap, states, (&self.from_space, self.from_large), steps);
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
         steps.account(work)
@@ -304,6 +290,26 @@ impl Tracing for Evacuator<'_> {
         // SAFETY: everything has been scavenged.
         self.shared += unsafe { weak::update(roots, survivors, self.workers.as_mut()) };
     }
+}
+
+/// Frees chunks, and large objects that were not reached. Large objects that were reached go to
+/// their steps.
+fn release(heap: &mut Heap, states: StateView, (chunks, large): (&[Lane], Vec<LargeObject>), steps: &mut Steps) {
+    for large in large {
+        let state = states.of(large.run.start());
+        if state.is_condemned() || mutant!("memory/freed-too-early") && large.words.0 % 2 == 0 {
+            heap.blocks.free(large.run);
+        } else {
+            heap.set_state(large.run, state.reached(false));
+            steps.step_mut(state.step()).push_large(large);
+        }
+    }
+    // Freed last to first, so that the next collection's to-space gets them in the order they were
+    // filled.
+    let chunks = chunks.iter().rev().flat_map(|lane| lane.chunks().iter().rev());
+    chunks
+        .filter(|_| !mutant!("memory/never-freed"))
+        .for_each(|chunk| heap.blocks.free(chunk.run));
 }
 
 impl RememberedTracing for Evacuator<'_> {

@@ -70,7 +70,6 @@ impl<'a> Slide<'a> {
         lanes: &'a [PlannedLane; 2],
         map: LiveView<'a>,
     ) -> Self {
-        let large = mutant!("compact/large-forgotten", large => &[]);
         let slots_of = |large: &LargeObject| {
             // SAFETY: the caller's promise.
             let mut extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };

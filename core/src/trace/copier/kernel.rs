@@ -24,7 +24,7 @@ use super::copy::{copy_flat, copy_pointers};
 use super::evacuate::{Copied, forward, load_header};
 use super::queued_slot::{QueuedSlot, SlotRing};
 use super::workspace::{CopyBuffer, HeldScan};
-use crate::block::{FIRST_OLD_STEP, HeapStates};
+use crate::block::{BlockState, FIRST_OLD_STEP, HeapStates};
 use crate::closure::{ClosureRange, Slot, SlotRange};
 use crate::prefetch::prefetch_closure;
 use crate::profile::MoveSideWords;
@@ -107,7 +107,7 @@ impl Scan {
                         if state.is_condemned() {
                             break 'run Exit::Leaving(slot);
                         }
-                        if state.step() < rare(&self.holder) && !mutant!("copy/settled-not-remembered") {
+                        if is_younger(state, &self.holder) {
                             break 'run Exit::Younger(slot);
                         }
                         continue;
@@ -150,10 +150,7 @@ impl Scan {
                         slot.store(to);
                         states.of(to.addr())
                     };
-                    if state.step() < rare(&self.holder)
-                        && rare(&self.holder) >= FIRST_OLD_STEP
-                        && !mutant!("copy/forwarded-not-remembered")
-                    {
+                    if is_younger(state, &self.holder) && rare(&self.holder) >= FIRST_OLD_STEP {
                         break 'run Exit::Younger(slot);
                     }
                     break;
@@ -203,6 +200,12 @@ impl Scan {
         self.open = open;
         exit
     }
+}
+
+/// Whether a closure in a block of this state is younger than one in step `holder`.
+#[inline(always)]
+fn is_younger(state: BlockState, holder: &u8) -> bool {
+    state.step() < rare(holder) && !mutant!("copy/younger-not-remembered")
 }
 
 /// Reads a value from where it lies, so that it takes no register of the loop.
