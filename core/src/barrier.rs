@@ -78,7 +78,7 @@ impl<A> Barrier<A> for GenerationalBarrier {
 }
 
 /// The generational barrier of a store while marking is on, to a slot that holds `old`. All blocks
-/// of a closure have the same state, so the slot has that of its closure.
+/// of a closure have the same state, so the slot has its closure's.
 #[cold]
 #[inline(never)]
 fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new: ClosureRef) {
@@ -99,7 +99,7 @@ fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new
 /// The snapshot is what roots led to when marking began. A mutator can hide a closure of it only by
 /// overwriting a pointer to it, and the marker finds those pointers here
 /// ([`Marker::overwritten`](crate::trace::Marker::overwritten)). Closures that are allocated
-/// meanwhile are no part of the snapshot: the collector has to mark them where it allocates or
+/// meanwhile are not part of the snapshot: the collector has to mark them where it allocates or
 /// promotes them. Closures of the nursery (step 0) are not noted, since they move: marking begins
 /// with an empty nursery, so they are new.
 ///

@@ -182,7 +182,7 @@ impl<'a, A> Capability<'a, A> {
         self.alloc
     }
 
-    /// A word in which the collector tells the barrier of this mutator what to do, for example
+    /// A word by which the collector controls the barrier of this mutator, for example
     /// whether it is marking. It is 0 at first. It lies beside the words that every mutator uses
     /// all the time, so the barrier finds it in the cache.
     #[inline(always)]

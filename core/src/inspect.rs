@@ -135,7 +135,7 @@ impl<'a> Stopped<'a> {
     /// unless this era was the last ([`crate::profile::LAST_ERA`]).
     ///
     /// # Panics
-    /// If `eras` are those of another heap.
+    /// If `eras` belong to another heap.
     pub fn end_era(&self, eras: &mut Eras) {
         let own = self.heap.side_words();
         assert!(
@@ -161,7 +161,7 @@ impl<'a> Stopped<'a> {
     }
 
     /// The closures of a region, first to last. Stops early, with the address as the error, at a
-    /// word that is no header (or one whose layout is not that of its info table) or a closure that
+    /// word that is not a header (or one whose layout is not that of its info table) or a closure that
     /// does not end inside.
     pub fn closures(&self, region: StoppedRegion<'a>) -> impl Iterator<Item = Result<ClosureView<'a>, Addr>> + use<'a> {
         let mut at = region.start.0;
@@ -212,7 +212,7 @@ impl<'a> Stopped<'a> {
         roots.into_iter().for_each(|(origin, addr)| visit(origin, addr));
     }
 
-    /// The closures that roots keep alive, one for each root: those of frames first.
+    /// The closures that roots keep alive, one for each root: frames first.
     pub fn root_closures(&self) -> Vec<ClosureView<'a>> {
         let mut all = Vec::new();
         self.for_each_root(|origin, address| {

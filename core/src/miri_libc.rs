@@ -1,7 +1,7 @@
 //! The system calls of this crate under Miri, which supports few of them: memory comes from Rust's
 //! allocator, and clocks stand still.
 //!
-//! Names and signatures are those of `libc`, so that the modules that call the system exist once.
+//! Names and signatures are as in `libc`, so that the modules that call the system exist once.
 //! Everything that is not defined here is re-exported from `libc`. All memory is readable and
 //! writable from the start: other checks test protection.
 

@@ -7,11 +7,11 @@ use std::cell::Cell;
 
 /// The values that one mutator overwrote, and the closures of weak handles that it opened, since
 /// marking began or this was last emptied (GHC's update remembered set). They are closures that do
-/// not move. Its memory is bounded and counts under the limit, as that of a [`RememberedSet`] does;
+/// not move. Its memory is bounded and counts under the limit, as for a [`RememberedSet`];
 /// when there are many, each is kept once.
 #[derive(Debug)]
 pub struct Overwritten {
-    /// A set of addresses of the heap, as that of slots is.
+    /// A set of addresses of the heap, like the set of slots.
     closures: RememberedSet,
     /// A snapshot is being marked.
     marking: Cell<bool>,
@@ -35,7 +35,7 @@ impl Overwritten {
         self.closures.is_empty()
     }
 
-    /// A snapshot is being marked, or no more.
+    /// Whether a snapshot is being marked.
     pub(crate) fn set_marking(&self, on: bool) {
         self.marking.set(on);
     }

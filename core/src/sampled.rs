@@ -30,7 +30,7 @@ pub enum MemprofError {
     Started,
     /// It does not run.
     NotStarted,
-    /// This is no rate.
+    /// This is not a rate.
     Rate(f64),
 }
 

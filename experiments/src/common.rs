@@ -26,7 +26,7 @@ const SCREEN: usize = 4000;
 /// notices it first.
 pub(crate) const EXIT_PANIC: u8 = 101;
 
-/// Prints to standard output. A reader that closes the pipe early (`| head`) is no error.
+/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error.
 pub(crate) fn print(text: &str) -> ExitCode {
     print_bytes(text.as_bytes())
 }

@@ -83,7 +83,7 @@ pub(crate) fn changes(
         if arguments.strict {
             return Err(refuse(format!("--strict: {text}\n  --fresh begins a new folder")));
         }
-        tell!("gclab: note: {text}; the report tells its runs apart, and --fresh begins a new folder");
+        tell!("gclab: note: {text}; the report shows which runs these are, and --fresh begins a new folder");
     }
     Ok(Environment {
         root: root.clone(),

@@ -1,6 +1,6 @@
 //! `gclab run FILE --dry-run`: the grid of a sweep and its time, or the command of each run.
 //!
-//! The time of a configuration is that of earlier runs, or else of one run now. These runs take
+//! The time of a configuration comes from earlier runs, or else from one run now. These runs take
 //! [`CALIBRATION`] at most; configurations that they do not reach take the mean of their workload.
 
 use std::path::Path;
@@ -116,14 +116,14 @@ fn commands(plan: &Plan) -> String {
     text
 }
 
-/// The grid of the configurations; of a part without timed runs, that of the others.
+/// The grid of the configurations; for a part without timed runs, of the others.
 fn grid_of(experiment: &Experiment, firsts: &[&Run], estimator: &Estimator) -> String {
     let is_timed = |run: &&Run| run.planned.purpose().is_timed();
     let timed: Vec<&Run> = firsts.iter().copied().filter(is_timed).collect();
     grid(experiment, if timed.is_empty() { firsts } else { &timed }, estimator)
 }
 
-/// Measures the configurations of the plan, unless earlier runs have told the time of all. Returns
+/// Measures the configurations of the plan, unless the times of all are known from earlier runs. Returns
 /// the origin of the times, in words; none if there are too many configurations to measure them.
 fn measured(
     firsts: &[&Run],
@@ -133,7 +133,7 @@ fn measured(
 ) -> Result<Option<String>, ExitCode> {
     let timed = firsts.iter().copied().filter(|run| run.planned.purpose().is_timed());
     let missing = timed.filter(|run| estimator.seconds(&run.planned).is_none());
-    // One more tells that they are too many.
+    // One more shows that there are too many.
     let missing: Vec<&Run> = missing.take(MOST_MEASURED + 1).collect();
     if missing.is_empty() {
         return Ok(Some("by earlier runs".to_owned()));

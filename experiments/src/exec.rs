@@ -46,8 +46,8 @@ pub(crate) struct Arguments {
     /// workload's name, here]
     #[arg(long, value_name = "STEM")]
     profile: Option<PathBuf>,
-    /// Read the performance counters at each pause, so that the record has those of the mutator and
-    /// those of collections apart
+    /// Read the performance counters at each pause, so that the record has separate counts for the mutator
+    /// and for collections
     #[arg(long, requires = "record")]
     pause_counters: bool,
 }

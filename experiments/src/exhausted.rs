@@ -82,7 +82,7 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
             lines
         }
         Bound::System(cause) => vec![
-            format!("The system provided no more memory: {cause}."),
+            format!("The system refused more memory: {cause}."),
             format!(
                 "{} are in use. A larger `ulimit -v', fewer other programs, or `+RTS -M<size>' below that would help.",
                 size(error.in_use)

@@ -91,7 +91,7 @@ fn all(registry: &Registry) -> String {
         ("flags", flags.join(" ")),
     ];
     let rows = rows.map(|(kind, names)| (kind.to_owned(), names));
-    columns(rows.into_iter()) + "\n`gclab list collectors`, `workloads` or `flags` tells more of each.\n"
+    columns(rows.into_iter()) + "\n`gclab list collectors`, `workloads` or `flags` says more about each.\n"
 }
 
 fn pretty(objects: impl Iterator<Item = Value>) -> String {

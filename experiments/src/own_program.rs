@@ -11,7 +11,7 @@ use gclab_sweep::{runtime, spec};
 use crate::common::{refuse, refuse_file};
 
 /// The experiment with `command` alone, `repeat` times, under `runtime` or else the runtime that
-/// its file tells.
+/// detected from its file.
 ///
 /// # Errors
 /// The exit status, after the message: there is no such runtime, or the command is not legal.

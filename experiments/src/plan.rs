@@ -22,7 +22,7 @@ use crate::run_arguments::{self, no_runs};
 pub(crate) struct Arguments {
     /// The experiment file
     experiment: PathBuf,
-    /// Print one JSON object: its `runs` have the keys of those of plan.json
+    /// Print one JSON object; its `runs` have the same keys as in plan.json
     #[arg(long)]
     json: bool,
     /// Number of runs of each configuration, in place of the file's `repeat`

@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
     /// A command that is run a few times, in place of a file; every word after `--` is its own
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// The runtime of that command (ghc, ocaml, jvm, none): its statistics join those of the system
-    /// [default: told from the program's file]
+    /// The runtime of that command (ghc, ocaml, jvm, none): its statistics join the system's
+    /// [default: detected from the program's file]
     #[arg(long, value_name = "NAME", conflicts_with = "experiment")]
     pub(crate) runtime: Option<String>,
     /// Folder for the results [default: the newest one under results/runs with the same plan, or a
@@ -189,7 +189,7 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
     }
 }
 
-/// The most groups that shards share: those of each round and workload, and those of heap profiles
+/// The most groups that shards share: one of each round and workload, and groups of heap profiles
 /// and event logs, one for each work that has any.
 fn groups(experiment: &Experiment) -> usize {
     let own = experiment.workloads.iter();

@@ -63,7 +63,7 @@ struct Wished {
 }
 
 impl Wished {
-    /// The given precision, or else that of the plan; `None` if there is none.
+    /// The given precision, or else the plan's; `None` if there is none.
     fn of(dir: &ResultsDir, given: Option<f64>) -> Option<Wished> {
         let precision = given.or(dir.manifest().precision)?;
         Some(Wished {
@@ -159,7 +159,7 @@ fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
     text
 }
 
-/// The command that continues a sweep in its folder: that of its beginning, with the folder.
+/// The command that continues a sweep in its folder: the original one, with the folder.
 fn to_go_on(command: &[String], folder: &Path) -> Vec<String> {
     let end = command.iter().position(|word| word == "--").unwrap_or(command.len());
     let (own, program) = command.split_at(end);

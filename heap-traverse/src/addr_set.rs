@@ -73,7 +73,7 @@ impl AddrSet {
     /// If it lies below the base.
     #[inline(always)]
     pub fn insert(&mut self, address: Addr) -> bool {
-        debug_assert!(address.0.is_multiple_of(WORD), "{address} is no word");
+        debug_assert!(address.0.is_multiple_of(WORD), "{address} is not a word");
         let Place { page, word, bit } = self.place(address);
         let bits = match self.pages.get_mut(page) {
             Some(Page {
@@ -127,7 +127,7 @@ impl AddrSet {
     fn renew(&mut self, page: usize, address: Addr) -> &mut Bits {
         assert!(
             address >= self.base,
-            "{address} is no word of the heap at {}",
+            "{address} is not a word of the heap at {}",
             self.base
         );
         if page >= self.pages.len() {

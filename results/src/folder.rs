@@ -270,7 +270,7 @@ impl ResultsDir {
         &self.runs
     }
 
-    /// The runs for a heap profile that are done. Their times are not those of the program.
+    /// The runs for a heap profile that are done. Their times are not the program's.
     pub fn profiled(&self) -> &[RunRecord] {
         &self.profiled
     }

@@ -213,7 +213,7 @@ pub struct Program {
     pub command: Vec<String>,
     /// The folder in which it runs; absent for the current one.
     pub dir: Option<String>,
-    /// Variables of its environment, in addition to those of `gclab run`.
+    /// Variables of its environment, in addition to those that `gclab run` has.
     pub env: BTreeMap<String, String>,
     /// The file that is its standard input; absent for none.
     pub stdin: Option<String>,
@@ -231,9 +231,9 @@ pub struct Program {
     /// two builds of a program. Absent if the file cannot be read.
     pub executable: Option<String>,
     /// Hash of the file that is its standard input, as for `executable`: a folder never has
-    /// results of two inputs. Absent if there is none, or if it is no regular file.
+    /// results of two inputs. Absent if there is none, or if it is not a regular file.
     pub input: Option<String>,
-    /// The version of its runtime, as the runtime or the file tells it; absent if neither does.
+    /// The version of its runtime, as the runtime or the file reports it; absent if neither does.
     pub runtime_version: Option<String>,
 }
 
@@ -364,7 +364,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), others.len() + 1);
-        // A key that only judges a run is no part of it.
+        // A key that only judges a run is not part of it.
         let judged = Program {
             expect: Expectation {
                 status: 3,

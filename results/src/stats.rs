@@ -297,7 +297,7 @@ impl From<&Statistics> for RunPhases {
     }
 }
 
-/// The figures of one phase of a run; the keys are those of the whole run.
+/// The figures of one phase of a run; the keys are the same as for the whole run.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunPhase {

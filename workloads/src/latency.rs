@@ -15,7 +15,7 @@ use crate::metered::{MOST_TIMES, Times, metered};
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// The longest latency that the histogram tells from longer ones.
+/// The longest latency that the histogram distinguishes from longer ones.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// The lengths of the windows of metered latency; `None` is the whole run.
@@ -185,7 +185,7 @@ mod tests {
     }
 
     /// The requests of two threads are put in one order, and without the times of one thread there
-    /// is no metered latency.
+    /// is not a metered latency.
     #[test]
     fn requests_of_all_threads_are_metered_together() {
         let millisecond = Duration::from_millis(1);
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(windows.len(), 4);
         for (window, metered) in windows {
             assert_eq!(metered.requests(), 1000);
-            // Even starts, so each latency is that of the request itself.
+            // Even starts, so each latency is the request's own.
             assert!(metered.max_ns().abs_diff(1_000_000) < 2000, "{window:?}: {metered:?}");
         }
         all.add(&Latency::new(None));

@@ -107,7 +107,7 @@ fn update<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, table: &Root<'_, 'h, MutAr
     });
 }
 
-/// The number of entries before that of `key`; `None` if the chain does not hold it.
+/// The number of entries before `key`'s; `None` if the chain does not hold it.
 #[inline]
 fn position<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut at: Option<Gc<'_, 'h, Entry>>, key: u64) -> Option<usize> {
     let mut before = 0;

@@ -110,7 +110,7 @@ fn hidden<C: Collector>() {
 }
 
 /// The closure that only a weak handle leads to when marking begins is not in the snapshot, and
-/// only the hook of weak handles tells the marker of it.
+/// the marker hears of it only from the hook of weak handles.
 fn opened<C: Collector>() {
     let mut opened = 0;
     for slices in SLICES {
@@ -135,7 +135,7 @@ fn opened<C: Collector>() {
     assert!(opened > 10, "marking took few slices: {opened} were opened");
 }
 
-/// Closures that are promoted while marking are no part of the snapshot.
+/// Closures that are promoted while marking are not part of the snapshot.
 fn promoted<C: Collector>() {
     for slices in SLICES {
         in_slices::<C>(|m| {

@@ -1,6 +1,6 @@
 //! `compacting`: `-c`. The oldest generation is compacted in place, younger ones are copied.
 //!
-//! A minor collection is that of `parallel`. A major one that compacts goes through everything
+//! A minor collection is the same as in `parallel`. A major one that compacts goes through everything
 //! twice:
 //!
 //! 1. Closures that live in younger generations are copied into the oldest (by several threads).

@@ -174,7 +174,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// The oldest generation that has outgrown its limit.
     ///
     /// Words that the collection of generation 0 would promote into generation 1 count already, if
-    /// generation 1 is half full: this keeps the peak of memory below that of a limit that is
+    /// generation 1 is half full: this keeps the peak of memory lower than a limit that is
     /// noticed afterwards. (If it is not half full, there is little to collect in it, and a major
     /// collection would be one in name only.) They are the words that have aged, or as many as the
     /// last collection promoted, which may be more: referents of remembered slots do not age.

@@ -11,7 +11,7 @@
 //! `-qg`, `-qn`; [`ParallelPolicy`]). Every collection is one of generation 0.
 //!
 //! Memory at the worst: *F* × live, and the free cells of size classes that the program does not
-//! need any more: a segment serves another class only after it was empty.
+//! need any longer: a segment serves another class only after it was empty.
 
 use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{

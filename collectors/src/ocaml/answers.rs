@@ -79,7 +79,7 @@ impl Ocaml {
         true
     }
 
-    /// The counters. `walk`: those of blocks, too, for which every block is looked at.
+    /// The counters. `walk`: also the counters of blocks, for which every block is visited.
     pub(super) fn stat(&self, pause: &Pause<'_, Bump>, walk: bool) -> Stat {
         let census = if walk { self.major.census() } else { Default::default() };
         let (counts, heap) = (&self.counts, self.major.words());

@@ -119,7 +119,7 @@ impl MajorHeap {
         done
     }
 
-    /// Barriers note what mutators overwrite, from now on or no more.
+    /// Barriers note what mutators overwrite, or stop doing so.
     fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
         self.space.set_in_snapshot(heap, yes);
         self.large.set_in_snapshot(heap, yes);

@@ -83,7 +83,7 @@ fn a_thread_that_is_inside_is_told_to_ask_its_mutator() {
     assert!(matches!(inside, Ok(Some(EnterError::Entered))), "{inside:?}");
 }
 
-/// The whole program is measured if it says nothing; the collection at the end is no pause of it.
+/// The whole program is measured if it says nothing; the collection at the end is not a pause of it.
 #[test]
 fn without_marks_the_program_is_measured() {
     let world = world(1);

@@ -81,7 +81,7 @@ fn a_heap_is_exhausted_only_after_a_major_collection() {
 }
 
 /// The survivors of minor collections have a block each, until the heap has no free one. Then there
-/// is no free block to which closures of the others could move, either.
+/// is not a free block to which closures of the others could move, either.
 #[test]
 fn fragmented_blocks_are_emptied_into_the_holes_of_one_another() {
     const SURVIVORS: usize = 64;

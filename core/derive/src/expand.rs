@@ -4,7 +4,7 @@
 //! places. Two rules see to that:
 //!
 //! - The type of a field is written once, as an alias beside the struct. All other code uses the
-//!   alias. So a macro in the place of a type is expanded once, and `Self` means nothing.
+//!   alias. So a macro that stands for a type is expanded once, and `Self` means nothing.
 //! - The code defines no name in a scope of its own that a type, a trait or a method may have. It
 //!   has lifetimes and no type parameters (a parameter is `impl Trait`), and it refers to its own
 //!   definitions by full paths. The names beside the struct (aliases, `TreeInit`, `TreeFields`) are
@@ -242,7 +242,7 @@ impl Struct<'_> {
 }
 
 /// Whether a field's type is written as `Mut<...>`. Such a field gets a setter. (Another type of
-/// that name fails to compile, since it is no `MutField`.)
+/// that name fails to compile, since it is not a `MutField`.)
 fn is_mut(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == "Mut"))
 }
@@ -293,7 +293,7 @@ fn readable(field: &Field) -> Result<&Field> {
     Ok(field)
 }
 
-/// The name that profiles show: that of `#[closure(name = "...")]`, or the struct's.
+/// The name that profiles show: from `#[closure(name = "...")]`, or the struct's.
 fn shown_name(input: &DeriveInput) -> Result<String> {
     let mut name = input.ident.to_string();
     for attribute in input

@@ -1,4 +1,4 @@
-//! Classes of events, as a program is told to write them: GHC's `-l<classes>`.
+//! Classes of events, as a program is asked to write them: GHC's `-l<classes>`.
 
 /// The classes of events that a log has. Events that describe the process are in every log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Default for Classes {
 /// A letter that stands for no class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no class of events; the classes are s, g, n, p, f, u, and a for all; - before a letter leaves it out"
+    "`{0}` is not a class of events; the classes are s, g, n, p, f, u, and a for all; - before a letter leaves it out"
 )]
 pub struct NoClass(pub char);
 

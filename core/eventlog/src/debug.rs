@@ -1,4 +1,4 @@
-//! Debug messages, as a program is told to write them: GHC's `-D<x>`.
+//! Debug messages, as a program is asked to write them: GHC's `-D<x>`.
 
 /// The parts of the runtime that say in words what they do (`LOG_MSG`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -63,7 +63,7 @@ impl<'a> Event<'a> {
     }
 
     /// The numbers at the start of the payload, in the order of the table. A field that the event
-    /// does not have, or that is no number, is absent.
+    /// does not have, or that is not a number, is absent.
     #[inline]
     pub fn numbers<const N: usize>(&self) -> [Option<u64>; N] {
         let mut all = [None; N];

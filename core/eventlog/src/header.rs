@@ -49,7 +49,7 @@ pub struct Header {
     declared: Vec<Declared>,
     /// By number, up to the largest one.
     slots: Vec<Slot>,
-    /// Whether sizes are those of GHC 6.12, which were wrong.
+    /// Whether sizes are as in GHC 6.12, which were wrong.
     of_6_12: bool,
 }
 

@@ -21,13 +21,13 @@ const MOST_STOPS: usize = 1 << 20;
 /// The most cells of time, a power of two.
 const CELLS: usize = 512;
 
-/// The course of a run, as far as its log tells it.
+/// The course of a run, as far as its log records it.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// The time of the last event, in nanoseconds since the start of the runtime.
     pub last_ns: u64,
     /// The bytes that all capabilities had allocated up to a moment, in nanoseconds. Moments
-    /// ascend. Each moment is the last one at which some capability told its sum in a stretch of
+    /// ascend. Each moment is the last one at which some capability reported its sum in a stretch of
     /// time; at most 512 of them.
     pub allocated: Vec<(u64, u64)>,
     /// The stops of each capability, if there are not too many.
@@ -65,7 +65,7 @@ impl History {
     /// Reads a file up to its damage, if it has any.
     ///
     /// # Errors
-    /// If the file cannot be read or is no event log.
+    /// If the file cannot be read or is not an event log.
     pub fn of_file(path: &Path) -> Result<History, Error> {
         History::of(&mut Reader::open(path)?.salvage())
     }

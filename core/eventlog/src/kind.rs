@@ -1,6 +1,6 @@
 //! Descriptions of event types: number, name, size and fields.
 
-/// The number in the place of an event type that ends the data.
+/// The number that ends the data, where an event type would be.
 pub(crate) const END: u16 = 0xffff;
 
 /// A type of events as GHC writes it.

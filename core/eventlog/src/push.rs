@@ -42,7 +42,7 @@ fn bytes(line: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Appends text as people read it: control characters and bytes that are no UTF-8 are escaped, so
+/// Appends text as people read it: control characters and bytes that are not UTF-8 are escaped, so
 /// that an event stays one line.
 pub(crate) fn plain(line: &mut Vec<u8>, text: &[u8]) {
     let is_plain = |byte: &u8| *byte >= b' ' && *byte != 0x7f;
@@ -108,7 +108,7 @@ fn join<T>(
     }
 }
 
-/// Appends a text of JSON, in quotes. Bytes that are no UTF-8 become U+FFFD.
+/// Appends a text of JSON, in quotes. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn quoted(line: &mut Vec<u8>, text: &[u8]) {
     line.push(b'"');
     for chunk in text.utf8_chunks() {

@@ -30,7 +30,7 @@ impl Reader<File> {
     /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// If the file cannot be read or is no event log.
+    /// If the file cannot be read or is not an event log.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Error::cannot_open(&name, error))?;
@@ -42,7 +42,7 @@ impl<R: Read> Reader<R> {
     /// Reads the header of a log. Errors name the file `file`.
     ///
     /// # Errors
-    /// If `source` cannot be read or is no event log.
+    /// If `source` cannot be read or is not an event log.
     pub fn new(source: R, file: &str) -> Result<Self, Error> {
         let mut input = Input::new(source, file);
         let header = Header::read(&mut input)?;
@@ -56,7 +56,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// Makes a damaged place the end of the log, instead of an error. [`Reader::damage`] tells it.
+    /// Makes a damaged place the end of the log, instead of an error. [`Reader::damage`] returns it.
     #[must_use]
     pub fn salvage(mut self) -> Self {
         self.salvage = true;

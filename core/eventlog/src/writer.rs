@@ -131,7 +131,7 @@ impl Buffer {
     /// Adds an event with a value for each field. The buffer stays as it was if that fails.
     ///
     /// # Errors
-    /// If the values are not those of the type: another number of them, a number that is too large,
+    /// If the values do not fit the type: another number of them, a number that is too large,
     /// a text with a NUL, or more than 65535 bytes in all.
     pub fn event(&mut self, kind: &Kind, time: u64, values: &[Value<'_>]) -> Result<(), Misfit> {
         let start = self.bytes.len();

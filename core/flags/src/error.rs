@@ -70,7 +70,7 @@ pub enum FlagError {
         /// The nearest name that exists.
         suggestion: Option<String>,
     },
-    /// A word between `+RTS` and `-RTS` that is no flag.
+    /// A word between `+RTS` and `-RTS` that is not a flag.
     #[error("{word}: flags between +RTS and -RTS begin with a dash{}", did_you_mean(suggestion))]
     NotAFlag {
         /// The word at fault.
@@ -113,7 +113,7 @@ pub enum FlagError {
     },
     /// OCaml's collector has no such letter.
     #[error(
-        "--ocaml: {item:?} is no letter with a value: write some of {}, as in --ocaml=s=64k,o=80",
+        "--ocaml: {item:?} is not a letter with a value: write some of {}, as in --ocaml=s=64k,o=80",
         list(letters)
     )]
     OcamlLetter {

@@ -18,7 +18,7 @@ const FLAG: &str = "--ocaml=";
 
 /// Letters of OCaml's that have nothing to control here, and why.
 const WITHOUT_USE: [(&str, &str); 9] = [
-    ("b", "backtraces of exceptions: RUST_BACKTRACE=1 prints those of panics"),
+    ("b", "backtraces of exceptions: RUST_BACKTRACE=1 prints them for panics"),
     ("c", "freeing everything at exit: a heap always does that"),
     ("H", "huge pages: --no-huge-pages turns them off"),
     (
@@ -77,7 +77,7 @@ fn without_use(letter: &str, place: impl FnOnce() -> String) -> Option<FlagError
     })
 }
 
-/// The error of `key`, a name in an experiment file, if it is that of a letter which there is not.
+/// The error of `key`, a name in an experiment file, if it names a letter that does not exist.
 pub(crate) fn unknown_key(key: &str) -> Option<FlagError> {
     let letter = key.strip_prefix(KEY)?;
     if letters().any(|known| known == letter) {

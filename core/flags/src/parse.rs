@@ -10,7 +10,7 @@ use super::table::FLAGS;
 use super::value::Value;
 use super::{FlagError, Flags};
 
-/// The environment variable with flags that apply before those of the command line, separated by
+/// The environment variable with flags that apply before the command line's, separated by
 /// blanks (GHC's is `GHCRTS`).
 pub const ENVIRONMENT: &str = "GCLABRTS";
 
@@ -20,7 +20,7 @@ pub const GHC_ENVIRONMENT: &str = "GHCRTS";
 /// The flag that names the file of an event log.
 const LOG_FILE: &str = "ol";
 
-/// A command line, split into the words of the program and those of the flags.
+/// A command line, split into the words of the program and the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// Words for the program.
@@ -124,7 +124,7 @@ impl Words {
     /// Reads the next word: a flag, or the order to take one back.
     ///
     /// # Errors
-    /// If the word is no flag, or has a value that is not legal.
+    /// If the word is not a flag, or has a value that is not legal.
     pub(crate) fn take(&mut self, origin: Origin, word: &str) -> Result<(), FlagError> {
         if let Some(gone) = taken_back(word) {
             // -h is -hT.

@@ -167,7 +167,7 @@ fn together(
 
 impl Flags {
     /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the
-    /// command line. [`Given`] tells more.
+    /// command line. See [`Given`].
     ///
     /// # Errors
     /// The first word at fault, or two flags that contradict each other.

@@ -9,10 +9,10 @@
 //! **How.** The file is one JSON object, up to gigabytes of it, nearly all in two arrays of
 //! numbers. It is read once, front to back, through one fixed buffer (`input.rs`). A small scanner
 //! (`json.rs`) puts the numbers into the columns of a [`Snapshot`]. Only the `snapshot` value, a
-//! few kilobytes that describe the rest, is parsed by serde_json. It tells the places of the fields
+//! few kilobytes that describe the rest, is parsed by serde_json. It gives the places of the fields
 //! in a record, which differ between versions of V8.
 //!
-//! **Memory** is that of the columns that [`Options`] asks for, and the buffer: at most 25 bytes a
+//! **Memory**: the columns that [`Options`] asks for, and the buffer; at most 25 bytes a
 //! node and 9 an edge, plus the strings as in the file and 8 bytes each. [`Options::limit`] bounds
 //! the bytes that are read, unpacked. If the system grants no more memory, that is an [`Error`].
 //!

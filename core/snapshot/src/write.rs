@@ -48,7 +48,7 @@ const NODE_WIDTH: u64 = 7;
 pub enum NodeType {
     /// An object, whose name is its class.
     Object = 3,
-    /// A place where roots are found, or another node that is no object.
+    /// A place where roots are found, or another node that is not an object.
     Synthetic = 9,
 }
 

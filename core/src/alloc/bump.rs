@@ -25,18 +25,18 @@ impl Bump {
     /// safety of [`Collector`](crate::collector::Collector)).
     ///
     /// # Panics
-    /// If the addresses are no ends of a range of whole words.
+    /// If the addresses are not ends of a range of whole words.
     pub fn set_region(&self, start: Addr, end: Addr) {
         self.set_holes((start, end), &[]);
     }
 
     /// Allocates in `hole` from now on, and in one after the other of `more` when there is no room
     /// for a closure in those before. A hole that is too small for the closure ends that: the
-    /// collector is asked. The promise is that of [`Bump::set_region`]. Until a hole is used, its
+    /// collector is asked. The promise is the same as for [`Bump::set_region`]. Until a hole is used, its
     /// first word belongs to the allocator.
     ///
     /// # Panics
-    /// If one of them is no range of whole words; or one of `more` is empty or as large as 8 MiB.
+    /// If one of them is not a range of whole words; or one of `more` is empty or as large as 8 MiB.
     pub fn set_holes(&self, hole: (Addr, Addr), more: &[(Addr, Addr)]) {
         self.leave_region();
         self.hole.set(hole, more);
@@ -56,7 +56,7 @@ impl Bump {
     /// [`Bump::set_region`].
     ///
     /// # Panics
-    /// If the addresses are no ends of a range of whole words.
+    /// If the addresses are not ends of a range of whole words.
     pub fn set_overflow(&self, start: Addr, end: Addr, least: Words) {
         self.end_detour();
         self.overflow.set((start, end), least.to_bytes());
@@ -116,7 +116,7 @@ impl Bump {
         while at < end {
             let closure = ClosureRef(at.as_mut_ptr());
             // SAFETY: the collector promises that closures lie here one behind the other. The rest
-            // of a hole that was left begins with a word that is no header.
+            // of a hole that was left begins with a word that is not a header.
             let Some(words) = (unsafe { closure.header().is_sane().then(|| closure.words()) }) else {
                 break;
             };
@@ -289,7 +289,7 @@ mod tests {
             Some(at)
         };
         bump.set_region(hole, hole + Words(100));
-        // Without an overflow, a medium closure is one as any.
+        // Without an overflow area, medium closures are not special.
         assert_eq!(allocate(Words(40)), Some(hole));
         bump.set_overflow(overflow, overflow + Words(100), Words(33));
         assert_eq!(allocate(Words(40)), Some(overflow));

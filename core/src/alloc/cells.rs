@@ -2,7 +2,7 @@
 //!
 //! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has
 //! *holes* of each class: neighbouring free cells. It allocates in a hole as in a bump region,
-//! without reading the cells; there is no list of free cells to follow. The fast path is that of
+//! without reading the cells; there is no list of free cells to follow. The fast path is the one of
 //! [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
 
 use super::Alloc;
@@ -42,7 +42,7 @@ impl Cells {
     /// the allocator.
     ///
     /// # Panics
-    /// If one of them is no range of whole cells, or one of `more` is empty.
+    /// If one of them is not a range of whole cells, or one of `more` is empty.
     pub fn set_holes(&self, class: SizeClass, hole: (Addr, Addr), more: &[(Addr, Addr)]) {
         for (start, end) in std::iter::once(&hole).chain(more) {
             assert!(

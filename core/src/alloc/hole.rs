@@ -30,9 +30,9 @@ pub(super) struct Hole {
     /// The address of the next sampled word; [`UNSAMPLED`] if there is none.
     sample: Cell<usize>,
     more: Chain,
-    /// The end of the room that is offered: that of the hole, or a restriction.
+    /// The end of the room that is offered: the hole's, or a restriction.
     bound: Cell<usize>,
-    /// Whether `bound` is that of a restriction, which may be where the hole ends, too.
+    /// Whether `bound` is a restriction's, which may be where the hole ends, too.
     is_restricted: Cell<bool>,
 }
 
@@ -61,7 +61,7 @@ impl Hole {
     /// Allocates from `start` to `end` from now on, then in `more`. Call [`Hole::leave`] first.
     ///
     /// # Panics
-    /// If the addresses are no ends of ranges of whole words.
+    /// If the addresses are not ends of ranges of whole words.
     pub(super) fn set(&self, (start, end): (Addr, Addr), more: &[(Addr, Addr)]) {
         self.open((start, end));
         self.more.set(more);
@@ -192,7 +192,7 @@ impl Hole {
         Some((running, start))
     }
 
-    /// Ends the closures before the rest of a hole with a word that is no header, so that they can
+    /// Ends the closures before the rest of a hole with a word that is not a header, so that they can
     /// be walked.
     fn end_closures((cursor, end): (Addr, Addr)) {
         if cursor < end {

@@ -55,7 +55,7 @@ pub unsafe trait Alloc: Any + Send {
     fn reserve_medium(&self, words: Words) -> Option<Addr> {
         self.reserve(words)
     }
-    /// Space for a closure of any size below that of large objects: `reserve` or `reserve_medium`.
+    /// Space for a closure of any size below large objects: `reserve` or `reserve_medium`.
     #[inline(always)]
     fn reserve_any(&self, words: Words) -> Option<Addr> {
         if words > MEDIUM {

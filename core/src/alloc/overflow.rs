@@ -26,7 +26,7 @@ impl Overflow {
     /// Takes closures of `least` bytes or more from `start` to `end` from now on.
     ///
     /// # Panics
-    /// If the addresses are no ends of a range of whole words, or during a detour.
+    /// If the addresses are not ends of a range of whole words, or during a detour.
     pub(super) fn set(&self, (start, end): (Addr, Addr), least: Bytes) {
         assert!(is_range_of_words(start, end), "no range of words: {start:?} to {end:?}");
         assert!(self.left.get().is_none(), "a detour ends before the overflow changes");

@@ -34,7 +34,7 @@ pub struct Accounting {
     /// The most that `taken` ever was.
     pub peak_taken: Bytes,
     /// Memory of the side tables, in pages, if everything that was ever committed was touched. It
-    /// is no part of the megablocks.
+    /// is not part of the megablocks.
     pub metadata_bytes: Bytes,
 }
 

@@ -126,7 +126,7 @@ pub(super) fn hold_head(descriptors: &mut [Descriptor], first: u32) {
     head.size = head.size & !ALLOCATED | HELD;
 }
 
-/// Ensures that no allocated run seems to begin here any more.
+/// Ensures that no allocated run seems to begin here.
 pub(super) fn retire_head(descriptors: &mut [Descriptor], first: u32) {
     descriptors[first as usize] = Descriptor {
         size: 0,

@@ -120,7 +120,7 @@ impl BlockAllocator {
         Ok(chunk)
     }
 
-    /// Keeps the memory that [`BlockAllocator::prepare_to_copy`] will ask for, in the place of
+    /// Keeps the memory that [`BlockAllocator::prepare_to_copy`] will ask for, instead of
     /// memory kept before. The promise will not be refused then. A caller that takes free blocks
     /// before that, or returns them to the system, has to keep the memory again.
     ///
@@ -251,7 +251,7 @@ impl BlockAllocator {
         Ok(())
     }
 
-    /// Keeps the cost of `megablocks`, apart from free ones, in the place of the one kept before.
+    /// Keeps the cost of `megablocks`, apart from free ones, instead of the one kept before.
     /// Returns that cost. Where it is no more than before, it is not refused: the same
     /// addresses are accessible already.
     fn keep(&mut self, megablocks: u32) -> Result<Cost, Shortage> {
@@ -275,7 +275,7 @@ impl BlockAllocator {
         Ok(cost)
     }
 
-    /// Keeps nothing any more.
+    /// Gives up all kept memory.
     pub(crate) fn keep_nothing(&mut self) {
         self.charges.give_promised(std::mem::take(&mut self.kept));
         self.kept_free = 0;

@@ -12,7 +12,7 @@
 //! | 48–55 | number of pointers, 255 = variable: stored in the payload |
 //! | 56–63 | words of payload, 255 = variable: stored in the payload |
 //!
-//! So the header alone tells a collector how to copy and scan every closure of fixed layout,
+//! So a collector learns from the header alone how to copy and scan every closure of fixed layout,
 //! without a second load that depends on the first. The same word leads profilers to names and
 //! types. `docs/heap.md` has the measurement behind that choice.
 

@@ -36,7 +36,7 @@ use crate::words::{Addr, Words};
 /// `INFO` must describe exactly the layout that the type's initialisers write and its accessors
 /// read. The derive guarantees it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type of closures",
+    message = "`{Self}` is not a closure type",
     note = "`#[derive(Closure)]` makes a struct one"
 )]
 pub unsafe trait Closure: 'static {
@@ -239,7 +239,7 @@ impl ClosureRef {
         unsafe { self.variable_extent(header) }
     }
 
-    /// [`ClosureRef::extent_from`] for a closure that has pointers and is no large object: without
+    /// [`ClosureRef::extent_from`] for a closure that has pointers and is not a large object: without
     /// a look at the info table. The word that says the size of such an array is that of a record
     /// without bytes, since the array has less than 2^32 pointers.
     ///

@@ -73,7 +73,7 @@ impl SizingPolicy {
     }
 }
 
-/// The youngest generation from which on a collection does something (`-qg`, `-qb`).
+/// The youngest generation whose collections do something (`-qg`, `-qb`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromGeneration {
     /// No collection does it (the bare flag).

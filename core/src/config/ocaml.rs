@@ -46,7 +46,7 @@ impl OcamlLetter {
         OcamlLetter::CustomMinorMax,
     ];
 
-    /// The value that holds if it is not given: that of OCaml 4.14.
+    /// The default, as in OCaml 4.14.
     pub const fn default(self) -> u64 {
         match self {
             OcamlLetter::MinorHeap => 256 << 10,

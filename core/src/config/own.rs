@@ -23,7 +23,7 @@ impl OwnFlag {
     /// The value in `config`: the last one that is given, or the default.
     ///
     /// # Panics
-    /// If the text in [`Config::own`] is no legal value. (The reader of the flags refuses that with
+    /// If the text in [`Config::own`] is not a legal value. (The reader of the flags refuses that with
     /// a message.)
     pub fn of(&self, config: &Config) -> u64 {
         let given = config.own.iter().rev().find_map(|word| self.text_in(word));

@@ -104,7 +104,7 @@ pub struct HeapProfile {
     pub only: Restrictions,
     /// `-i`: seconds between censuses; 0: one at each collection. Default 0.1.
     pub interval: f64,
-    /// `-R`: the most retainers of a set that is told from others; 0: any number. Default 8.
+    /// `-R`: the most retainers of a set that is counted by itself; 0: any number. Default 8.
     pub retainers: u32,
     /// `-L`: the most letters of the name of a set of retainers, its number among them, or of a
     /// stack of cost centres, without. Default 25.

@@ -40,7 +40,7 @@ impl Heap {
     }
 
     /// Keeps memory for chunks into which the next collection promotes `words` words, one thread
-    /// alone, in the place of what was kept before. It counts under the limit, and no block is
+    /// alone, instead of what was kept before. It counts under the limit, and no block is
     /// taken. Large objects allocated until then leave room for it.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Keeps no memory for a promotion any more.
+    /// Gives up the memory kept for a promotion.
     pub(crate) fn keep_no_room_to_promote(&mut self) {
         self.next_promotion = None;
         self.blocks.keep_nothing();

@@ -274,8 +274,8 @@ impl Heap {
         self.blocks.room()
     }
 
-    /// Bytes of blocks that can still be allocated: those of megablocks in use that are free, and
-    /// those of megablocks for which the limit has room. (They may lie apart.)
+    /// Bytes of blocks that can still be allocated: free ones of megablocks in use, and
+    /// blocks of megablocks for which the limit has room. (They may lie apart.)
     pub fn left(&self) -> Bytes {
         let counts = self.blocks.accounting();
         let in_use = counts.committed() - counts.fragmentation();
@@ -334,7 +334,7 @@ impl Heap {
             .next_promotion
             .filter(|_| !mutant!("free/kept-megablocks-returned"))
         {
-            // It counts on other megablocks now, in the place of those that were returned. If these
+            // It counts on other megablocks now, instead of those that were returned. If these
             // are refused, the memory of before stays kept.
             let _ = self.keep_room_to_promote(words);
         }

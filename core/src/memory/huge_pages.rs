@@ -5,7 +5,7 @@
 //! free huge pages back to the host (*free page reporting*). Such a page is *cold*: the host must
 //! first find and zero memory for it. One cold huge page cost 3 to 4 ms, where 512 small pages
 //! (mostly warm) cost 0.8 ms and a warm huge page 0.2 ms (2 cores of an AMD EPYC under KVM, Linux
-//! 6.18). Only a touch tells a cold page from a warm one. So the thread that commits a huge page
+//! 6.18). Only a touch shows whether a page is cold or warm. So the thread that commits a huge page
 //! touches it at once and times the touch. After a cold page, small pages are used for a while,
 //! then another huge page is tried. Each cold page doubles that while.
 //!

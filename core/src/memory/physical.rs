@@ -1,4 +1,4 @@
-//! The size of memory: the machine's, or that of the process's control groups if it is less.
+//! The size of memory: the machine's, or the limit of the process's control groups if it is less.
 
 #[cfg(miri)]
 use crate::miri_libc as libc;

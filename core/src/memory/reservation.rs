@@ -152,7 +152,7 @@ impl Reservation {
     /// of the page size.
     ///
     /// # Safety
-    /// The range was committed, and nothing in it is used any more: its contents are lost.
+    /// The range was committed, and nothing in it is in use: its contents are lost.
     ///
     /// # Errors
     /// [`MemoryError::Decommit`] when the kernel refuses (locked pages).
@@ -286,7 +286,7 @@ mod tests {
         let at = space.base() + Bytes::mib(2);
         write(at, 7);
         assert_eq!(read(at), 7);
-        // SAFETY: nothing in the range is used any more.
+        // SAFETY: nothing in the range is in use.
         unsafe { space.decommit(Bytes::mib(2), Bytes::mib(1)) }.unwrap();
         space.commit(Bytes::mib(2), Bytes::mib(1)).unwrap();
         assert_eq!(read(at), 0);
@@ -299,7 +299,7 @@ mod tests {
             space.commit(Bytes::mib(n), Bytes::mib(1)).unwrap();
             write(space.base() + Bytes::mib(n), 1);
             if n % 3 == 1 {
-                // SAFETY: nothing in the range is used any more.
+                // SAFETY: nothing in the range is in use.
                 unsafe { space.decommit(Bytes::mib(n), Bytes::mib(1)) }.unwrap();
             }
         }

@@ -163,7 +163,7 @@ fn describe(line: &mut Line, address: u64, freed: Freed) {
         line,
         "gclab: stale access to {address:#x}: collection {collection} freed this memory, {of} of step {step} (-DP; \
          the block is at {block:#x}). Its live closures have moved, or none was found; a pointer into it is still \
-         used. With -DT and the address of a closure in it, a run tells what happened to that closure (-xm keeps \
+         used. With -DT and the address of a closure in it, a run prints what happened to that closure (-xm keeps \
          addresses the same)"
     );
 }

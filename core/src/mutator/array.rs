@@ -83,7 +83,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// Makes slot `index` point to `new` if it points to `current`, in one atomic step.
     ///
     /// No collection runs while `current` is held, so no other closure can have its address (there
-    /// is no ABA problem).
+    /// is not an ABA problem).
     ///
     /// # Errors
     /// The referent of the slot, if it is not `current`.

@@ -56,7 +56,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         finaliser: impl for<'a> FnOnce(&mut Mutator<'a, M>, Handle<T>) + Send + 'static,
     ) {
         let function = Box::new(|m: &mut Mutator<'_, M>, closure: Handle<Any>| {
-            // SAFETY: the address that was registered is that of a `T`, and collections follow it.
+            // SAFETY: the address that was registered is a `T`'s, and collections follow it.
             finaliser(m, unsafe { closure.assume() });
         });
         self.register_finaliser(Occasion::First, closure.to_word(), Finaliser::First(function));

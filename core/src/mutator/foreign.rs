@@ -19,7 +19,7 @@ pub struct Foreign<V>(PhantomData<V>);
 
 static FOREIGN: TypeInfo = TypeInfo::fixed(Kind::Constr, "Foreign", "gclab_core", 0, 1);
 
-// SAFETY: `ForeignInit` writes one word that is no pointer to a closure. (All values have this
+// SAFETY: `ForeignInit` writes one word that is not a pointer to a closure. (All values have this
 // table, so the type is not `Distinct`: no other pointer becomes one of this type.)
 unsafe impl<V: 'static> Closure for Foreign<V> {
     const INFO: &'static TypeInfo = &FOREIGN;

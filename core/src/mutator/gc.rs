@@ -122,7 +122,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// Word `index` of the payload as the derive's accessors read it.
     ///
     /// # Safety
-    /// `index` is that of a field that `T::INFO` describes.
+    /// `index` is the index of a field that `T::INFO` describes.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn read_word<M: MutatorKind, const MUTABLE: bool>(self, m: &NoGc<'h, M>, index: usize) -> u64 {
@@ -144,7 +144,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// Overwrite pointer `index` of the payload through the collector's write barrier.
     ///
     /// # Safety
-    /// `index` is that of a mutable pointer field of `T`, and `value` points to a closure of that
+    /// `index` is the index of a mutable pointer field of `T`, and `value` points to a closure of that
     /// field's type.
     #[doc(hidden)]
     #[inline(always)]
@@ -172,7 +172,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// returns the pointer.
     ///
     /// # Safety
-    /// `index` is that of a mutable pointer field of `T` to `U`s.
+    /// `index` is the index of a mutable pointer field of `T` to `U`s.
     #[inline(always)]
     pub(crate) unsafe fn compare_exchange_pointer<M: MutatorKind, U>(
         self,
@@ -250,7 +250,7 @@ unsafe impl Closure for Any {
 /// `is_described_by` is true of the tables in headers of this type's closures, and of no table of
 /// another type.
 pub unsafe trait Distinct: Closure {
-    /// Whether closures with this table are of this type, exactly: an array of trees is no array of
+    /// Whether closures with this table are of this type, exactly: an array of trees is not an array of
     /// [`Any`], since anything could be stored in one.
     #[inline(always)]
     fn is_described_by(info: &'static TypeInfo) -> bool {

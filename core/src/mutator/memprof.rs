@@ -1,7 +1,7 @@
 //! Memprof: a program watches a sample of its closures (OCaml's `Gc.Memprof`).
 //!
 //! Each word that is allocated is *sampled* with the same probability. A closure with sampled words
-//! is followed: the program's [`Tracker`] is told of its allocation, its promotion and its death. A
+//! is followed: the program's [`Tracker`] hears of its allocation, its promotion and its death. A
 //! closure with several sampled words is one that stands for more. So sums over the samples,
 //! divided by the rate, estimate sums over all allocation without bias.
 //!

@@ -148,7 +148,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         unsafe { &raw const (*this).view.capability }
     }
 
-    /// Ends the session and returns the capability. No frame is open any more.
+    /// Ends the session and returns the capability. No frame is open.
     pub(crate) fn into_capability(mut self) -> CapabilityData<M::Alloc> {
         if let (Some(side_words), Some(charges)) = (&self.view.side_words, self.view.charges.take()) {
             side_words.charge(charges);

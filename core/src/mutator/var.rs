@@ -65,7 +65,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
     /// Makes the variable point to `new` if it points to `current`, in one atomic step.
     ///
     /// No collection runs while `current` is held, so no other closure can have its address (there
-    /// is no ABA problem).
+    /// is not an ABA problem).
     ///
     /// # Errors
     /// The referent of the variable, if it is not `current`.

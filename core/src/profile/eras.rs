@@ -20,7 +20,7 @@ impl Eras {
         &self.0
     }
 
-    /// Whether the eras are those of this heap.
+    /// Whether the eras belong to this heap.
     pub(crate) fn are_of(&self, side_words: &Arc<SideWords>) -> bool {
         Arc::ptr_eq(&self.0, side_words)
     }

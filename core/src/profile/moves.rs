@@ -14,7 +14,7 @@ pub(crate) trait MoveSideWords: Copy {
     fn prefetch(self, closure: Addr);
 
     /// Notes that a closure of `words` words moves from one place to another. The side word at the
-    /// old place is not needed any more.
+    /// old place is no longer needed.
     ///
     /// # Safety
     /// Both places lie in the heap.

@@ -17,7 +17,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// The reading at `stamp`, when the totals are those of `stats`.
+    /// The reading at `stamp`, when `stats` has the totals.
     pub(super) fn new(stamp: Stamp, stats: &Statistics, allocated: u64) -> Self {
         Reading {
             stamp,

@@ -12,7 +12,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Reads all clocks; elapsed time is that of `clock`.
+    /// Reads all clocks; elapsed time is `clock`'s.
     pub(super) fn now(clock: &Clock) -> Self {
         Stamp {
             elapsed_ns: clock.elapsed_ns(),

@@ -92,7 +92,7 @@ struct Chunks {
     /// The last chunk is the one that is written; all others are full.
     used: Vec<Chunk>,
     spare: Vec<Chunk>,
-    /// Slots that are in no chunk any more, once there are too many for chunks.
+    /// Slots that are no longer in a chunk, once there are too many for chunks.
     bits: Option<SlotBits>,
 }
 

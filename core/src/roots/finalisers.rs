@@ -151,7 +151,7 @@ impl FinaliserTable {
         self.lock().ready.len()
     }
 
-    /// Takes the next finaliser that is to run, if none is running. Its closure is no root any
+    /// Takes the next finaliser that is to run, if none is running. Its closure is not a root any
     /// more.
     pub(crate) fn begin(&self) -> Option<Entry> {
         let mut entries = self.lock();

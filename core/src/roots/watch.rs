@@ -104,7 +104,7 @@ mod tests {
         let watch = Watch::default();
         (1..=4).for_each(|number| watch.register(number * 8, 10 * number, Bytes(number as usize)));
         assert!(!watch.any_dead());
-        // SAFETY: the slots are those of the table.
+        // SAFETY: the slots belong to the table.
         watch.note_deaths(|slot| unsafe { slot.load() }.0.addr() != 16);
         let mut new = Vec::new();
         watch.for_each_new(|at, number, bytes| {

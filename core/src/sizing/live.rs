@@ -48,7 +48,7 @@ impl Live {
     }
 
     /// The live memory of a collector that leaves closures in place, after a collection that did
-    /// this `work`. The rest of their blocks is free memory for others, so it is no slop here.
+    /// this `work`. The rest of their blocks is free memory for others, so it is not slop here.
     pub fn in_place(work: &Work) -> Live {
         Live {
             copied: work.live - work.large,

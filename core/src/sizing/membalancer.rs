@@ -224,7 +224,7 @@ mod tests {
         one.note(&ran(MIB, Duration::from_secs(1)));
         let g = (100.0 * KEPT_A_SECOND + 1.0) / (KEPT_A_SECOND + 1.0);
         assert!((extra(&one, 1000) / fast - (g / 100.0).sqrt()).abs() < 1e-3);
-        // The result is the same, told in one piece or in ten.
+        // The result is the same, in one piece or in ten.
         let (mut whole, mut parts) = (policy(0.05), policy(0.05));
         for policy in [&mut whole, &mut parts] {
             policy.note(&collected(100 * MIB, Duration::from_millis(100)));

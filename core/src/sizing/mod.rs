@@ -6,7 +6,7 @@
 //! the same under every policy.
 //!
 //! As the limit nears, three things give way, in this order: the factor, so that the next major
-//! collection still fits; the allocation area (that of all capabilities together, here and below),
+//! collection still fits; the allocation area (of all capabilities together, here and below),
 //! down to a few blocks; and minor collections, which become major ones. The heap is exhausted only
 //! when a major collection leaves less than half of `-m` percent of the limit to allocate in, or no
 //! room for the allocation that asked for it.
@@ -244,7 +244,7 @@ impl Sizing {
     }
 
     /// The allocation area with generations: `-A`, or the size that `-H` asks for; less if the next
-    /// collection would not fit. `strategy` is that of the next major collection.
+    /// collection would not fit. `strategy` is the next major collection's.
     ///
     /// # Errors
     /// If the last collection was a major one, or there was none, and less than half of `-m`

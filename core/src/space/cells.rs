@@ -14,7 +14,7 @@
 //! goes on from one to the next by itself.
 //!
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits of a
-//! segment, and a store to each hole. Memory: that of the mark bits, and 16 bytes a segment.
+//! segment, and a store to each hole. Memory: the mark bits, plus 16 bytes per segment.
 
 use super::MarkBits;
 use crate::alloc::{Cells, SizeClass};
@@ -23,7 +23,7 @@ use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
 
-/// Blocks of the largest segments: 32 KiB, as GHC's.
+/// Blocks of the largest segments: 32 KiB, as in GHC.
 const MOST_BLOCKS: usize = 8;
 
 /// Cells of all size classes.

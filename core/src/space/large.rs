@@ -9,7 +9,7 @@ use crate::block::{BlockState, OutOfMemory, Region, poison};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
 
-/// Closures with block runs of their own.
+/// Closures that each occupy a separate block run.
 #[derive(Debug)]
 pub struct LargeObjects {
     /// Marked ones, then `young` others.
@@ -66,7 +66,7 @@ impl LargeObjects {
         Ok(run.start())
     }
 
-    /// Barriers note the values that stores to marked objects overwrite, from now on or no more.
+    /// Turns on or off the recording of values that stores to marked objects overwrite.
     pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
         let state = BlockState::of_step(self.step).large().in_snapshot(yes);
         let marked = &self.objects[..self.objects.len() - self.young];

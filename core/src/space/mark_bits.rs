@@ -148,7 +148,7 @@ impl MarkBits {
     /// The number of bits set from `from` to `to`, which are ends of blocks.
     pub(crate) fn count(&self, from: Addr, to: Addr) -> usize {
         let ((first, 0), (last, 0)) = (self.place(from), self.place(to)) else {
-            unreachable!("{from} to {to} are no blocks");
+            unreachable!("{from} to {to} is not a range of blocks");
         };
         let entries = &(*self.entries)[first..last];
         entries

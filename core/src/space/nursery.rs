@@ -271,7 +271,7 @@ impl Nursery {
         fresh
     }
 
-    /// After [`Nursery::reset`], puts `fresh` runs in the place of all runs, unless there are none.
+    /// After [`Nursery::reset`], replaces all runs by `fresh` ones, unless there are none.
     /// Returns the former runs: the collector frees them.
     pub fn replace(&mut self, fresh: Vec<BlockRun>) -> Vec<BlockRun> {
         let runs = self.areas.iter_mut().flat_map(|area| &mut area.runs);

@@ -151,7 +151,7 @@ impl Step {
         self.large.push(large);
     }
 
-    /// Bytes of blocks less those of the closures in them.
+    /// Bytes of blocks minus bytes of closures.
     pub fn slop(&self) -> Bytes {
         self.scanned.bytes + self.flat.bytes + self.large_bytes - self.words().to_bytes()
     }
@@ -168,7 +168,7 @@ impl Steps {
     /// generations (for ageing) otherwise.
     ///
     /// # Panics
-    /// If a block's state cannot tell that many steps apart (`BlockState::STEP_MAX`).
+    /// If there are more steps than a block's state can encode (`BlockState::STEP_MAX`).
     pub fn new(generations: u32) -> Self {
         assert!(
             generations <= u32::from(BlockState::STEP_MAX),
@@ -227,7 +227,7 @@ impl Steps {
         Words(self.steps.iter().map(|step| step.large_words.0).sum())
     }
 
-    /// Bytes of blocks less those of the closures in them, in all steps.
+    /// Bytes of blocks minus bytes of closures, in all steps.
     pub fn slop(&self) -> Bytes {
         Bytes(self.steps.iter().map(|step| step.slop().0).sum())
     }

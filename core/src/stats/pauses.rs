@@ -12,7 +12,7 @@ use crate::stats::utilisation::Utilisation;
 /// The most pauses that are kept singly.
 const MOST: usize = 1 << 20;
 
-/// The longest pause that the histogram tells from longer ones: an hour, in nanoseconds.
+/// The longest pause that the histogram distinguishes from longer ones: an hour, in nanoseconds.
 const LONGEST_NS: u64 = 3600 * 1_000_000_000;
 
 /// Significant decimal digits of a length in the histogram.

@@ -117,7 +117,7 @@ impl<'h> Evacuator<'h> {
     /// if everything were held from there.
     ///
     /// # Errors
-    /// As for [`Evacuator::condemn`].
+    /// Same as [`Evacuator::condemn`].
     pub fn promote_everything(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps) -> Result<Self, NotBegun> {
         let last = steps.oldest() - 1;
         let mut evacuator = Evacuator::condemn(heap, nursery, steps, last)?;

@@ -40,7 +40,7 @@ impl SlicedTrace {
     }
 
     /// Goes on for about `budget` words of work ([`Marked::work`]). If nothing is left, makes
-    /// finalisers ready, brings weak handles up to date and has the barriers note nothing any more;
+    /// finalisers ready, brings weak handles up to date and turns the barriers off;
     /// what is unmarked then is garbage. Returns what is left of the trace, none if it is over, and
     /// the results of this slice.
     ///

@@ -125,7 +125,7 @@ impl<T: Tracer> ParallelPhase<T> {
         let phase = Arc::new(self);
         let job: Arc<dyn Job + 'h> = Arc::clone(&phase) as Arc<dyn Job + 'h>;
         // SAFETY: only lifetimes differ. A GC thread reaches data of `'h` only through the slots,
-        // while it is busy, and no worker is busy any more when `lead` returns. When the last
+        // while it is busy, and no worker is busy when `lead` returns. When the last
         // thread drops the phase, the slots are empty (see below), and tasks need no drop.
         let job = unsafe { std::mem::transmute::<Arc<dyn Job + 'h>, Arc<dyn Job + 'static>>(job) };
         let helpers = workers.count() - 1;

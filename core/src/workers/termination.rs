@@ -143,7 +143,7 @@ impl Termination {
             .is_ok()
     }
 
-    /// The caller, which has become busy, has got an item: it is idle no more. (The number of idle
+    /// The caller, which has become busy, has got an item: it is no longer idle. (The number of idle
     /// workers is a hint, so a call that is wrong costs time and nothing else; that holds for
     /// `got_task` and `enter`, too.)
     pub(super) fn got_work(&self) {

@@ -312,7 +312,7 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         let allocated = state.final_counts(0).allocated_total;
         state.recorder.exit_start(allocated);
-        // The live data do not matter any more, nor whether there would be room to go on.
+        // The live data no longer matter, nor whether there would be room to go on.
         let _ = self.stop_and_collect(&mut state, None, Cause::Final);
         drop(state);
         self.drop_foreign();

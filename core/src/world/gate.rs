@@ -1,7 +1,7 @@
 //! How the world is stopped.
 //!
 //! * Threads that *run* are counted. A thread that comes to a slow path takes the world's lock. If
-//!   another thread is stopping the world, it does not count any more, and waits until that is
+//!   another thread is stopping the world, it no longer counts, and waits until that is
 //!   over. A thread in a blocking call ([`crate::mutator::Mutator::blocking`]) does not count
 //!   either.
 //! * The thread that stops the world says so in the state, interrupts the allocators of those that

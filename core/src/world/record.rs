@@ -94,7 +94,7 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
     }
 
     /// Announces when the GC threads of the collection worked. The GC thread that collects is that
-    /// of capability `leader`; the others are those of the other capabilities, in order.
+    /// of capability `leader`; the others belong to the other capabilities, in order.
     fn announce_turns(&mut self, leader: usize, start_ns: u64, end_ns: u64) {
         let state = &mut *self.state;
         let phases = state.gc_threads.take_phases();

@@ -60,7 +60,7 @@ impl<T: Send + Sync> Registry<T> {
         // Release: a thread that loads it sees it written. Acquire: the one that it replaces is
         // freed here, perhaps.
         let old = self.list.swap(Owned::new(Arc::new(list)), Ordering::AcqRel, &guard);
-        // SAFETY: no reader can find it any more, and those that have pinned an epoch.
+        // SAFETY: readers can no longer find it, nor can those that have pinned an epoch.
         unsafe { guard.defer_destroy(old) };
         // These guards are short and few: without it nothing would be freed before the end.
         guard.flush();
@@ -69,7 +69,7 @@ impl<T: Send + Sync> Registry<T> {
 
 impl<T> Drop for Registry<T> {
     fn drop(&mut self) {
-        // SAFETY: no other thread has the registry any more.
+        // SAFETY: no other thread has the registry.
         drop(unsafe { self.list.load(Ordering::Relaxed, unprotected()).into_owned() });
     }
 }

@@ -28,7 +28,7 @@ use std::collections::HashSet;
 pub struct World<M: MutatorKind> {
     pub(super) description: &'static Description,
     pub(super) state: Mutex<WorldState<M>>,
-    /// Signalled when no thread runs any more; the thread that stops the world waits on it.
+    /// Signalled when the last thread stops running; the thread that stops the world waits on it.
     pub(super) all_stopped: Condvar,
     /// Signalled when the world is no longer stopped, and by each thread that resumes then; the
     /// threads that were stopped wait on it.
@@ -222,7 +222,7 @@ pub(super) struct Idleness {
     pub(super) watched: bool,
     /// A thread has run since the last idle collection.
     pub(super) ran: bool,
-    /// The world's time from which on no thread has run, if that is known.
+    /// The world's time since when no thread has run, if that is known.
     pub(super) since_ns: Option<u64>,
     /// The world's time of the last idle collection.
     pub(super) collected_ns: Option<u64>,
@@ -236,7 +236,7 @@ impl Idleness {
         self.since_ns = None;
     }
 
-    /// The last thread that ran does so no more. `now_ns` reads the world's clock.
+    /// The last thread that ran has stopped. `now_ns` reads the world's clock.
     #[inline]
     pub(super) fn rests(&mut self, now_ns: impl FnOnce() -> u64) {
         if self.watched {

@@ -140,7 +140,7 @@ fn program<W: Workload, M: MutatorKind>(
     )
 }
 
-/// The end of a run whose heap could not be made. Its figures are those of an empty run.
+/// The end of a run whose heap could not be made. Its figures are an empty run's.
 /// Its event log describes the process.
 fn exhausted_at_start(
     flags: &Flags,
@@ -223,7 +223,7 @@ fn run<M: MutatorKind>(
     if let Some(logging) = &logging {
         logging.listen(&mut world);
     }
-    // The life comes first: it tells how the closure came to where the checker finds it.
+    // The life comes first: it shows how the closure came to where the checker finds it.
     if request.flags.config.follow_closure.is_some() {
         world.listen(Box::new(LifeTeller::new(io::stderr())));
     }
@@ -249,7 +249,7 @@ fn run<M: MutatorKind>(
     let mut program = || {
         let config = &request.flags.config;
         let ran = with_timer(&world, config, profiling.as_ref(), time.as_ref(), || {
-            // Nothing refuses the run any more.
+            // From here on nothing refuses the run.
             outputs.begin()?;
             Ok(program(&world))
         });

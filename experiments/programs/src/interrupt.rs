@@ -3,7 +3,7 @@
 //!
 //! A thread waits for a signal while the program runs. It exists only if there are figures to keep,
 //! so runs that are timed do without it. At the signal it interrupts the world: the program's
-//! threads leave the heap at their next safepoint, and the run ends as any other. Then the process
+//! threads leave the heap at their next safepoint, and the run ends normally. Then the process
 //! ends by the signal ([`end_by`]), as a Haskell program does: a shell shows the status 130 or 143.
 //! A second signal ends the process at once.
 

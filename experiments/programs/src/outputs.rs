@@ -124,7 +124,7 @@ impl Outputs {
         file.map(|(.., output)| output.clone())
     }
 
-    /// Adds a place that is no file: standard output.
+    /// Adds a place that is not a file: standard output.
     pub(crate) fn add(&mut self, purpose: Purpose, what: &'static str, to: Box<dyn Write + Send>) -> Output {
         let output = Output::holding(to, None);
         self.files.push((purpose, what, PathBuf::new(), output.clone()));
@@ -134,7 +134,7 @@ impl Outputs {
     /// The program begins: the files are emptied, and have the text that was held.
     ///
     /// # Errors
-    /// A message with the file that cannot be written. That of statistics is no error yet: the
+    /// A message with the file that cannot be written. That of statistics is not an error yet: the
     /// statistics go to standard error instead, when there are any.
     pub(crate) fn begin(&mut self) -> Result<(), String> {
         self.begun = true;
@@ -151,7 +151,7 @@ impl Outputs {
     }
 }
 
-/// Whether this is standard output, and its reader has gone: that is no error (`| head`).
+/// Whether this is standard output, and its reader has gone: that is not an error (`| head`).
 fn is_closed_pipe(path: &Path, error: &io::Error) -> bool {
     path.as_os_str().is_empty() && error.kind() == io::ErrorKind::BrokenPipe
 }

@@ -63,7 +63,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
     let Format::Chrome = arguments.format;
     let written = match chrome_file(&mut log, interval, &mut out) {
         Ok(written) => written,
-        // A reader that closes the pipe early is no error.
+        // A reader that closes the pipe early is not an error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(ShowError::Write(error)) => {
             let wrong = format!("{name}: cannot write: {error}");

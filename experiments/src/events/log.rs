@@ -63,7 +63,7 @@ fn open(path: &Path) -> Result<File, Error> {
 /// A reader in the order of the file.
 ///
 /// # Errors
-/// If the file cannot be read or is no event log.
+/// If the file cannot be read or is not an event log.
 pub(super) fn reader(path: &Path, salvage: bool) -> Result<Reader<File>, Error> {
     let reader = Reader::new(open(path)?, &name(path))?;
     Ok(if salvage { reader.salvage() } else { reader })
@@ -88,7 +88,7 @@ pub(super) fn seekable(path: &Path) -> Result<File, Error> {
 /// A reader in the order of time.
 ///
 /// # Errors
-/// If the file cannot be read or is no event log, or if there is no room for the copy of a pipe.
+/// If the file cannot be read or is not an event log, or if there is no room for the copy of a pipe.
 pub(super) fn merged(path: &Path, salvage: bool) -> Result<Merged<File>, Error> {
     Merged::new(seekable(path)?, &name(path), salvage)
 }

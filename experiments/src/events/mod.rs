@@ -1,4 +1,4 @@
-//! `gclab events`: event logs, GHC's and those of programs that write the same format.
+//! `gclab events`: event logs of GHC and of programs that write the same format.
 
 mod check;
 mod damage;

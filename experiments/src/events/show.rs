@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Several --type add up
     #[arg(long = "type", value_name = "TYPE", value_parser = event_type)]
     types: Vec<u16>,
-    /// Print events of this capability only; `global` stands for those of none. Several --cap add
+    /// Print events of this capability only; `global` stands for events of no capability. Several --cap add
     /// up
     #[arg(long = "cap", value_name = "N", value_parser = capability)]
     caps: Vec<Cap>,
@@ -90,7 +90,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
     absent(&log, &wanted);
     let shown = match show_file(&mut log, &wanted, lines, &mut std::io::stdout().lock()) {
         Ok(shown) => shown,
-        // A reader that closes the pipe early is no error.
+        // A reader that closes the pipe early is not an error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(ShowError::Write(error)) => return fail(format!("standard output: {error}")),
         Err(ShowError::Log(error)) => return refuse(message(&error)),

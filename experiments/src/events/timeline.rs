@@ -15,7 +15,7 @@ use crate::common::{print, refuse};
 
 /// Draw a log by time as one HTML page: capabilities, collections and the heap
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "The page needs no network. Its figures of a selection are those of `events summary`.")]
+#[command(after_help = "The page needs no network. A selection has the same figures as `events summary`.")]
 pub(crate) struct Arguments {
     /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,

@@ -154,7 +154,7 @@ pub(super) fn print(
     let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
     Ok(match written {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that closes the pipe early is no error.
+        // A reader that closes the pipe early is not an error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => fail(format!("standard output: {error}")),
     })

@@ -9,7 +9,7 @@ use super::words::{chain, class, counted, name, number, object, percent, referen
 const BRANCHES: usize = 2;
 /// The smallest part of the heap that gets a line in the tree, in percent.
 const LEAST: u64 = 1;
-/// The part of the heap that no single object holds, from which on the text says so, in percent.
+/// The part of the heap that no single object holds, at which the text says so, in percent.
 const MUCH: f64 = 10.0;
 /// The most levels of the tree that are shown.
 const LEVELS: usize = 12;

@@ -91,7 +91,7 @@ pub(super) fn object(analysis: &Analysis<'_>, node: u32) -> String {
     format!("{} @{id}", class(analysis, node))
 }
 
-/// The name of a group: that of a class, or a type in brackets.
+/// The name of a group: a class, or a type in brackets.
 pub(super) fn group(analysis: &Analysis<'_>, named: Named) -> String {
     match name(analysis, named.example) {
         name if analysis.has_class_name(named.example) && !name.is_empty() => name,

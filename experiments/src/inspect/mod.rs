@@ -126,7 +126,7 @@ struct Run<'r> {
 
 /// After a failure, which has been printed, these return the exit status.
 impl Run<'_> {
-    /// The map that `--at` asks for, or that of the last collection of the measured phase.
+    /// The map that `--at` asks for, or of the last collection of the measured phase.
     fn one_map(&self) -> Result<Shown, ExitCode> {
         let want = match &self.arguments.at {
             Some(want) => want.clone(),

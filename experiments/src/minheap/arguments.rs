@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Letters of OCaml's, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
     #[arg(long, value_name = "LETTERS", conflicts_with = "command")]
     pub(super) ocaml: Vec<String>,
-    /// The runtime of the program (ghc, ocaml, jvm, none) [default: told from its file]
+    /// The runtime of the program (ghc, ocaml, jvm, none) [default: detected from its file]
     #[arg(long, value_name = "NAME", conflicts_with = "workload")]
     pub(super) runtime: Option<String>,
     /// Relative error of the result: 1% or 0.01; never finer than a megablock, 1 MiB

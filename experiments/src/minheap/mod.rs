@@ -32,7 +32,7 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
     let questions = match &arguments.workload {
         Some(name) => questions::of_workload(name, arguments, words, registry, settings).map_err(refuse),
         None if !words.is_empty() => Err(refuse(
-            "flags between +RTS and -RTS before `--` are for gclab's workloads: those of a program stand behind it",
+            "flags between +RTS and -RTS before `--` are for gclab's workloads; write the flags of a program after `--`",
         )),
         None => questions::of_program(arguments, registry, &stop),
     };

@@ -71,7 +71,7 @@ pub(super) fn of_workload(
             let fitted = given.fit(collector, &registry.collectors);
             let (mut fitted, overridden) = fitted.map_err(|error| error.to_string())?;
             notes(&overridden);
-            // The collector's own number of generations is no flag.
+            // The collector's own number of generations is not a flag.
             if !fitted.given.contains_key("G") {
                 fitted.config.generations = flags.config.generations;
             }

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// The collector to begin with
     #[arg(long, value_enum, default_value = "copying")]
     from: Origin,
-    /// The folder of gclab's source [default: one around the working directory, or that of the
+    /// The folder of gclab's source [default: around the working directory, or the folder of the
     /// build]
     #[arg(long, value_name = "DIR")]
     gclab: Option<PathBuf>,
@@ -96,7 +96,7 @@ fn is_source(folder: &Path) -> bool {
         .all(|part| folder.join(part).join("Cargo.toml").is_file())
 }
 
-/// The folder of gclab's source around the working directory, or else that of the build.
+/// The folder of gclab's source around the working directory, or else the one it was built from.
 fn source() -> Option<PathBuf> {
     let here = std::env::current_dir().ok();
     let around = here

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// The seed of the order of runs and of the choice of settings
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The runtime of the program (ghc, ocaml, jvm) [default: told from its file]
+    /// The runtime of the program (ghc, ocaml, jvm) [default: detected from its file]
     #[arg(long, value_name = "NAME", conflicts_with = "workload")]
     runtime: Option<String>,
     /// Time limit of one run: 300s, 5m, 1h

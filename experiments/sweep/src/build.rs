@@ -1,4 +1,4 @@
-//! A build of gclab that does runs in the place of this one: `builds` of an experiment file.
+//! A build of gclab that does runs instead of this one: `builds` of an experiment file.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -46,7 +46,7 @@ impl Build {
     /// The build with this name whose file is `path`.
     ///
     /// # Errors
-    /// The reason, in words, if it is no file that can be run.
+    /// The reason, in words, if it is not a file that can be run.
     pub fn new(name: &str, path: &str) -> Result<Build, String> {
         let file = std::path::absolute(path).map_err(|error| error.to_string())?;
         let metadata = match fs::metadata(&file) {
@@ -55,7 +55,7 @@ impl Build {
             Err(error) => return Err(error.to_string()),
         };
         if !metadata.is_file() {
-            return Err("it is no file".to_owned());
+            return Err("it is not a file".to_owned());
         }
         if metadata.mode() & 0o111 == 0 {
             return Err("it cannot be run: it is not executable".to_owned());
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(Build::new("x", path).unwrap_err(), "there is no such file");
         assert_eq!(
             Build::new("x", folder.path().to_str().unwrap()).unwrap_err(),
-            "it is no file"
+            "it is not a file"
         );
         fs::write(&file, "one").unwrap();
         assert!(Build::new("x", path).unwrap_err().contains("not executable"));

@@ -20,7 +20,7 @@ use crate::runtime;
 pub struct Entry {
     /// The command and its runtime.
     pub program: Arc<Program>,
-    /// The name of the work that it does: its own, or that of a workload.
+    /// The name of the work that it does: its own, or a workload's.
     pub workload: String,
     /// The arguments of that work, as records have them; none but for a workload.
     pub args: Vec<String>,
@@ -107,7 +107,7 @@ pub struct Experiment {
     pub programs: Vec<Entry>,
     /// The number of runs of each configuration.
     pub repeat: u32,
-    /// The precision at which the experiment is complete, as a share: that of the mean time of each
+    /// The precision at which the experiment is complete, as a share: of the mean time of each
     /// configuration.
     pub precision: Option<f64>,
     /// The seed of the order of runs.

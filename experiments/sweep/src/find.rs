@@ -21,19 +21,16 @@ const DATE: usize = 17;
 /// A message with the folders that there are, or with the reason why the results cannot be read.
 pub fn open(name: &Path) -> Result<ResultsDir, String> {
     let open = |path: PathBuf| ResultsDir::open(path).map_err(|error| error.to_string());
-    let shards: Vec<PathBuf> = folders(name).filter(|path| is_results(path)).collect();
-    if is_results(name) || shards.is_empty() {
-        return open(find(name)?);
+    if !is_results(name) {
+        let opened = folders(name).filter(|path| is_results(path)).map(open);
+        let mut joined = ResultsDir::join(opened.collect::<Result<_, _>>()?);
+        if let [sweep] = &joined[..]
+            && sweep.manifest().shard.is_some()
+        {
+            return Ok(joined.swap_remove(0));
+        }
     }
-    let opened = shards.into_iter().map(open).collect::<Result<_, _>>()?;
-    match ResultsDir::join(opened) {
-        mut joined if joined.len() == 1 => Ok(joined.swap_remove(0)),
-        other => Err(format!(
-            "{}: its folders are not shards of one sweep, but {} sweeps; name one of them",
-            name.display(),
-            other.len()
-        )),
-    }
+    open(find(name)?)
 }
 
 /// The results folder at this path; or of this name below `results/runs`; or the newest one there
@@ -83,7 +80,7 @@ fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
     Err(format!("{}: {problem}; {known}", name.display()))
 }
 
-/// The reason why a path is no results folder.
+/// The reason why a path is not a results folder.
 fn problem(name: &Path) -> String {
     let plan = name.join("plan.json");
     let refused = |error: &io::Error| !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
@@ -92,7 +89,7 @@ fn problem(name: &Path) -> String {
         (Err(_), _) => "no such folder".to_owned(),
         (Ok(found), _) if !found.is_dir() => "is a file, not a results folder".to_owned(),
         (Ok(_), Err(error)) if refused(&error) => format!("its plan.json cannot be read: {error}"),
-        (Ok(_), _) => "is no results folder: it has no plan.json".to_owned(),
+        (Ok(_), _) => "is not a results folder: it has no plan.json".to_owned(),
     }
 }
 
@@ -149,7 +146,7 @@ mod tests {
         );
         let error = found("no-results").unwrap_err();
         assert!(
-            error.contains("is no results folder: it has no plan.json; in "),
+            error.contains("is not a results folder: it has no plan.json; in "),
             "{error}"
         );
         // The system's reason, where it does not let gclab look: here, links without end.

@@ -354,7 +354,7 @@ fn begin(out: Option<&Path>, manifest: Manifest, runs: &[Run], shard: Shard) -> 
             if out.exists() && !out.is_dir() {
                 return Err(FolderError::Taken {
                     path: out.to_owned(),
-                    problem: "is no folder; --out names a folder, and makes it if there is none".to_owned(),
+                    problem: "is not a folder; --out names a folder, and makes it if there is none".to_owned(),
                 });
             }
             fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;

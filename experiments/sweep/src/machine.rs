@@ -83,7 +83,7 @@ fn executable_hash() -> Option<String> {
     HASH.get_or_init(|| hash_of(Path::new(THIS_PROGRAM))).clone()
 }
 
-/// FNV-1a (64 bits) over the bytes of a file; `None` if it is no regular file, or cannot be read.
+/// FNV-1a (64 bits) over the bytes of a file; `None` if it is not a regular file, or cannot be read.
 pub(crate) fn hash_of(file: &Path) -> Option<String> {
     // A read of a pipe or of a terminal would wait for input, and a device may have no end.
     if !fs::metadata(file).ok()?.is_file() {

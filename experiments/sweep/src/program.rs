@@ -33,7 +33,7 @@ pub struct Program {
 struct Stat {
     name: String,
     regex: Regex,
-    /// From the unit of the output to that of the record.
+    /// From the unit of the output to the record's.
     factor: f64,
 }
 
@@ -214,7 +214,7 @@ impl Program {
         Ok(checksum)
     }
 
-    /// The statistics of a run: those of its runtime, with the figures that `stats` takes from its
+    /// The statistics of a run: its runtime's, with the figures that `stats` takes from its
     /// output; and the figures that have no place there.
     pub(crate) fn statistics(
         &self,

@@ -1,4 +1,4 @@
-//! From the latencies and heap profiles of a run to those of its record. (The statistics of a run
+//! From the latencies and heap profiles of a run to its record. (The statistics of a run
 //! become part of a record in `gclab_results`.)
 
 use std::time::Duration;

@@ -303,7 +303,7 @@ impl Run {
         }
     }
 
-    /// The flags of a workload of gclab's, without those of its heap profile or event log.
+    /// The flags of a workload of gclab's, without the flags of its heap profile or event log.
     pub(crate) fn own_flags(&self) -> Flags {
         self.subject.own_flags()
     }

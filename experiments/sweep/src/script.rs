@@ -113,7 +113,7 @@ impl Job {
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output={job}-%a.log
-# A minute before its time is over, gclab is told to stop: it ends with all finished runs recorded.
+# A minute before its time is over, gclab gets a signal to stop: it ends with all finished runs recorded.
 #SBATCH --signal=B:TERM@60
 
 {head}

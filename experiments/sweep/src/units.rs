@@ -1,4 +1,4 @@
-//! Units of figures that a program's output tells.
+//! Units of figures in a program's output.
 
 use gclab_results::RunStats;
 
@@ -18,7 +18,7 @@ const SIZES: [(&str, f64); 8] = [
 ];
 
 /// The factor from `unit` to the unit of the figure `name`. `None` if records have no such figure:
-/// then it may have any unit, which is shown as it is. The empty unit is that of the record.
+/// then it may have any unit, which is shown as it is. The empty unit is the record's.
 ///
 /// # Errors
 /// The units that would be right.

@@ -150,7 +150,7 @@ fn a_build_is_a_gclab_that_has_what_the_file_names() {
         assert_eq!(bench.gclab(&["plan", "x.toml"]).exits(2).stderr, done.stderr);
         done.stderr
     };
-    assert!(refused("echo prog 1.2").contains(r#"is no gclab: to --version it answers "prog 1.2""#));
+    assert!(refused("echo prog 1.2").contains(r#"is not gclab: to --version it answers "prog 1.2""#));
     assert!(refused("echo wrong option >&2; exit 3").contains("--version ends with exit status 3: wrong option"));
     let lists = r#"if [ "$1" = list ]; then echo '[{"name": "two-space"}]'; else echo gclab 1; fi"#;
     assert!(refused(lists).contains("has none of the collectors called copying; collectors: two-space"));
@@ -196,7 +196,7 @@ fn arguments_of_a_program_are_settings() {
         args.threads = [1, 2]
         "#;
     bench.write("own.toml", text);
-    // Answers differ by size, and that is no fault.
+    // Answers differ by size, and that is not a fault.
     let done = bench.gclab(&["run", "own.toml"]).exits(0);
     assert!(
         done.stdout.contains("args.size") && done.stdout.contains("args.threads"),

@@ -244,7 +244,7 @@ impl<'ast> Visit<'ast> for Module {
         }
     }
 
-    /// `pub(crate)` and `pub(super)` are no imports.
+    /// `pub(crate)` and `pub(super)` are not imports.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {

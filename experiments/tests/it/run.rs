@@ -198,7 +198,7 @@ fn out_names_the_folder() {
         let words = [&["run", "tiny.toml", "--out", "tiny.toml"], fresh].concat();
         let file = bench.gclab(&words).exits(2);
         assert!(
-            file.stderr.contains("tiny.toml: is no folder; --out names a folder"),
+            file.stderr.contains("tiny.toml: is not a folder; --out names a folder"),
             "{}",
             file.all()
         );

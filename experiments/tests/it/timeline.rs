@@ -209,7 +209,7 @@ fn lanes_and_figures_of_a_damaged_log_are_of_the_same_events() {
         .sum();
     assert_eq!(figures["GC_elapsed_ns"], pauses);
     assert_eq!(figures["Total_elapsed_ns"], data["end"]);
-    // The events behind the run are no part of it.
+    // The events behind the run are not part of it.
     assert!(data["length"].as_u64().unwrap() > data["end"].as_u64().unwrap() + 1);
     // Capability 1 lies behind the damage in the file.
     assert!(figures["cap_1.collections"].as_u64().unwrap() > 40, "{figures}");

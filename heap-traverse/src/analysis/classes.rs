@@ -154,7 +154,7 @@ fn pairs(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     Ok((of, first))
 }
 
-/// The text of a node's name by which its class is told. A long one is not decoded: V8 and JVMs
+/// The text of a node's name by which its class is known. A long one is not decoded: V8 and JVMs
 /// write no such names.
 fn text<'s>(snapshot: &'s Snapshot, node: Node<'s>) -> Cow<'s, [u8]> {
     let raw = node.name_index().map_or(&[][..], |name| snapshot.strings().raw(name));

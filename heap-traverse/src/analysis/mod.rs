@@ -184,7 +184,7 @@ impl<'s> Analysis<'s> {
         types
     }
 
-    /// Whether the name of a node is that of its class. Other nodes, such as strings, count under
+    /// Whether the name of a node is its class's. Other nodes, such as strings, count under
     /// their types.
     pub fn has_class_name(&self, node: u32) -> bool {
         names::has_class_name(self.snapshot, node)

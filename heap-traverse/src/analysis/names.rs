@@ -1,4 +1,4 @@
-//! Objects by name. The name is that of the class where the file has one; other objects, such as
+//! Objects by name. The name is the class's where the file has one; other objects, such as
 //! strings, whose names are their texts, count together under their type.
 
 use super::classes::Classes;
@@ -7,7 +7,7 @@ use gclab_snapshot::Snapshot;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Types whose names are those of classes. Names of other types are values, or empty.
+/// Types whose names are class names. Names of other types are values, or empty.
 const NAMED: [&str; 4] = ["object", "native", "object array", "primitive array"];
 
 /// The number and the bytes of some objects.
@@ -35,7 +35,7 @@ pub struct Named {
     pub sum: Sum,
 }
 
-/// Whether the name of a node is that of a class.
+/// Whether the name of a node is a class name.
 pub(super) fn has_class_name(snapshot: &Snapshot, node: u32) -> bool {
     NAMED.contains(&snapshot.node(node).type_name())
 }
@@ -78,7 +78,7 @@ pub(super) fn census(snapshot: &Snapshot, classes: &Classes, count: usize) -> Re
     Ok(largest.into_sorted_vec().into_iter().map(named).collect())
 }
 
-/// The objects of `nodes` by class, or by type where names are no classes; most bytes first.
+/// The objects of `nodes` by class, or by type where names are not classes; most bytes first.
 /// `bytes` returns the bytes that a node counts for.
 pub(super) fn groups(
     snapshot: &Snapshot,

@@ -63,7 +63,7 @@ pub(super) fn complete<'a>(
     Ok(())
 }
 
-/// The step of the closure at `at`: that of the last of `regions` that begins there or before.
+/// The step of the closure at `at`: the step of the last of `regions` that begins there or before.
 fn step_in(regions: &[StoppedRegion<'_>], at: Addr) -> u8 {
     let behind = regions.partition_point(|region| region.start <= at);
     regions[behind - 1].step

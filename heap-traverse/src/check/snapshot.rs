@@ -44,7 +44,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The closures that can be reached now, but those of the nursery, which is empty.
+    /// The closures that can be reached now, except in the nursery, which is empty.
     fn of(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Snapshot {
         let mut closures = Vec::new();
         traversal.each(stopped.root_closures(), |closure| {

@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 const MOST_LARGE: usize = 200;
 
 impl HeapMap {
-    /// The map of a stopped heap, with at most `most` tiles. `moves` are those of the collection
+    /// The map of a stopped heap, with at most `most` tiles. `moves` are from the collection
     /// that is over; `before` is the map before it, if there is one. `survived` says how many
     /// collections a closure of an era has survived.
     pub(super) fn survey(

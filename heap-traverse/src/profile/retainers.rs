@@ -23,7 +23,7 @@ use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::{ClosureView, Stopped};
 use std::collections::HashMap;
 
-/// The name of the retainer of roots that are no retainers themselves.
+/// The name of the retainer of roots that are not retainers themselves.
 const SYSTEM: &str = "SYSTEM";
 
 /// The label of `SYSTEM`: the first.

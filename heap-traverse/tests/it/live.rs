@@ -44,7 +44,7 @@ fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
     assert!((0..start).all(|node| matches!(heap.node(node), HeapNode::Synthetic(_))));
     for &(ordinal, closure) in ordinals.values() {
         let HeapNode::Closure(info, size) = heap.node(ordinal) else {
-            panic!("node {ordinal} is no closure")
+            panic!("node {ordinal} is not a closure")
         };
         assert_eq!(
             (info.name, info.kind, size),

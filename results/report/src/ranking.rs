@@ -151,7 +151,7 @@ impl<'a> Contender<'a> {
         all.filter_map(|(place, group)| Some((place, reason(group)?))).collect()
     }
 
-    /// Its figure over that of `base`: the geometric mean over the workloads.
+    /// Its figure over `base`'s: the geometric mean over the workloads.
     pub(crate) fn over(&self, base: &Contender<'_>, metric: &Metric) -> Option<Effect> {
         let (base, new) = (base.samples(metric)?, self.samples(metric)?);
         let effects = base

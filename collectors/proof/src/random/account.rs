@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A value outside the heap. It tells its program when it is dropped.
+/// A value outside the heap that reports when it is dropped.
 pub(super) struct Owned {
     number: u64,
     ledger: Arc<Mutex<Ledger>>,

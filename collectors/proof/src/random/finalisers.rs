@@ -9,7 +9,7 @@
 //!   ones.
 //! * The panic of one reaches the program at once, and the others run later, in the same order.
 //! * The alarm rings after each collection of everything.
-//! * A tracker is told of closures with sampled words, and of no more words than they have.
+//! * A tracker hears of closures with sampled words, and of at most the words that they have.
 
 use super::difference::differ;
 use super::model::{Id, Model};
@@ -105,7 +105,7 @@ impl Shared {
     }
 }
 
-/// A tracker that checks what it is told.
+/// A tracker that checks what is reported to it.
 struct Checks;
 
 impl Checks {

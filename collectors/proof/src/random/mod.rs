@@ -74,7 +74,7 @@ pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u
     )
 }
 
-/// Runs `cases` of `programs` that follow from `seed`. The program that fails is told by `print`.
+/// Runs `cases` of `programs` that follow from `seed`. `print` prints the program that fails.
 fn search<P: std::fmt::Debug>(
     seed: u64,
     cases: u32,
@@ -122,7 +122,7 @@ fn environment(name: &str) -> Option<u64> {
 /// The first program that fails, shrunk, and its fault.
 ///
 /// # Panics
-/// If `GCLAB_RANDOM_SEED` is set and is no number.
+/// If `GCLAB_RANDOM_SEED` is set and is not a number.
 pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
     let name = C::DESCRIPTION.name;
     for (fault, program) in regressions::programs() {

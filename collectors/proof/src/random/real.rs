@@ -40,7 +40,7 @@ impl<'m, 'h> Real<'m, 'h> {
     fn any(self) -> Result<Gc<'m, 'h, Any>, String> {
         match self {
             Real::Any(gc) => Ok(gc),
-            _ => Err("the content of a box is no box".to_owned()),
+            _ => Err("the box does not contain a box".to_owned()),
         }
     }
 

@@ -18,7 +18,7 @@ impl fmt::Debug for Output {
 /// A question with its answer, or a change of settings.
 #[derive(Debug)]
 pub(in super::super) enum Question {
-    /// The counters; those of blocks, too, if it says so.
+    /// The counters; also the counters of blocks, if it says so.
     Stat(bool, Stat),
     /// The parameters.
     Get(Option<Control>),

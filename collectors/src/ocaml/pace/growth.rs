@@ -55,7 +55,7 @@ pub fn chunk_words(request: Words, heap: Words, increment: Increment, space_over
 /// The rule of compaction (`O`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compaction {
-    /// The overhead in percent from which on the heap is compacted; never, from a million on.
+    /// The least overhead, in percent, at which the heap is compacted; a million or more means never.
     pub max_overhead: u64,
 }
 

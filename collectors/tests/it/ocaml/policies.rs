@@ -241,7 +241,7 @@ fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Word
         model.closures.insert(gap, (words, false));
         gaps.push(gap);
     }
-    // What is left in front of them is no free block of the test.
+    // What is left in front of them is not a free block of the test.
     while let Some(&(_, words)) = model.check().first() {
         let rest = model
             .space

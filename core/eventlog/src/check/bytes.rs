@@ -54,7 +54,7 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
 }
 
 /// The fault of the reason that a `STOP_THREAD` has, if it is unknown. `old` says that the numbers
-/// are those of GHC 7.8.2.
+/// are as in GHC 7.8.2.
 pub(super) fn status(event: &Event<'_>, old: bool) -> Option<(&'static str, String)> {
     let [_, Some(status)] = event.numbers() else {
         return None;

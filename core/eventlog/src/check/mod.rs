@@ -26,7 +26,7 @@ struct Checker {
     threads: threads::Threads,
     profile: profile::Profile,
     events: u64,
-    /// Whether stop statuses are those of GHC 7.8.2.
+    /// Whether stop statuses are as in GHC 7.8.2.
     old_statuses: bool,
     /// Whether the log declares the statistics of collections. GHC 7.4 and older do not, and their
     /// logs have only the work of the GC threads of the last collection.

@@ -17,7 +17,7 @@ const LONGEST_LABEL: usize = 200;
 #[derive(Debug)]
 pub(super) struct Names {
     labels: HashMap<u64, String>,
-    /// Whether stop statuses are those of GHC 7.8.2.
+    /// Whether stop statuses are as in GHC 7.8.2.
     old_statuses: bool,
 }
 

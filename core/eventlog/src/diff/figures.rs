@@ -185,7 +185,7 @@ pub(super) fn figures(side: &Side, both: &Both) -> List {
     list
 }
 
-/// Whether a figure of a damaged log is near that of the run, and no lower bound. Shares are, too.
+/// Whether a figure of a damaged log is near the run's, and not a lower bound. Shares are, too.
 pub(super) fn is_near(name: &str) -> bool {
     let of_parts = [
         "start (INIT)",
@@ -235,7 +235,7 @@ fn memory(list: &mut List, summary: &Summary) {
     }
 }
 
-/// `known` says that the log tells of collections: without a pause their number is 0.
+/// `known`: the log reports collections, so that without a pause their number is 0.
 fn pauses(list: &mut List, group: &str, pauses: &Pauses, known: bool) {
     let some = |amount| (pauses.count() > 0).then_some(amount);
     let sum = |amount| (known || pauses.count() > 0).then_some(amount);

@@ -48,7 +48,7 @@ impl Sample {
     }
 }
 
-/// The reason why a file is no heap profile, with its place.
+/// The reason why a file is not a heap profile, with its place.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {}{problem}", if *.line > 0 { format!("line {}: ", .line) } else { String::new() })]
 pub struct ReadError {
@@ -89,8 +89,8 @@ pub enum Problem {
     /// A line is longer than any line of a profile.
     #[error("a line of more than {LONGEST_LINE} bytes")]
     LongLine,
-    /// The time of a sample is before that of the one before it.
-    #[error("the sample's time is {at}, before {last}, that of the one before it")]
+    /// A sample's time is before the previous sample's.
+    #[error("the sample's time is {at}, before {last}, the time of the sample before it")]
     Backwards {
         /// The time of the sample.
         at: f64,
@@ -106,7 +106,7 @@ impl Profile {
     /// Reads a profile. Errors name the file `file`.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no heap profile.
+    /// If the file cannot be read, or is not a heap profile.
     pub fn read(reader: impl BufRead, file: &str) -> Result<Self, ReadError> {
         let mut parser = Parser::default();
         let mut reader = reader;
@@ -346,7 +346,7 @@ mod tests {
         );
         says(
             "BEGIN_SAMPLE 0.5\nEND_SAMPLE 0.5\nBEGIN_SAMPLE 0.4\n",
-            "x.hp: line 7: the sample's time is 0.4, before 0.5, that of the one before it",
+            "x.hp: line 7: the sample's time is 0.4, before 0.5, the time of the sample before it",
         );
         says(
             "Tree 4\n",

@@ -22,7 +22,7 @@ const KEYWORDS: [&str; 7] = [
 /// The longest name that `hp2ps` takes, in bytes.
 const LONGEST_NAME: usize = 4999;
 
-/// The format of a file's date for `strftime`: that of C's `ctime`, without the seconds.
+/// The format of a file's date for `strftime`: as C's `ctime`, without the seconds.
 pub const DATE_FORMAT: &str = "%a %b %e %H:%M %Y";
 
 /// Writes an `.hp` file.

@@ -46,7 +46,7 @@ pub struct Merged<R> {
     streams: Vec<Stream>,
     /// The size of a stream's buffer.
     chunk: usize,
-    /// The next events of the streams, but for that of the last event.
+    /// The next events of all streams except the last event's.
     order: BinaryHeap<Reverse<(u64, usize)>>,
     /// The stream of the event that was returned last.
     last: Option<usize>,
@@ -65,7 +65,7 @@ impl Merged<File> {
     /// Opens a file, reads its header, and looks at its block markers.
     ///
     /// # Errors
-    /// If the file cannot be read, is no event log, or is damaged between its blocks. A salvaging
+    /// If the file cannot be read, is not an event log, or is damaged between its blocks. A salvaging
     /// reader accepts the damage.
     pub fn open(path: &Path, salvage: bool) -> Result<Self, Error> {
         let name = path.display().to_string();
@@ -78,7 +78,7 @@ impl<R: Read + Seek> Merged<R> {
     /// Reads the header of a log, and looks at its block markers. Errors name the file `file`.
     ///
     /// # Errors
-    /// If `source` cannot be read, is no event log, or is damaged between its blocks. A salvaging
+    /// If `source` cannot be read, is not an event log, or is damaged between its blocks. A salvaging
     /// reader accepts the damage.
     pub fn new(mut source: R, file: &str, salvage: bool) -> Result<Self, Error> {
         let opened = |error| Error::cannot_open(file, error);
@@ -213,7 +213,7 @@ impl<R: Read + Seek> Merged<R> {
         }
     }
 
-    /// The stream with the next event: that of the last one, or the first in order. `None` at the
+    /// The stream with the next event: the last one's, or the first in order. `None` at the
     /// end.
     fn next_stream(&mut self) -> Result<Option<usize>, Error> {
         let last = self.last.take().filter(|_| !self.done);

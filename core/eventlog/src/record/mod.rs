@@ -1,7 +1,7 @@
 //! Records the event log of a run, as GHC's runtime does: for ThreadScope, `ghc-events`,
 //! eventlog2html and `gclab events`.
 //!
-//! [`EventLog`] is a listener. It turns the events of a world into those of GHC:
+//! [`EventLog`] is a listener. It turns the events of a world into GHC's:
 //!
 //! * A thread enters the heap: `TASK_CREATE`, `CREATE_THREAD`, `RUN_THREAD`. It stops, and runs
 //!   again: `STOP_THREAD` with the reason, `RUN_THREAD`. It leaves: `STOP_THREAD` (finished),

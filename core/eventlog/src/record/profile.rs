@@ -47,7 +47,7 @@ impl EventLog {
     /// A sample of a time profile: at this tick the thread of a capability runs with this stack of
     /// cost centres, the innermost first.
     ///
-    /// `clock` is that of the run. It is read when no other event can be added to the log. So the
+    /// `clock` is the run's. It is read when no other event can be added to the log. So the
     /// sample is later than all events that are in order already.
     pub fn time_sample(&self, clock: Clock, capability: usize, tick: u64, stack: &[CostCentre]) {
         let log = &mut *self.lock();

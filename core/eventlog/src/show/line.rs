@@ -19,7 +19,7 @@ enum Part {
 #[derive(Debug)]
 pub(super) struct Sentences {
     all: Vec<Option<(&'static Kind, Vec<Part>)>>,
-    /// Whether stop statuses are those of GHC 7.8.2.
+    /// Whether stop statuses are as in GHC 7.8.2.
     old_statuses: bool,
 }
 

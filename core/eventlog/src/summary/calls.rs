@@ -97,7 +97,7 @@ impl Calls {
             // A program that was killed has threads that still run.
             let ended = self.last_stop.max(self.requested);
             let end = if self.running > 0 { Some(last) } else { ended };
-            // Without threads and requests the log tells nothing.
+            // Without threads and requests the log says nothing.
             let end = end.filter(|_| self.last_stop.is_some());
             return end.map(|end| (started, end.max(started)));
         }

@@ -132,7 +132,7 @@ const MOST_EMPTY: usize = 16;
 /// The samples of a time profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeSamples {
-    /// The time between two ticks, if the log tells it.
+    /// The time between two ticks, if the log records it.
     pub tick_ns: Option<u64>,
     /// The number of samples: at each tick one for each capability that runs the program (GHC: for
     /// each capability).

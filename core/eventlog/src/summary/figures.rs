@@ -1,4 +1,4 @@
-//! The figures of a summary by their names: those of `-s` and of `-t --machine-readable`, and some
+//! The figures of a summary by name: those of `-s` and of `-t --machine-readable`, and some
 //! that GHC does not print.
 
 use gclab_core::stats::Pauses;

@@ -20,7 +20,7 @@ impl Gather {
         let mut summary = std::mem::take(&mut self.summary);
         summary.interval = interval;
         summary.census &= self.profiled;
-        // Without figures of collections no event tells when the run ended.
+        // Without figures of collections no event says when the run ended.
         let has_end = self.traces_gc || damaged || interval.to.is_some_and(|to| to <= end);
         summary.total_ns = (summary.events > 0 && has_end).then_some(to - from);
         summary.damaged = damaged;
@@ -115,7 +115,7 @@ impl Gather {
         let first = caps.filter_map(|cap| cap.allocated_at).min();
         match first {
             Some(end) if !damaged => end,
-            // What comes behind the run is no part of it, and a lower bound must not have it.
+            // What comes behind the run is not part of it, and a lower bound must not have it.
             _ => self.run_ended.filter(|_| damaged).unwrap_or(self.last),
         }
     }
@@ -128,7 +128,7 @@ impl Gather {
             let within = Interval { from, to: Some(to) };
             within.clip(span).map_or(0, |(from, to)| to - from)
         };
-        // Without threads and tasks the log tells nothing of the mutator.
+        // Without threads and tasks the log says nothing about the mutator.
         if let Some((begin, end)) = call {
             let within = Interval {
                 from: from.max(begin),
@@ -139,7 +139,7 @@ impl Gather {
             summary.mutator_ns = Some(mutator);
             let init = part((0, begin));
             summary.init_ns = Some(init);
-            // The rest: of the time before the mutator's, collections and looks are no part.
+            // The rest: of the time before the mutator's, collections and looks are not part.
             let looks = self.looks.times().unwrap_or_default().total_ns();
             let others = [init, mutator, self.gc_ns, looks];
             summary.exit_ns = Some(others.into_iter().fold(to - from, u64::saturating_sub));

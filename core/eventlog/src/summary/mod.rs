@@ -1,6 +1,6 @@
 //! The figures of `+RTS -s` from a log, for the whole run or an interval of it.
 //!
-//! The pause of a collection is that of its leader, from `GC_START` to `GC_END`, to which GHC gives
+//! The pause of a collection is its leader's, from `GC_START` to `GC_END`, to which GHC gives
 //! the time stamps of its statistics. The leader is the capability that writes the statistics
 //! between the two. Both are found in the order of the file: by time, the statistics come after the
 //! end.
@@ -93,7 +93,7 @@ impl Summary {
     /// the first damage ([`Summary::of_merged`]).
     ///
     /// # Errors
-    /// If the file cannot be read or is no event log, or if it is damaged and not to be salvaged.
+    /// If the file cannot be read or is not an event log, or if it is damaged and not to be salvaged.
     pub fn of_file(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Option<Error>), Error> {
         if !salvage {
             return Ok((Summary::of(&mut Reader::open(path)?, interval)?, None));
@@ -124,7 +124,7 @@ impl Summary {
         Some((self.allocated? as f64 / seconds) as u64)
     }
 
-    /// Every figure that the log determines, by name. The names are those of GHC's statistics:
+    /// Every figure that the log determines, by name. The names are as in GHC's statistics:
     /// `gen_0.max_pause_s` as `-s` rounds it, `gen_0_max_pause_seconds` as `-t --machine-readable`
     /// does. Those in `_ns` are exact.
     pub fn figures(&self) -> Vec<(String, Figure)> {

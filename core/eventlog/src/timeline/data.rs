@@ -188,6 +188,6 @@ pub struct Timeline {
     pub marks: Vec<Mark>,
     /// Whether the log has events of threads. Without them no capability is seen to run one.
     pub has_threads: bool,
-    /// The number of generations, if the log tells it.
+    /// The number of generations, if the log records it.
     pub generations: Option<u64>,
 }

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::header::Header;
 use crate::kinds::number::*;
 
-/// The latest time that is told from others: 104 days. Above that, JavaScript has no whole numbers.
+/// The latest time that can be distinguished from others: 104 days. Above that, JavaScript has no whole numbers.
 const LATEST: u64 = (1 << 53) - 1;
 
 /// The timeline so far.

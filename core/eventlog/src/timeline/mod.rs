@@ -3,7 +3,7 @@
 //!
 //! **Memory** is bounded. All that the log has is kept singly up to [`MOST`] entries. When there
 //! are more, entries that lie close together become one with their sums (`series`). The length of
-//! such a cell doubles as often as needed. A sum over whole cells stays exact: that of a state, of
+//! such a cell doubles as often as needed. A sum over whole cells stays exact: of a state, of
 //! the pauses, of the allocation.
 //!
 //! **Order.** The fold needs the order of time between capabilities, and the order of the file

@@ -1,6 +1,6 @@
 //! The pauses of the program, or its looks at the heap: the first and the last of them singly.
 //!
-//! The mutator's time begins and ends at moments that are no borders of cells. Both lie between the
+//! The mutator's time begins and ends at moments that are not borders of cells. Both lie between the
 //! first pauses or between the last ones, so those are never put together.
 
 use std::collections::VecDeque;

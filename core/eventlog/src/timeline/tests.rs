@@ -168,7 +168,7 @@ fn many(most: usize) -> Timeline {
     fold(&[&caps[0], &caps[1]], most)
 }
 
-/// The nanoseconds in each state before a moment, which is no moment within a mixed piece.
+/// The nanoseconds in each state before a moment, which is not a moment within a mixed piece.
 fn times(timeline: &Timeline, lane: usize, until: u64) -> [u64; STATES] {
     let mut sums = [0; STATES];
     for piece in &timeline.lanes[lane].pieces {

@@ -75,7 +75,7 @@ pub(crate) fn one_block(kinds: &[&'static Kind], fill: impl FnOnce(&mut Buffer))
     log.finish().unwrap()
 }
 
-/// Calls `look` with each event that is no block marker. Returns the damage.
+/// Calls `look` with each event that is not a block marker. Returns the damage.
 pub(crate) fn each(log: &[u8], mut look: impl FnMut(Event<'_>)) -> Option<gclab_eventlog::Error> {
     let mut reader = match Reader::new(log, "made.eventlog") {
         Ok(reader) => reader,

@@ -15,7 +15,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         kind: size(TWO_BLOCKS),
         default: "4m",
         meaning: "size of each capability's allocation area; with -G1 the least one",
-        ghc: Some("the default is that of GHC 9.2 and later; older ones have 1m or 512k"),
+        ghc: Some("GHC 9.2 and later have this default; older versions have 1m or 512k"),
         scope: Scope::Collector(Parameter::AllocationArea),
         optional: false,
         set: |f, v| f.config.allocation_area = bytes(&v),

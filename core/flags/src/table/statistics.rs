@@ -64,7 +64,7 @@ pub(super) const STATISTICS: &[FlagSpec] = &[
         kind: Kind::Switch,
         default: "off",
         meaning: "-t prints its figures as a list of keys and values",
-        ghc: Some("the keys of GHC 9.0.2 and those of its older guide, without locks; keys of its own come last"),
+        ghc: Some("the keys of GHC 9.0.2 and of its older guide, without locks; keys of its own come last"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| f.stats.machine_readable = v == Value::On,

@@ -56,15 +56,15 @@ fn what_ocaml_would_ignore_is_refused() {
     let form = format!("write some of {letters}, as in --ocaml=s=64k,o=80");
     assert_eq!(
         error("--ocaml=x=5"),
-        format!("--ocaml: \"x=5\" is no letter with a value: {form}")
+        format!("--ocaml: \"x=5\" is not a letter with a value: {form}")
     );
     assert_eq!(
         error("--ocaml=o=80,"),
-        format!("--ocaml: \"\" is no letter with a value: {form}")
+        format!("--ocaml: \"\" is not a letter with a value: {form}")
     );
     assert_eq!(
         error("--ocaml=space=80"),
-        format!("--ocaml: \"space=80\" is no letter with a value: {form}")
+        format!("--ocaml: \"space=80\" is not a letter with a value: {form}")
     );
     assert_eq!(
         error("--ocaml=o=lots"),
@@ -113,7 +113,7 @@ fn keys_of_letters_that_do_not_exist_say_which_do() {
     let error = |key| FlagValue::read(key, "1").expect_err(key).to_string();
     assert_eq!(
         error("ocaml.b"),
-        "ocaml.b: b has no use here; in OCaml it is for backtraces of exceptions: RUST_BACKTRACE=1 prints those of panics"
+        "ocaml.b: b has no use here; in OCaml it is for backtraces of exceptions: RUST_BACKTRACE=1 prints them for panics"
     );
     assert_eq!(
         error("ocaml.v"),
@@ -145,7 +145,7 @@ fn the_environment_is_weaker_than_flags_and_its_errors_name_it() {
     );
     let fault = given("o=40,q=3", "", "", RtsOpts::All).unwrap_err().to_string();
     assert!(
-        fault.starts_with("GCLAB_OCAMLRUNPARAM: --ocaml: \"q=3\" is no letter"),
+        fault.starts_with("GCLAB_OCAMLRUNPARAM: --ocaml: \"q=3\" is not a letter"),
         "{fault}"
     );
     let none = given("o=40", "", "", RtsOpts::None).unwrap();

@@ -13,7 +13,7 @@ use crate::hprof::record::{Body, Pass, ROOTS, records};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
-/// The most nodes: `u32::MAX` is no ordinal.
+/// The most nodes: `u32::MAX` is not an ordinal.
 const MOST: usize = u32::MAX as usize - 1;
 
 /// The longest name of a class or a field in a JVM, in bytes. A longer one is cut.

@@ -1,6 +1,6 @@
 //! Sizes of objects in the JVM's memory, and the places of references among an object's fields.
 //!
-//! **The rule** for sizes, since a dump has none, is that of HotSpot with its usual options. With
+//! **The rule** for sizes, since a dump has none, is HotSpot's with its usual options. With
 //! ids of 8 bytes, a header is a mark word of 8 and a compressed class pointer of 4. References
 //! take 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8. With ids of
 //! 4 bytes a header is 8 bytes, and references are 4. An array has 4 more bytes for its length. An

@@ -211,7 +211,7 @@ impl Linker {
     }
 
     /// Finds the references of a class's objects, which have fewer than 2^32 bytes of fields. The
-    /// fields of the class itself come first in the dump, then those of its superclass.
+    /// fields of the class itself come first in the dump, then its superclass's.
     fn find_references(&self, class: usize, id_bytes: u32) -> Result<References, Problem> {
         let mut references = References::default();
         let layout = self.layouts[class];
@@ -336,7 +336,7 @@ fn class_name(
     strings.push(&name)
 }
 
-/// Makes the layouts of all classes, each from that of its superclass.
+/// Makes the layouts of all classes, each from its superclass's.
 fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes: Sizes) -> Result<Vec<Layout>, Error> {
     let strings = &gathered.snapshot.strings;
     let mut layouts: Vec<Option<Layout>> = vec![None; gathered.classes.len()];

@@ -3,7 +3,7 @@
 //!
 //! **Nodes and edges.** Objects and classes are nodes in the order of the file. Before them come
 //! the root and a node for each kind of GC root in the dump (`(Java frames)`, `(Threads)` ...). A
-//! node's id is the object's address, its name that of the class in Java source (`byte[]`), and its
+//! node's id is the object's address, its name is the class's in Java source (`byte[]`), and its
 //! type one of `NODE_TYPES`. Edges are fields, elements and static fields, and other references
 //! that the JVM follows: an object's class, a class's superclass and loader. The field `referent`
 //! of a weak or phantom reference is `weak`. That of a soft reference is strong, since its target
@@ -41,7 +41,7 @@ impl Snapshot {
     /// kept. Errors name the file `name`.
     ///
     /// # Errors
-    /// If the bytes cannot be read, are damaged, or are no dump.
+    /// If the bytes cannot be read, are damaged, or are not a heap dump.
     pub fn read_hprof<R: Read>(readers: [R; 2], name: &str) -> Result<Self, Error> {
         read(readers, name, u64::MAX)
     }

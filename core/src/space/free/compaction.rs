@@ -25,7 +25,7 @@ impl<L: FreeList> FreeSpace<L> {
     /// block of `list`, which is empty. `starts` gets a bit for each of the closures.
     ///
     /// # Safety
-    /// The chunks are those of [`FreeSpace::take_chunks`]. Closures lie in them one behind the
+    /// The chunks are from [`FreeSpace::take_chunks`]. Closures lie in them one behind the
     /// other from their start to that end, and nothing reads the memory behind it.
     pub(crate) unsafe fn put_chunks(
         &mut self,

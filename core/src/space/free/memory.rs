@@ -14,7 +14,7 @@
 use crate::block::{BlockRun, LARGE_OBJECT, poison};
 use crate::words::{Addr, Words};
 
-/// Free memory that is no fragment. It is a name: the block may be in use by now, and its
+/// Free memory that is not a fragment. It is a name: the block may be in use by now, and its
 /// [`FreeMemory`] panics when it is asked for such a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FreeBlock(Addr);
@@ -143,7 +143,7 @@ impl FreeMemory {
         self.held += run.bytes().to_words_up();
     }
 
-    /// Removes the chunk that `block` fills. The block is in no list any more.
+    /// Removes the chunk that `block` fills. The block is no longer in a list.
     ///
     /// # Panics
     /// If it does not fill a chunk.
@@ -290,7 +290,7 @@ impl FreeMemory {
     }
 
     /// Takes the last `words` words of a block. If [`Rest::Block`] is left, it keeps its place;
-    /// else no list has the block any more.
+    /// else the block is no longer in a list.
     ///
     /// # Panics
     /// If it has fewer words.
@@ -319,7 +319,7 @@ impl FreeMemory {
         (at, rest)
     }
 
-    /// Takes all words of a block, which is in no list any more.
+    /// Takes all words of a block, which is no longer in a list.
     pub fn take_all(&mut self, block: FreeBlock) -> (Addr, Words) {
         let words = self.absorb(block);
         // SAFETY: as in `take`.

@@ -7,7 +7,7 @@
 //! * *fragment*: a free word between others that are in use. It is in no list.
 //!
 //! So each chunk is closures, free blocks and fragments without a gap, and can be walked. Words are
-//! conserved: those of live closures, of dead ones that no sweep has come to, of free blocks and of
+//! conserved: of live closures, of dead ones that no sweep has come to, of free blocks and of
 //! fragments are the words of all chunks.
 //!
 //! Two tables belong to the space: `starts` has a bit for each closure, and `marks` one for each
@@ -158,7 +158,7 @@ impl<L: FreeList> FreeSpace<L> {
     }
 
     /// Barriers note the values that stores to the closures of the space overwrite, from now on or
-    /// no more. (Closures of chunks that come later are new, so they are no part of a snapshot.)
+    /// no more. (Closures of chunks that come later are new, so they are not part of a snapshot.)
     pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
         let state = BlockState::of_step(self.step).in_snapshot(yes);
         self.memory.chunks().iter().for_each(|run| heap.set_state(*run, state));

@@ -20,14 +20,14 @@ pub struct Promotion<'s, L> {
 struct Growing<'s, L> {
     space: &'s mut FreeSpace<L>,
     heap: &'s mut Heap,
-    /// The words of the next chunk, from those of all chunks.
+    /// The words of the next chunk, given the words of all chunks.
     chunk: &'s (dyn Fn(Words) -> Words + Sync),
 }
 
 impl<L: FreeList> FreeSpace<L> {
     /// Keeps memory for the promotion of small closures of `words` words in total, whichever free
     /// blocks the list chooses. It lasts until the next promotion, as long as the free blocks of
-    /// the space stay free. Memory of before is kept no more.
+    /// the space stay free. Memory kept before is given up.
     ///
     /// # Errors
     /// If there is too little.
@@ -60,7 +60,7 @@ impl<L: FreeList> FreeSpace<L> {
 
     /// The space as a destination. The marker that moves closures here marks them as `known`: they
     /// have starts, and are black where they have to be. Where no free block fits, the space grows
-    /// by a chunk. `chunk` returns its words from those of all chunks.
+    /// by a chunk. `chunk` returns its words, given the words of all chunks.
     pub fn promotion<'s>(
         &'s mut self,
         heap: &'s mut Heap,

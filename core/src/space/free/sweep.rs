@@ -112,7 +112,7 @@ impl<L: FreeList> FreeSpace<L> {
     fn end_of_piece(&self, starts: &MarkBits, chunk: Addr, limit: Addr) -> Addr {
         let mut at = closure_before(starts, chunk, limit).unwrap_or(chunk);
         while at < limit {
-            // SAFETY: everything in a chunk has a header, and this is no closure.
+            // SAFETY: everything in a chunk has a header, and this is not a closure.
             let (_, words) = unsafe { self.memory.free_at(at) }.expect("free memory behind the last closure");
             at = at + words;
         }

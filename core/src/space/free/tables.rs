@@ -24,7 +24,7 @@ pub struct KnownClosures<'s> {
 
 impl<L: FreeList> FreeSpace<L> {
     /// The closures of the space and of large objects beside it that start at bits of `starts`, for
-    /// a promotion. `marks` are those of the space.
+    /// a promotion. `marks` are the space's.
     pub fn known_closures<'s>(&self, starts: &'s MarkBits, marks: &'s MarkBits) -> KnownClosures<'s> {
         KnownClosures {
             starts,

@@ -5,7 +5,7 @@
 //! mutators have not allocated much since: the emptiest first, as many as the *reserve* may have
 //! room for. The reserve is free blocks: the heap's when the collection begins. Where mutators may
 //! take all of these before, under a limit, the space keeps some for itself. Where memory is short
-//! and the free blocks are too few, the fullest candidates are no candidates, and their holes are
+//! and the free blocks are too few, the fullest candidates are left alone, and their holes are
 //! the rest of the reserve: closures of blocks that are nearly empty come together, although no
 //! block is free.
 //!
@@ -31,7 +31,7 @@ use crate::heap::Heap;
 use crate::space::MarkBits;
 use crate::words::{Bytes, Words};
 
-/// The part of the blocks that holds nothing, from which on closures move: a half; less if memory
+/// The least part of the blocks that is empty for closures to move: a half; less if memory
 /// is short. Builds for tests move some at each collection of everything.
 const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 2 };
 const IDLE_PART_IF_SHORT: usize = if cfg!(debug_assertions) { usize::MAX } else { 16 };
@@ -166,7 +166,7 @@ impl LineSpace {
         while size < wanted.0 && number > 1 {
             number -= 1;
             let (_, run) = sparse[number];
-            // Young closures have no marks. Their memory is no hole.
+            // Young closures have no marks. Their memory is not a hole.
             if self.filled_in(run) > Bytes::ZERO {
                 continue;
             }
@@ -214,7 +214,7 @@ impl LineSpace {
         Bytes(room)
     }
 
-    /// Ends an evacuation, before the sweep. The reserve's blocks are blocks as any: those without
+    /// Ends an evacuation, before the sweep. The reserve's blocks are now ordinary blocks: those without
     /// marks were not needed. Closures lie in the first part of its holes.
     pub(super) fn end_evacuation(&mut self, marks: &mut MarkBits) {
         for run in self.candidates.drain(..).filter(|_| !mutant!("evacuate/bit-left")) {

@@ -23,7 +23,7 @@
 //! ([`LineSpace::condemn_nursery`], `nursery`).
 //!
 //! Costs: to condemn, a cache line of bits for each block; to sweep, bits up to the first mark of a
-//! block; a refill, bits up to the next hole and a header. Memory: that of the mark bits, 32 bytes
+//! block; a refill, bits up to the next hole and a header. Memory: the mark bits, 32 bytes
 //! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
 //! under the limit.
 
@@ -52,7 +52,7 @@ const YOUNG: u8 = 1;
 /// Blocks with holes.
 #[derive(Debug)]
 pub struct LineSpace {
-    /// The step of closures that were marked. If it is not that of young ones, blocks with both are
+    /// The step of closures that were marked. If young closures have another step, blocks with both are
     /// mixed.
     step: u8,
     /// Whether young closures get blocks of their own, and survivors move.

@@ -21,7 +21,7 @@ use crate::space::MarkBits;
 use crate::words::Bytes;
 
 impl LineSpace {
-    /// As [`LineSpace::new`], with a nursery. `step` is not that of young closures.
+    /// As [`LineSpace::new`], with a nursery. `step` is not the step of young closures.
     pub fn with_nursery(step: u8, capabilities: usize) -> Self {
         LineSpace {
             has_nursery: true,

@@ -16,7 +16,7 @@ pub struct Reserve {
     pub(super) runs: Vec<BlockRun>,
     /// Of these, the number that the marking under way may not take.
     pub(super) kept: usize,
-    /// Holes with room for every closure that is no large object, which come last.
+    /// Holes with room for every closure that is not a large object, which come last.
     pub(super) roomy: Vec<Hole>,
     /// The number of runs that are kept, and of runs and roomy holes that threads have taken.
     pub(super) taken: AtomicUsize,
@@ -53,7 +53,7 @@ impl Reserve {
 
 // SAFETY: a hole and a run are taken once. The space got a run from the heap for this. Both are in
 // blocks that are not condemned. A hole has room for a small closure. A block and a roomy hole have
-// room for every closure that is no large object.
+// room for every closure that is not a large object.
 unsafe impl Destination for Reserve {
     fn room(&self, words: Words) -> Option<(Addr, Addr)> {
         // Relaxed, here and below: a number; the lists do not change.

@@ -12,7 +12,7 @@ const BUILT_FOR: &str = env!("GCLAB_TARGET");
 /// The list of `--info`: GHC's keys in its order, then gclab's own, then `more` (collectors and
 /// workloads, say).
 ///
-/// `GHC RTS` is `NO` and `GHC version` is `none`: this is no program of GHC's. `RTS way` is the one
+/// `GHC RTS` is `NO` and `GHC version` is `none`: this is not a program of GHC's. `RTS way` is the one
 /// whose layouts and keys gclab prints. GHC's *host* is the platform of the compiler itself, which
 /// is here the one of the build. Info tables are data of their own, so they are not next to code.
 pub fn info(more: &[(&str, String)]) -> String {

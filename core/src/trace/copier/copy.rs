@@ -58,7 +58,7 @@ pub(super) unsafe fn copy_closure(
     ClosureRef(to)
 }
 
-/// [`copy_closure`] for the loop, of a closure with pointers that is no large object. Copies
+/// [`copy_closure`] for the loop, of a closure with pointers that is not a large object. Copies
 /// nothing and returns `None` if the closure is too large for the loop, or the buffer has too
 /// little room.
 ///

@@ -22,7 +22,7 @@ const SLOTS_AHEAD: usize = 24;
 /// Remembered slots between the prefetch of a referent and its evacuation.
 const REFERENTS_AHEAD: usize = 12;
 
-/// Words from which on a byte array is promoted when it first survives. Copying it a second time,
+/// The least words of a byte array that is promoted when it first survives. Copying it a second time,
 /// out of the aged step, costs more than what dies there is worth.
 const PROMOTED_FROM: Words = Words(128);
 

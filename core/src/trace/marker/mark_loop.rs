@@ -247,7 +247,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             ClosureRef(waiting.as_ptr())
         };
         let at = closure.addr();
-        // SAFETY: a closure of the heap, which moves no more. Another thread may still try to
+        // SAFETY: a closure of the heap, which no longer moves. Another thread may still try to
         // decide that it moves, in vain.
         let extent = unsafe {
             let header = if D::MOVES && PARALLEL {

@@ -4,7 +4,7 @@
 //! room. Threads may differ about that, so the closure's header decides, once: the thread that
 //! replaces it first has decided. It becomes the address of the copy, or gets the bit of closures
 //! that stay ([`Header::staying`]). Whichever it is, the closure is marked and scanned where it
-//! then lies, as any other is. So only copies and closures that stay have marks. The bit is cleared
+//! then lies, like any other. So only copies and closures that stay have marks. The bit is cleared
 //! when the marking is over (by the space, which knows the condemned blocks).
 //!
 //! A slot belongs to the thread that scans it, and only that thread updates it. A thread may scan

@@ -162,7 +162,7 @@ impl SpanStack {
             return None;
         }
         self.top = self.top.wrapping_sub(1);
-        // SAFETY: there is a span between bottom and top, which is under `top` no more.
+        // SAFETY: there is a span between bottom and top, which is no longer under `top`.
         Some(unsafe { self.top.read() })
     }
 

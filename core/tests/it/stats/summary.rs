@@ -50,7 +50,7 @@ fn retainers_censuses_and_the_checker_have_a_line_each() {
         (Some("0.005000"), None)
     );
 
-    // The checker alone is no heap profile.
+    // The checker alone is not a heap profile.
     stats.looks.retainers = Times::default();
     assert!(!summary(&stats).contains("PROF") && !machine_readable(&stats).contains("hc_cpu"));
     stats.looks = Looks::default();

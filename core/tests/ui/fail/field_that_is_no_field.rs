@@ -1,4 +1,4 @@
-//! A `String` has a destructor and a pointer unknown to collectors; it is no plain data either.
+//! A `String` has a destructor and a pointer unknown to collectors; it is not plain data either.
 
 use gclab_core::closure::Closure;
 

@@ -1,4 +1,4 @@
-//! The words of a made-up or outdated region are no closures: their headers would be followed.
+//! The words of a made-up or outdated region are not closures: their headers would be followed.
 
 use gclab_core::block::Region;
 use gclab_core::world::Stopped;

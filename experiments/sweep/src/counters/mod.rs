@@ -1,5 +1,5 @@
-//! Performance counters, by the kernel's `perf_event`: those of a run, which the runner reads, and
-//! those of this process for its collections (`pauses`).
+//! Performance counters, by the kernel's `perf_event`: of a run, which the runner reads, and
+//! of this process for its collections (`pauses`).
 //!
 //! A counter that the machine does not have is absent. Virtual machines often have none of the
 //! processor; the kernel may forbid them (`perf_event_paranoid`).
@@ -32,7 +32,7 @@ fn load_misses(which: WhichCache) -> Event {
     .into()
 }
 
-/// The counters of the processor, and then those of the kernel.
+/// The counters of the processor, and then the kernel's.
 pub(crate) const KINDS: [Kind; 7] = [
     Kind {
         key: "instructions",

@@ -121,7 +121,7 @@ impl PauseCounters {
         Box::new(self.clone())
     }
 
-    /// The counts of the mutator and those of the collections, in a run that is over. Those of
+    /// The counts of the mutator and of the collections, in a run that is over. Those of
     /// collections are absent if there was none. The last part of a run that announced no end goes
     /// on until now.
     pub fn split(&self) -> (Option<Counters>, Option<Counters>) {
@@ -218,7 +218,7 @@ mod tests {
         assert!(memory.iter().step_by(4096).all(|byte| *byte == 1));
     }
 
-    /// Whether the counter of page faults is there. Without it, the reason is told.
+    /// Whether the counter of page faults is there. Without it, the reason.
     fn counts_faults(counters: &PauseCounters) -> bool {
         let absent = counters.absent().unwrap_or_default();
         let is_there = counters

@@ -94,7 +94,7 @@ fn chosen(root: &Root, path: &str) -> Option<String> {
     Some(line.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 
-/// The name of the hypervisor if firmware or `/sys` tells it, else `yes`; `none` if the processor
+/// The name of the hypervisor if firmware or `/sys` names it, else `yes`; `none` if the processor
 /// reports no hypervisor.
 fn virtualisation(root: &Root, cpuinfo: &str) -> Option<String> {
     let flags = cpu_field(cpuinfo, "flags")?;
@@ -141,7 +141,7 @@ fn power(root: &Root) -> Option<String> {
     }
 }
 
-/// The facts of `now` that are not those of `before`, by their keys in `plan.json`: the processor
+/// The facts of `now` that differ from `before`, by their keys in `plan.json`: the processor
 /// and everything that changes how fast it runs. A fact that only one of the two knows differs,
 /// too, except that records of an older gclab lack some.
 pub fn changes(before: &Machine, now: &Machine) -> BTreeMap<String, String> {

@@ -86,7 +86,7 @@ pub(super) fn memory_left(root: &Root) -> Option<u64> {
         };
         let most: u64 = root.number(&format!("{folder}/{most}"))?;
         let used: u64 = root.number(&format!("{folder}/{used}"))?;
-        // Pages of files that can be dropped count as used, though they are no loss.
+        // Pages of files that can be dropped count as used, though they are not loss.
         let files = root
             .field(&format!("{folder}/memory.stat"), "inactive_file")
             .unwrap_or(0);

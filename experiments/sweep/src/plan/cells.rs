@@ -283,7 +283,7 @@ fn arguments<'s>(settings: impl IntoIterator<Item = (&'s String, &'s String)>) -
 
 /// All cells of an experiment: its rows; with `heap`, each at its multiples of the workload's
 /// reference minimum. All collectors get the same bytes. (A workload without a minimum, or with a
-/// multiple that is no legal `-M`, gets none: a plan shows it, but it cannot run.) Of several cells
+/// multiple that is not a legal `-M`, gets none: a plan shows it, but it cannot run.) Of several cells
 /// with one fingerprint the first stays.
 pub(super) fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
     let mut of_work: HashMap<_, Vec<&Minimum>> = HashMap::new();

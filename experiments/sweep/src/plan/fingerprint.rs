@@ -5,7 +5,7 @@
 //! variables of its environment that the plan sets, its preparation, and whether it reads counters
 //! at each pause.
 //!
-//! Parts of a program's: its runtime, its command (the hash of its file in the place of the first
+//! Parts of a program's: its runtime, its command (the hash of its file instead of the first
 //! word, if the file can be read), its folder, environment, standard input (its path and the hash
 //! of that file) and preparation, its names in tables, and the flags of its runtime.
 //!
@@ -73,7 +73,7 @@ impl<'e> Fingerprints<'e> {
                 let build = surroundings.build.as_ref();
                 hash.part(build.map_or(self.executable, |build| &build.executable));
                 of_commands(&mut hash, &surroundings.prepare);
-                // Without them, the fingerprint is that of a plan before there were any.
+                // Without them, the fingerprint is the same as before there were any.
                 if surroundings.pause_counters {
                     hash.part(PAUSE_COUNTERS);
                 }
@@ -118,7 +118,7 @@ fn of_program(hash: &mut Fingerprint, program: &Program) {
     of_commands(hash, &description.prepare);
 }
 
-/// The commands of a preparation. Without any, the fingerprint is that of a plan without `prepare`.
+/// The commands of a preparation. Without any, the fingerprint is the same as without `prepare`.
 fn of_commands(hash: &mut Fingerprint, commands: &[Vec<String>]) {
     for command in commands {
         command.iter().for_each(|word| hash.part(word));

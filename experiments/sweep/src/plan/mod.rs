@@ -252,7 +252,7 @@ impl Plan {
         text
     }
 
-    /// The plan as one JSON object. Its runs have the keys of those of `plan.json`.
+    /// The plan as one JSON object. Its runs have the same keys as in `plan.json`.
     pub fn json(&self, experiment: &Experiment) -> String {
         #[derive(Serialize)]
         struct Json<'p> {

@@ -19,14 +19,14 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Looks at each build of `experiment`.
 ///
 /// # Errors
-/// A message about the first build that is no gclab, or lacks a collector, a workload, or the
+/// A message about the first build that is not gclab, or lacks a collector, a workload, or the
 /// counters at pauses that the file asks for.
 pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String> {
     for build in &experiment.builds {
         let version = output(build, &["--version"], stop)?;
         if !version.starts_with("gclab ") {
             return Err(format!(
-                "`builds`: {} is no gclab: to --version it answers {:?}",
+                "`builds`: {} is not gclab: to --version it answers {:?}",
                 build.file.display(),
                 first_line(&version)
             ));
@@ -89,7 +89,7 @@ fn output(build: &Build, words: &[&str], stop: &Stop) -> Result<String, String> 
     };
     let failed = |reason: String| {
         let file = build.file.display();
-        format!("`builds`: {file} is no gclab: {file} {} {reason}", words.join(" "))
+        format!("`builds`: {file} is not gclab: {file} {} {reason}", words.join(" "))
     };
     let finished =
         child::run(command, None, limits, stop).map_err(|error| failed(format!("does not start: {error}")))?;

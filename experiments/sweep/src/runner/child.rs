@@ -90,7 +90,7 @@ const STDERR_TAIL: usize = 4 << 10;
 /// Runs `command` to its end, within `limits`. Its standard input is `stdin`, or empty.
 ///
 /// # Errors
-/// If the process cannot be started or waited for. A child that fails is no error here.
+/// If the process cannot be started or waited for. A child that fails is not an error here.
 pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, stop: &Stop) -> io::Result<Finished> {
     command
         .stdin(stdin.map_or_else(Stdio::null, Stdio::from))

@@ -18,7 +18,7 @@ use super::system;
 /// The file with the group of the current run, in the scratch folder.
 const GROUP: &str = "group";
 
-/// The file that this process notes groups in: that of its newest scratch folder.
+/// The file that this process notes groups in: in its newest scratch folder.
 static NOTES: Mutex<Option<File>> = Mutex::new(None);
 
 /// Kills the processes that an earlier runner's last run left in `scratch`, and begins the file for
@@ -106,7 +106,7 @@ mod tests {
             String::new(),
             "1234 77\n".to_owned(),
             "1234 77 another-boot\n".to_owned(),
-            // Group 1 is that of the machine's first process, and 0 that of the caller.
+            // Group 1 belongs to the machine's first process, and 0 to the caller.
             format!("1 77 {boot}\n"),
             format!("0 77 {boot}\n"),
             format!("-1 77 {boot}\n"),

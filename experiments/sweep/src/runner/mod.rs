@@ -127,7 +127,7 @@ pub trait Strategy {
 /// one did.
 ///
 /// # Errors
-/// If a process cannot be started or a line cannot be written. A run that fails is no error but an
+/// If a process cannot be started or a line cannot be written. A run that fails is not an error but an
 /// outcome.
 pub fn go(dir: &mut ResultsDir, strategy: &mut dyn Strategy, sweep: &Sweep<'_>) -> Result<Option<i32>, RunnerError> {
     let failed = |run: &str, source| RunnerError::Child {
@@ -231,7 +231,7 @@ fn conditions(before: &Sample, finished: &Finished, environment: &Environment) -
 const ROOM: usize = 64 << 10;
 
 /// Checks that the disk takes a file of [`ROOM`] bytes. On a full disk a run cannot write its
-/// record. That is no crash of the program, and the run must be done again.
+/// record. That is not a crash of the program, and the run must be done again.
 fn has_room(scratch: &Path) -> io::Result<()> {
     let probe = scratch.join("room");
     let written = fs::write(&probe, vec![0; ROOM]);

@@ -62,7 +62,7 @@ impl Launch {
 /// More than a child touches of its code and stack before it becomes a program: about half of it.
 const TOUCHED: u64 = 3 << 19;
 
-/// The part of a record that depends on what ran: a workload tells its own figures, a program is
+/// The part of a record that depends on what ran: a workload reports its own figures, a program is
 /// looked at from outside.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Judged {

@@ -236,7 +236,7 @@ fn not_found(word: &str, folder: Option<&Path>) -> String {
 struct Taken {
     /// Its reason, if it refuses them.
     refusal: Option<String>,
-    /// Its version, if it tells it.
+    /// Its version, if it prints one.
     version: Option<String>,
 }
 

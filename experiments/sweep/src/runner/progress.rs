@@ -40,7 +40,7 @@ impl Estimator {
         }
     }
 
-    /// Whether no run has told its time.
+    /// Whether the time of no run is known.
     pub fn is_empty(&self) -> bool {
         self.sums.is_empty()
     }

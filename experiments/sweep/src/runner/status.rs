@@ -20,7 +20,7 @@ use crate::run::describe;
 /// The name of the scratch folder within the results.
 pub(super) const SCRATCH: &str = ".scratch";
 
-/// The file with the id of the current run, in the scratch folder. Its time is that of the start.
+/// The file with the id of the current run, in the scratch folder. Its time is the start of the run.
 const RUNNING: &str = "running";
 
 /// Notes in the scratch folder that `run` begins.

@@ -130,7 +130,7 @@ pub(super) fn adopt_orphans() {
 }
 
 /// Kills the orphans that this process has adopted, and the orphans that they leave in turn. A
-/// child is no orphan if its number is in `running`, or if it is in the process group of this
+/// child is not an orphan if its number is in `running`, or if it is in the process group of this
 /// process, as commands are that this process itself runs.
 pub(super) fn kill_orphans(running: &BTreeSet<u32>) {
     // SAFETY: a system call without pointers.

@@ -22,7 +22,7 @@ pub struct Files<'f> {
 pub struct Start {
     /// The words of the command.
     pub words: Vec<String>,
-    /// Variables of its environment, in addition to those of this process.
+    /// Variables of its environment, in addition to this process's.
     pub env: Vec<(String, String)>,
     /// The most address space that it may take, in bytes.
     pub address_space: Option<u64>,
@@ -160,7 +160,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     }
 
     /// The version of the runtime: from the output of a process that [`Runtime::probe`] started, or
-    /// from the file of the program; `None` if neither tells it.
+    /// from the file of the program; `None` if neither names it.
     fn version(&self, probed: Option<&Ended<'_>>, file: Option<&Path>) -> Option<String> {
         let _ = (probed, file);
         None
@@ -173,7 +173,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The meaning of a failed run, if the runtime tells it.
+    /// The meaning of a failed run, if the runtime reports it.
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure>;
 
     /// The statistics of a run; `None` if there are none.

@@ -11,7 +11,7 @@ pub struct Flag {
     pub key: &'static str,
     /// The values that it takes.
     pub kind: Kind,
-    /// Its word, with `{}` in the place of the value. Empty for a limit of the system.
+    /// Its word, with `{}` for the value. Empty for a limit of the system.
     pub word: &'static str,
     /// The meaning, in one line.
     pub meaning: &'static str,

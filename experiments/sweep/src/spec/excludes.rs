@@ -16,7 +16,7 @@ use crate::suggest::suggest;
 /// Enters the runs that are left out into `experiment`.
 ///
 /// # Errors
-/// If a table has a key that is no axis of the file, or leaves nothing out. Such a table is a slip:
+/// If a table has a key that is not an axis of the file, or leaves nothing out. Such a table is a slip:
 /// runs that were to be left out would take their time.
 pub(super) fn enter(source: &Source, file: &File, experiment: &mut Experiment) -> Parsed<()> {
     if file.excludes.is_empty() {
@@ -89,7 +89,7 @@ fn no_axis(source: &Source, key: &Spanned<String>, axes: &BTreeSet<&str>) -> Box
     SpecError::at(
         source,
         key.span(),
-        format!("`exclude`: `{}` is no axis of this file", key.get_ref()),
+        format!("`exclude`: `{}` is not an axis of this file", key.get_ref()),
         "no such axis",
     )
     .help(suggest(key.get_ref(), "axes", &names))

@@ -290,9 +290,9 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
 pub(super) struct Workload {
     pub name: Text,
     pub args: Vec<Text>,
-    /// `profiles` of this workload; they replace those of the file.
+    /// `profiles` of this workload; they replace the file's.
     pub profiles: Option<Vec<Text>>,
-    /// `eventlog` of this workload; it replaces that of the file.
+    /// `eventlog` of this workload; it replaces the file's.
     pub eventlog: Option<Spanned<bool>>,
 }
 
@@ -411,9 +411,9 @@ pub(super) struct Program {
     pub stats: Vec<Stat>,
     /// The workload whose work it does, with arguments.
     pub workload: Option<Workload>,
-    /// `flags` of this program; they replace those of the file.
+    /// `flags` of this program; they replace the file's.
     pub flags: Option<Vec<Flag>>,
-    /// `sweep` of this program; it replaces that of the file.
+    /// `sweep` of this program; it replaces the file's.
     pub sweeps: Option<Vec<Vec<Axis>>>,
     pub eventlog: Option<Spanned<bool>>,
 }

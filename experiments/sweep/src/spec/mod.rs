@@ -31,7 +31,7 @@ use errors::Source;
 use crate::experiment::Experiment;
 use crate::registry::Registry;
 
-/// Reads and checks the experiment file at `path`. `repeat` replaces that of the file.
+/// Reads and checks the experiment file at `path`. `repeat` replaces the file's.
 ///
 /// # Errors
 /// The first fault of the file.
@@ -50,7 +50,7 @@ pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Exp
     from_source(name, source, repeat, registry)
 }
 
-/// The experiment that runs one command, `repeat` times. Its text is that of a file which does the
+/// The experiment that runs one command, `repeat` times. Its text is a file that does the
 /// same.
 ///
 /// # Errors

@@ -76,7 +76,7 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
             Err(error) => return Err(at(format!("`profiles`: {error}"), "not a legal flag").help(help())),
         };
         if foreign {
-            let text = format!("`profiles`: {word} is no flag of a heap profile");
+            let text = format!("`profiles`: {word} is not a flag of a heap profile");
             return Err(at(text, "not a flag of heap profiles").help(format!(
                 "flags of all runs stand in [flags] and [sweep], and hold for profiled runs too; {}",
                 help()
@@ -143,7 +143,7 @@ mod tests {
                     ""
                 };
                 let word = format!("-{}{joint}{value}", flag.name);
-                // A flag that is illegal by itself is no flag of a profile: -h<letter> needs no
+                // A flag that is illegal by itself is not a flag of a profile: -h<letter> needs no
                 // other.
                 Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }]).is_ok_and(
                     |flags| flags.config.profile != default.config.profile && flags.given.contains_key(flag.name),

@@ -182,7 +182,7 @@ impl Check<'_> {
             SpecError::at(
                 self.source,
                 place.map_or(0..0, Spanned::span),
-                format!("`{key}` is no regular expression: {}", fault.join(" ")),
+                format!("`{key}` is not a regular expression: {}", fault.join(" ")),
                 "here",
             )
             .help("a string in single quotes needs no further backslashes: 'total: ([0-9]+)'")
@@ -226,7 +226,7 @@ impl Check<'_> {
             };
             if let Err(right) = factor(name, unit.get_ref()) {
                 let text = format!(
-                    "`{name}` is a figure of the record, and {} is no unit of it",
+                    "`{name}` is a figure of the record, and {} is not a unit of it",
                     unit.get_ref()
                 );
                 return Err(SpecError::at(self.source, unit.span(), text, "another unit, or none").help(right));
@@ -245,10 +245,10 @@ impl Check<'_> {
             return Err(SpecError::at(
                 self.source,
                 checksum.span(),
-                "`checksum` is no SHA-256",
+                "`checksum` is not a SHA-256",
                 format!("{SHA256} hexadecimal digits are right"),
             )
-            .help("`./prog | sha256sum` prints it; each record has that of its run, as `output_sha256`"));
+            .help("`./prog | sha256sum` prints it; each record has its run's, as `output_sha256`"));
         }
         Ok(Some(text))
     }
@@ -335,7 +335,7 @@ impl Check<'_> {
                 format!("not with {runtime}"),
             )
             .help(format!(
-                "{}; `flags` and `sweep` in the table of a program replace those of the file",
+                "{}; `flags` and `sweep` in the table of a program replace the file's",
                 suggest(name, &format!("flags of {runtime}"), &keys)
             )));
         };

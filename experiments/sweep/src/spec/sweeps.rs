@@ -143,7 +143,7 @@ pub(super) fn choice(name: &str) -> Option<&'static str> {
     CHOICES.iter().copied().find(|choice| *choice == name)
 }
 
-/// Whether a key of a sweep is that of a flag.
+/// Whether a key of a sweep is a flag's.
 pub(super) fn is_flag(key: &str) -> bool {
     !key.starts_with(ENV) && !key.starts_with(ARGS) && choice(key).is_none()
 }

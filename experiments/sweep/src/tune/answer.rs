@@ -16,7 +16,7 @@ pub enum Answer {
     Compared(Comparison),
 }
 
-/// The comparison of the last runs of a setting with those of the default.
+/// The comparison of the last runs of a setting with the default's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The number of the setting in the space.

@@ -12,7 +12,7 @@ const MOST: u64 = 1 << 30;
 /// Texts that each executable of a runtime has.
 const MARKS: [(&str, &str); 2] = [("ghc", "GHC RTS"), ("ocaml", "OCAMLRUNPARAM")];
 
-/// The runtime of the program in `file`; `None` if it cannot be told.
+/// The runtime of the program in `file`; `None` if it cannot be detected.
 pub fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
     if file.file_name().is_some_and(|name| name == "java") {
         return runtime::named("jvm");

@@ -31,7 +31,7 @@ use search::{MOST_RUNS, Search};
 /// The lines of a failed run's standard error that its reason has.
 const LINES: usize = 3;
 
-/// All runs that a search in `offer` could ask for: those of a setting stand together.
+/// All runs that a search in `offer` could ask for: runs of one setting stand together.
 pub fn plan(offer: &Offer) -> Vec<Run> {
     let mut plan = Vec::new();
     for combination in &offer.combinations {
@@ -97,7 +97,7 @@ impl Strategy for Tuning<'_> {
                 continue;
             };
             let mut run = self.plan[setting * MOST_RUNS + number].clone();
-            // Drift is told by the order in which runs were done.
+            // Drift shows in the order in which runs were done.
             run.planned.position = self.done.len() as u32;
             self.done.push(run.planned.clone());
             match done.runs().iter().find(|known| known.id == run.planned.id) {

@@ -1,4 +1,4 @@
-//! The settings that a search may try: those of a program under its runtime, or of a workload under
+//! The settings that a search may try: of a program under its runtime, or of a workload under
 //! gclab's collectors.
 
 use std::collections::BTreeMap;

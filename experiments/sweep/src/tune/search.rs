@@ -1,8 +1,8 @@
 //! The search for a good setting: which runs to do next.
 //!
 //! It knows no processes and no records: it asks for runs of settings by their numbers
-//! ([`Search::next_batch`]), and is told their figures ([`Search::tell`]). So an interrupted search
-//! goes on by being told the same figures again.
+//! ([`Search::next_batch`]), and learns their figures ([`Search::tell`]). So an interrupted search
+//! goes on by learning the same figures again.
 //!
 //! The method is successive halving (Jamieson and Talwalkar, 2016) with the eliminations of a race
 //! (Maron and Moore, 1997):

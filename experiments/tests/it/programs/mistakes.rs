@@ -38,11 +38,11 @@ fn a_wrong_program_is_shown_with_its_place() {
         ),
         (
             "command = [\"./prog\"]\nexpect = { checksum = \"12\" }\n",
-            &["`checksum` is no SHA-256", "sha256sum"],
+            &["`checksum` is not a SHA-256", "sha256sum"],
         ),
         (
             "command = [\"./prog\"]\nexpect = { pattern = '(' }\n",
-            &["`pattern` is no regular expression"],
+            &["`pattern` is not a regular expression"],
         ),
         (
             "command = [\"./prog\"]\nstats = { n = 'a' }\n",
@@ -62,7 +62,7 @@ fn a_wrong_program_is_shown_with_its_place() {
         ),
         (
             "command = [\"./prog\"]\nstats = { gc_cpu_seconds = { pattern = '(a)', unit = \"MiB\" } }\n",
-            &["MiB is no unit of it", "its units are s, ms"],
+            &["MiB is not a unit of it", "its units are s, ms"],
         ),
         (
             "command = [\"./prog\"]\nstats = { n = { pattern = '(a)', unit = \"ms\" } }\n\

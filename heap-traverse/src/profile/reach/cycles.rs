@@ -5,7 +5,7 @@
 //! forwards and then backwards from a region with many flows into it and out of it. The regions
 //! that are met both times are its component (Fleischer, Hendrickson, Pınar: On Identifying
 //! Strongly Connected Components in Parallel, 2000). Both searches may go in any order, so their
-//! queue tells which memory to fetch ahead. The other components are found by Tarjan's algorithm,
+//! queue shows which memory to fetch ahead. The other components are found by Tarjan's algorithm,
 //! which has to go depth first, and waits for memory at each step.
 //!
 //! Time: proportional to the regions and flows that are left.

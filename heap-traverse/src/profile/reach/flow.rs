@@ -4,7 +4,7 @@ use super::super::sets::Set;
 use crate::fetch::fetch;
 use crate::rows::Rows;
 
-/// The number of a region: a part of the heap whose closures have one set. 0 is no region.
+/// The number of a region: a part of the heap whose closures have one set. 0 is not a region.
 pub(in crate::profile) type Region = u32;
 
 /// How many entries ahead memory is fetched: about the time of a memory access.

@@ -34,7 +34,7 @@ pub(in crate::profile) struct Reach {
 
 /// Tells which closures are sources.
 pub(in crate::profile) trait Sources {
-    /// The label that a source passes on. None if the closure is no source: it passes on its own
+    /// The label that a source passes on. None if the closure is not a source: it passes on its own
     /// set.
     fn label(&mut self, closure: ClosureView<'_>) -> Option<Label>;
 }

@@ -1,4 +1,4 @@
-//! Shapes whose dominators are easy to see, and rows that are no graphs.
+//! Shapes whose dominators are easy to see, and rows that are not graphs.
 
 use super::{check, graph};
 use gclab_heap_traverse::graph::{Graph, GraphError};

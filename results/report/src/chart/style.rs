@@ -1,7 +1,7 @@
 //! Colours and shapes of series, and text inside SVG.
 //!
-//! Series are told apart by colour *and* shape. The colours are those of Okabe and Ito, which
-//! people with colour blindness can tell apart. Each colour is a CSS variable with a default
+//! Series are told apart by colour *and* shape. The colours are Okabe and Ito's, which
+//! people with colour blindness can distinguish. Each colour is a CSS variable with a default
 //! (`--s0` ...): a page can adapt it, and a chart that is cut out of the page still has it.
 
 /// Okabe and Ito's colours for qualitative data, those that differ most first.

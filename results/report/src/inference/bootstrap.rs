@@ -5,7 +5,7 @@
 //! (Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8).
 //!
 //! The plain interval between the 2.5 % and the 97.5 % quantile of the resamples is too narrow for
-//! few runs: the spread of resamples is that of a sample with n instead of n - 1, and it knows
+//! few runs: the spread of resamples is as for a sample with n instead of n - 1, and it knows
 //! nothing of Student's t. [`ends`] therefore takes quantiles further out, at the probability below
 //! -√(n/(n-1)) t of a normal distribution: the *expanded percentile interval* of Hesterberg, "What
 //! teachers should know about the bootstrap" (2015), section 5.2.

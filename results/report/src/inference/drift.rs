@@ -140,7 +140,7 @@ mod tests {
         assert!((first - 1.1f64.powf(-9.0 / 19.0)).abs() < 1e-9, "{first}");
     }
 
-    /// A difference between configurations is no drift, and noise is none.
+    /// A difference between configurations is not a drift, and noise is none.
     #[test]
     fn noise_is_no_drift() {
         let noise = |position: usize| [0.03, -0.01, -0.02, 0.02, -0.02][position % 5];

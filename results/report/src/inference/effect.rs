@@ -83,7 +83,7 @@ pub enum Advice {
     LessNoise,
 }
 
-/// More runs than this are no advice: a longer program or a quieter machine helps sooner.
+/// More runs than this are not advice: a longer program or a quieter machine helps sooner.
 const MOST_RUNS: usize = 60;
 
 /// An interval whose ends differ by more than this factor says nothing about the size of an effect.
@@ -196,7 +196,7 @@ impl Effect {
         self.ci95().is_some_and(|ci| ci.high > TOO_NOISY * ci.low)
     }
 
-    /// The least change that would have been told from noise, as a share: its interval of 95 %
+    /// The least change that would have been distinguished from noise, as a share: its interval of 95 %
     /// would just exclude 1. `None` with too few runs.
     pub fn visible(&self) -> Option<f64> {
         Some(self.factor(0.95)? - 1.0)

@@ -12,7 +12,7 @@ use crate::inference::order::quantile;
 /// With fewer runs the median of the deviations says little.
 pub const RUNS_FOR_OUTLIERS: usize = 5;
 
-/// The distance from the median from which on a run stands apart, in standard deviations.
+/// The least distance from the median of a run that stands apart, in standard deviations.
 const APART: f64 = 6.0;
 
 /// The least distance that is worth a word, as a share of the figure.

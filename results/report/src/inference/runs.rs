@@ -17,7 +17,7 @@ use crate::inference::sample::{RUNS_FOR_INTERVAL, moments};
 const POWER_80: f64 = 0.841_621_233_572_914_4;
 
 /// The number of runs with which the interval of a logarithm excludes a point at this distance, in
-/// four of five experiments; `variance` is that of one run. `None` if it is more than `most`.
+/// four of five experiments; `variance` is of one run. `None` if it is more than `most`.
 pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64, most: usize) -> Option<usize> {
     let enough = |n: &usize| {
         let t = quantile(f64::midpoint(1.0, confidence), (n - 1) as f64);
@@ -26,8 +26,8 @@ pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64, most: u
     (RUNS_FOR_INTERVAL..=most).find(enough)
 }
 
-/// The number of runs, those of the pilot among them, after which the interval of the geometric mean
-/// reaches at most the share `precision` to either side; `confidence` is that of the interval, such
+/// The number of runs, the pilot's included, after which the interval of the geometric mean
+/// reaches at most the share `precision` to either side; `confidence` is the interval's, such
 /// as 0.95. It is at least the number of runs of the pilot. `None` if these are too few for an
 /// interval, or if a value is not above 0.
 ///

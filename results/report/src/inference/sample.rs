@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-/// With fewer runs there is no interval: that of two runs would span a hundred deviations.
+/// With fewer runs there is no interval: of two runs it would span a hundred deviations.
 pub const RUNS_FOR_INTERVAL: usize = 3;
 
 /// Larger values would overflow when squared.

@@ -1,7 +1,7 @@
 //! A document as one HTML file that loads nothing from anywhere.
 //!
 //! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
-//! part of this program. The only other markup is that of charts, which escape their own text. The
+//! part of this program. The only other markup is in charts, which escape their own text. The
 //! page has the data of its charts and long tables as JSON, for its scripts.
 
 use crate::chart::{Chart, Stack, View, escape, swatch};

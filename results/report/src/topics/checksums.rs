@@ -28,7 +28,7 @@ pub(crate) fn disagreement(work: &Work<'_>) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// The runs for heap profiles and event logs whose checksum differs from that of a timed run of the
+/// The runs for heap profiles and event logs whose checksum differs from a timed run's of the
 /// same workload: one text for each. Neither may change the program.
 pub fn untimed_disagreements(dir: &ResultsDir) -> Vec<String> {
     let ok = |run: &&RunRecord| run.outcome.is_ok();

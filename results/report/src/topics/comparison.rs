@@ -125,7 +125,7 @@ impl<'a> Side<'a> {
 type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
 
 /// The groups of a folder that are compared. Of one `side` only, if there is one; then its collector
-/// or build is no part of the configuration.
+/// or build is not part of the configuration.
 fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<Candidate<'s, 'a>> {
     let candidate = |group: &'s Group<'a>| {
         let mut key = group.configuration.clone();
@@ -173,7 +173,7 @@ fn without_fixed_flags(side: &mut [Candidate<'_, '_>]) {
 }
 
 /// Compares two folders; `threshold` is a share (0.03 for 3 %), not below 0. With `sides` it
-/// compares the runs of one collector or build in `base` with those of another in `new`, at the
+/// compares the runs of one collector or build in `base` with another's in `new`, at the
 /// settings that both have; the two folders may be one. `history` has folders of the same kind,
 /// whose scatter widens the intervals of folders that were measured one after the other.
 pub fn compare(
@@ -272,7 +272,7 @@ fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
     }
 }
 
-/// The facts about a folder that make its figures others than those of another folder, with their
+/// The facts about a folder that make its figures differ from another folder's, with their
 /// names. (The commit is none of them: it is what most comparisons are about.)
 pub(super) fn facts(manifest: &Manifest) -> [(&'static str, String); 5] {
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());

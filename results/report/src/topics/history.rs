@@ -1,7 +1,7 @@
 //! When did a figure change? Many results folders in the order of time, configuration by
 //! configuration: the changes, and whether the last folder is worse than those before it.
 //!
-//! A folder is one point of a history: the geometric mean of its runs. The method is that of
+//! A folder is one point of a history: the geometric mean of its runs. The method is from
 //! [`crate::inference::levels`]. A figure has changes only if they remain when all figures are
 //! judged together ([`crate::inference::findings`]), and each change is at least the threshold. So
 //! it is with the verdicts on the last folder.

@@ -1,6 +1,6 @@
 //! Event logs: the pauses, the utilisation and the allocation of each logged run.
 //!
-//! A logged run is a run of its own, and a report has the figures of its log beside those of the
+//! A logged run is a separate run, and a report has the figures of its log next to those of the
 //! timed runs, never among them. A log is read front to back in bounded memory, twice: once for its
 //! sums ([`gclab_eventlog::Summary`]) and once for its course ([`gclab_eventlog::History`]). A log
 //! that was cut short is read up to its damage.
@@ -160,7 +160,7 @@ fn remarks(logged: &Logged<'_>, log: Result<&Log, &String>) -> String {
     format!("{}: {}.", logged.label, remarks.join("; "))
 }
 
-/// A row for the pauses of the program, and one for those of capabilities.
+/// A row for the pauses of the program, and one for the pauses of capabilities.
 fn pause_rows(logged: &Logged<'_>, log: &Log) -> Vec<Vec<Cell>> {
     let row = |of: &str, pauses: &Pauses| {
         let mut cells = vec![
@@ -214,7 +214,7 @@ impl Logged<'_> {
         let total_ns = summary.total_ns.unwrap_or(0);
         let mut remarks = Vec::new();
         if let Some(damage) = damage {
-            remarks.push(format!("the figures are those of the log up to its damage: {damage}"));
+            remarks.push(format!("the figures cover the log up to its damage: {damage}"));
         }
         let utilisation = summary.pauses.utilisation((0, total_ns));
         match summary.collections {

@@ -301,7 +301,7 @@ pub(super) fn charts(of: &Context<'_>) -> Option<Section> {
             parts.extend([Part::Heading(work.title.clone()), Part::Charts(charts)]);
         }
     }
-    let note = "Speed-up is the time of the base over that of the setting, with its 95 % interval: above 1 is faster. The \
+    let note = "Speed-up is the base's time over the setting's, with its 95 % interval: above 1 is faster. The \
                 base has parallel collection off, or else one capability. A work balance of 0 % means that one thread \
                 copied everything, 100 % that all threads copied the same amount.";
     let columns = "“Sequential” is the share of the pauses of parallel collections in which one thread worked alone. \

@@ -1,7 +1,7 @@
 //! The workloads on MMTk, with the plan of the environment variable `MMTK_PLAN`:
 //! `mmtk-peer WORKLOAD ARGS...`.
 //!
-//! The workloads' definitions are those of the modules of `workloads/src`. With `GCSTAT` in the
+//! The workloads are defined in the modules of `workloads/src`. With `GCSTAT` in the
 //! environment a line of figures goes to standard error.
 
 mod vm;

@@ -165,7 +165,7 @@ fn take(heap: &mut Heap, words: Words) -> Result<Vec<BlockRun>, OutOfMemory> {
 }
 
 fn take_runs(heap: &mut Heap, words: Words, blocks: u32) -> Result<Vec<BlockRun>, OutOfMemory> {
-    // A run ends where a closure finds no room, which is no large object.
+    // A run ends where a closure finds no room, which is not a large object.
     let filled = blocks as usize * BLOCK.0 / 8 - LARGE_OBJECT.0;
     let mut free = Vec::new();
     for _ in 0..=words.0 / filled {

@@ -173,7 +173,7 @@ fn figures_of_a_damaged_log_are_lower_bounds() {
             .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
             .map(str::to_owned)
             .collect::<Vec<_>>();
-        // Names of generations, capabilities and windows are no figures.
+        // Names of generations, capabilities and windows are not figures.
         let names = match line.trim_start().split(' ').next().unwrap_or_default() {
             "Gen" | "Cap" => 1,
             "Least" => cut.utilisation.len(),

@@ -120,7 +120,11 @@ fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
         name: "other".into(),
         ..old.clone()
     };
-    assert_eq!(with_build(&old), with_build(&renamed), "a build's name is no part");
+    assert_eq!(
+        with_build(&old),
+        with_build(&renamed),
+        "a build's name is not part of it"
+    );
     let others: [fn(&mut Experiment); 8] = [
         |e| e.sweeps[0][0] = axis("A", &["2m"]),
         |e| e.sweeps[0][0] = axis("O", &["1m"]),

@@ -109,7 +109,7 @@ pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
     }
     for (folder, ..) in PLACES {
         let there = crates.iter().any(|each| each.folder == *folder);
-        assert!(there, "the picture has a place for {folder}, which is no crate");
+        assert!(there, "the picture has a place for {folder}, which is not a crate");
     }
     picture.finish()
 }

@@ -7,7 +7,7 @@
 //! in the order of the picture and is a part of it, so that a chart that is cut out of the page is
 //! whole.
 //!
-//! A chart has three [views](View). That of the bytes tells its figures under the pointer.
+//! A chart has three [views](View). The view of bytes shows its figures under the pointer.
 
 use crate::chart::scale::{Scale, linear_ticks};
 use crate::chart::style::{COLOURS, escape};
@@ -76,7 +76,7 @@ pub(crate) struct Stack {
     pub(crate) markers: Vec<(f64, String)>,
     /// For a chart that stands alone on its page: the unit of the horizontal axis in a word. Such a
     /// chart shows the value of a band where a pointer rests on it. The page has the legend. The
-    /// first colour is that of the topmost band.
+    /// first colour is the topmost band's.
     pub(crate) alone: Option<&'static str>,
     /// The way in which the bands are drawn.
     pub(crate) view: View,

@@ -48,7 +48,7 @@ impl Stack {
         svg.push_str("</g>");
     }
 
-    /// Draws a strip that cannot be seen at each place: under the pointer it tells the largest
+    /// Draws a strip that cannot be seen at each place: under the pointer it shows the largest
     /// bands there.
     pub(super) fn strips(&self, svg: &mut String, x: &Scale) {
         let every = self.x.len().div_ceil(STRIPS).max(1);

@@ -7,7 +7,7 @@
 //! though not with one. Then `sup F(k+1 | k)` says whether one level of the best partition has
 //! another change in it, until none has.
 //!
-//! The papers have tables for long series. Histories are short, so the chances are those of
+//! The papers have tables for long series. Histories are short, so the chances are from
 //! [`super::chance`].
 
 use super::chance;

@@ -3,7 +3,7 @@
 
 use super::partition::{Partition, Sums, partitions};
 
-/// With fewer points, a change cannot be told from noise.
+/// With fewer points, a change cannot be distinguished from noise.
 pub const POINTS_FOR_CHANGES: usize = 4;
 
 /// The most changes of a history.

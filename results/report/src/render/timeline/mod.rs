@@ -108,7 +108,7 @@ fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     }
     if !timeline.has_threads {
         cautions.push(
-            "The log has no events of threads, so the mutator is not told from idle time (class s of +RTS -l has them)."
+            "The log has no events of threads, so mutator time and idle time are shown as one (class s of +RTS -l has them)."
                 .to_owned(),
         );
     }
