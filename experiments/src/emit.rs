@@ -1,9 +1,9 @@
-//! `gclab emit`: the script that runs the shards of an experiment on several machines.
+//! `gclab emit`: the Slurm script that runs the shards of an experiment on several machines.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use gclab_sweep::plan::{Plan, Shard};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::script::{Job, MAX_ARRAY_SIZE, sha256};
@@ -12,11 +12,9 @@ use gclab_sweep::tell;
 
 use crate::common::{print, refuse, refuse_file};
 
-/// Print the script that runs the shards of an experiment on several machines
+/// Print a Slurm script that runs the shards of an experiment on several machines
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The scheduler that runs the script
-    scheduler: Scheduler,
     /// The experiment file
     experiment: PathBuf,
     /// The number of shards. Each has whole groups: all configurations of a round and workload
@@ -28,14 +26,6 @@ pub(crate) struct Arguments {
     /// Folder for the folders of the shards [default: results/shards/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Scheduler {
-    /// An array job for `sbatch`, with a task for each shard
-    Slurm,
-    /// A script that passes a list of jobs to GNU parallel, here or by ssh
-    GnuParallel,
 }
 
 pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
@@ -60,7 +50,7 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
             "shard {empty} would have no runs, because `exclude` leaves out all runs of a work: choose another number of shards"
         ));
     }
-    if arguments.scheduler == Scheduler::Slurm && arguments.shards >= MAX_ARRAY_SIZE {
+    if arguments.shards >= MAX_ARRAY_SIZE {
         tell!(
             "gclab: note: Slurm takes arrays of less than {MAX_ARRAY_SIZE} tasks unless its MaxArraySize is larger: see `scontrol show config`"
         );
@@ -94,10 +84,7 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
         made_by: made_by(arguments),
         name: experiment.name,
     };
-    print(&match arguments.scheduler {
-        Scheduler::Slurm => job.slurm(),
-        Scheduler::GnuParallel => job.gnu_parallel(),
-    })
+    print(&job.slurm())
 }
 
 /// The words of `gclab run`, without its shard and its folder.
@@ -111,9 +98,7 @@ fn words(arguments: &Arguments) -> Vec<String> {
 
 /// The command that makes the script.
 fn made_by(arguments: &Arguments) -> Vec<String> {
-    let scheduler = arguments.scheduler.to_possible_value();
-    let scheduler = scheduler.map_or_else(String::new, |value| value.get_name().to_owned());
-    let mut all = vec!["gclab".to_owned(), "emit".to_owned(), scheduler];
+    let mut all = vec!["gclab".to_owned(), "emit".to_owned()];
     all.extend(words(arguments));
     all.extend(["--shards".to_owned(), arguments.shards.to_string()]);
     if let Some(out) = &arguments.out {

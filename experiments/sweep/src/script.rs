@@ -1,8 +1,7 @@
-//! The scripts that start the shards of a plan: an array job of Slurm, or a list of jobs for GNU
-//! parallel.
+//! The script that starts the shards of a plan: an array job of Slurm.
 //!
-//! A script names the folder in which it works, the exact gclab by its path and SHA-256, and the
-//! folder of each shard. Each of its commands may run again, anywhere: it continues its shard.
+//! It names the folder in which it works, the exact gclab by its path and SHA-256, and the
+//! folder of each shard. Each task may run again, anywhere: it continues its shard.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -41,59 +40,20 @@ pub struct Job {
 }
 
 impl Job {
-    /// The commands that the scripts share: the place, and the check of the executable.
-    fn head(&self) -> String {
-        let quoted = |path: &Path| shell_line(&[path.display().to_string()]);
-        format!(
-            "cd {} || exit 2\n\
-             gclab={}\n\
-             folder={}\n\n\
-             # The same executable in all shards: results of two builds are never joined.\n\
-             if ! echo \"{}  $gclab\" | sha256sum --check --status; then\n    \
-                 echo \"$gclab is not the gclab that this script was made with: make the script anew\" >&2\n    \
-                 exit 2\n\
-             fi\n",
-            quoted(&self.directory),
-            quoted(&self.program),
-            quoted(&self.folder),
-            self.sha256,
-        )
-    }
-
-    /// The first lines of the comment of a script.
-    fn summary(&self) -> String {
-        format!(
-            "{} of {}: {} in {}. Made by\n#   {}\n",
-            counted(self.shards as usize, "shard"),
-            self.name,
-            counted(self.runs, "run"),
-            counted(self.groups, "group of round and workload")
-                .replace("group of round and workloads", "groups of round and workload"),
-            shell_line(&self.made_by),
-        )
-    }
-
-    /// The command that reports on all shards.
-    fn report(&self) -> String {
-        format!("gclab report {}/*", shell_line(&[self.folder.display().to_string()]))
-    }
-
-    /// The words of `gclab run`, without its shard and its folder.
-    fn run_words(&self) -> String {
-        shell_line(&self.words)
-    }
-
     /// The array job for `sbatch`.
     pub fn slurm(&self) -> String {
+        let quoted = |path: &Path| shell_line(&[path.display().to_string()]);
         format!(
             r##"#!/bin/bash
-# {summary}#
+# {shards_of} of {name}: {runs} in {groups} of round and workload. Made by
+#   {made_by}
+#
 # Start it, or start again what was interrupted (a shard that is complete ends at once):
 #   sbatch THIS_FILE
 # One shard again:
 #   sbatch --array=2 THIS_FILE
 # When all have ended:
-#   {report}
+#   gclab report {folder}
 #
 #SBATCH --job-name={job}
 # One task for each shard. Add %4 to run at most four at a time.
@@ -116,52 +76,32 @@ impl Job {
 # A minute before its time is over, gclab gets a signal to stop: it ends with all finished runs recorded.
 #SBATCH --signal=B:TERM@60
 
-{head}
+cd {directory} || exit 2
+gclab={program}
+folder={folder}
+
+# The same executable in all shards: results of two builds are never joined.
+if ! echo "{sha256}  $gclab" | sha256sum --check --status; then
+    echo "$gclab is not the gclab that this script was made with: make the script anew" >&2
+    exit 2
+fi
+
 # `exec`: Slurm's signals reach gclab itself.
 shard=$SLURM_ARRAY_TASK_ID
 exec "$gclab" run {words} --shard "$shard/{shards}" --out "$folder/$shard-of-{shards}"
 "##,
-            summary = self.summary(),
-            report = self.report(),
+            shards_of = counted(self.shards as usize, "shard"),
+            name = self.name,
+            runs = counted(self.runs, "run"),
+            groups = counted(self.groups, "group"),
+            made_by = shell_line(&self.made_by),
             job = self.job_name(),
             shards = self.shards,
-            head = self.head(),
-            words = self.run_words(),
-        )
-    }
-
-    /// The script that runs GNU parallel on a list of jobs.
-    pub fn gnu_parallel(&self) -> String {
-        let jobs: String = (1..=self.shards)
-            .map(|shard| {
-                format!(
-                    "cd {} && {} run {} --shard {shard}/{shards} --out {}/{shard}-of-{shards}\n",
-                    shell_line(&[self.directory.display().to_string()]),
-                    shell_line(&[self.program.display().to_string()]),
-                    self.run_words(),
-                    shell_line(&[self.folder.display().to_string()]),
-                    shards = self.shards,
-                )
-            })
-            .collect();
-        format!(
-            r##"#!/bin/bash
-# {summary}#
-# Start it, or start again what was interrupted (a shard that is complete ends at once). Further
-# options are those of GNU parallel: `--sshlogin one,two` shares the shards among these machines,
-# which have this folder and this gclab at the same paths.
-#   bash THIS_FILE --sshlogin one,two
-# When all have ended:
-#   {report}
-
-{head}
-# One shard at a time on each machine (--jobs 1): shards that run side by side disturb each other.
-parallel --jobs 1 --line-buffer --tagstring 'shard {{#}}' "$@" <<'JOBS'
-{jobs}JOBS
-"##,
-            summary = self.summary(),
-            report = self.report(),
-            head = self.head(),
+            directory = quoted(&self.directory),
+            program = quoted(&self.program),
+            folder = quoted(&self.folder),
+            sha256 = self.sha256,
+            words = shell_line(&self.words),
         )
     }
 

@@ -17,12 +17,9 @@ fn task(bench: &Bench, script: &str, shard: u32) -> Done {
 }
 
 /// Writes the script of three shards of `tiny.toml`.
-fn emitted(bench: &Bench, scheduler: &str) -> String {
+fn emitted(bench: &Bench) -> String {
     bench.write("tiny.toml", &tiny(3));
-    let script = bench
-        .gclab(&["emit", scheduler, "tiny.toml", "--shards", "3"])
-        .exits(0)
-        .stdout;
+    let script = bench.gclab(&["emit", "tiny.toml", "--shards", "3"]).exits(0).stdout;
     bench.write("script", &script);
     script
 }
@@ -30,7 +27,7 @@ fn emitted(bench: &Bench, scheduler: &str) -> String {
 #[test]
 fn the_tasks_of_an_array_are_the_whole_sweep() {
     let bench = Bench::new();
-    emitted(&bench, "slurm");
+    emitted(&bench);
     for shard in [2, 1, 3] {
         task(&bench, "script", shard).exits(0);
     }
@@ -63,7 +60,7 @@ fn the_tasks_of_an_array_are_the_whole_sweep() {
 #[test]
 fn another_executable_at_the_same_path_is_refused() {
     let bench = Bench::new();
-    let script = emitted(&bench, "slurm");
+    let script = emitted(&bench);
     let other = bench.path().join("gclab");
     fs::write(&other, "#!/bin/sh\n").unwrap();
     let path = env!("CARGO_BIN_EXE_gclab");
@@ -79,61 +76,20 @@ fn another_executable_at_the_same_path_is_refused() {
     );
 }
 
-/// Without GNU parallel: the commands of the list, one after the other.
-#[test]
-fn the_jobs_of_the_list_are_the_whole_sweep() {
-    let bench = Bench::new();
-    let script = emitted(&bench, "gnu-parallel");
-    let (_, jobs) = script.split_once("<<'JOBS'\n").unwrap();
-    let jobs: Vec<&str> = jobs.lines().take_while(|line| *line != "JOBS").collect();
-    assert_eq!(jobs.len(), 3);
-    for job in jobs {
-        Done::of(Command::new("sh").args(["-c", job]).current_dir("/")).exits(0);
-    }
-    let folders = bench.path().join("results/shards/tiny");
-    let done = |folder: &Path| ResultsDir::open(folder).unwrap().runs().len();
-    let all: usize = fs::read_dir(folders)
-        .unwrap()
-        .map(|entry| done(&entry.unwrap().path()))
-        .sum();
-    assert_eq!(all, 24);
-}
-
-#[test]
-fn gnu_parallel_takes_the_list() {
-    if Command::new("parallel").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: GNU parallel is not installed here");
-        return;
-    }
-    let bench = Bench::new();
-    emitted(&bench, "gnu-parallel");
-    for _ in 0..2 {
-        Done::of(Command::new("bash").arg(bench.path().join("script")).current_dir("/")).exits(0);
-    }
-    for shard in 1..=3 {
-        let folder = format!("results/shards/tiny/{shard}-of-3");
-        assert_eq!(ResultsDir::open(bench.path().join(folder)).unwrap().runs().len(), 8);
-    }
-}
-
 #[test]
 fn a_wrong_request_has_one_message() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(2));
     for (words, expected) in [
         (
-            &["emit", "slurm", "tiny.toml", "--shards", "5"][..],
+            &["emit", "tiny.toml", "--shards", "5"][..],
             "gclab: --shards 5: the plan has only 4 groups of round and workload, and a shard takes whole groups: at most --shards 4\n",
         ),
         (
-            &["emit", "slurm", "tiny.toml", "--shards", "0"],
+            &["emit", "tiny.toml", "--shards", "0"],
             "invalid value '0' for '--shards <N>'",
         ),
-        (
-            &["emit", "pbs", "tiny.toml", "--shards", "2"],
-            "possible values: slurm, gnu-parallel",
-        ),
-        (&["emit", "slurm", "none.toml", "--shards", "2"], "none.toml"),
+        (&["emit", "none.toml", "--shards", "2"], "none.toml"),
     ] {
         let refused = bench.gclab(words).exits(2);
         assert!(refused.stderr.contains(expected), "{}", refused.all());

@@ -2,12 +2,12 @@
 //!
 //! Terms: a *question* is a configuration without `-M`. A *probe* is one run of it under one `-M`.
 //! The first probe is *generous*: it has the memory of the machine, and shows how long the program
-//! takes and where the search should begin. A probe that takes [`PATIENCE`] times as long is
+//! takes and where the search should begin. A probe that takes `PATIENCE` times as long is
 //! *thrashing*: it might end, but too late to be useful, so that heap is too small, as is one that
 //! is exhausted (status 251). A crash is neither: it ends the search and is reported. The unit is a
 //! megablock, since heaps take memory in megablocks.
 //!
-//! A question has a results folder of its own, so a search can be resumed: [`search`] is a function
+//! A question has a results folder of its own, so a search can be resumed: `search` is a function
 //! of the answers so far, and the next probe is the first whose answer is not in the folder.
 //!
 //! Sources of the ideas: running-ng's `minheap`, which is one search over whole MB and takes a
