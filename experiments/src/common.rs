@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use gclab_core::collector::Description;
@@ -70,6 +71,33 @@ pub(crate) fn ended_by(signal: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
 }
 
+/// The command of this process without `--fresh`: given again, it continues what was interrupted.
+pub(crate) fn own_command() -> Vec<String> {
+    without_fresh(std::iter::once("gclab".to_owned()).chain(std::env::args().skip(1)))
+}
+
+fn without_fresh(words: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut is_own = true;
+    let keeps = |word: &String| {
+        is_own &= word != "--";
+        !is_own || word != "--fresh"
+    };
+    words.into_iter().filter(keeps).collect()
+}
+
+/// The command that continues what `command` began in a folder.
+pub(crate) fn continued_in(command: &[String], folder: &Path) -> Vec<String> {
+    let mut words = without_fresh(command.iter().cloned());
+    let own = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    if !words[..own]
+        .iter()
+        .any(|word| word == "--out" || word.starts_with("--out="))
+    {
+        words.splice(own..own, ["--out".to_owned(), folder.display().to_string()]);
+    }
+    words
+}
+
 /// The workload of this name.
 ///
 /// # Errors
@@ -106,5 +134,29 @@ pub(crate) fn fraction(text: &str) -> Option<f64> {
     match text.strip_suffix('%') {
         Some(percent) => number(percent).map(|percent| percent / 100.0),
         None => number(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gclab_results::shell_line;
+
+    use super::*;
+
+    #[test]
+    fn a_sweep_goes_on_in_its_folder_by_the_command_of_its_beginning() {
+        let go_on = |words: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            shell_line(&continued_in(&words, Path::new("results/runs/x")))
+        };
+        assert_eq!(
+            go_on("gclab run x.toml --repeat 3 --fresh"),
+            "gclab run x.toml --repeat 3 --out results/runs/x"
+        );
+        assert_eq!(go_on("gclab run x.toml --out a --fresh"), "gclab run x.toml --out a");
+        assert_eq!(
+            go_on("gclab run --repeat 3 -- prog --fresh"),
+            "gclab run --repeat 3 --out results/runs/x -- prog --fresh"
+        );
     }
 }

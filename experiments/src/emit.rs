@@ -10,7 +10,7 @@ use gclab_sweep::script::{Job, MAX_ARRAY_SIZE, sha256};
 use gclab_sweep::spec::{self, MAX_REPEAT};
 use gclab_sweep::tell;
 
-use crate::common::{print, refuse, refuse_file};
+use crate::common::{own_command, print, refuse, refuse_file};
 
 /// Print a Slurm script that runs the shards of an experiment on several machines
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
         shards: arguments.shards,
         runs: whole.runs.len(),
         groups,
-        made_by: made_by(arguments),
+        made_by: own_command(),
         name: experiment.name,
     };
     print(&job.slurm())
@@ -94,15 +94,4 @@ fn words(arguments: &Arguments) -> Vec<String> {
         words.extend(["--repeat".to_owned(), repeat.to_string()]);
     }
     words
-}
-
-/// The command that makes the script.
-fn made_by(arguments: &Arguments) -> Vec<String> {
-    let mut all = vec!["gclab".to_owned(), "emit".to_owned()];
-    all.extend(words(arguments));
-    all.extend(["--shards".to_owned(), arguments.shards.to_string()]);
-    if let Some(out) = &arguments.out {
-        all.extend(["--out".to_owned(), out.display().to_string()]);
-    }
-    all
 }

@@ -41,6 +41,7 @@ mod shell;
 mod status;
 mod tune;
 mod verdict;
+mod watched;
 
 pub use settings::{Hook, RtsOpts, Settings};
 

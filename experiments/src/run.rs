@@ -21,11 +21,11 @@ use gclab_sweep::text::counted;
 use gclab_sweep::unmatched::unmatched;
 use gclab_sweep::{machine, tell};
 
-use crate::common::{ended_by, fail, refuse};
+use crate::common::{ended_by, fail, own_command, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
 use crate::report::show;
-use crate::run_arguments::{Arguments, check_shard, command, look_at_programs, no_runs, tools, words};
+use crate::run_arguments::{Arguments, check_shard, look_at_programs, no_runs, tools};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
         Err(SearchError::Stopped(signal)) => {
             tell!(
                 "\ngclab: stopped by signal {signal} during the search for least heaps; all probes are kept. To continue:\n  {}",
-                shell_line(&words(arguments))
+                shell_line(&own_command())
             );
             return ended_by(signal);
         }
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     if plan.is_empty() {
         return no_runs(&experiment, arguments);
     }
-    let mut manifest = folder::manifest(&experiment, &plan, minima, arguments.shard, command(arguments));
+    let mut manifest = folder::manifest(&experiment, &plan, minima, arguments.shard, arguments.to_repeat());
     conditions::warn(&mut manifest, &found);
     let here = manifest.machine.clone();
     match folder::choose(

@@ -16,7 +16,7 @@ use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::spec::{self, MAX_REPEAT, parse_duration};
 use gclab_sweep::{machine, tell};
 
-use crate::common::{ended_by, refuse, refuse_file};
+use crate::common::{continued_in, ended_by, own_command, refuse, refuse_file};
 use crate::own_program;
 
 /// Do the runs of an experiment file, or those that are still missing, and report
@@ -108,10 +108,19 @@ impl Arguments {
 
     /// The command that continues the experiment in `folder`.
     pub(crate) fn to_continue_in(&self, folder: &Path) -> Vec<String> {
-        if self.experiment.is_some() || self.out.is_some() {
-            return words(self);
+        match self.experiment {
+            Some(_) => own_command(),
+            None => continued_in(&own_command(), folder),
         }
-        words_with(self, Some(folder))
+    }
+
+    /// The command that repeats the experiment.
+    pub(crate) fn to_repeat(&self) -> Vec<String> {
+        let mut words = own_command();
+        if self.experiment.is_some() {
+            words.push("--fresh".to_owned());
+        }
+        words
     }
 }
 
@@ -133,44 +142,6 @@ pub(crate) fn look_at_programs(
         tell!("gclab: note: {note}");
     }
     Ok(())
-}
-
-/// The command that continues the experiment: this one without `--fresh`.
-pub(crate) fn words(arguments: &Arguments) -> Vec<String> {
-    words_with(arguments, arguments.out.as_deref())
-}
-
-/// The same with this folder.
-fn words_with(arguments: &Arguments, out: Option<&Path>) -> Vec<String> {
-    let mut words = vec!["gclab".to_owned(), "run".to_owned()];
-    words.extend(arguments.experiment.iter().map(|file| file.display().to_string()));
-    if let Some(out) = out {
-        words.extend(["--out".to_owned(), out.display().to_string()]);
-    }
-    if let Some(repeat) = arguments.repeat {
-        words.extend(["--repeat".to_owned(), repeat.to_string()]);
-    }
-    if arguments.strict {
-        words.push("--strict".to_owned());
-    }
-    if !arguments.shard.is_all() {
-        words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
-    }
-    if !arguments.command.is_empty() {
-        words.extend(arguments.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
-        words.push("--".to_owned());
-        words.extend(arguments.command.iter().cloned());
-    }
-    words
-}
-
-/// The command that repeats the experiment.
-pub(crate) fn command(arguments: &Arguments) -> Vec<String> {
-    let mut words = words(arguments);
-    if arguments.experiment.is_some() {
-        words.push("--fresh".to_owned());
-    }
-    words
 }
 
 /// The settings of the search for least heaps. Its tolerance keeps 1.5 times the least heap apart

@@ -1,7 +1,7 @@
 //! `gclab status`: the runs of a sweep that are done and left, the current one, and the end.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use gclab_sweep::spec::parse_share;
 use gclab_sweep::text::{counted, duration};
 use serde_json::json;
 
-use crate::common::{print, refuse};
+use crate::common::{continued_in, print, refuse};
 
 /// Show the progress of a sweep: runs done, failed and left, and when it should finish
 #[derive(Debug, Args)]
@@ -154,21 +154,9 @@ fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
         line("precise", wished.lines().join("\n"));
     }
     if state.runner.is_none() && !is_over(state) && dir.folders().len() == 1 {
-        line("go on", shell_line(&to_go_on(&dir.manifest().command, dir.path())));
+        line("go on", shell_line(&continued_in(&dir.manifest().command, dir.path())));
     }
     text
-}
-
-/// The command that continues a sweep in its folder: the original one, with the folder.
-fn to_go_on(command: &[String], folder: &Path) -> Vec<String> {
-    let end = command.iter().position(|word| word == "--").unwrap_or(command.len());
-    let (own, program) = command.split_at(end);
-    let mut words: Vec<String> = own.iter().filter(|word| *word != "--fresh").cloned().collect();
-    if !words.iter().any(|word| word == "--out") {
-        words.extend(["--out".to_owned(), folder.display().to_string()]);
-    }
-    words.extend(program.iter().cloned());
-    words
 }
 
 fn json_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String {
@@ -196,26 +184,4 @@ fn json_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
         "needs": wished.map(Wished::json),
     });
     format!("{object:#}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sweep_goes_on_in_its_folder_by_the_command_of_its_beginning() {
-        let go_on = |words: &str| {
-            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            shell_line(&to_go_on(&words, Path::new("results/runs/x")))
-        };
-        assert_eq!(
-            go_on("gclab run x.toml --repeat 3 --fresh"),
-            "gclab run x.toml --repeat 3 --out results/runs/x"
-        );
-        assert_eq!(go_on("gclab run x.toml --out a --fresh"), "gclab run x.toml --out a");
-        assert_eq!(
-            go_on("gclab run --repeat 3 -- prog --fresh"),
-            "gclab run --repeat 3 --out results/runs/x -- prog --fresh"
-        );
-    }
 }

@@ -5,30 +5,29 @@
 //! taken after a collection: the one that `--at-gc` names, or the major one that leaves most alive,
 //! which a first run finds. The heap goes to `FILE.part` first, and gets its name when it is whole.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, EventKind, Listener};
-use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;
 use gclab_flags::Flags;
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 
-use gclab_programs::{Ended, Executor, end_by};
+use gclab_programs::Executor;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::text::counted;
 
 use super::words::size;
 use crate::common::{print, refuse};
-use crate::exec::{Checked, Selection, checked};
-use crate::given::given;
+use crate::exec::Selection;
 use crate::settings::Settings;
+use crate::watched::{Watched, write_file};
 
 /// Size of the buffer in front of the file, in bytes.
 const BUFFER: usize = 1 << 20;
@@ -57,139 +56,73 @@ pub(crate) fn dump(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    let words = &arguments.selection.words(words);
-    let given = given(words, settings);
-    let checked = match given.and_then(|given| checked("heap dump", &arguments.selection, &given, registry)) {
-        Ok(checked) => checked,
-        Err(message) => return refuse(message),
+    let watched = match Watched::new("heap dump", &arguments.selection, words, registry, executor, settings) {
+        Ok(watched) => watched,
+        Err(code) => return code,
     };
-    if arguments.output.is_dir() {
-        // Otherwise only the rename after the run would fail.
-        return refuse(format!(
-            "-o {0}: is a folder: name a file in it",
-            arguments.output.display()
-        ));
-    }
-    let part = part(&arguments.output);
-    let out = match File::create(&part) {
-        Ok(out) => out,
-        Err(error) => return refuse(format!("-o {}: {error}", arguments.output.display())),
-    };
-    let run = Run {
-        arguments,
-        checked,
-        words,
-        executor,
-        settings,
-    };
-    let done = run.dump(out).and_then(|done| {
-        fs::rename(&part, &arguments.output)
-            .map_err(|error| refuse(format!("-o {}: {error}", arguments.output.display())))?;
-        Ok(done)
-    });
-    match done {
+    match write_file("-o", &arguments.output, |out| write_heap(arguments, &watched, out)) {
         Ok(text) => print(&text),
-        Err(code) => {
-            // The command has failed already; a file that cannot be removed is no second message.
-            let _ = fs::remove_file(&part);
-            code
-        }
+        Err(code) => code,
     }
 }
 
-/// Where a file is until it is whole.
-pub(crate) fn part(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    name.into()
+/// Returns the text to print. After a failure, which has been printed, it returns the exit status.
+fn write_heap(arguments: &Arguments, watched: &Watched<'_>, out: File) -> Result<String, ExitCode> {
+    let at = match arguments.at_gc {
+        Some(at) => at,
+        None => most_alive(watched)?,
+    };
+    let state = Arc::new(Mutex::new(State {
+        at,
+        seen: 0,
+        out: Some(out),
+        written: None,
+    }));
+    let (checksum, statistics) = run(watched, watched.checked.flags.clone(), Box::new(Dumper(state.clone())))?;
+    let file = arguments.output.display();
+    let collections = statistics.collections_count();
+    let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = match &state.written {
+        Some(Ok(written)) => written,
+        Some(Err(error)) => return Err(refuse(format!("-o {file}: {error}"))),
+        None => {
+            let asked = if arguments.at_gc.is_some() {
+                "--at-gc asks for"
+            } else {
+                "the first run chose"
+            };
+            return Err(refuse(format!(
+                "heap dump: the run had {}, {asked} number {at}; a smaller -A makes more",
+                counted(collections as usize, "collection")
+            )));
+        }
+    };
+    let name = watched.checked.workload.name;
+    Ok(format!(
+        "{name} checksum={checksum}\n{file}: {} in {}, {}, as collection {at} of {collections} left them\n",
+        size(written.bytes),
+        counted(written.closures as usize, "closure"),
+        counted(written.pointers as usize, "pointer")
+    ))
 }
 
-struct Run<'r> {
-    arguments: &'r Arguments,
-    checked: Checked,
-    words: &'r [String],
-    executor: &'r dyn Executor,
-    settings: &'r Settings,
+/// The number of the major collection that leaves most alive; of any collection, if no major one
+/// leaves anything. Only the second run prints statistics and writes heap profiles.
+fn most_alive(watched: &Watched<'_>) -> Result<u64, ExitCode> {
+    let most = Arc::new(Mutex::new(MostAlive::default()));
+    run(watched, watched.quiet_flags(), Box::new(Finder(most.clone())))?;
+    let most = most.lock().unwrap_or_else(PoisonError::into_inner);
+    let none = "heap dump: no collection of the run left anything alive; a smaller -A makes it collect in between";
+    most.best.map(|best| best.number).ok_or_else(|| refuse(none))
 }
 
-impl Run<'_> {
-    /// Returns the text to print. After a failure, which has been printed, it returns the exit
-    /// status.
-    fn dump(&self, out: File) -> Result<String, ExitCode> {
-        let at = match self.arguments.at_gc {
-            Some(at) => at,
-            None => self.most_alive()?,
-        };
-        let state = Arc::new(Mutex::new(State {
-            at,
-            seen: 0,
-            out: Some(out),
-            written: None,
-        }));
-        let (checksum, statistics) = self.run(&self.checked, vec![Box::new(Dumper(state.clone()))])?;
-        let file = self.arguments.output.display();
-        let collections = statistics.collections_count();
-        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = match &state.written {
-            Some(Ok(written)) => written,
-            Some(Err(error)) => return Err(refuse(format!("-o {file}: {error}"))),
-            None => {
-                let asked = if self.arguments.at_gc.is_some() {
-                    "--at-gc asks for"
-                } else {
-                    "the first run chose"
-                };
-                let problem = format!(
-                    "the run had {}, {asked} number {at}",
-                    counted(collections as usize, "collection")
-                );
-                return Err(refuse(format!("heap dump: {problem}; a smaller -A makes more")));
-            }
-        };
-        let name = self.checked.workload.name;
-        Ok(format!(
-            "{name} checksum={checksum}\n{file}: {} in {}, {}, as collection {at} of {collections} left them\n",
-            size(written.bytes),
-            counted(written.closures as usize, "closure"),
-            counted(written.pointers as usize, "pointer")
-        ))
+fn run(watched: &Watched<'_>, flags: Flags, listener: Box<dyn Listener>) -> Result<(u64, Statistics), ExitCode> {
+    let ran = watched.run(flags, vec![listener])?;
+    if let Some(table) = &ran.profile {
+        print(table);
     }
-
-    /// The number of the major collection that leaves most alive; of any collection, if no major
-    /// one leaves anything. Only the second run prints statistics and writes heap profiles.
-    fn most_alive(&self) -> Result<u64, ExitCode> {
-        let mut quiet = self.checked.flags.clone();
-        (quiet.stats, quiet.config.profile) = (Flags::default().stats, Flags::default().config.profile);
-        let quiet = Checked {
-            flags: quiet,
-            args: self.checked.args.clone(),
-            ..self.checked
-        };
-        let most = Arc::new(Mutex::new(MostAlive::default()));
-        self.run(&quiet, vec![Box::new(Finder(most.clone()))])?;
-        let most = most.lock().unwrap_or_else(PoisonError::into_inner);
-        let none = "heap dump: no collection of the run left anything alive; a smaller -A makes it collect in between";
-        most.best.map(|best| best.number).ok_or_else(|| refuse(none))
-    }
-
-    fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
-        let program = checked.program("heap dump", &self.arguments.selection);
-        let done = self.executor.execute(&checked.request(&program, self.words), listeners);
-        if let Some(profile) = &done.profile {
-            print(&profile.table);
-        }
-        match (done.ended, done.statistics) {
-            (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
-            (Ended::Checksum(..), None) => Err(refuse("heap dump: the run has no figures")),
-            (Ended::Exhausted(error), _) => {
-                checked.tell_exhausted(&error, self.settings);
-                Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
-            }
-            (Ended::Refused(problem), _) => Err(refuse(problem)),
-            (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
-            (Ended::Interrupted(signal), _) => Err(ExitCode::from(end_by(signal))),
-        }
-    }
+    let checksum = ran.end.map_err(|error| watched.tell_exhausted(&error))?;
+    Ok((checksum, ran.statistics))
 }
 
 /// Finds the collection that leaves most alive.

@@ -7,29 +7,25 @@ mod frames;
 mod picture;
 mod table;
 
-use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::block::OutOfMemory;
-use gclab_core::events::Listener;
-use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::Statistics;
 use gclab_flags::Flags;
 use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Want};
-use gclab_programs::{Ended, Executor, end_by};
+use gclab_programs::Executor;
 use gclab_report::{HeapMapFacts, heap_map_page};
 use gclab_results::shell_line;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{print, refuse};
-use crate::exec::{Checked, Selection, checked};
-use crate::given::given;
-use crate::heap::dump::part;
+use crate::exec::Selection;
 use crate::heap::words::counted;
 use crate::settings::Settings;
+use crate::watched::{Watched, write_file};
 
 /// The message for a run without a map.
 const NO_COLLECTION: &str = "inspect: the run had no collection before its end; a smaller -A makes some";
@@ -86,18 +82,9 @@ pub(crate) fn inspect(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    let words = &arguments.selection.words(words);
-    let given = given(words, settings);
-    let checked = match given.and_then(|given| checked("inspect", &arguments.selection, &given, registry)) {
-        Ok(checked) => checked,
-        Err(message) => return refuse(message),
-    };
-    let run = Run {
-        arguments,
-        checked,
-        words,
-        executor,
-        settings,
+    let run = match Watched::new("inspect", &arguments.selection, words, registry, executor, settings) {
+        Ok(watched) => Run { arguments, watched },
+        Err(code) => return code,
     };
     let shown = match &arguments.html {
         Some(file) => run.page(file),
@@ -107,7 +94,7 @@ pub(crate) fn inspect(
         Ok((text, None)) => print(&text),
         Ok((text, Some(error))) => {
             print(&text);
-            run.tell_exhausted(&error)
+            run.watched.tell_exhausted(&error)
         }
         Err(code) => code,
     }
@@ -118,10 +105,7 @@ type Shown = (String, Option<OutOfMemory>);
 
 struct Run<'r> {
     arguments: &'r Arguments,
-    checked: Checked,
-    words: &'r [String],
-    executor: &'r dyn Executor,
-    settings: &'r Settings,
+    watched: Watched<'r>,
 }
 
 /// After a failure, which has been printed, these return the exit status.
@@ -142,31 +126,22 @@ impl Run<'_> {
     /// Tells why the moment has no map. Returns the exit status.
     fn without_map(&self, missed: String, exhausted: Option<OutOfMemory>) -> ExitCode {
         let refused = refuse(missed);
-        exhausted.map_or(refused, |error| self.tell_exhausted(&error))
+        exhausted.map_or(refused, |error| self.watched.tell_exhausted(&error))
     }
 
     /// Tells why there is no map at all. Returns the exit status.
     fn without_maps(&self, exhausted: Option<OutOfMemory>) -> ExitCode {
         match exhausted {
-            Some(error) => self.tell_exhausted(&error),
+            Some(error) => self.watched.tell_exhausted(&error),
             None => refuse(NO_COLLECTION),
         }
-    }
-
-    fn tell_exhausted(&self, error: &OutOfMemory) -> ExitCode {
-        self.checked.tell_exhausted(error, self.settings);
-        ExitCode::from(EXIT_HEAP_EXHAUSTED as u8)
     }
 
     /// The number of the last collection of the measured phase, or of a run that exhausts its heap.
     /// Only the second run prints statistics and writes profiles.
     fn last_measured(&self) -> Result<u64, ExitCode> {
-        let mut quiet = self.checked.flags.clone();
-        let default = Flags::default();
-        (quiet.stats, quiet.config.profile, quiet.config.time_profile) = (default.stats, default.config.profile, None);
-        quiet.log = default.log;
         let counter = MapRecorder::new(None, false);
-        let (statistics, exhausted) = self.run(quiet, vec![Box::new(counter.clone())])?;
+        let (statistics, exhausted) = self.run(self.watched.quiet_flags(), counter.clone())?;
         let phases = &statistics.phases;
         let number = match exhausted {
             // The program did not come to the end of its phase. The collection at the end of the
@@ -181,35 +156,17 @@ impl Run<'_> {
     }
 
     fn record(&self, want: Option<&Want>, animate: bool) -> Result<(Recording, Option<OutOfMemory>), ExitCode> {
-        let mut flags = self.checked.flags.clone();
+        let mut flags = self.watched.checked.flags.clone();
         flags.config.follow_moves = true;
         let recorder = MapRecorder::new(want.cloned(), animate);
-        let (_, exhausted) = self.run(flags, vec![Box::new(recorder.clone())])?;
+        let (_, exhausted) = self.run(flags, recorder.clone())?;
         Ok((recorder.finish(), exhausted))
     }
 
     /// Runs the workload. A run that exhausts its heap has statistics, too.
-    fn run(
-        &self,
-        flags: Flags,
-        listeners: Vec<Box<dyn Listener>>,
-    ) -> Result<(Statistics, Option<OutOfMemory>), ExitCode> {
-        let checked = Checked {
-            flags,
-            args: self.checked.args.clone(),
-            ..self.checked
-        };
-        let program = checked.program("inspect", &self.arguments.selection);
-        let done = self.executor.execute(&checked.request(&program, self.words), listeners);
-        match (done.ended, done.statistics) {
-            (Ended::Checksum(..), Some(statistics)) => Ok((statistics, None)),
-            (Ended::Checksum(..), None) => Err(refuse("inspect: the run has no figures")),
-            (Ended::Exhausted(error), Some(statistics)) => Ok((statistics, Some(error))),
-            (Ended::Exhausted(error), None) => Err(self.tell_exhausted(&error)),
-            (Ended::Refused(problem), _) => Err(refuse(problem)),
-            (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
-            (Ended::Interrupted(signal), _) => Err(ExitCode::from(end_by(signal))),
-        }
+    fn run(&self, flags: Flags, recorder: MapRecorder) -> Result<(Statistics, Option<OutOfMemory>), ExitCode> {
+        let ran = self.watched.run(flags, vec![Box::new(recorder)])?;
+        Ok((ran.statistics, ran.end.err()))
     }
 
     /// The message for a moment that did not come.
@@ -222,7 +179,7 @@ impl Run<'_> {
             Want::Marker(name) if recording.markers.is_empty() => {
                 format!(
                     "inspect: --at {name}: the program {} has no markers",
-                    self.checked.workload.name
+                    self.watched.checked.workload.name
                 )
             }
             Want::Marker(name) => format!(
@@ -234,10 +191,10 @@ impl Run<'_> {
 
     /// The command that runs the workload in the same way.
     fn command(&self) -> String {
-        let mut command = self.checked.program("exec", &self.arguments.selection);
-        if !self.words.is_empty() {
+        let mut command = self.watched.program("exec");
+        if !self.watched.words.is_empty() {
             command.push("+RTS".to_owned());
-            command.extend(self.words.iter().cloned());
+            command.extend(self.watched.words.iter().cloned());
         }
         shell_line(&command)
     }
@@ -257,34 +214,20 @@ impl Run<'_> {
         Ok(text)
     }
 
-    /// Writes the page. It has another name until it is whole. Returns a line about it.
+    /// Writes the page. Returns a line about it.
     fn page(&self, file: &Path) -> Result<Shown, ExitCode> {
-        if file.is_dir() {
-            // Otherwise only the rename after the run would fail.
-            return Err(refuse(format!(
-                "--html {}: is a folder: name a file in it",
-                file.display()
-            )));
-        }
-        let problem = |error: std::io::Error| refuse(format!("--html {}: {error}", file.display()));
-        let part = part(file);
-        let mut out = File::create(&part).map_err(problem)?;
-        let written = self.recording_for_page().and_then(|(recording, exhausted)| {
+        write_file("--html", file, |mut out| {
+            let (recording, exhausted) = self.recording_for_page()?;
             let page = heap_map_page(&HeapMapFacts {
                 title: &self.command(),
                 facts: &facts(&recording),
                 cautions: &cautions(&recording),
                 data: &frames::json(&recording),
             });
-            let written = out.write_all(page.as_bytes()).and_then(|()| fs::rename(&part, file));
-            written.map_err(problem)?;
+            out.write_all(page.as_bytes())
+                .map_err(|error| refuse(format!("--html {}: {error}", file.display())))?;
             Ok((format!("{}: {}\n", file.display(), facts(&recording)), exhausted))
-        });
-        if written.is_err() {
-            // The command has failed already; a file that cannot be removed is no second message.
-            let _ = fs::remove_file(&part);
-        }
-        written
+        })
     }
 
     fn recording_for_page(&self) -> Result<(Recording, Option<OutOfMemory>), ExitCode> {

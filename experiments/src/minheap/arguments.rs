@@ -75,37 +75,6 @@ fn timeout(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "expected a time such as 300s, 5m or 1h, at most 1000h".into())
 }
 
-impl Arguments {
-    /// The command that continues the search: this one without `--fresh`.
-    pub(super) fn again(&self, rts: &[String]) -> Vec<String> {
-        let mut words = vec!["gclab".to_owned(), "minheap".to_owned()];
-        words.extend(self.workload.iter().cloned());
-        words.extend(self.args.iter().cloned());
-        for collector in &self.collectors {
-            words.extend(["--collector".to_owned(), collector.clone()]);
-        }
-        if self.tolerance.0 != TOLERANCE {
-            words.extend(["--tolerance".to_owned(), self.tolerance.to_string()]);
-        }
-        if self.runs != RUNS {
-            words.extend(["--runs".to_owned(), self.runs.to_string()]);
-        }
-        if self.json {
-            words.push("--json".to_owned());
-        }
-        if !rts.is_empty() {
-            words.push("+RTS".to_owned());
-            words.extend(rts.iter().cloned());
-        }
-        if !self.command.is_empty() {
-            words.extend(self.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
-            words.push("--".to_owned());
-            words.extend(self.command.iter().cloned());
-        }
-        words
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,7 +18,7 @@ use gclab_sweep::{machine, tell};
 
 pub(crate) use arguments::Arguments;
 
-use crate::common::{ended_by, fail, print, refuse};
+use crate::common::{ended_by, fail, own_command, print, refuse};
 use crate::given::with_letters;
 use crate::settings::Settings;
 use questions::Outcome;
@@ -59,7 +59,7 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
             && !matches!(error, SearchError::Failed(..))
         {
             progress.end();
-            return stopped(error, arguments, words, &progress);
+            return stopped(error, &progress);
         }
         progress.found();
         outcomes.push((question, result));
@@ -68,14 +68,14 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
     report(arguments, &tools, &outcomes)
 }
 
-fn stopped(error: &SearchError, arguments: &Arguments, words: &[String], progress: &Progress) -> ExitCode {
+fn stopped(error: &SearchError, progress: &Progress) -> ExitCode {
     let SearchError::Stopped(signal) = error else {
         return if error.is_refusal() { refuse(error) } else { fail(error) };
     };
     tell!(
         "\ngclab: stopped by signal {signal}; all {} probes are kept. To continue:\n  {}",
         progress.probes(),
-        shell_line(&arguments.again(words))
+        shell_line(&own_command())
     );
     ended_by(*signal)
 }

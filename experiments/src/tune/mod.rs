@@ -23,7 +23,7 @@ use gclab_sweep::tune::search::{Budget, LEAST_BUDGET, Rules, Search};
 use gclab_sweep::tune::{self, Tuning};
 use gclab_sweep::{folder, machine, tell};
 
-use crate::common::{self, ended_by, fail, print, refuse};
+use crate::common::{self, ended_by, fail, own_command, print, refuse};
 use crate::own_program;
 use crate::report::write_html;
 use crate::settings::{RtsOpts, Settings};
@@ -169,36 +169,13 @@ impl Arguments {
             ..Experiment::default()
         }
     }
-
-    /// The command that repeats or continues the search.
-    fn words(&self) -> Vec<String> {
-        let mut words = vec![
-            "gclab".to_owned(),
-            "tune".to_owned(),
-            format!("--goal={}", self.goal.name()),
-        ];
-        words.extend(self.limits.iter().map(|limit| format!("--limit={}", limit.written())));
-        words.extend(self.budget.iter().map(|budget| match budget {
-            Budget::Runs(runs) => format!("--budget={runs}"),
-            Budget::Seconds(seconds) => format!("--budget={seconds}s"),
-        }));
-        words.push(format!("--seed={}", self.seed));
-        words.extend(self.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
-        words.push(format!("--timeout={}s", self.timeout.as_secs_f64()));
-        words.extend(self.out.iter().map(|out| format!("--out={}", out.display())));
-        if !self.command.is_empty() {
-            words.push("--".to_owned());
-        }
-        words.extend(self.workload.iter().chain(&self.args).chain(&self.command).cloned());
-        words
-    }
 }
 
 /// Does the runs, and prints the answer.
 fn go(arguments: &Arguments, offer: Offer, stop: &Stop) -> ExitCode {
     let plan = tune::plan(&offer);
     let whole = Shard::default();
-    let mut manifest = folder::manifest(&offer.experiment, &plan, Vec::new(), whole, arguments.words());
+    let mut manifest = folder::manifest(&offer.experiment, &plan, Vec::new(), whole, own_command());
     manifest.sweep = offer.axes();
     let mut folder = match folder::choose(manifest, &plan, whole, arguments.out.as_deref(), arguments.fresh) {
         Ok(folder) => folder,
@@ -245,7 +222,7 @@ fn go(arguments: &Arguments, offer: Offer, stop: &Stop) -> ExitCode {
         Ok(Some(signal)) => {
             tell!(
                 "\ngclab: stopped by signal {signal}; all runs that ended are kept. To continue:\n  {}",
-                shell_line(&arguments.words())
+                shell_line(&own_command())
             );
             return ended_by(signal);
         }

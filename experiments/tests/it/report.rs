@@ -76,7 +76,7 @@ fn the_command_that_repeats_an_experiment_has_what_was_given() {
         .exits(0)
         .stdout;
     assert!(
-        markdown.contains("gclab run tiny.toml --out 'a folder' --shard 1/2 --fresh"),
+        markdown.contains("gclab run --shard 1/2 tiny.toml --out 'a folder' --fresh"),
         "{markdown}"
     );
 }
