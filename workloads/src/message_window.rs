@@ -84,10 +84,10 @@ fn run<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, window: u64, messages: u64, b
     })
 }
 
-impl<'m, 'h> Way<'m, 'h> for Gc<'m, 'h, Node> {}
+impl<'m, 'h> Access<'m, 'h> for Gc<'m, 'h, Node> {}
 
 /// Steps from a node towards a key.
-trait Way<'m, 'h>: NodeFields<'m, 'h> {
+trait Access<'m, 'h>: NodeFields<'m, 'h> {
     /// The subtree in which `key` belongs.
     #[inline(always)]
     fn towards<M: MutatorKind>(self, m: &NoGc<'h, M>, key: u64) -> Option<Gc<'m, 'h, Node>> {

@@ -10,7 +10,7 @@ use std::io::Cursor;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gclab_eventlog::{
-    Buffer, Interval, Lines, Merged, Reader, Side, Summary, Value, Wanted, Writer, chrome, kinds, show,
+    Buffer, Filter, Interval, Lines, Merged, Reader, Side, Summary, Value, Writer, chrome, kinds, show,
 };
 
 /// GHC's blocks: 2 MiB.
@@ -97,7 +97,7 @@ fn read(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let mut merged = Merged::new(Cursor::new(&log), "bench", false).unwrap();
-                show(&mut merged, &Wanted::default(), lines, &mut std::io::sink()).unwrap();
+                show(&mut merged, &Filter::default(), lines, &mut std::io::sink()).unwrap();
             });
         });
     }

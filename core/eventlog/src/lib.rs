@@ -82,7 +82,7 @@ pub use kind::{
 };
 pub use merged::Merged;
 pub use reader::Reader;
-pub use show::{Lines, LiveText, ShowError, Shown, Wanted, show, show_file};
+pub use show::{Filter, Lines, LiveText, ShowError, Shown, show, show_file};
 pub use summary::{
     CapTimes, Figure, Generation, Interval, Live, LookTimes, Parallel, Sparks, Stops, Summary, TimeSamples,
 };

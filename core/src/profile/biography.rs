@@ -68,10 +68,10 @@ impl Differences {
 
 /// The part of the past that is known.
 #[derive(Debug, Default)]
-pub struct Biographies(HashMap<(usize, StackId), Known>);
+pub struct Biographies(HashMap<(usize, StackId), Uses>);
 
 #[derive(Debug)]
-struct Known {
+struct Uses {
     info: &'static TypeInfo,
     lag: Differences,
     used_again: Differences,
@@ -84,7 +84,7 @@ impl Biographies {
         let known = self
             .0
             .entry((std::ptr::from_ref(info).addr(), before.stack()))
-            .or_insert_with(|| Known {
+            .or_insert_with(|| Uses {
                 info,
                 lag: Differences::default(),
                 used_again: Differences::default(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Lines, Merged, ShowError, Shown, Wanted, kinds, show_file};
+use gclab_eventlog::{Filter, Lines, Merged, ShowError, Shown, kinds, show_file};
 use gclab_flags::nearest;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
@@ -77,7 +77,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
         Ok(interval) => interval,
         Err(wrong) => return refuse(wrong),
     };
-    let wanted = Wanted {
+    let wanted = Filter {
         types: arguments.types.clone(),
         caps: arguments.caps.iter().map(|cap| cap.0).collect(),
         interval,
@@ -106,7 +106,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
 }
 
 /// Says which of the wanted types and capabilities the log does not have.
-fn absent(log: &Merged<File>, wanted: &Wanted) {
+fn absent(log: &Merged<File>, wanted: &Filter) {
     for number in &wanted.types {
         if log.header().numbered(*number).is_none() {
             let name = kinds::numbered(*number).map_or(String::new(), |kind| format!(" ({})", kind.name));

@@ -14,7 +14,7 @@ use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
 use super::picture::picture;
-use super::text::{self, Wanted};
+use super::text::{self, Listing};
 use super::{json, words};
 use crate::common::{print, refuse};
 
@@ -111,7 +111,7 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         let printed = json::print(&file, &analysis, arguments.top, path.as_deref());
         return printed.unwrap_or_else(|error| refuse(format!("{file}: {error}")));
     }
-    let wanted = Wanted {
+    let wanted = Listing {
         top: arguments.top,
         synthetic: arguments.synthetic,
     };

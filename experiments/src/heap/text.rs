@@ -16,7 +16,7 @@ const LEVELS: usize = 12;
 
 /// The choices of a reader.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct Listing {
     /// The number of classes and objects to list.
     pub(super) top: usize,
     /// Whether nodes that stand for no object are listed too.
@@ -30,7 +30,7 @@ pub(super) struct Wanted {
 pub(super) fn text(
     file: &str,
     analysis: &Analysis<'_>,
-    wanted: Wanted,
+    wanted: Listing,
     path: Option<&[u32]>,
 ) -> Result<String, OutOfMemory> {
     let hidden = |node: u32| !wanted.synthetic && analysis.is_synthetic(node);
@@ -105,7 +105,7 @@ fn types(out: &mut String, analysis: &Analysis<'_>) {
     }
 }
 
-fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Wanted) -> Result<(), OutOfMemory> {
+fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Listing) -> Result<(), OutOfMemory> {
     let is_wanted = |figures: ClassFigures| wanted.synthetic || !analysis.is_synthetic(figures.first);
     let head = "class, and its largest object";
     line(

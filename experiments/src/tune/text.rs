@@ -196,13 +196,13 @@ struct Json<'t> {
     ratio_ci95: Option<[f64; 2]>,
     runs: usize,
     settings: usize,
-    tried: Vec<Tried<'t>>,
+    tried: Vec<Attempt<'t>>,
     folder: &'t Path,
 }
 
 /// A setting that had a run, with the medians of its runs: seconds and bytes.
 #[derive(Serialize)]
-struct Tried<'t> {
+struct Attempt<'t> {
     flags: &'t str,
     runs: usize,
     fate: String,
@@ -232,7 +232,7 @@ pub(super) fn json(tuned: &Tuned<'_>) -> String {
     };
     let effect = comparison.as_ref().and_then(|comparison| comparison.effect);
     let setting = comparison.map(|comparison| comparison.setting);
-    let tried = tried(tuned).into_iter().map(|of| Tried {
+    let tried = tried(tuned).into_iter().map(|of| Attempt {
         flags: &offer.labels[of.setting],
         runs: of.runs,
         fate: fate(search, of.setting),

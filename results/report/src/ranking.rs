@@ -34,14 +34,14 @@ pub(crate) struct Ranking {
     #[serde(serialize_with = "metric::key")]
     pub(crate) metric: Metric,
     /// The contenders, the best first; those that fail come last.
-    pub(crate) standings: Vec<Standing>,
+    pub(crate) ranks: Vec<Rank>,
     /// The number of workloads.
     pub(crate) works: usize,
 }
 
 /// A contender in a ranking.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Standing {
+pub(crate) struct Rank {
     /// The name.
     pub(crate) label: String,
     /// The place among the contenders that were given.
@@ -180,7 +180,7 @@ impl Ranking {
             .collect();
         complete.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (best, least) = *complete.first()?;
-        let standing = |(place, center): &(usize, f64)| {
+        let rank = |(place, center): &(usize, f64)| {
             let contender = &contenders[*place];
             let effect = contender.over(&contenders[best], metric).filter(|_| *place != best);
             let spread = match &contender.groups[..] {
@@ -196,7 +196,7 @@ impl Ranking {
                 }
                 Some(effect) => judge(effect),
             };
-            Standing {
+            Rank {
                 label: contender.label.clone(),
                 place: *place,
                 verdict,
@@ -205,12 +205,12 @@ impl Ranking {
                 failures: Vec::new(),
             }
         };
-        let mut standings: Vec<Standing> = complete.iter().map(standing).collect();
-        let mut failing: Vec<Standing> = Vec::new();
+        let mut ranks: Vec<Rank> = complete.iter().map(rank).collect();
+        let mut failing: Vec<Rank> = Vec::new();
         for (place, contender) in contenders.iter().enumerate() {
             let failures = contender.failures(metric);
             if !failures.is_empty() {
-                failing.push(Standing {
+                failing.push(Rank {
                     label: contender.label.clone(),
                     place,
                     verdict: Verdict::Fails,
@@ -223,11 +223,11 @@ impl Ranking {
                 });
             }
         }
-        failing.sort_by_key(|standing| standing.failures.len());
-        standings.extend(failing);
+        failing.sort_by_key(|rank| rank.failures.len());
+        ranks.extend(failing);
         let mut ranking = Ranking {
             metric: *metric,
-            standings,
+            ranks,
             works: works.len(),
         };
         ranking.name_best();
@@ -237,56 +237,56 @@ impl Ranking {
     /// The first contender is the best if all others are worse or fail; otherwise it shares the
     /// verdict of the first that is not.
     fn name_best(&mut self) {
-        let mut others = self.standings[1..].iter().map(|standing| standing.verdict);
+        let mut others = self.ranks[1..].iter().map(|rank| rank.verdict);
         let open = others.find(|verdict| !matches!(verdict, Verdict::Worse | Verdict::Fails));
-        self.standings[0].verdict = open.unwrap_or(Verdict::Best);
+        self.ranks[0].verdict = open.unwrap_or(Verdict::Best);
     }
 
     /// The best contender by the figure, whether or not the lead is more than noise.
-    pub(crate) fn first(&self) -> &Standing {
-        &self.standings[0]
+    pub(crate) fn first(&self) -> &Rank {
+        &self.ranks[0]
     }
 
     /// The contender that was shown to be best, if any was.
-    pub(crate) fn best(&self) -> Option<&Standing> {
+    pub(crate) fn best(&self) -> Option<&Rank> {
         Some(self.first()).filter(|first| first.verdict == Verdict::Best)
     }
 
     /// The contenders that were not shown to be worse than the first, with it.
-    pub(crate) fn leaders(&self) -> impl Iterator<Item = &Standing> {
-        let open = self.standings.iter();
-        open.filter(|standing| !matches!(standing.verdict, Verdict::Worse | Verdict::Fails))
+    pub(crate) fn leaders(&self) -> impl Iterator<Item = &Rank> {
+        let open = self.ranks.iter();
+        open.filter(|rank| !matches!(rank.verdict, Verdict::Worse | Verdict::Fails))
     }
 
     /// Whether all contenders are the same within [`NEAR`].
     pub(crate) fn is_flat(&self) -> bool {
-        self.standings.iter().all(|standing| standing.verdict == Verdict::Tied)
+        self.ranks.iter().all(|rank| rank.verdict == Verdict::Tied)
     }
 
-    /// The standing of a contender by its place among those that were given.
-    pub(crate) fn of_place(&self, place: usize) -> Option<&Standing> {
-        self.standings.iter().find(|standing| standing.place == place)
+    /// The rank of a contender by its place among those that were given.
+    pub(crate) fn of_place(&self, place: usize) -> Option<&Rank> {
+        self.ranks.iter().find(|rank| rank.place == place)
     }
 
     /// The answer in a sentence: `subject` is what is compared (`the total time`), `scope` where
     /// (` over both programs`), and `word` what the best is (`fastest`).
     pub(crate) fn sentence(&self, word: &str, scope: &str) -> String {
         let first = self.first();
-        let others: Vec<&Standing> = self.standings[1..]
+        let others: Vec<&Rank> = self.ranks[1..]
             .iter()
             .filter(|one| one.verdict != Verdict::Fails)
             .collect();
         let Some(next) = others.first() else {
-            return match self.standings.len() {
+            return match self.ranks.len() {
                 1 => format!("Only {} was measured{scope}.", first.label),
                 _ => format!("Only {} completes{scope}.", first.label),
             };
         };
-        let takes = |standing: &Standing| standing.takes();
+        let takes = |rank: &Rank| rank.takes();
         if let Some(best) = self.best() {
             return format!("{} is the {word}{scope}: {} {}.", best.label, next.label, takes(next));
         }
-        let leaders: Vec<&Standing> = self.leaders().collect();
+        let leaders: Vec<&Rank> = self.leaders().collect();
         let names: Vec<&str> = leaders.iter().map(|one| one.label.as_str()).collect();
         let names = short_list(&names, NAMES);
         let open = leaders[1];
@@ -337,8 +337,8 @@ impl Ranking {
     /// The answer in a few words, for a table: the best with its figure, the number of those that
     /// tie, or that no difference was shown.
     pub(crate) fn words(&self) -> String {
-        let figure = |standing: &Standing| {
-            let spread = standing.spread.as_ref();
+        let figure = |rank: &Rank| {
+            let spread = rank.spread.as_ref();
             spread.map_or_else(String::new, |spread| self.metric.unit.text_with_unit(spread.center))
         };
         let first = self.first();
@@ -354,7 +354,7 @@ impl Ranking {
     }
 }
 
-impl Standing {
+impl Rank {
     /// What it takes against the best: `takes 1.32× (1.28–1.36)`.
     pub(crate) fn takes(&self) -> String {
         match (&self.effect, self.verdict) {
@@ -409,20 +409,16 @@ pub(crate) fn contradicts<'g, 'a: 'g>(cpu: &Effect, groups: impl Iterator<Item =
 /// most one in twenty is expected to be chance.
 pub(crate) fn judge_together<'r>(rankings: impl Iterator<Item = &'r mut Ranking>) {
     let mut rankings: Vec<&mut Ranking> = rankings.collect();
-    let chance = |standing: &Standing| standing.effect.as_ref().and_then(Effect::chance);
+    let chance = |rank: &Rank| rank.effect.as_ref().and_then(Effect::chance);
     let chances: Vec<f64> = rankings
         .iter()
-        .flat_map(|ranking| ranking.standings.iter().filter_map(chance))
+        .flat_map(|ranking| ranking.ranks.iter().filter_map(chance))
         .collect();
     let mut remain = findings(&chances).into_iter();
     for ranking in &mut rankings {
-        for standing in ranking
-            .standings
-            .iter_mut()
-            .filter(|standing| chance(standing).is_some())
-        {
-            if remain.next() == Some(false) && standing.verdict == Verdict::Worse {
-                standing.verdict = Verdict::Unclear;
+        for rank in ranking.ranks.iter_mut().filter(|rank| chance(rank).is_some()) {
+            if remain.next() == Some(false) && rank.verdict == Verdict::Worse {
+                rank.verdict = Verdict::Unclear;
             }
         }
         ranking.name_best();

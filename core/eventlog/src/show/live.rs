@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor, Write};
 
-use super::{Lines, ShowError, Wanted, show};
+use super::{Filter, Lines, ShowError, show};
 use crate::kind::END;
 use crate::kinds::number::BLOCK_MARKER;
 use crate::merged::Merged;
@@ -59,7 +59,7 @@ impl<W: Write> LiveText<W> {
         log.extend(END.to_be_bytes());
         let shown = Merged::new(Cursor::new(log), "event log as text", false)
             .map_err(ShowError::Log)
-            .and_then(|mut log| show(&mut log, &Wanted::default(), Lines::Text, &mut self.out));
+            .and_then(|mut log| show(&mut log, &Filter::default(), Lines::Text, &mut self.out));
         match shown {
             Ok(_) => Ok(()),
             Err(ShowError::Write(error)) => Err(error),

@@ -29,7 +29,7 @@ pub enum Lines {
 
 /// The events that are shown.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct Filter {
     /// Numbers of event types; all but block markers if there are none.
     pub types: Vec<u16>,
     /// Capabilities, `None` for global events; all if there are none.
@@ -38,7 +38,7 @@ pub struct Wanted {
     pub interval: Interval,
 }
 
-impl Wanted {
+impl Filter {
     /// Whether an event is shown.
     pub fn has(&self, event: &Event<'_>) -> bool {
         let declared = event.declared().number;
@@ -76,7 +76,7 @@ pub enum ShowError {
 /// If the log is damaged (the lines before the damage are written), or if `out` fails.
 pub fn show<R: Read + Seek>(
     log: &mut Merged<R>,
-    wanted: &Wanted,
+    wanted: &Filter,
     lines: Lines,
     out: &mut dyn Write,
 ) -> Result<Shown, ShowError> {
@@ -114,7 +114,7 @@ pub fn show<R: Read + Seek>(
 /// If the log is damaged (the lines before the damage are written), or if `out` fails.
 pub fn show_file(
     log: &mut Merged<File>,
-    wanted: &Wanted,
+    wanted: &Filter,
     lines: Lines,
     out: &mut dyn Write,
 ) -> Result<Shown, ShowError> {

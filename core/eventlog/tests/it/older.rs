@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 use gclab_eventlog::kinds::{self, STARTUP, number};
 use gclab_eventlog::{
-    Buffer, Interval, Kind, Lines, Merged, Reader, Summary, Timeline, Value, Wanted, Writer, check, show,
+    Buffer, Filter, Interval, Kind, Lines, Merged, Reader, Summary, Timeline, Value, Writer, check, show,
 };
 
 /// `kind` with its first fields only.
@@ -51,7 +51,7 @@ fn complaints(log: &[u8]) -> Vec<String> {
 
 fn shown(log: &[u8]) -> Vec<String> {
     let mut text = Vec::new();
-    show(&mut merged(log, false), &Wanted::default(), Lines::Text, &mut text).unwrap();
+    show(&mut merged(log, false), &Filter::default(), Lines::Text, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     text.lines().map(|line| line.trim_start().to_owned()).collect()
 }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use gclab_eventlog::{
-    Buffer, Event, Form, Interval, Kind, Lines, Merged, Reader, Summary, Value, Wanted, Writer, check, kinds, show,
+    Buffer, Event, Filter, Form, Interval, Kind, Lines, Merged, Reader, Summary, Value, Writer, check, kinds, show,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -168,6 +168,6 @@ fn look_at_everything(log: &[u8]) {
         let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
         check(&mut again).unwrap();
         let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
-        show(&mut again, &Wanted::default(), Lines::Json, &mut std::io::sink()).unwrap();
+        show(&mut again, &Filter::default(), Lines::Json, &mut std::io::sink()).unwrap();
     }
 }

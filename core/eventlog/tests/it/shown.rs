@@ -3,13 +3,13 @@
 use std::io::Cursor;
 
 use gclab_eventlog::kinds::{self, number};
-use gclab_eventlog::{Interval, Lines, Merged, Reader, Value, Wanted, show};
+use gclab_eventlog::{Filter, Interval, Lines, Merged, Reader, Value, show};
 use serde_json::Value as Json;
 
 use crate::made::{one_block, small};
 use crate::real::{log, logs};
 
-fn lines(log: &[u8], wanted: &Wanted, lines: Lines) -> Vec<String> {
+fn lines(log: &[u8], wanted: &Filter, lines: Lines) -> Vec<String> {
     let mut merged = Merged::new(Cursor::new(log), "log", false).unwrap();
     let mut out = Vec::new();
     show(&mut merged, wanted, lines, &mut out).unwrap();
@@ -18,7 +18,7 @@ fn lines(log: &[u8], wanted: &Wanted, lines: Lines) -> Vec<String> {
 
 #[test]
 fn text_is_that_of_ghc_events() {
-    let shown = lines(&small(), &Wanted::default(), Lines::Text);
+    let shown = lines(&small(), &Filter::default(), Lines::Text);
     assert_eq!(
         shown[..13],
         [
@@ -51,10 +51,10 @@ fn every_event_of_every_log_is_a_line_and_an_object() {
         while let Some(event) = reader.next_event().unwrap() {
             events += usize::from(event.known() != number::BLOCK_MARKER);
         }
-        let text = lines(&log, &Wanted::default(), Lines::Text);
+        let text = lines(&log, &Filter::default(), Lines::Text);
         assert_eq!(text.len(), events, "{name}");
         assert!(!text.iter().any(|line| line.contains('?')), "{name}");
-        let json = lines(&log, &Wanted::default(), Lines::Json);
+        let json = lines(&log, &Filter::default(), Lines::Json);
         assert_eq!(json.len(), events, "{name}");
         for line in json {
             let object: Json = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"));
@@ -67,13 +67,13 @@ fn every_event_of_every_log_is_a_line_and_an_object() {
 
 #[test]
 fn values_of_json_are_those_of_the_log() {
-    let wanted = Wanted {
+    let wanted = Filter {
         types: vec![
             number::PROGRAM_ARGS,
             number::HEAP_PROF_SAMPLE_COST_CENTRE,
             number::STOP_THREAD,
         ],
-        ..Wanted::default()
+        ..Filter::default()
     };
     assert_eq!(
         lines(&small(), &wanted, Lines::Json),
@@ -88,12 +88,12 @@ fn values_of_json_are_those_of_the_log() {
 
 #[test]
 fn filters_choose_by_type_capability_and_time() {
-    let count = |wanted: &Wanted| lines(&small(), wanted, Lines::Text).len();
-    let all = count(&Wanted::default());
-    let wanted = |caps: &[Option<u16>], from, to| Wanted {
+    let count = |wanted: &Filter| lines(&small(), wanted, Lines::Text).len();
+    let all = count(&Filter::default());
+    let wanted = |caps: &[Option<u16>], from, to| Filter {
         caps: caps.to_vec(),
         interval: Interval { from, to },
-        ..Wanted::default()
+        ..Filter::default()
     };
     let [zero, one, global] = [Some(0), Some(1), None].map(|cap| count(&wanted(&[cap], 0, None)));
     assert_eq!((one, global, zero + one + global), (12, 9, all));
@@ -102,9 +102,9 @@ fn filters_choose_by_type_capability_and_time() {
         count(&wanted(&[], 0, Some(1000))) + count(&wanted(&[], 1000, None)),
         all
     );
-    let markers = Wanted {
+    let markers = Filter {
         types: vec![number::BLOCK_MARKER],
-        ..Wanted::default()
+        ..Filter::default()
     };
     assert_eq!(count(&markers), 3);
 }
@@ -152,14 +152,14 @@ fn types_and_versions_that_are_not_in_the_table_are_shown() {
         }
     });
     assert_eq!(
-        lines(&log, &Wanted::default(), Lines::Text),
+        lines(&log, &Filter::default(), Lines::Text),
         [
             "        5: cap 3: nonmoving heap census: cells of 24 bytes: 2 active segments, 3 filled segments, 4 live blocks",
             "        5: cap 3: unknown event type 209 (a \"new\" one), 14 bytes",
         ]
     );
     assert_eq!(
-        lines(&log, &Wanted::default(), Lines::Json),
+        lines(&log, &Filter::default(), Lines::Json),
         [
             r#"{"time":5,"cap":3,"event":"NONMOVING_HEAP_CENSUS","cell_bytes":24,"active_segments":2,"filled_segments":3,"live_blocks":4}"#,
             r#"{"time":5,"cap":3,"event":null,"number":209,"description":"a \"new\" one","bytes":14}"#,
@@ -175,7 +175,7 @@ fn a_damaged_log_is_shown_up_to_the_damage() {
     log.truncate(end);
     let mut merged = Merged::new(Cursor::new(&log), "cut", true).unwrap();
     let mut out = Vec::new();
-    show(&mut merged, &Wanted::default(), Lines::Text, &mut out).unwrap();
+    show(&mut merged, &Filter::default(), Lines::Text, &mut out).unwrap();
     assert!(merged.damage().is_some());
     assert!(String::from_utf8(out).unwrap().lines().count() > 40);
 }
@@ -190,7 +190,7 @@ fn stops(with_59: bool) -> Vec<String> {
             buffer.event(&kinds::STOP_THREAD, status, &stop).unwrap();
         }
     });
-    let lines = lines(&log, &Wanted::default(), Lines::Text).into_iter();
+    let lines = lines(&log, &Filter::default(), Lines::Text).into_iter();
     lines
         .map(|line| line.split_once('(').unwrap().1.trim_end_matches(')').to_owned())
         .collect()
@@ -224,9 +224,9 @@ fn the_reasons_of_stops_are_those_of_the_logs_version() {
 fn a_show_counts_its_lines() {
     let mut merged = Merged::new(Cursor::new(small()), "log", false).unwrap();
     assert_eq!(merged.caps().collect::<Vec<_>>(), [Some(0), Some(1), None]);
-    let wanted = Wanted {
+    let wanted = Filter {
         types: vec![number::GC_START],
-        ..Wanted::default()
+        ..Filter::default()
     };
     let shown = show(&mut merged, &wanted, Lines::Text, &mut std::io::sink()).unwrap();
     assert_eq!((shown.lines, shown.last_ns), (4, 3600));
@@ -252,7 +252,7 @@ fn lines_of_profiles_and_settings_have_the_words_of_ghc_events() {
             "cap 1: update remembered set flushed by 1",
         ),
     ] {
-        let text = lines(&log(name), &Wanted::default(), Lines::Text);
+        let text = lines(&log(name), &Filter::default(), Lines::Text);
         let found = text
             .iter()
             .any(|line| line.split_once(": ").is_some_and(|(_, words)| words == expected));

@@ -27,11 +27,11 @@
 //! a block, and 24 bytes a hole that was handed out since the last collection; these lists count
 //! under the limit.
 
-mod aside;
 mod evacuation;
 mod holes;
 mod nursery;
 mod reserve;
+mod spare;
 mod supply;
 mod sweep;
 
@@ -43,8 +43,8 @@ use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
-use aside::Aside;
 use holes::{Hole, SMALL};
+use spare::SpareHoles;
 
 /// The step of closures that no collection has marked.
 const YOUNG: u8 = 1;
@@ -68,7 +68,7 @@ pub struct LineSpace {
     /// Holes that were found and not given to a mutator yet; the first is the last one here.
     ahead: Vec<Hole>,
     /// Holes that were given back, or were too small for a medium closure.
-    aside: Aside,
+    spare: SpareHoles,
     /// Holes that mutators had since the last collection.
     filled: Vec<Filled>,
     /// Blocks that the marking under way is to empty.
@@ -118,7 +118,7 @@ impl LineSpace {
             unsearched: Vec::new(),
             young_from: 0,
             ahead: Vec::new(),
-            aside: Aside::default(),
+            spare: SpareHoles::default(),
             filled: Vec::new(),
             candidates: Vec::new(),
             reserve: Reserve::default(),
@@ -140,7 +140,7 @@ impl LineSpace {
     /// of the heap, so they count under the limit. They are never refused: the next block is.
     fn charge_lists(&mut self, heap: &Heap) {
         let holes = [&self.unsearched, &self.ahead, &self.reserve.holes, &self.reserve.roomy];
-        let holes = self.aside.capacity() + holes.iter().map(|list| list.capacity()).sum::<usize>();
+        let holes = self.spare.capacity() + holes.iter().map(|list| list.capacity()).sum::<usize>();
         let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
         let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();
         let bytes = Bytes(size_of::<Hole>() * holes + size_of::<Filled>() * self.filled.capacity() + runs);

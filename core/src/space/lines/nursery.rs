@@ -39,7 +39,7 @@ impl LineSpace {
             return;
         }
         if !mutant!("evacuate/rest-of-nursery-kept") {
-            self.aside.retain(|hole| !is_nursery(heap, hole));
+            self.spare.retain(|hole| !is_nursery(heap, hole));
         }
         if !is_major {
             self.reserve.keep();

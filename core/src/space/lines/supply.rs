@@ -52,7 +52,7 @@ impl LineSpace {
         }
         self.new_block(heap, Words(1)).or_else(|error| {
             self.leave_overflow(capability);
-            self.aside.pop().ok_or(error)
+            self.spare.pop().ok_or(error)
         })
     }
 
@@ -74,23 +74,23 @@ impl LineSpace {
         for _ in 0..PUT_ASIDE {
             match self.search(marks) {
                 Some(hole) if hole.size() >= enough => return Ok(hole),
-                Some(hole) => self.aside.push(hole),
+                Some(hole) => self.spare.push(hole),
                 None => break,
             }
         }
         self.new_block(heap, words).or_else(|error| {
             self.leave_holes(capability);
             let size = words.to_bytes();
-            if let Some(hole) = self.aside.take_larger(size) {
+            if let Some(hole) = self.spare.take_larger(size) {
                 return Ok(hole);
             }
             while let Some(hole) = self.search(marks) {
                 if hole.size() >= size {
                     return Ok(hole);
                 }
-                self.aside.push(hole);
+                self.spare.push(hole);
             }
-            self.aside.take(size).ok_or(error)
+            self.spare.take(size).ok_or(error)
         })
     }
 
@@ -212,12 +212,12 @@ impl LineSpace {
     /// Takes a hole back in which there are no closures.
     fn put_back(&mut self, hole: Hole) {
         self.taken -= hole.size().0;
-        self.aside.push(hole);
+        self.spare.push(hole);
     }
 
     /// A hole that was put aside, or else the next.
     pub(super) fn next_hole(&mut self, marks: &MarkBits) -> Option<Hole> {
-        self.aside.pop().or_else(|| self.search(marks))
+        self.spare.pop().or_else(|| self.search(marks))
     }
 
     /// The next hole that no mutator has had since the last collection.

@@ -45,7 +45,7 @@ impl LineSpace {
         self.unsearched.extend(self.kept.iter().map(|&run| hole_of(run)));
         self.young_from = self.unsearched.len();
         if !mutant!("lines/aside-kept") {
-            self.aside.drain().for_each(drop);
+            self.spare.drain().for_each(drop);
         }
         if !mutant!("lines/ahead-kept") {
             self.ahead.clear();
@@ -56,7 +56,7 @@ impl LineSpace {
     /// Looks for holes again in the memory that was handed out since the last collection, first.
     pub(super) fn search_again(&mut self, heap: &mut Heap) {
         let mut again: Vec<Hole> = self.filled.drain(..).map(|filled| filled.hole).collect();
-        again.extend(self.aside.drain());
+        again.extend(self.spare.drain());
         again.append(&mut self.ahead);
         again.sort_unstable_by_key(|hole| std::cmp::Reverse(hole.start));
         for hole in &again {

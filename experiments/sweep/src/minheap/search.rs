@@ -63,7 +63,7 @@ struct Tally {
 /// # Errors
 /// The first error of `ask`.
 pub(super) fn least<E>(search: Search, ask: impl FnMut(u64, u32) -> Result<bool, E>) -> Result<Least, E> {
-    let mut known = Known {
+    let mut known = Answers {
         tallies: BTreeMap::new(),
         ask,
     };
@@ -105,12 +105,12 @@ fn points_above(search: &Search, size: u64) -> [u64; 2] {
     [near.min(search.most), far.min(search.most)]
 }
 
-struct Known<A> {
+struct Answers<A> {
     tallies: BTreeMap<u64, Tally>,
     ask: A,
 }
 
-impl<E, A: FnMut(u64, u32) -> Result<bool, E>> Known<A> {
+impl<E, A: FnMut(u64, u32) -> Result<bool, E>> Answers<A> {
     fn again(&mut self, size: u64) -> Result<bool, E> {
         let tally = self.tallies.entry(size).or_default();
         let completes = (self.ask)(size, tally.completed + tally.failed)?;

@@ -51,7 +51,7 @@ use crate::runtime::{self, Start};
 #[cfg(test)]
 pub(crate) use child::write_program;
 use child::{End, Finished, Limits};
-use outcome::{Judged, Launch};
+use outcome::{Assessed, Launch};
 use stop::Stop;
 
 /// Why a sweep cannot continue. All runs that ended are on disk.
@@ -180,7 +180,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
     let by_itself = |folder: Option<&Path>, start: &Start| command(folder, start, None, sweep);
     if let Some((failed, prepared)) = prepare::prepare(run, by_itself)? {
         let launch = Launch::now(run, seed);
-        let judged = Judged::unprepared(&failed, &prepared);
+        let judged = Assessed::unprepared(&failed, &prepared);
         return Ok(record(run, launch, prepared, judged));
     }
     let launch = Launch::now(run, seed);
@@ -189,7 +189,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         Subject::Workload(_) => {
             let finished = workload(run, sweep, &files)?;
             let line = fs::read_to_string(&line).ok();
-            let judged = Judged::workload(&run.planned, &finished, line.as_deref(), &launch);
+            let judged = Assessed::workload(&run.planned, &finished, line.as_deref(), &launch);
             (finished, judged)
         }
         Subject::Program(program, setting) => {
@@ -197,7 +197,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
             let finished = command(program.folder(), &start, Some(program), sweep)?;
             let statistics = fs::read(&line).ok();
             let statistics = statistics.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            let judged = Judged::program(program, &start, &finished, statistics.as_deref(), &launch);
+            let judged = Assessed::program(program, &start, &finished, statistics.as_deref(), &launch);
             (finished, judged)
         }
     };
@@ -241,7 +241,7 @@ fn has_room(scratch: &Path) -> io::Result<()> {
 }
 
 /// The record of a run that has ended; `None` if it was interrupted.
-fn record(run: &Run, launch: Launch, finished: Finished, judged: Judged) -> Option<RunRecord> {
+fn record(run: &Run, launch: Launch, finished: Finished, judged: Assessed) -> Option<RunRecord> {
     let interrupted = finished.end == End::Interrupted;
     (!interrupted).then(|| outcome::record(&run.planned, launch, finished, judged))
 }

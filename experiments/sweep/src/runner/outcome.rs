@@ -65,7 +65,7 @@ const TOUCHED: u64 = 3 << 19;
 /// The part of a record that depends on what ran: a workload reports its own figures, a program is
 /// looked at from outside.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Judged {
+pub(crate) struct Assessed {
     outcome: Status,
     /// Why the run is not ok although its exit status is the right one.
     reason: Option<String>,
@@ -73,18 +73,18 @@ pub(crate) struct Judged {
     figures: RunRecord,
 }
 
-impl Judged {
+impl Assessed {
     /// The outcome of the run.
     pub(super) fn outcome(&self) -> &Status {
         &self.outcome
     }
 
     /// A run of a workload. `line` is the text that the child wrote to its record file, if any.
-    pub(crate) fn workload(run: &PlannedRun, finished: &Finished, line: Option<&str>, launch: &Launch) -> Judged {
+    pub(crate) fn workload(run: &PlannedRun, finished: &Finished, line: Option<&str>, launch: &Launch) -> Assessed {
         let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
         let (outcome, reason) = classify(run, finished, own.as_ref());
         let own = own.unwrap_or_default();
-        Judged {
+        Assessed {
             figures: RunRecord {
                 checksum: own.checksum.filter(|_| outcome.is_ok()),
                 max_rss_bytes: own.max_rss_bytes.or(launch.resident(finished)),
@@ -113,7 +113,7 @@ impl Judged {
         finished: &Finished,
         statistics: Option<&str>,
         launch: &Launch,
-    ) -> Judged {
+    ) -> Assessed {
         let sha256 = finished.stdout_hash.as_ref().map(|hash| hexadecimal(hash));
         let ended = Ended {
             status: match finished.end {
@@ -144,7 +144,7 @@ impl Judged {
             }
         };
         let (stats, figures) = program.statistics(&ended, &output);
-        Judged {
+        Assessed {
             figures: RunRecord {
                 checksum,
                 max_rss_bytes: launch.resident(finished),
@@ -160,13 +160,13 @@ impl Judged {
     }
 
     /// A run whose preparation failed by the end of the command `words`.
-    pub(crate) fn unprepared(words: &[String], finished: &Finished) -> Judged {
+    pub(crate) fn unprepared(words: &[String], finished: &Finished) -> Assessed {
         let how = match finished.end {
             End::Exit(status) => format!("ended with exit status {status}"),
             End::Signal(signal) => format!("was ended by signal {signal}"),
             End::Timeout | End::Interrupted => "took too long".to_owned(),
         };
-        Judged {
+        Assessed {
             outcome: Status::Unprepared,
             reason: Some(format!("`prepare`: {} {how}", shell_line(words))),
             figures: RunRecord::default(),
@@ -196,8 +196,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The record of `run`.
-pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judged: Judged) -> RunRecord {
-    let Judged {
+pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judged: Assessed) -> RunRecord {
+    let Assessed {
         outcome,
         reason,
         figures,
@@ -337,7 +337,7 @@ mod tests {
             seed: 1,
         };
         let line = own.map(|own| serde_json::to_string(&own).unwrap());
-        let judged = Judged::workload(&planned(), &finished, line.as_deref(), &launch);
+        let judged = Assessed::workload(&planned(), &finished, line.as_deref(), &launch);
         record(&planned(), launch, finished, judged)
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use gclab_results::RunStats;
 
 use super::flag::{Flag, Setting, Value};
-use super::space::Tried;
+use super::space::TunableFlag;
 
 /// The files that a run writes, apart from its output.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     }
 
     /// The flags that are worth trying, for `gclab tune`; none if there are none.
-    fn tried(&self) -> &'static [Tried] {
+    fn tried(&self) -> &'static [TunableFlag] {
         &[]
     }
 

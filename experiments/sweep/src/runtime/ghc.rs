@@ -11,7 +11,7 @@ use gclab_results::{Generation, RunStats};
 
 use super::adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start, first_line};
 use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
-use super::space::{Tried, tried};
+use super::space::{TunableFlag, tried};
 
 /// The adapter.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ const FLAGS: &[Flag] = &[
 ];
 
 /// The default of `-A` is 1 MiB before GHC 9.2, and 4 MiB from then on.
-const TRIED: &[Tried] = &[
+const TRIED: &[TunableFlag] = &[
     tried("A", &["512k", "", "16m", "64m", "256m"]),
     tried("n", &["", "4m"]).only_with("A", &["16m", "64m", "256m"]),
     tried("F", &["1.5", "", "4"]),
@@ -208,7 +208,7 @@ impl Runtime for Ghc {
         "M"
     }
 
-    fn tried(&self) -> &'static [Tried] {
+    fn tried(&self) -> &'static [TunableFlag] {
         TRIED
     }
 

@@ -11,7 +11,7 @@ use gclab_results::{Pauses, RunStats};
 
 use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
 use super::flag::{BYTES, Flag, Kind, Setting, words};
-use super::space::{Tried, tried};
+use super::space::{TunableFlag, tried};
 
 /// The adapter.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ const FLAGS: &[Flag] = &[
 ];
 
 /// The collectors with generations of fixed sizes, and those that have a goal for pauses.
-const TRIED: &[Tried] = &[
+const TRIED: &[TunableFlag] = &[
     tried("gc", &["", "Serial", "Parallel", "G1", "Z", "Shenandoah"]),
     tried("Xmn", &["", "16m", "64m", "256m"]).only_with("gc", &["", "Serial", "Parallel", "G1"]),
     tried("Xms", &["", "256m", "1g"]),
@@ -154,7 +154,7 @@ impl Runtime for Jvm {
         FLAGS
     }
 
-    fn tried(&self) -> &'static [Tried] {
+    fn tried(&self) -> &'static [TunableFlag] {
         TRIED
     }
 

@@ -20,7 +20,7 @@ pub(crate) use adapter::first_line;
 pub use adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start};
 pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
-pub use space::Tried;
+pub use space::TunableFlag;
 pub(crate) use space::tried;
 
 /// All runtimes, in the order of messages.

@@ -14,7 +14,7 @@ use gclab_results::RunStats;
 
 use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, limit_ended, says_no_memory};
 use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Kind, Setting, address_space, words};
-use super::space::{Tried, tried};
+use super::space::{TunableFlag, tried};
 
 /// The adapter.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ const FLAGS: &[Flag] = &[
 ];
 
 /// The default of `o` is 80 before OCaml 4.14, and 120 from then on.
-const TRIED: &[Tried] = &[
+const TRIED: &[TunableFlag] = &[
     tried("s", &["32k", "64k", "128k", "", "512k", "1m", "4m", "8m"]),
     tried("o", &["40", "60", "", "200", "400"]),
 ];
@@ -118,7 +118,7 @@ impl Runtime for Ocaml {
         FLAGS
     }
 
-    fn tried(&self) -> &'static [Tried] {
+    fn tried(&self) -> &'static [TunableFlag] {
         TRIED
     }
 

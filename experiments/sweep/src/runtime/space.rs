@@ -2,7 +2,7 @@
 
 /// A flag with the values that a search tries.
 #[derive(Clone, Copy, Debug)]
-pub struct Tried {
+pub struct TunableFlag {
     /// The key of the flag.
     pub key: &'static str,
     /// Its values in order; an empty one where the flag is not given, at the place of the default.
@@ -15,8 +15,8 @@ pub struct Tried {
 }
 
 /// A flag with its values.
-pub(crate) const fn tried(key: &'static str, values: &'static [&'static str]) -> Tried {
-    Tried {
+pub(crate) const fn tried(key: &'static str, values: &'static [&'static str]) -> TunableFlag {
+    TunableFlag {
         key,
         values,
         only_with: None,
@@ -24,15 +24,15 @@ pub(crate) const fn tried(key: &'static str, values: &'static [&'static str]) ->
     }
 }
 
-impl Tried {
+impl TunableFlag {
     /// The same, where it makes sense only with one of these values of another flag.
-    pub(super) const fn only_with(mut self, key: &'static str, values: &'static [&'static str]) -> Tried {
+    pub(super) const fn only_with(mut self, key: &'static str, values: &'static [&'static str]) -> TunableFlag {
         self.only_with = Some((key, values));
         self
     }
 
     /// The same, for a number of processors.
-    pub(super) const fn counting_processors(mut self) -> Tried {
+    pub(super) const fn counting_processors(mut self) -> TunableFlag {
         self.counts_processors = true;
         self
     }

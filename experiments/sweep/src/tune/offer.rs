@@ -12,7 +12,7 @@ use crate::registry::Registry;
 use crate::run::{Combination, Run};
 use crate::runner::preflight::{preflight, refusals};
 use crate::runner::stop::Stop;
-use crate::runtime::{self, Tried};
+use crate::runtime::{self, TunableFlag};
 
 /// The settings of a search.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Offer {
 const COLLECTOR: &str = "collector";
 
 /// gclab's own flags that are worth trying, in the order of a runtime's.
-const OWN: [Tried; 3] = [
+const OWN: [TunableFlag; 3] = [
     runtime::tried("A", &["512k", "1m", "", "16m", "64m"]),
     runtime::tried("F", &["1.5", "", "4"]),
     runtime::tried("G", &["", "3"]),
@@ -111,7 +111,7 @@ pub fn of_program(mut experiment: Experiment, stop: &Stop) -> Result<Offer, Stri
         notes.push(format!("left out: {key} = {value}: {reason}"));
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let is_offered = |tried: &Tried, value: &str| {
+    let is_offered = |tried: &TunableFlag, value: &str| {
         let too_many = tried.counts_processors && value.parse().is_ok_and(|count: usize| count > processors);
         !too_many && !refused.contains_key(&(tried.key.to_owned(), value.to_owned()))
     };
@@ -195,8 +195,8 @@ pub fn of_workload(mut experiment: Experiment, registry: &Registry) -> Result<Of
 }
 
 /// The axes of flags with the values that are offered.
-fn axes(tried: &[Tried], is_offered: impl Fn(&Tried, &str) -> bool) -> Vec<Axis> {
-    let axis = |tried: &Tried| {
+fn axes(tried: &[TunableFlag], is_offered: impl Fn(&TunableFlag, &str) -> bool) -> Vec<Axis> {
+    let axis = |tried: &TunableFlag| {
         let is_kept = |value: &&&str| value.is_empty() || is_offered(tried, value);
         let values: Vec<&&str> = tried.values.iter().filter(is_kept).collect();
         Axis {
@@ -211,7 +211,7 @@ fn axes(tried: &[Tried], is_offered: impl Fn(&Tried, &str) -> bool) -> Vec<Axis>
 }
 
 /// Whether each flag has the other flag that it makes sense with.
-fn makes_sense(tried: &[Tried], flags: &[(&str, &str)]) -> bool {
+fn makes_sense(tried: &[TunableFlag], flags: &[(&str, &str)]) -> bool {
     let value = |key: &str| flags.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
     tried.iter().all(|tried| match tried.only_with {
         Some((other, values)) if value(tried.key).is_some() => values.contains(&value(other).unwrap_or("")),

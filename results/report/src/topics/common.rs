@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Part, Tone};
 use crate::format;
 use crate::inference::Effect;
 use crate::metric::Metric;
-use crate::ranking::{Standing, Verdict};
+use crate::ranking::{Rank, Verdict};
 use crate::summary::{Group, HEAP, Summary, Work, axis_name, values_of};
 use gclab_core::words::size::read_number;
 use gclab_results::{Axis, Collections, ResultsDir};
@@ -54,9 +54,9 @@ pub(super) fn word_columns(summary: &Summary<'_>) -> Vec<Column> {
 }
 
 /// The effect and the verdict of a contender as a cell.
-pub(super) fn standing_cell(standing: &Standing) -> Cell {
-    let text = match (&standing.effect, standing.verdict) {
-        (_, Verdict::Fails) => match &standing.failures[..] {
+pub(super) fn rank_cell(rank: &Rank) -> Cell {
+    let text = match (&rank.effect, rank.verdict) {
+        (_, Verdict::Fails) => match &rank.failures[..] {
             [(_, why)] => (*why).to_owned(),
             several => format!("fails on {}", several.len()),
         },
@@ -65,12 +65,12 @@ pub(super) fn standing_cell(standing: &Standing) -> Cell {
         (Some(effect), Verdict::Worse) if effect.is_too_noisy() => "worse".to_owned(),
         (Some(effect), _) => format::effect(effect),
     };
-    let more = match standing.verdict {
-        Verdict::Unclear | Verdict::Disturbed | Verdict::Tied if standing.effect.is_some() => {
-            standing.verdict.word().to_owned()
+    let more = match rank.verdict {
+        Verdict::Unclear | Verdict::Disturbed | Verdict::Tied if rank.effect.is_some() => {
+            rank.verdict.word().to_owned()
         }
-        Verdict::Fails if standing.failures.len() > 1 => {
-            let reasons: Vec<String> = standing
+        Verdict::Fails if rank.failures.len() > 1 => {
+            let reasons: Vec<String> = rank
                 .failures
                 .iter()
                 .map(|(work, why)| format!("{why}: {work}"))
@@ -79,7 +79,7 @@ pub(super) fn standing_cell(standing: &Standing) -> Cell {
         }
         _ => String::new(),
     };
-    let tone = match standing.verdict {
+    let tone = match rank.verdict {
         Verdict::Best => Tone::Strong,
         Verdict::Fails => Tone::Failed,
         _ => Tone::Plain,
@@ -88,7 +88,7 @@ pub(super) fn standing_cell(standing: &Standing) -> Cell {
         text,
         more,
         tone,
-        value: Some(standing.effect.as_ref().map_or(1.0, Effect::ratio)).filter(|_| standing.verdict != Verdict::Fails),
+        value: Some(rank.effect.as_ref().map_or(1.0, Effect::ratio)).filter(|_| rank.verdict != Verdict::Fails),
         ..Cell::default()
     }
 }

@@ -6,7 +6,7 @@
 //! as a mean over the others would flatter it. A workload that no setting completes is named and
 //! left out.
 
-use super::common::{Context, Places, legend, runs_of, standing_cell};
+use super::common::{Context, Places, legend, rank_cell, runs_of};
 use crate::chart::{Chart, Forest, ForestRow, Point};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, capital, counted, list};
@@ -210,9 +210,9 @@ fn fastest(ranking: &Ranking) -> [Cell; 2] {
     let time = first
         .spread
         .map(|spread| ranking.metric.unit.text_with_unit(spread.center));
-    let next = ranking.standings.get(1);
+    let next = ranking.ranks.get(1);
     let next = next.map_or_else(Cell::absent, |next| {
-        let cell = standing_cell(next);
+        let cell = rank_cell(next);
         Cell::text(format!("{}: {}", next.label, cell.line()))
     });
     let name = match first.verdict {
@@ -249,17 +249,17 @@ fn chart(summary: &Summary<'_>, all: &[Contender<'_>], ranking: &Ranking, works:
             return legend(summary).into_iter().chain([Part::Charts(vec![chart])]).collect();
         }
     }
-    let rows = ranking.standings.iter().take(MOST_ROWS).map(|standing| ForestRow {
-        style: summary.style_of(&all[standing.place].group().name),
-        label: standing.label.clone(),
-        value: match (&standing.effect, standing.verdict) {
+    let rows = ranking.ranks.iter().take(MOST_ROWS).map(|rank| ForestRow {
+        style: summary.style_of(&all[rank.place].group().name),
+        label: rank.label.clone(),
+        value: match (&rank.effect, rank.verdict) {
             (_, Verdict::Fails) => None,
             (Some(effect), _) => Some((effect.ratio(), effect.ci95().map(|ci| (ci.low, ci.high)))),
             (None, _) => Some((1.0, Some((1.0, 1.0)))),
         },
-        text: standing_cell(standing).text,
+        text: rank_cell(rank).text,
     });
-    let more = match ranking.standings.len().saturating_sub(MOST_ROWS) {
+    let more = match ranking.ranks.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),
         more => format!(" ({more} more are in the tables)"),
     };
@@ -272,7 +272,7 @@ fn chart(summary: &Summary<'_>, all: &[Contender<'_>], ranking: &Ranking, works:
 /// The point of a contender's effect against the best of a ranking.
 pub(super) fn effect_point(ranking: &Ranking, contender: &Contender<'_>, place: usize, x: f64) -> Point {
     let subject = runs_of(contender.groups());
-    let Some(standing) = ranking.of_place(place).filter(|one| one.verdict != Verdict::Fails) else {
+    let Some(rank) = ranking.of_place(place).filter(|one| one.verdict != Verdict::Fails) else {
         return Point {
             x,
             tip: format!("{}: fails", contender.label),
@@ -280,7 +280,7 @@ pub(super) fn effect_point(ranking: &Ranking, contender: &Contender<'_>, place: 
             ..Point::default()
         };
     };
-    let effect = standing.effect.as_ref();
+    let effect = rank.effect.as_ref();
     let ends = effect.and_then(|effect| effect.ci95()).map(|ci| (ci.low, ci.high));
     Point {
         ends,

@@ -8,7 +8,7 @@ use super::common::{Context, is_numeric, split_axes};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, short_list};
 use crate::metric::{self, Metric};
-use crate::ranking::{Contender, NEAR, Ranking, Standing, Verdict, contenders};
+use crate::ranking::{Contender, NEAR, Rank, Ranking, Verdict, contenders};
 use crate::summary::{ARGS, HEAP, Summary, Work, axis_name};
 use gclab_results::Axis;
 
@@ -106,12 +106,12 @@ fn curves<'a>(summary: &Summary<'_>, axis: &Axis, works: &[&'a Work<'a>]) -> Vec
 }
 
 impl Curve<'_> {
-    fn standing(&self, place: usize) -> Option<&Standing> {
+    fn rank(&self, place: usize) -> Option<&Rank> {
         self.ranking.of_place(place)
     }
 
     fn is_bad(&self, place: usize) -> bool {
-        let verdict = self.standing(place).map(|standing| standing.verdict);
+        let verdict = self.rank(place).map(|rank| rank.verdict);
         matches!(verdict, None | Some(Verdict::Worse | Verdict::Fails))
     }
 
@@ -146,8 +146,8 @@ impl Curve<'_> {
         places.extend(Some(last + 1).filter(|at| *at <= end));
         places.extend(Some(end).filter(|_| last + 1 < end));
         let takes = |at: usize| {
-            let standing = self.standing(at)?;
-            Some(format!("{} {}", self.values[at].label, standing.takes()))
+            let rank = self.rank(at)?;
+            Some(format!("{} {}", self.values[at].label, rank.takes()))
         };
         places.into_iter().filter_map(takes).collect()
     }
@@ -156,15 +156,13 @@ impl Curve<'_> {
     fn is_certain(&self) -> bool {
         let (first, last) = self.good();
         let best = self.ranking.first().place;
-        let open = (first..=last)
-            .filter(|at| *at != best)
-            .filter_map(|at| self.standing(at));
-        open.into_iter().all(|standing| standing.verdict == Verdict::Tied)
+        let open = (first..=last).filter(|at| *at != best).filter_map(|at| self.rank(at));
+        open.into_iter().all(|rank| rank.verdict == Verdict::Tied)
     }
 
-    /// The standing that keeps the answer open, if no value is worse.
-    fn open(&self) -> Option<&Standing> {
-        let mut others = self.ranking.standings[1..].iter();
+    /// The rank that keeps the answer open, if no value is worse.
+    fn open(&self) -> Option<&Rank> {
+        let mut others = self.ranking.ranks[1..].iter();
         others.find(|one| !matches!(one.verdict, Verdict::Worse | Verdict::Fails | Verdict::Tied))
     }
 

@@ -6,7 +6,7 @@
 //! at a budget where a run did not end well. At each budget the contenders are ranked over all
 //! workloads; curves show the time over the best of each workload at any budget.
 
-use super::common::{Context, mark, runs_of, standing_cell};
+use super::common::{Context, mark, rank_cell, runs_of};
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table, Tone};
 use crate::format::{self, capital, counted, short_list, times};
@@ -116,9 +116,9 @@ fn cell(budget: &Budget<'_>, name: &str, works: usize) -> Cell {
     let Some(place) = budget.contenders.iter().position(|one| one.label == name) else {
         return Cell::absent();
     };
-    let standing = budget.ranking.as_ref().and_then(|ranking| ranking.of_place(place));
-    match standing {
-        Some(standing) if standing.verdict != Verdict::Fails => standing_cell(standing),
+    let rank = budget.ranking.as_ref().and_then(|ranking| ranking.of_place(place));
+    match rank {
+        Some(rank) if rank.verdict != Verdict::Fails => rank_cell(rank),
         _ => {
             let failures: Vec<&str> = budget.contenders[place].groups().filter_map(Group::failure).collect();
             let text = match failures.len() {
@@ -167,12 +167,12 @@ fn verdict(budget: &Budget<'_>, works: usize) -> String {
         .to_owned();
     };
     let complete = ranking
-        .standings
+        .ranks
         .iter()
-        .filter(|standing| standing.verdict != Verdict::Fails)
+        .filter(|rank| rank.verdict != Verdict::Fails)
         .count();
-    let leaders: Vec<&str> = ranking.leaders().map(|standing| standing.label.as_str()).collect();
-    match (ranking.first().verdict, ranking.standings.len()) {
+    let leaders: Vec<&str> = ranking.leaders().map(|rank| rank.label.as_str()).collect();
+    match (ranking.first().verdict, ranking.ranks.len()) {
         (Verdict::Best, 1) => format!("{} completes", leaders[0]),
         (Verdict::Best, _) if complete == 1 => format!("only {} completes", leaders[0]),
         (Verdict::Best, _) => format!("{} is the fastest", leaders[0]),

@@ -6,7 +6,7 @@
 //! ways to share are ranked over all families that have all of them. A sweep of `-N` varies the
 //! program's own threads as well, so it gets charts, but no verdict on parallel collection.
 
-use super::common::{Context, mark, runs_of, standing_cell, word_cells, word_columns};
+use super::common::{Context, mark, rank_cell, runs_of, word_cells, word_columns};
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{self, list};
@@ -127,15 +127,15 @@ pub(super) fn verdict(of: &Context<'_>) -> Option<Section> {
         .map(Column::words),
     );
     let gc = Ranking::of(&metric::GC_ELAPSED, &ways, &works);
-    let rows = ranking.standings.iter().map(|standing| {
+    let rows = ranking.ranks.iter().map(|rank| {
         let of = |ranking: Option<&Ranking>| {
             ranking
-                .and_then(|ranking| ranking.of_place(standing.place))
-                .map_or_else(Cell::absent, standing_cell)
+                .and_then(|ranking| ranking.of_place(rank.place))
+                .map_or_else(Cell::absent, rank_cell)
         };
         vec![
-            Cell::strong(&standing.label),
-            standing_cell(standing),
+            Cell::strong(&rank.label),
+            rank_cell(rank),
             of(cpu.as_ref()),
             of(gc.as_ref()),
         ]
@@ -180,13 +180,13 @@ fn sentences(ways: &[Contender<'_>], ranking: &Ranking, cpu: Option<&Ranking>) -
         )];
     }
     let off = ranking
-        .standings
+        .ranks
         .iter()
         .find(|one| !on(one.place) && one.verdict != Verdict::Fails);
     let first = ranking.first();
     let costs = |place: usize| {
-        let standing = cpu.and_then(|cpu| cpu.of_place(place));
-        standing.is_some_and(|standing| standing.verdict == Verdict::Worse)
+        let rank = cpu.and_then(|cpu| cpu.of_place(place));
+        rank.is_some_and(|rank| rank.verdict == Verdict::Worse)
     };
     let Some(off) = off else {
         return vec![ranking.sentence("fastest", " way to share collections")];
@@ -195,7 +195,7 @@ fn sentences(ways: &[Contender<'_>], ranking: &Ranking, cpu: Option<&Ranking>) -
         (true, Verdict::Worse) => format!("Yes, with {}: {} {}.", first.label, off.label, off.takes()),
         (false, Verdict::Best) => {
             let next = ranking
-                .standings
+                .ranks
                 .iter()
                 .find(|one| on(one.place) && one.verdict != Verdict::Fails);
             let next = next.map_or_else(String::new, |next| format!(" {} {}.", next.label, next.takes()));

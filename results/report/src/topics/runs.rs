@@ -1,6 +1,6 @@
 //! The tables of configurations, of single runs, and of the runs that failed.
 
-use super::common::{Context, standing_cell, word_cells, word_columns};
+use super::common::{Context, rank_cell, word_cells, word_columns};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table, Tone};
 use crate::format::{ABSENT, counted, number};
 use crate::inference::Spread;
@@ -81,9 +81,9 @@ pub(super) fn configurations(of: &Context<'_>) -> Option<Section> {
             cells.extend(word_cells(summary, group));
             cells.push(runs_cell(group));
             cells.push(Cell::spread(time, group.spread(time)));
-            let standing = ranking.as_ref().and_then(|ranking| ranking.of_place(place));
-            cells.push(match standing {
-                Some(standing) => standing_cell(standing),
+            let rank = ranking.as_ref().and_then(|ranking| ranking.of_place(place));
+            cells.push(match rank {
+                Some(rank) => rank_cell(rank),
                 None => Cell::text(group.failure().unwrap_or(ABSENT)),
             });
             cells.extend(metrics.iter().map(|metric| Cell::spread(metric, group.spread(metric))));

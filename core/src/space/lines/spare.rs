@@ -9,12 +9,12 @@ const CLASSES: usize = 9;
 
 /// Holes by size. Small closures use the small ones first, so that medium closures find room.
 #[derive(Debug, Default)]
-pub(super) struct Aside {
+pub(super) struct SpareHoles {
     /// Class *n* has holes of at least 2ⁿ lines, and of less than twice that.
     classes: [Vec<Hole>; CLASSES],
 }
 
-impl Aside {
+impl SpareHoles {
     pub(super) fn push(&mut self, hole: Hole) {
         self.classes[class_of(hole.size())].push(hole);
     }
@@ -64,16 +64,16 @@ fn class_of(size: Bytes) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aside, Hole, LINE};
+    use super::{Hole, LINE, SpareHoles};
     use crate::words::{Addr, Bytes};
 
     /// Holes of these sizes, in lines.
-    fn aside(sizes: &[usize]) -> Aside {
-        let mut aside = Aside::default();
+    fn spare(sizes: &[usize]) -> SpareHoles {
+        let mut spare = SpareHoles::default();
         for &lines in sizes {
-            aside.push(hole(Bytes(lines * LINE.0)));
+            spare.push(hole(Bytes(lines * LINE.0)));
         }
-        aside
+        spare
     }
 
     fn hole(size: Bytes) -> Hole {
@@ -90,15 +90,15 @@ mod tests {
 
     #[test]
     fn small_closures_get_the_smallest_holes() {
-        let mut aside = aside(&[9, 2, 256, 1]);
-        let taken = std::iter::from_fn(|| lines(aside.pop()));
+        let mut spare = spare(&[9, 2, 256, 1]);
+        let taken = std::iter::from_fn(|| lines(spare.pop()));
         assert_eq!(taken.collect::<Vec<_>>(), [1, 2, 9, 256]);
     }
 
     #[test]
     fn a_closure_gets_any_hole_that_has_room_and_no_other() {
         let size = Bytes(9 * LINE.0 + 8);
-        let mut holes = aside(&[8, 9, 10, 9, 1]);
+        let mut holes = spare(&[8, 9, 10, 9, 1]);
         assert_eq!(lines(holes.take_larger(size)), None);
         assert_eq!(lines(holes.take(size)), Some(10));
         assert_eq!(lines(holes.take(size)), None);
@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn all_that_are_left_out_are_gone() {
-        let mut aside = aside(&[1, 2, 3, 40]);
-        aside.retain(|hole| hole.size().0 % (2 * LINE.0) == 0);
-        assert_eq!(lines(aside.pop()), Some(2));
-        assert_eq!(lines(aside.pop()), Some(40));
-        assert_eq!(lines(aside.pop()), None);
+        let mut spare = spare(&[1, 2, 3, 40]);
+        spare.retain(|hole| hole.size().0 % (2 * LINE.0) == 0);
+        assert_eq!(lines(spare.pop()), Some(2));
+        assert_eq!(lines(spare.pop()), Some(40));
+        assert_eq!(lines(spare.pop()), None);
     }
 }
