@@ -48,7 +48,7 @@ def opened(browser, name, width, **options):
 
 
 def charts_by_keyboard(page, where):
-    chart = page.locator("article svg.chart[tabindex]").first
+    chart = page.locator("article svg.chart[tabindex]:visible").first
     chart.scroll_into_view_if_needed()
     chart.focus()
     page.keyboard.press("ArrowRight")
@@ -71,7 +71,7 @@ def charts_by_keyboard(page, where):
 
 
 def charts_by_pointer(page, where):
-    chart = page.locator("article svg.chart[tabindex]").first
+    chart = page.locator("article svg.chart[tabindex]:visible").first
     chart.scroll_into_view_if_needed()
     place = chart.evaluate("""svg => {
         const mark = marksOf(svg)[0][0], at = new DOMPoint(mark.x, mark.y).matrixTransform(svg.getScreenCTM());
@@ -100,7 +100,7 @@ def legend(page, where):
 
 
 def scales(page, where):
-    kinds = lambda: page.evaluate("[...document.querySelectorAll('svg.chart + template')].map(t => t.previousElementSibling.dataset.scale)")
+    kinds = lambda: page.evaluate("allCharts.map(svg => chartOf.get(svg)).filter(chart => chart.both).map(chart => chart.log ? 'log' : 'linear')")
     before = kinds()
     page.select_option("select[name=scale]", "log")
     check(set(kinds()) == {"log"}, f"{where}: not every chart became logarithmic: {kinds()}")
@@ -144,7 +144,7 @@ def without_scripts(browser, name):
     context = browser.new_context(java_script_enabled=False, viewport={"width": 1400, "height": 900})
     page = context.new_page()
     page.goto(f"file://{os.path.abspath(pages)}/{name}.html")
-    check(page.locator("p.headline").first.is_visible(), f"{name} without scripts: no answer")
+    check(page.locator("h1.headline").first.is_visible(), f"{name} without scripts: no answer")
     check(page.locator("svg.chart").first.is_visible(), f"{name} without scripts: no chart")
     check(page.locator("table tbody tr").count() > 5, f"{name} without scripts: no rows")
     context.close()
@@ -190,14 +190,18 @@ def many_runs(browser):
     check(longest < 3000, f"{where}: a frame of a scroll took {longest:.0f} ms")
     bar.locator("input").fill("")
     timed("unfolding it for paper", lambda: all_on_paper(page, where), 10 * STEP_SECONDS)
-    cloud = page.locator("svg.chart", has=page.locator("path[data-runs]")).first
+    page.evaluate("document.querySelectorAll('article details').forEach(part => part.open = true)")
+    cloud = page.evaluate_handle("""[...document.querySelectorAll('svg.chart[tabindex]')].filter(svg => svg.checkVisibility())
+        .reduce((a, b) => marksOf(b).flat().length > marksOf(a).flat().length ? b : a)""").as_element()
     cloud.scroll_into_view_if_needed()
-    box = cloud.bounding_box()
     # A scroll hides the tip, and its event may come late.
     for attempt in range(100):
         page.wait_for_timeout(300)
-        at = box["width"] * (0.5 if attempt % 2 == 0 else 0.501)
-        timed("a tip among 10 000 dots", lambda: page.mouse.move(box["x"] + at, box["y"] + box["height"] * 0.5), STEP_SECONDS)
+        place = cloud.evaluate("""(svg, odd) => {
+            const mark = marksOf(svg)[0][0], at = new DOMPoint(mark.x + (odd ? 1 : 0), mark.y).matrixTransform(svg.getScreenCTM());
+            return [at.x, at.y];
+        }""", attempt % 2 == 1)
+        timed("a tip among 10 000 dots", lambda: page.mouse.move(*place), STEP_SECONDS)
         if page.locator(".tip").is_visible():
             break
     check(page.locator(".tip").is_visible(), f"{where}: a dot shows no tip")
@@ -210,6 +214,7 @@ with sync_playwright() as playwright:
     for name in ["small", "large"]:
         for width in [1400, 420]:
             page, where = opened(browser, name, width)
+            page.evaluate("document.querySelectorAll('article details').forEach(part => part.open = true)")
             for look in [charts_by_keyboard, charts_by_pointer, legend, scales, colours, on_paper]:
                 look(page, where)
             page.context.close()
