@@ -9,7 +9,7 @@
 //! pairs: a disturbance of a round falls on both and cancels. The interval is Student's t on the
 //! differences of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's
 //! interval. Noise with a heavy tail or two modes widens both: each sample has the same tail.
-//! `results/reference/statistics.md` has the measured coverage.
+//! `results/reference/coverage.md` has the measured coverage.
 //!
 //! Source: Kalibera and Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013), for ratios
 //! as effect sizes.
