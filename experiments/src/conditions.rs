@@ -23,9 +23,10 @@ pub(crate) fn before(experiment: &Experiment, root: &Root) -> Vec<Finding> {
 
 /// The most threads that a run of the experiment has.
 fn threads(experiment: &Experiment) -> u32 {
-    let fixed = experiment.flags.get("N").map(|value| value.text().to_owned());
+    let fixed = experiment.own().filter_map(|entry| entry.flags.get("N"));
+    let fixed = fixed.map(|value| value.text().to_owned());
     let swept = experiment.axes().into_iter().filter(|axis| axis.flag == "N");
-    let all = fixed.into_iter().chain(swept.flat_map(|axis| axis.values));
+    let all = fixed.chain(swept.flat_map(|axis| axis.values));
     all.filter_map(|text| text.parse().ok()).max().unwrap_or(1)
 }
 

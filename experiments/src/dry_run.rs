@@ -8,10 +8,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use gclab_results::{Minimum, Purpose, shell_line};
-use gclab_sweep::axes::FlagText;
 use gclab_sweep::calibrate::{Calibrated, calibrate};
 use gclab_sweep::command_line::shown;
-use gclab_sweep::experiment::{Axis, Experiment};
+use gclab_sweep::experiment::{Axis, Entry, Experiment};
 use gclab_sweep::grid::grid;
 use gclab_sweep::minheap::reference;
 use gclab_sweep::plan::{ORDER, Plan};
@@ -171,37 +170,30 @@ fn measured(
 
 /// The question and the lists of the file, a line each.
 fn settings(experiment: &Experiment) -> String {
+    let texts = |entry: &Entry| {
+        let flags = entry.flags.values();
+        flags
+            .map(|flag| format!("{}={}", flag.key(), flag.text()))
+            .collect::<Vec<_>>()
+            .join("  ")
+    };
+    let sweep = |axes: &Vec<Axis>| axes.iter().map(Axis::describe).collect::<Vec<_>>().join("  ×  ");
     let mut rows = vec![
         ("question", experiment.question.clone()),
-        ("collectors", experiment.collectors.join("  ")),
+        ("collectors", experiment.collectors().join("  ")),
     ];
-    let fixed = experiment.flags.values();
-    let fixed: Vec<String> = fixed.map(|flag| format!("{}={}", flag.key(), flag.text())).collect();
-    rows.push(("flags", fixed.join("  ")));
-    for axes in &experiment.sweeps {
-        rows.push(("sweep", product(axes)));
+    for own in experiment.own().take(1) {
+        rows.push(("flags", texts(own)));
+        rows.extend(own.sweeps.iter().map(|axes| ("sweep", sweep(axes))));
     }
     let builds: Vec<&str> = experiment.builds.iter().map(|build| build.name.as_str()).collect();
     rows.push(("builds", builds.join("  ")));
-    for entry in &experiment.programs {
+    for entry in experiment.programs() {
         let program = &entry.program.description;
-        let fixed = entry
-            .flags
-            .iter()
-            .map(|(key, value)| format!("  {key}={}", value.text()));
         let command = shell_line(&program.command);
-        rows.push((
-            "program",
-            format!(
-                "{} ({}): {command}{}",
-                program.name,
-                program.runtime,
-                fixed.collect::<String>()
-            ),
-        ));
-        for axes in &entry.sweeps {
-            rows.push(("  sweep", product(axes)));
-        }
+        let row = format!("{} ({}): {command}  {}", program.name, program.runtime, texts(entry));
+        rows.push(("program", row.trim_end().to_owned()));
+        rows.extend(entry.sweeps.iter().map(|axes| ("  sweep", sweep(axes))));
     }
     let multiples: Vec<String> = experiment.heap.iter().map(|multiple| format!("{multiple}×")).collect();
     rows.push(("heap", multiples.join("  ")));
@@ -210,11 +202,6 @@ fn settings(experiment: &Experiment) -> String {
         text.push_str(&format!("{name:<11} {value}\n"));
     }
     text
-}
-
-/// The axes of a sweep in words: `A = 1m 4m  ×  F = 2`.
-fn product<V: Clone + FlagText>(axes: &[Axis<V>]) -> String {
-    axes.iter().map(Axis::describe).collect::<Vec<_>>().join("  ×  ")
 }
 
 /// The number of runs, and the time that they will take.

@@ -34,7 +34,7 @@ pub(crate) fn of_command(
     if runtime.is_some() {
         return Ok(plain);
     }
-    let file = plain.programs.first().and_then(|entry| entry.file());
+    let file = plain.programs().next().and_then(|entry| entry.file());
     match file.and_then(|file| detect::runtime_of(&file)) {
         Some(found) => load(Some(found.name())),
         None => Ok(plain),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use gclab_flags::{ENVIRONMENT, OCAML_ENVIRONMENT};
 use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::environment::Root;
-use gclab_sweep::experiment::Experiment;
+use gclab_sweep::experiment::{Entry, Experiment};
 use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::plan::plan;
@@ -39,9 +39,8 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
         Ok(experiment) => experiment,
         Err(refusal) => return refusal,
     };
-    let sets_flags = !experiment.flags.is_empty() || !experiment.sweeps.is_empty();
-    let asks_for_flags =
-        sets_flags || !experiment.heap.is_empty() || experiment.workloads.iter().any(|own| !own.profiles.is_empty());
+    let sets_flags = |own: &Entry| !(own.flags.is_empty() && own.sweeps.is_empty() && own.profiles.is_empty());
+    let asks_for_flags = !experiment.heap.is_empty() || experiment.own().any(sets_flags);
     if settings.rtsopts != RtsOpts::All && asks_for_flags {
         return refuse(format!(
             "{}: it sets flags of its runs, which this program forbids",

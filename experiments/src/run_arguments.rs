@@ -1,5 +1,6 @@
 //! The arguments of `gclab run`, and the parts of a sweep that follow from them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -163,11 +164,10 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
 /// The most groups that shards share: one of each round and workload, and groups of heap profiles
 /// and event logs, one for each work that has any.
 fn groups(experiment: &Experiment) -> usize {
-    let own = experiment.workloads.iter();
-    let own = own.filter(|work| !work.profiles.is_empty() || work.eventlog);
-    let programs = experiment.programs.iter();
-    let logged = programs.filter(|entry| entry.program.description.eventlog).count();
-    experiment.repeat as usize * experiment.works().len() + own.count() + logged
+    let untimed = experiment.entries.iter();
+    let untimed = untimed.filter(|entry| !entry.profiles.is_empty() || entry.eventlog);
+    let untimed: HashSet<_> = untimed.map(|entry| (&entry.workload, &entry.args)).collect();
+    experiment.repeat as usize * experiment.works().len() + untimed.len()
 }
 
 /// Refuses a plan without runs.

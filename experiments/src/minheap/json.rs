@@ -46,7 +46,7 @@ pub(super) fn result(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outco
     });
     if !arguments.command.is_empty() {
         result["command"] = json!(arguments.command);
-        result["limit"] = json!(outcomes[0].0.limit_name());
+        result["limit"] = json!(outcomes[0].0.program().runtime.limit_name());
     }
     result
 }

@@ -9,6 +9,7 @@ use gclab_sweep::registry::Registry;
 use gclab_sweep::run::Combination;
 use gclab_sweep::runner::preflight::preflight;
 use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::runtime::gclab;
 use gclab_sweep::tell;
 
 use super::arguments::Arguments;
@@ -77,7 +78,7 @@ pub(super) fn of_workload(
             }
             without_limit(fitted)?
         };
-        let question = Combination::new(workload.name, &arguments.args, collector.name, flags.as_toml());
+        let question = Combination::of_workload(workload.name, &arguments.args, collector.name, gclab::setting(&flags));
         kept(&question, &flags)?;
         if !questions.contains(&question) {
             questions.push(question);
@@ -114,7 +115,7 @@ pub(super) fn of_program(
     stop: &Stop,
 ) -> Result<Vec<Combination>, ExitCode> {
     let mut experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), 1, registry)?;
-    for entry in &experiment.programs {
+    for entry in experiment.programs() {
         let runtime = entry.program.runtime;
         if let Some(word) = runtime.size_in(&arguments.command) {
             return Err(refuse(format!(

@@ -12,9 +12,14 @@ use super::questions::Outcome;
 /// The table, with the notes and the reference minimum below it.
 pub(super) fn result(outcomes: &[Outcome], least: Option<u64>) -> String {
     let (first, _) = &outcomes[0];
-    let limit = first.limit_name();
+    let limit = first.program().runtime.limit_name();
     let header = [
-        if first.is_own() { "collector" } else { "runtime" }.to_owned(),
+        if first.program().is_own() {
+            "collector"
+        } else {
+            "runtime"
+        }
+        .to_owned(),
         format!("least {limit}"),
         "over the least".to_owned(),
         "below that".to_owned(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use gclab_results::{ResultsDir, shell_line};
 use gclab_sweep::environment::{self, Root};
-use gclab_sweep::experiment::{Experiment, Work};
+use gclab_sweep::experiment::{Entry, Experiment};
 use gclab_sweep::plan::Shard;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
@@ -107,16 +107,17 @@ pub(crate) fn tune(arguments: &Arguments, registry: &Registry, settings: &Settin
         Ok(stop) => stop,
         Err(error) => return fail(format!("cannot listen for signals: {error}")),
     };
-    let offered = match &arguments.workload {
-        Some(name) => of_workload(name, arguments, registry),
-        None => of_program(arguments, registry, &stop),
+    let experiment = match experiment(arguments, registry) {
+        Ok(experiment) => experiment,
+        Err(code) => return code,
     };
+    let offered = offer::offer(experiment, registry, &stop);
     if let Some(signal) = stop.signal() {
         return ended_by(signal);
     }
     let offer = match offered {
         Ok(offer) => offer,
-        Err(code) => return code,
+        Err(problem) => return refuse(problem),
     };
     for note in &offer.notes {
         tell!("gclab: note: {note}");
@@ -130,26 +131,39 @@ pub(crate) fn tune(arguments: &Arguments, registry: &Registry, settings: &Settin
     go(arguments, offer, &stop)
 }
 
-fn of_workload(name: &str, arguments: &Arguments, registry: &Registry) -> Result<Offer, ExitCode> {
-    let workload = common::workload(name, registry).map_err(refuse)?;
-    common::arguments(workload, &arguments.args).map_err(refuse)?;
-    let experiment = Experiment {
-        name: format!("tune-{name}"),
-        workloads: vec![Work::new(name, &arguments.args)],
-        ..arguments.experiment()
-    };
-    offer::of_workload(experiment, registry).map_err(refuse)
-}
+/// The collector that a workload has if none is named.
+const DEFAULT_COLLECTOR: &str = "copying";
 
-fn of_program(arguments: &Arguments, registry: &Registry, stop: &Stop) -> Result<Offer, ExitCode> {
-    let of_command = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), 1, registry)?;
-    let experiment = Experiment {
-        name: format!("tune-{}", of_command.name),
-        text: of_command.text,
-        programs: of_command.programs,
-        ..arguments.experiment()
+/// The experiment of the program, or of the workload under each collector, the default first.
+fn experiment(arguments: &Arguments, registry: &Registry) -> Result<Experiment, ExitCode> {
+    let (name, text, entries) = match &arguments.workload {
+        Some(name) => {
+            let workload = common::workload(name, registry).map_err(refuse)?;
+            common::arguments(workload, &arguments.args).map_err(refuse)?;
+            let mut collectors = registry.collector_names();
+            collectors.sort_by_key(|collector| *collector != DEFAULT_COLLECTOR);
+            let entry = |collector: &&str| Entry::of_workload(name, &arguments.args, collector);
+            (name.clone(), String::new(), collectors.iter().map(entry).collect())
+        }
+        None => {
+            let experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), 1, registry)?;
+            (experiment.name, experiment.text, experiment.entries)
+        }
     };
-    offer::of_program(experiment, stop).map_err(refuse)
+    Ok(Experiment {
+        name: format!("tune-{name}"),
+        text,
+        entries,
+        question: format!(
+            "Which flags make the {} of {} least?",
+            arguments.goal.words(),
+            arguments.work()
+        ),
+        repeat: 1,
+        seed: arguments.seed,
+        timeout: arguments.timeout,
+        ..Experiment::default()
+    })
 }
 
 impl Arguments {
@@ -157,17 +171,6 @@ impl Arguments {
     fn work(&self) -> String {
         let own = self.workload.iter().chain(&self.args);
         shell_line(&own.chain(&self.command).cloned().collect::<Vec<_>>())
-    }
-
-    /// The parts of an experiment that follow from the arguments alone.
-    fn experiment(&self) -> Experiment {
-        Experiment {
-            question: format!("Which flags make the {} of {} least?", self.goal.words(), self.work()),
-            repeat: 1,
-            seed: self.seed,
-            timeout: self.timeout,
-            ..Experiment::default()
-        }
     }
 }
 

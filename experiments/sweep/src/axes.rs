@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gclab_flags::FlagValue;
-
-use crate::runtime;
+use crate::runtime::{Setting, Value};
 
 /// The prefix of axes that are variables of the environment.
 pub const ENV: &str = "env.";
@@ -22,29 +20,11 @@ pub const OCAML: &str = "ocaml.";
 /// The axes that choose from a list of the file: a point with one of them is for that name alone.
 pub const CHOICES: [&str; 5] = ["collector", "workload", "program", "build", "heap"];
 
-/// A value of a flag: one of gclab's own, or one of a runtime's.
-pub trait FlagText {
-    /// The value as it was written.
-    fn text(&self) -> &str;
-}
-
-impl FlagText for FlagValue {
-    fn text(&self) -> &str {
-        FlagValue::text(self)
-    }
-}
-
-impl FlagText for runtime::Value {
-    fn text(&self) -> &str {
-        runtime::Value::text(self)
-    }
-}
-
 /// A value for each of some axes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Point<V = FlagValue> {
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Point {
     /// Flags, by their names in experiment files.
-    pub flags: BTreeMap<&'static str, V>,
+    pub flags: Setting,
     /// Variables of the environment, by name.
     pub env: BTreeMap<String, String>,
     /// The values of arguments, by name.
@@ -53,20 +33,9 @@ pub struct Point<V = FlagValue> {
     pub only: BTreeMap<&'static str, String>,
 }
 
-impl<V> Default for Point<V> {
-    fn default() -> Self {
-        Point {
-            flags: BTreeMap::new(),
-            env: BTreeMap::new(),
-            args: BTreeMap::new(),
-            only: BTreeMap::new(),
-        }
-    }
-}
-
-impl<V: Clone + FlagText> Point<V> {
+impl Point {
     /// The point of these flags alone.
-    pub fn of(flags: BTreeMap<&'static str, V>) -> Point<V> {
+    pub fn of(flags: Setting) -> Point {
         Point {
             flags,
             ..Point::default()
@@ -79,7 +48,7 @@ impl<V: Clone + FlagText> Point<V> {
     }
 
     /// This point with the values of another one.
-    fn and(&self, other: &Point<V>) -> Point<V> {
+    fn and(&self, other: &Point) -> Point {
         let mut both = self.clone();
         both.flags
             .extend(other.flags.iter().map(|(key, value)| (*key, value.clone())));
@@ -111,14 +80,14 @@ impl<V: Clone + FlagText> Point<V> {
 
 /// One axis of a sweep: its points are of the same flag, or each has values of several axes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis<V = FlagValue> {
+pub struct Axis {
     /// The points, in the order of the file.
-    pub points: Vec<Point<V>>,
+    pub points: Vec<Point>,
 }
 
-impl<V: Clone + FlagText> Axis<V> {
+impl Axis {
     /// The axis of one flag.
-    pub fn of_flag(flag: &'static str, values: impl IntoIterator<Item = V>) -> Axis<V> {
+    pub fn of_flag(flag: &'static str, values: impl IntoIterator<Item = Value>) -> Axis {
         let point = |value| Point::of([(flag, value)].into());
         Axis {
             points: values.into_iter().map(point).collect(),
@@ -162,7 +131,7 @@ pub struct Exclude {
 
 impl Exclude {
     /// Whether a run with this point and these names is left out.
-    pub fn takes<V: FlagText>(&self, point: &Point<V>, names: &Names<'_>) -> bool {
+    pub fn takes(&self, point: &Point, names: &Names<'_>) -> bool {
         let has = |of_run: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>| {
             wanted.iter().all(|(name, value)| of_run.get(name) == Some(value))
         };
@@ -181,14 +150,14 @@ impl Exclude {
 /// The points of these sweeps, each with the fixed flags: the product of the axes of each sweep,
 /// the last axis varying fastest; several sweeps one after the other. A point of two sweeps occurs
 /// once. Without a sweep there is one point.
-pub fn product<V: Clone + Ord + FlagText>(fixed: &BTreeMap<&'static str, V>, sweeps: &[Vec<Axis<V>>]) -> Vec<Point<V>> {
+pub fn product(fixed: &Setting, sweeps: &[Vec<Axis>]) -> Vec<Point> {
     let fixed = Point::of(fixed.clone());
     if sweeps.is_empty() {
         return vec![fixed];
     }
-    let of_sweep = |axes: &Vec<Axis<V>>| {
+    let of_sweep = |axes: &Vec<Axis>| {
         axes.iter().fold(vec![fixed.clone()], |points, axis| {
-            let with = |point: &Point<V>| axis.points.iter().map(|other| point.and(other)).collect::<Vec<_>>();
+            let with = |point: &Point| axis.points.iter().map(|other| point.and(other)).collect::<Vec<_>>();
             points.iter().flat_map(with).collect()
         })
     };
@@ -204,8 +173,8 @@ pub fn product<V: Clone + Ord + FlagText>(fixed: &BTreeMap<&'static str, V>, swe
 mod tests {
     use super::*;
 
-    fn value(flag: &str, text: &str) -> FlagValue {
-        FlagValue::read(flag, text).expect("a legal value")
+    fn value(flag: &str, text: &str) -> Value {
+        crate::runtime::GCLAB.read(flag, text).expect("a legal value")
     }
 
     fn axis(flag: &'static str, values: &[&str]) -> Axis {

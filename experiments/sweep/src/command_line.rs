@@ -1,98 +1,24 @@
-//! The command of one planned run: the words for `gclab exec`, or a program with the flags of its
-//! runtime.
+//! The command of one planned run: its program with the flags of its runtime.
 
-use std::path::Path;
+use gclab_results::shell_line;
 
-use gclab_results::{Purpose, shell_line};
+use crate::run::Run;
+use crate::runtime::{Files, Start, Task};
 
-use crate::program::Program;
-use crate::run::{Run, Subject};
-use crate::runtime::{self, Start};
-
-/// The files that a run writes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Files<'f> {
-    /// The file of its record.
-    pub(crate) record: &'f Path,
-    /// The path of its heap profile, without the ending.
-    pub(crate) profile: &'f Path,
-    /// The file of its event log.
-    pub(crate) eventlog: &'f Path,
+/// The start of a run. With `files`, it writes its statistics, profile and event log there.
+pub(crate) fn start(run: &Run, files: Option<Files<'_>>) -> Start {
+    let task = Task {
+        purpose: run.planned.purpose(),
+        files,
+    };
+    run.program.start(&run.setting, task)
 }
 
-/// The flag of a run that writes an event log.
-pub(crate) const LOG_FLAG: &str = "-l";
-
-/// The option of a run whose record has its performance counters of each part. Without a record it
-/// would have no effect.
-pub const PAUSE_COUNTERS: &str = "--pause-counters";
-
-/// The words after the program's name. With `files`, the run writes its record, profile and event
-/// log there.
-pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
-    let planned = &run.planned;
-    let mut words = vec!["exec".to_owned()];
-    let mut work = vec![planned.workload.clone()];
-    work.extend(planned.args.iter().cloned());
-    // An argument that looks like an option goes behind `--`, where no word is an option. (A dash
-    // alone stays: it asks for the default.)
-    let odd = work.iter().any(|word| word != "-" && word.starts_with(['-', '+']));
-    if !odd {
-        words.append(&mut work);
-    }
-    words.extend(["--collector".to_owned(), planned.collector.clone()]);
-    if let Some(files) = files {
-        words.extend(["--record".to_owned(), files.record.display().to_string()]);
-        if run.surroundings.pause_counters {
-            words.push(PAUSE_COUNTERS.to_owned());
-        }
-        if let Purpose::HeapProfile(_) = planned.purpose() {
-            words.extend(["--profile".to_owned(), files.profile.display().to_string()]);
-        }
-    }
-    let mut rts = run.own_flags().to_words();
-    match planned.purpose() {
-        Purpose::Times => {}
-        Purpose::HeapProfile(flags) => rts.extend(flags.split_whitespace().map(str::to_owned)),
-        Purpose::EventLog => {
-            rts.push(LOG_FLAG.to_owned());
-            rts.extend(files.map(|files| format!("-ol{}", files.eventlog.display())));
-        }
-    }
-    if !rts.is_empty() {
-        words.push("+RTS".to_owned());
-        words.extend(rts);
-        words.push("-RTS".to_owned());
-    }
-    if odd {
-        words.push("--".to_owned());
-        words.append(&mut work);
-    }
-    words
-}
-
-/// The start of a run of `program`. With `files`, its runtime writes its statistics and event log
-/// there.
-pub(crate) fn start(run: &Run, program: &Program, setting: &runtime::Setting, files: Option<&Files<'_>>) -> Start {
-    let is_logged = run.planned.purpose() == Purpose::EventLog;
-    let files = files.map(|files| runtime::Files {
-        statistics: files.record,
-        eventlog: Some(files.eventlog).filter(|_| is_logged),
-    });
-    program.start(setting, files)
-}
-
-/// The command that repeats the run, for people and for its record.
+/// The command that repeats the run, for people and for its record: if it needs a folder or
+/// variables, after `env`; if it reads a file or has a limit, in a line for a shell.
 pub fn shown(run: &Run) -> Vec<String> {
-    match &run.subject {
-        Subject::Workload(_) => shown_workload(run),
-        Subject::Program(program, setting) => shown_program(program, start(run, program, setting, None)),
-    }
-}
-
-/// The words of a program; if it needs a folder or variables, after `env`; if it reads a file or
-/// has a limit, in a line for a shell.
-fn shown_program(program: &Program, start: Start) -> Vec<String> {
+    let program = &run.program;
+    let start = start(run, None);
     let mut words = Vec::new();
     if program.folder().is_some() || !start.env.is_empty() {
         words.push("env".to_owned());
@@ -115,38 +41,21 @@ fn shown_program(program: &Program, start: Start) -> Vec<String> {
     ["sh", "-c", &line].map(str::to_owned).to_vec()
 }
 
-fn shown_workload(run: &Run) -> Vec<String> {
-    let surroundings = &run.surroundings;
-    let mut words = Vec::new();
-    if !surroundings.env.is_empty() {
-        words.push("env".to_owned());
-        words.extend(surroundings.env.iter().map(|(name, value)| format!("{name}={value}")));
-    }
-    let build = surroundings.build.as_ref();
-    words.push(build.map_or_else(|| "gclab".to_owned(), |build| build.file.display().to_string()));
-    words.extend(exec(run, None));
-    // At the end of the line it is not needed.
-    words.pop_if(|last| last == "-RTS");
-    words
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use gclab_flags::FlagValue;
-    use gclab_results::shell_line;
+    use std::path::Path;
 
     use super::*;
-    use crate::run::{Combination, Surroundings};
+    use crate::run::Combination;
+    use crate::runtime::GCLAB;
 
     fn run(args: &[&str], flags: &[(&str, &str)]) -> Run {
         let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
         let values = flags
             .iter()
-            .map(|(key, text)| FlagValue::read(key, text).expect("a legal value"));
+            .map(|(key, text)| GCLAB.read(key, text).expect("a legal value"));
         let setting = values.map(|value| (value.key(), value)).collect();
-        Run::new(&Combination::new("mut_array", &args, "copying", setting), 0, 0)
+        Run::new(&Combination::of_workload("mut_array", &args, "copying", setting), 0, 0)
     }
 
     #[test]
@@ -156,32 +65,26 @@ mod tests {
             shell_line(&shown(&planned)),
             "gclab exec mut_array 10 20 --collector copying +RTS -A1m -F1.5"
         );
-        let files = Files {
-            record: Path::new("/tmp/a b"),
+        let files = |pause_counters| Files {
+            statistics: Path::new("/tmp/a b"),
             profile: Path::new("/tmp/c"),
             eventlog: Path::new("/tmp/d e"),
+            pause_counters,
         };
-        let words = exec(&planned, Some(&files));
+        let written = |run: &Run, counters| shell_line(&start(run, Some(files(counters))).words);
         assert_eq!(
-            shell_line(&words),
-            "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -RTS"
+            written(&planned, false),
+            "gclab exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5"
         );
-        let mut counted = planned.clone();
-        counted.surroundings = Arc::new(Surroundings {
-            pause_counters: true,
-            ..Surroundings::default()
-        });
         assert_eq!(
-            shell_line(&exec(&counted, Some(&files))),
-            "exec mut_array 10 20 --collector copying --record '/tmp/a b' --pause-counters +RTS -A1m -F1.5 -RTS"
+            written(&planned, true),
+            "gclab exec mut_array 10 20 --collector copying --record '/tmp/a b' --pause-counters +RTS -A1m -F1.5"
         );
-        assert_eq!(shown(&counted), shown(&planned), "without a record they have no effect");
         let mut logged = planned.clone();
         logged.planned.eventlog = Some(true);
-        let words = exec(&logged, Some(&files));
         assert_eq!(
-            shell_line(&words),
-            "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -l '-ol/tmp/d e' -RTS"
+            written(&logged, false),
+            "gclab exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -l '-ol/tmp/d e'"
         );
         assert_eq!(
             shell_line(&shown(&logged)),
@@ -189,10 +92,9 @@ mod tests {
         );
         let mut profiled = planned;
         profiled.planned.profile_flags = Some("-hy -i0".into());
-        let words = exec(&profiled, Some(&files));
         assert_eq!(
-            shell_line(&words),
-            "exec mut_array 10 20 --collector copying --record '/tmp/a b' --profile /tmp/c +RTS -A1m -F1.5 -hy -i0 -RTS"
+            written(&profiled, false),
+            "gclab exec mut_array 10 20 --collector copying --record '/tmp/a b' --profile /tmp/c +RTS -A1m -F1.5 -hy -i0"
         );
         assert_eq!(
             shell_line(&shown(&profiled)),

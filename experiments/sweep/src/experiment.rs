@@ -6,51 +6,35 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gclab_flags::{FlagValue, Flags};
 use gclab_results as results;
 
+use crate::axes::{ARGS, CHOICES, product};
 pub use crate::axes::{Axis, Exclude, Point};
-use crate::axes::{CHOICES, FlagText};
 use crate::build::Build;
-use crate::program::Program;
-use crate::runtime;
+use crate::program::{Own, Program};
+use crate::runtime::Setting;
 
-/// A program of the file, with the runs that it is to have.
+/// A command of the file, under its collector or runtime, with the runs that it is to have: a
+/// workload under one collector by one build, or a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The command and its runtime.
     pub program: Arc<Program>,
-    /// The name of the work that it does: its own, or a workload's.
+    /// The name of the work that it does: a workload's, or the program's own.
     pub workload: String,
     /// The arguments of that work, as records have them; none but for a workload.
     pub args: Vec<String>,
     /// Its name among the collectors.
     pub collector: String,
     /// Flags of every run.
-    pub flags: runtime::Setting,
-    /// Its axes, as [`Experiment::sweeps`].
-    pub sweeps: Vec<Vec<Axis<runtime::Value>>>,
+    pub flags: Setting,
+    /// The axes, in the order of the file: one list for each sweep. The runs are the product of
+    /// each list; without a list, the flags alone.
+    pub sweeps: Arc<Vec<Vec<Axis>>>,
     /// Its runs that are left out.
     pub excludes: Vec<Exclude>,
-}
-
-impl Entry {
-    /// The file of the program, as a shell would find it.
-    pub fn file(&self) -> Option<PathBuf> {
-        self.program.file()
-    }
-}
-
-/// A workload with its arguments.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
-    /// The workload's name.
-    pub name: String,
-    /// Its arguments as the file has them.
-    pub args: Vec<String>,
-    /// The arguments in full, without defaults, if they are known.
-    pub full_args: Option<Vec<String>>,
-    /// The values of arguments that are swept: only points with the same arguments are for it.
+    /// The values of arguments of a workload that are swept: only points with the same arguments
+    /// are for it.
     pub swept_args: BTreeMap<String, String>,
     /// Flags of heap profiles. Each is one more run of each configuration.
     pub profiles: Vec<String>,
@@ -58,30 +42,64 @@ pub struct Work {
     pub eventlog: bool,
 }
 
-impl Work {
-    /// The workload with these arguments.
-    pub fn new(name: &str, args: &[String]) -> Work {
-        Work {
-            name: name.to_owned(),
+impl Entry {
+    /// This work by `program`, without flags.
+    pub(crate) fn new(program: Program, workload: &str, args: &[String], collector: &str) -> Entry {
+        Entry {
+            program: Arc::new(program),
+            workload: workload.to_owned(),
             args: args.to_owned(),
-            ..Work::default()
+            collector: collector.to_owned(),
+            flags: Setting::new(),
+            sweeps: Arc::default(),
+            excludes: Vec::new(),
+            swept_args: BTreeMap::new(),
+            profiles: Vec::new(),
+            eventlog: false,
         }
     }
-}
 
-/// A value for each flag that has one, by the flag's name in experiment files.
-pub type Setting = BTreeMap<&'static str, FlagValue>;
+    /// The workload with these arguments under this collector, without flags.
+    pub fn of_workload(workload: &str, args: &[String], collector: &str) -> Entry {
+        let program = Program::of_workload(workload, args, collector, Vec::new(), Own::default());
+        Entry::new(program, workload, args, collector)
+    }
 
-/// The setting of these values. Of several values of a flag the last one counts.
-pub(crate) fn setting<'v>(values: impl IntoIterator<Item = &'v FlagValue>) -> Setting {
-    values.into_iter().map(|value| (value.key(), value.clone())).collect()
-}
+    /// Whether it is a workload of gclab's.
+    pub fn is_own(&self) -> bool {
+        self.program.is_own()
+    }
 
-/// The flags of a setting.
-pub(crate) fn flags(setting: &Setting) -> Flags {
-    let mut flags = Flags::default();
-    setting.values().for_each(|value| flags.apply(value));
-    flags
+    /// The file of the program, as a shell would find it.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.program.file()
+    }
+
+    /// The names that points and excludes choose by.
+    pub(crate) fn names(&self) -> Vec<(&'static str, &str)> {
+        let mut names = vec![
+            ("workload", self.workload.as_str()),
+            ("collector", self.collector.as_str()),
+        ];
+        match &self.program.own {
+            None => names.push(("program", self.program.description.name.as_str())),
+            Some(own) => names.extend(own.build.iter().map(|build| ("build", build.name.as_str()))),
+        }
+        names
+    }
+
+    /// The points of its sweeps that are for it.
+    pub(crate) fn points(&self) -> Vec<Point> {
+        let names = self.names();
+        let is_mine = |point: &Point| {
+            let (other, args) = match &self.program.own {
+                None => ("build", true),
+                Some(_) => ("program", point.args == self.swept_args),
+            };
+            args && !point.only.contains_key(other) && names.iter().all(|(choice, name)| point.is_for(choice, name))
+        };
+        product(&self.flags, &self.sweeps).into_iter().filter(is_mine).collect()
+    }
 }
 
 /// A checked experiment.
@@ -93,18 +111,14 @@ pub struct Experiment {
     pub text: String,
     /// The question that the experiment answers; empty if the file has none.
     pub question: String,
-    /// Names of collectors.
-    pub collectors: Vec<String>,
     /// Why each other collector of the program is left out, if the file asks for all.
     pub left_out: Vec<String>,
-    /// The workloads with their arguments.
-    pub workloads: Vec<Work>,
+    /// The workloads, each under each collector, and then the programs.
+    pub entries: Vec<Entry>,
     /// Builds of gclab that do the runs of workloads; without any, this one does.
     pub builds: Vec<Arc<Build>>,
     /// The hash of this gclab, if it is known.
     pub executable: Option<String>,
-    /// Programs that are not gclab's own.
-    pub programs: Vec<Entry>,
     /// The number of runs of each configuration.
     pub repeat: u32,
     /// The precision at which the experiment is complete, as a share: of the mean time of each
@@ -114,24 +128,36 @@ pub struct Experiment {
     pub seed: u64,
     /// Time limit of one run.
     pub timeout: Duration,
-    /// The commands that run before each run of a workload, untimed. Programs have their own, or
-    /// the same.
-    pub prepare: Vec<Vec<String>>,
     /// Whether runs of workloads read their performance counters at each pause.
     pub pause_counters: bool,
     /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file
     /// has no `heap`.
     pub heap: Vec<f64>,
-    /// Flags of every run.
-    pub flags: Setting,
-    /// The axes, in the order of the file: one list for each sweep. The runs are the product of
-    /// each list; without a list, [`Experiment::flags`] alone.
-    pub sweeps: Vec<Vec<Axis>>,
-    /// The runs of workloads that are left out.
-    pub excludes: Vec<Exclude>,
 }
 
 impl Experiment {
+    /// The workloads of gclab's, each under each collector.
+    pub fn own(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.is_own())
+    }
+
+    /// The programs that are not gclab's own.
+    pub fn programs(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| !entry.is_own())
+    }
+
+    /// The points of all axes. Entries that share their sweeps come once.
+    fn swept(&self) -> impl Iterator<Item = (&Entry, &Point)> {
+        let mut last = None;
+        let entries = self.entries.iter();
+        let entries =
+            entries.filter(move |entry| last.replace(Arc::as_ptr(&entry.sweeps)) != Some(Arc::as_ptr(&entry.sweeps)));
+        entries.flat_map(|entry| {
+            let points = entry.sweeps.iter().flatten().flat_map(|axis| &axis.points);
+            points.map(move |point| (entry, point))
+        })
+    }
+
     /// Every axis that is a setting of runs, with the text of all its values, in the order of the
     /// file: builds, flags, variables of the environment, and arguments of programs.
     pub fn axes(&self) -> Vec<results::Axis> {
@@ -139,56 +165,47 @@ impl Experiment {
         for build in &self.builds {
             axes.add("build", &build.name);
         }
-        for point in self.sweeps.iter().flatten().flat_map(|axis| &axis.points) {
-            let words = point.words().filter(|(name, _)| !name.starts_with(crate::axes::ARGS));
+        for (entry, point) in self.swept() {
+            let words = point
+                .words()
+                .filter(|(name, _)| !(entry.is_own() && name.starts_with(ARGS)));
             words.for_each(|(name, value)| axes.add(&name, value));
-        }
-        let of_programs = self.programs.iter().flat_map(|entry| entry.sweeps.iter().flatten());
-        for point in of_programs.flat_map(|axis| &axis.points) {
-            point.words().for_each(|(name, value)| axes.add(&name, value));
         }
         axes.all
     }
 
     /// The values of every axis, of settings and of works, by name.
     pub(crate) fn values(&self) -> BTreeMap<String, BTreeSet<String>> {
-        fn add<V: Clone + FlagText>(to: &mut BTreeMap<String, BTreeSet<String>>, sweeps: &[Vec<Axis<V>>]) {
-            for point in sweeps.iter().flatten().flat_map(|axis| &axis.points) {
-                for (name, value) in point.words().filter(|(name, _)| !CHOICES.contains(&name.as_str())) {
-                    to.entry(name).or_default().insert(value.to_owned());
-                }
+        let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (name, value) in self.swept().flat_map(|(_, point)| point.words()) {
+            if !CHOICES.contains(&name.as_str()) {
+                values.entry(name).or_default().insert(value.to_owned());
             }
         }
-        let mut values = BTreeMap::new();
-        add(&mut values, &self.sweeps);
-        self.programs.iter().for_each(|entry| add(&mut values, &entry.sweeps));
         values
     }
 
     /// The works of the file, each once, in its order: workloads with their arguments, then
     /// programs.
     pub fn works(&self) -> Vec<(&str, &[String])> {
-        let own = self
-            .workloads
-            .iter()
-            .map(|own| (own.name.as_str(), own.args.as_slice()));
-        let programs = self.programs.iter();
-        let programs = programs.map(|entry| (entry.workload.as_str(), entry.args.as_slice()));
-        let mut seen = BTreeSet::new();
-        own.chain(programs).filter(|work| seen.insert(*work)).collect()
+        let works = self.entries.iter();
+        each_once(works.map(|entry| (entry.workload.as_str(), entry.args.as_slice())))
     }
 
     /// The collectors of the file, each once, and the names of programs that stand among them.
     pub fn columns(&self) -> Vec<&str> {
-        let own = self
-            .collectors
-            .iter()
-            .map(String::as_str)
-            .filter(|_| !self.workloads.is_empty());
-        let programs = self.programs.iter().map(|entry| entry.collector.as_str());
-        let mut seen = BTreeSet::new();
-        own.chain(programs).filter(|column| seen.insert(*column)).collect()
+        each_once(self.entries.iter().map(|entry| entry.collector.as_str()))
     }
+
+    /// The collectors of workloads, each once.
+    pub fn collectors(&self) -> Vec<&str> {
+        each_once(self.own().map(|entry| entry.collector.as_str()))
+    }
+}
+
+fn each_once<T: Ord + Copy>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    all.filter(|one| seen.insert(*one)).collect()
 }
 
 /// Axes and their values, each once.

@@ -121,8 +121,7 @@ pub fn manifest(
         })
         .collect();
     manifest.programs = experiment
-        .programs
-        .iter()
+        .programs()
         .flat_map(programs_of)
         .map(|program| program.description.clone())
         .collect();

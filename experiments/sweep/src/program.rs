@@ -1,17 +1,19 @@
-//! A program that is not gclab's own: its command under the adapter of its runtime, and what its
-//! output says.
+//! A program of an experiment: its command under the adapter of its runtime, and what its output
+//! says. A workload of gclab's is a program whose command is `gclab exec`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use gclab_results::{Program as Description, RunStats};
+use gclab_results::{Program as Description, RunRecord};
 use regex_lite::Regex;
 
+use crate::build::Build;
 use crate::machine;
-use crate::runtime::{Command, Ended, Files, Runtime, Setting, Start, Value};
+use crate::runtime::{self, Command, Ended, Runtime, Setting, Start, Task, Value, gclab};
 use crate::units::factor;
 
 /// A program of an experiment.
@@ -26,6 +28,19 @@ pub struct Program {
     pattern: Option<Regex>,
     stats: Vec<Stat>,
     env: Vec<(String, String)>,
+    /// What only a workload of gclab's has.
+    pub(crate) own: Option<Own>,
+}
+
+/// What a workload of gclab's has beside its command.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Own {
+    /// The build of gclab that does the runs, if it is not this one.
+    pub(crate) build: Option<Arc<Build>>,
+    /// The arguments in full, without defaults, if they are known.
+    pub(crate) full_args: Option<Vec<String>>,
+    /// Whether the runs read their performance counters at each pause.
+    pub(crate) pause_counters: bool,
 }
 
 /// A figure that is taken from the output.
@@ -39,7 +54,7 @@ struct Stat {
 
 impl PartialEq for Program {
     fn eq(&self, other: &Program) -> bool {
-        self.description == other.description
+        self.description == other.description && self.own == other.own
     }
 }
 
@@ -85,6 +100,7 @@ impl Program {
             pattern,
             stats,
             env,
+            own: None,
         };
         program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
         program.description.input = program.input();
@@ -92,12 +108,44 @@ impl Program {
         Ok(program)
     }
 
+    /// A workload under a collector, prepared by these commands.
+    pub(crate) fn of_workload(
+        workload: &str,
+        args: &[String],
+        collector: &str,
+        prepare: Vec<Vec<String>>,
+        own: Own,
+    ) -> Program {
+        let file = own.build.as_ref().map_or(Path::new("gclab"), |build| &build.file);
+        Program {
+            description: Description {
+                name: workload.to_owned(),
+                command: gclab::exec(file, workload, args, collector),
+                prepare,
+                executable: own.build.as_ref().map(|build| build.executable.clone()),
+                runtime: runtime::GCLAB.name().to_owned(),
+                ..Description::default()
+            },
+            runtime: runtime::GCLAB,
+            has_statistics: true,
+            pattern: None,
+            stats: Vec::new(),
+            env: Vec::new(),
+            own: Some(own),
+        }
+    }
+
+    /// Whether it is a workload of gclab's.
+    pub fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// The same program with these arguments and variables: `{name}` in its command and in the path
     /// of its standard input becomes the value of the argument.
     pub(crate) fn with(&self, args: &BTreeMap<String, String>, env: &BTreeMap<String, String>) -> Program {
         let mut program = self.clone();
         let description = &mut program.description;
-        for (name, value) in args {
+        for (name, value) in args.iter().filter(|_| self.own.is_none()) {
             let place = place_of(name);
             for text in description.command.iter_mut().chain(&mut description.stdin) {
                 *text = text.replace(&place, value);
@@ -107,6 +155,9 @@ impl Program {
             .env
             .extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
         program.env = description.env.clone().into_iter().collect();
+        if program.is_own() {
+            return program;
+        }
         let is_elsewhere =
             env.contains_key("PATH") || program.description.command[..1] != self.description.command[..1];
         if is_elsewhere {
@@ -141,11 +192,13 @@ impl Program {
         regex.map_or(0, |regex| regex.captures_len() - 1)
     }
 
-    /// The flag that limits the memory to these bytes; `None` if no flag takes so many.
-    pub(crate) fn limit(&self, bytes: u64) -> Option<Value> {
-        let key = self.runtime.limit();
-        let flag = self.runtime.flags().iter().find(|flag| flag.key == key)?;
-        flag.read(&bytes.to_string())
+    /// The flag that limits the memory to these bytes.
+    ///
+    /// # Errors
+    /// If no flag takes so many.
+    pub(crate) fn limit(&self, bytes: u64) -> Result<Value, String> {
+        let limit = self.runtime.read(self.runtime.limit(), &bytes.to_string());
+        limit.map_err(|bad| bad.message)
     }
 
     /// The folder in which it runs, if it is not the current one.
@@ -170,6 +223,11 @@ impl Program {
         find(word, self.folder().unwrap_or(Path::new("")), own)
     }
 
+    /// Its variables of the environment.
+    pub(crate) fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
     fn command(&self) -> Command<'_> {
         Command {
             words: &self.description.command,
@@ -177,19 +235,22 @@ impl Program {
         }
     }
 
-    /// The files, unless the runtime refuses to write them.
-    fn files<'f>(&self, files: Option<Files<'f>>) -> Option<Files<'f>> {
-        files.filter(|_| self.has_statistics)
+    /// The task, without files if the runtime refuses to write them.
+    fn possible<'f>(&self, task: Task<'f>) -> Task<'f> {
+        Task {
+            files: task.files.filter(|_| self.has_statistics),
+            ..task
+        }
     }
 
     /// The start of a run with these flags.
-    pub(crate) fn start(&self, setting: &Setting, files: Option<Files<'_>>) -> Start {
-        self.runtime.start(self.command(), setting, self.files(files))
+    pub(crate) fn start(&self, setting: &Setting, task: Task<'_>) -> Start {
+        self.runtime.start(self.command(), setting, self.possible(task))
     }
 
     /// The start of a process that shows whether the runtime takes these flags.
-    pub(crate) fn probe(&self, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
-        self.runtime.probe(self.command(), setting, self.files(files))
+    pub(crate) fn probe(&self, setting: &Setting, task: Task<'_>) -> Option<Start> {
+        self.runtime.probe(self.command(), setting, self.possible(task))
     }
 
     /// The checksum of a run that ended with the expected status; `None` if `expect` asks for none.
@@ -214,14 +275,10 @@ impl Program {
         Ok(checksum)
     }
 
-    /// The statistics of a run: its runtime's, with the figures that `stats` takes from its
-    /// output; and the figures that have no place there.
-    pub(crate) fn statistics(
-        &self,
-        ended: &Ended<'_>,
-        output: &Output<'_>,
-    ) -> (Option<RunStats>, Option<BTreeMap<String, f64>>) {
-        let mut stats = self.runtime.statistics(ended);
+    /// The figures of a run: those that its runtime reports, with those that `stats` takes from
+    /// its output.
+    pub(crate) fn figures(&self, ended: &Ended<'_>, output: &Output<'_>) -> RunRecord {
+        let mut figures = self.runtime.figures(ended);
         let mut others = BTreeMap::new();
         for Stat { name, regex, factor } in &self.stats {
             // The last match counts: programs that report progress end with the whole.
@@ -232,14 +289,15 @@ impl Program {
             let Some(figure) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
                 continue;
             };
-            match stats.clone().unwrap_or_default().with_figure(name, figure) {
-                Some(all) => stats = Some(all),
+            match figures.stats.clone().unwrap_or_default().with_figure(name, figure) {
+                Some(all) => figures.stats = Some(all),
                 None => {
                     others.insert(name.clone(), figure);
                 }
             }
         }
-        (stats, (!others.is_empty()).then_some(others))
+        figures.figures = (!others.is_empty()).then_some(others);
+        figures
     }
 }
 
@@ -345,18 +403,15 @@ mod tests {
         };
         let program = program(Expectation::default(), &stats);
         let text = "served 7\nserved 1,234,567 requests\ngcs=12 gc=0.25\n";
-        let (stats, others) = program.statistics(&ended, &output(text));
-        let stats = stats.unwrap();
+        let figures = program.figures(&ended, &output(text));
+        let stats = figures.stats.unwrap();
         assert_eq!(
             (stats.gcs, stats.gc_cpu_seconds, stats.major_gcs),
             (Some(12), Some(0.25), None)
         );
-        assert_eq!(others, Some([("requests".to_owned(), 1_234_567.0)].into()));
-        assert_eq!(
-            program.statistics(&ended, &output("")),
-            (None, None),
-            "absent, not zero"
-        );
+        assert_eq!(figures.figures, Some([("requests".to_owned(), 1_234_567.0)].into()));
+        let none = program.figures(&ended, &output(""));
+        assert_eq!((none.stats, none.figures), (None, None), "absent, not zero");
     }
 
     #[test]

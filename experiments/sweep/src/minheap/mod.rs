@@ -201,7 +201,7 @@ pub fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
         .collect();
     let mut hash = Fingerprint::new();
     hash.part(executable(question, tools));
-    for command in &question.surroundings().prepare {
+    for command in &question.program().description.prepare {
         command.iter().for_each(|word| hash.part(word));
         hash.end_of_list();
     }
@@ -212,12 +212,11 @@ pub fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
 
 /// The hash of the file that a question runs.
 pub fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t str {
-    match question.program() {
-        None => match &question.surroundings().build {
-            Some(build) => &build.executable,
-            None => &tools.executable,
-        },
-        Some(program) => program.description.executable.as_deref().unwrap_or("unknown"),
+    let program = question.program();
+    match &program.description.executable {
+        Some(executable) => executable,
+        None if program.is_own() => &tools.executable,
+        None => "unknown",
     }
 }
 
@@ -338,7 +337,7 @@ fn look(question: &Combination, tools: &Tools<'_>, dir: &ResultsDir) -> Look {
     };
     let found = least(search, |units, attempt| {
         let heap = units * unit;
-        if heap < question.least_heap() {
+        if heap < question.program().runtime.least_limit() {
             return Ok(false);
         }
         let probe = record(question, dir, Some(heap), attempt).map_err(Look::Failed)?;
@@ -399,7 +398,7 @@ fn conclude(question: &Combination, dir: &ResultsDir, found: &Least, generous: &
         None => Some(format!(
             "it never completes with up to {}, though it does without {}",
             mebibytes(bytes(found.too_small)),
-            question.limit_name()
+            question.program().runtime.limit_name()
         )),
         Some(_) => (!holes.is_empty()).then(|| format!("not monotone: {}", holes.join("; "))),
     };

@@ -78,11 +78,11 @@ pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> 
                 is_mine(&asked.workload, &asked.args)
             };
             for question in questions.iter().filter(of_work) {
-                if bytes < question.least_heap() {
+                if bytes < question.program().runtime.least_limit() {
                     return Err(format!(
                         "`heap`: {multiple} x {} of {work} is less than the least -M, {}: leave {multiple} out, or make the program larger",
                         mebibytes(least),
-                        mebibytes(question.least_heap())
+                        mebibytes(question.program().runtime.least_limit())
                     ));
                 }
                 question

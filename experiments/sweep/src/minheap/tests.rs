@@ -1,18 +1,20 @@
 //! The search against children that are shell scripts, so that each way of ending does happen.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use gclab_results::{ResultsDir, RunRecord, Status};
 
 use super::progress::Progress;
 use super::*;
-use crate::experiment::Setting;
-use crate::run::{Combination, Surroundings};
+use crate::experiment::Entry;
+use crate::program::{Own, Program};
+use crate::run::Combination;
 use crate::runner::stop::Stop;
 use crate::runner::write_program;
+use crate::runtime::Setting;
 
 /// Stands for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Each call
 /// appends its heap to `started` in its folder. Without `-M` it records a peak of 32 MiB.
@@ -96,7 +98,7 @@ impl Bench {
 }
 
 fn question(workload: &str) -> Combination {
-    Combination::new(workload, &[], "any", Setting::default())
+    Combination::of_workload(workload, &[], "any", Setting::new())
 }
 
 const MIB: u64 = 1 << 20;
@@ -112,11 +114,11 @@ fn probes_of_another_preparation_are_others() {
     let bench = Bench::new();
     let prepared = |commands: &[&[&str]]| {
         let words = |words: &&[&str]| words.iter().map(|word| word.to_string()).collect();
-        let surroundings = Surroundings {
-            prepare: commands.iter().map(words).collect(),
-            ..Surroundings::default()
-        };
-        folder(&question("plain").within(&Arc::new(surroundings)), &bench.tools())
+        let prepare = commands.iter().map(words).collect();
+        let program = Program::of_workload("plain", &[], "any", prepare, Own::default());
+        let entry = Entry::new(program, "plain", &[], "any");
+        let question = Combination::new(&entry, &entry.program, BTreeMap::new(), Setting::new());
+        folder(&question, &bench.tools())
     };
     let commands: [&[&[&str]]; 4] = [&[], &[&["a"]], &[&["a", "b"]], &[&["a"], &["b"]]];
     let folders = commands.map(prepared);

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use gclab_results::{Manifest, PlannedRun};
 
 use super::fingerprint::Fingerprints;
-use crate::run::{Run, Surroundings};
+use crate::program::Program;
+use crate::run::Run;
 
 /// The text of the hash of a gclab whose file could not be read.
 const UNKNOWN: &str = "unknown";
@@ -35,21 +36,29 @@ pub(crate) fn why_other(runs: &[Run], found: &Manifest) -> Option<&'static str> 
     if adopt(&with_other_counters(runs), found).is_none() {
         return Some("something else that affects results is another, such as `prepare` or the file of a program");
     }
-    Some(if runs.iter().any(|run| run.surroundings.pause_counters) {
-        "its runs have no counters at pauses, and with `pause_counters = true` they are other runs, which take longer"
-    } else {
-        "its runs read counters at pauses (`pause_counters = true`), and without them they are other runs"
-    })
+    Some(
+        if runs
+            .iter()
+            .any(|run| run.program.own.as_ref().is_some_and(|own| own.pause_counters))
+        {
+            "its runs have no counters at pauses, and with `pause_counters = true` they are other runs, which take longer"
+        } else {
+            "its runs read counters at pauses (`pause_counters = true`), and without them they are other runs"
+        },
+    )
 }
 
 /// The runs of workloads with counters at pauses if these have none, and the other way round.
 fn with_other_counters(runs: &[Run]) -> Vec<Run> {
-    let other = |run: &Run| Run {
-        surroundings: Arc::new(Surroundings {
-            pause_counters: !run.surroundings.pause_counters,
-            ..Surroundings::clone(&run.surroundings)
-        }),
-        ..run.clone()
+    let other = |run: &Run| {
+        let mut program = Program::clone(&run.program);
+        if let Some(own) = &mut program.own {
+            own.pause_counters = !own.pause_counters;
+        }
+        Run {
+            program: Arc::new(program),
+            ..run.clone()
+        }
     };
     runs.iter().map(other).collect()
 }
@@ -69,7 +78,7 @@ fn paired(runs: &[Run], found: &[PlannedRun], identity: fn(&PlannedRun) -> Strin
 
 /// The runs with the ids that the gclab with this hash would give them.
 fn as_by(runs: &[Run], executable: Option<&str>) -> Vec<Run> {
-    let mut fingerprints = Fingerprints::of_executable(executable.unwrap_or(UNKNOWN));
+    let fingerprints = Fingerprints::of_executable(executable.unwrap_or(UNKNOWN));
     let mut known: HashMap<&str, String> = HashMap::new();
     let renamed = runs.iter().map(|run| {
         let mine = run.planned.id.rsplit_once('-').map_or("", |(mine, _)| mine);

@@ -8,25 +8,15 @@ use gclab_results::{Configuration, Minimum};
 
 use super::fingerprint::Fingerprints;
 use super::order::Ranks;
-use crate::axes::{ARGS, ENV, Exclude, FlagText, Names, Point, product};
-use crate::build::Build;
+use crate::axes::{ARGS, ENV, Names, Point};
 use crate::experiment::{Entry, Experiment};
 use crate::program::Program;
-use crate::run::{Combination, Surroundings};
-use crate::runtime;
-
-/// All points of the flags of gclab's own workloads.
-pub(crate) fn points(experiment: &Experiment) -> Vec<Point> {
-    product(&experiment.flags, &experiment.sweeps)
-}
-
-/// The same of a program.
-fn points_of(entry: &Entry) -> Vec<Point<runtime::Value>> {
-    product(&entry.flags, &entry.sweeps)
-}
+use crate::run::Combination;
 
 /// A combination with the sizes of its heap.
 pub(crate) struct Row {
+    /// The number of its entry.
+    entry: usize,
     /// The combination, without a size of the heap.
     pub(crate) combination: Combination,
     /// The multiples of the least heap; `None` alone in an experiment without `heap`.
@@ -41,17 +31,12 @@ pub(crate) fn heap_name(multiple: f64) -> String {
 }
 
 /// The multiples that a point may have, without those that are left out.
-fn heaps<V: Clone + FlagText>(
-    experiment: &Experiment,
-    point: &Point<V>,
-    excludes: &[Exclude],
-    names: &Names<'_>,
-    used: &mut [bool],
-) -> Vec<Option<f64>> {
+fn heaps(experiment: &Experiment, entry: &Entry, point: &Point, used: &mut [bool]) -> Vec<Option<f64>> {
+    let names = &entry.names()[..];
     let mut is_left_out = |names: &Names<'_>| {
         let mut is_left_out = false;
         // Each of them is looked at, since each must leave something out.
-        for exclude in excludes.iter().filter(|exclude| exclude.takes(point, names)) {
+        for exclude in entry.excludes.iter().filter(|exclude| exclude.takes(point, names)) {
             is_left_out = true;
             if let Some(used) = used.get_mut(exclude.number) {
                 *used = true;
@@ -86,123 +71,48 @@ pub(crate) fn used_excludes(experiment: &Experiment, count: usize) -> Vec<bool> 
 fn rows_and_used(experiment: &Experiment, used: &mut [bool]) -> Vec<Row> {
     let ranks = Ranks::new(&experiment.values(), &experiment.heap);
     let mut rows = Vec::new();
-    of_workloads(experiment, &ranks, used, &mut rows);
-    for entry in &experiment.programs {
-        of_program(experiment, entry, &ranks, used, &mut rows);
+    for (number, entry) in experiment.entries.iter().enumerate() {
+        let mut variants = Variants::new(entry);
+        for point in entry.points() {
+            let heaps = heaps(experiment, entry, &point, used);
+            if heaps.is_empty() {
+                continue;
+            }
+            let rank = if ranks.is_empty() {
+                0
+            } else {
+                ranks.of(point.words(), None)
+            };
+            let program = variants.of(&point);
+            rows.push(Row {
+                entry: number,
+                combination: Combination::new(entry, &program, settings(&program, &point), point.flags),
+                heaps,
+                rank,
+            });
+        }
     }
     rows
 }
 
-/// The rank of a point without its heap.
-fn rank<V: Clone + FlagText>(ranks: &Ranks, point: &Point<V>) -> u32 {
-    if ranks.is_empty() {
-        return 0;
-    }
-    ranks.of(point.words(), None)
+/// The settings of a point that are not flags: the build, variables of the environment, and the
+/// arguments of a program. (Those of a workload are a part of its work.)
+fn settings(program: &Program, point: &Point) -> BTreeMap<String, String> {
+    let build = program.own.iter().flat_map(|own| &own.build);
+    let build = build.map(|build| ("build".to_owned(), build.name.clone()));
+    let env = point
+        .env
+        .iter()
+        .map(|(name, value)| (format!("{ENV}{name}"), value.clone()));
+    let args = point.args.iter().filter(|_| !program.is_own());
+    let args = args.map(|(name, value)| (format!("{ARGS}{name}"), value.clone()));
+    build.chain(env).chain(args).collect()
 }
 
-fn of_workloads(experiment: &Experiment, ranks: &Ranks, used: &mut [bool], rows: &mut Vec<Row>) {
-    if experiment.workloads.is_empty() {
-        return;
-    }
-    let points: Vec<(Point, u32)> = points(experiment)
-        .into_iter()
-        .map(|point| {
-            let rank = rank(ranks, &point);
-            (point, rank)
-        })
-        .collect();
-    let builds: Vec<Option<&Arc<Build>>> = match &experiment.builds[..] {
-        [] => vec![None],
-        builds => builds.iter().map(Some).collect(),
-    };
-    for work in &experiment.workloads {
-        let workload = &work.name;
-        let mine = |(point, _): &&(Point, u32)| {
-            point.is_for("workload", workload) && !point.only.contains_key("program") && point.args == work.swept_args
-        };
-        let mine: Vec<&(Point, u32)> = points.iter().filter(mine).collect();
-        let mut surroundings: HashMap<(usize, &BTreeMap<String, String>), Arc<Surroundings>> = HashMap::new();
-        for collector in &experiment.collectors {
-            for (number, build) in builds.iter().enumerate() {
-                let name = build.map(|build| build.name.as_str());
-                let mut names = vec![("workload", workload.as_str()), ("collector", collector.as_str())];
-                names.extend(name.map(|name| ("build", name)));
-                let fits = |point: &Point| {
-                    point.is_for("collector", collector) && name.is_none_or(|name| point.is_for("build", name))
-                };
-                for (point, rank) in mine.iter().copied().filter(|(point, _)| fits(point)) {
-                    let heaps = heaps(experiment, point, &experiment.excludes, &names, used);
-                    if heaps.is_empty() {
-                        continue;
-                    }
-                    let around = surroundings.entry((number, &point.env)).or_insert_with(|| {
-                        Arc::new(Surroundings {
-                            build: build.cloned(),
-                            env: point.env.clone(),
-                            prepare: experiment.prepare.clone(),
-                            full_args: work.full_args.clone(),
-                            pause_counters: experiment.pause_counters,
-                        })
-                    });
-                    let combination = Combination::new(workload, &work.args, collector, point.flags.clone());
-                    rows.push(Row {
-                        combination: combination.within(around),
-                        heaps,
-                        rank: *rank,
-                    });
-                }
-            }
-        }
-    }
-}
-
-fn of_program(experiment: &Experiment, entry: &Entry, ranks: &Ranks, used: &mut [bool], rows: &mut Vec<Row>) {
-    let mut variants = Variants::new(entry);
-    for (point, heaps) in points_with_heaps(experiment, entry, used) {
-        let program = variants.of(&point);
-        let env = point
-            .env
-            .iter()
-            .map(|(name, value)| (format!("{ENV}{name}"), value.clone()));
-        let args = point
-            .args
-            .iter()
-            .map(|(name, value)| (format!("{ARGS}{name}"), value.clone()));
-        let rank = rank(ranks, &point);
-        rows.push(Row {
-            combination: Combination::of_program(entry, &program, env.chain(args).collect(), point.flags),
-            heaps,
-            rank,
-        });
-    }
-}
-
-/// A point of a program with its multiples, as [`Row::heaps`] has them.
-type WithHeaps = (Point<runtime::Value>, Vec<Option<f64>>);
-
-/// The points at which a program runs, without those that are left out.
-fn points_with_heaps(experiment: &Experiment, entry: &Entry, used: &mut [bool]) -> Vec<WithHeaps> {
-    let description = &entry.program.description;
-    let names = [
-        ("workload", entry.workload.as_str()),
-        ("collector", entry.collector.as_str()),
-        ("program", description.name.as_str()),
-    ];
-    let is_mine = |point: &Point<runtime::Value>| {
-        names.iter().all(|(choice, name)| point.is_for(choice, name)) && !point.only.contains_key("build")
-    };
-    let points = points_of(entry).into_iter().filter(is_mine).map(|point| {
-        let heaps = heaps(experiment, &point, &entry.excludes, &names, used);
-        (point, heaps)
-    });
-    points.filter(|(_, heaps)| !heaps.is_empty()).collect()
-}
-
-/// The points at which a program runs.
-pub(crate) fn planned_points(experiment: &Experiment, entry: &Entry) -> Vec<Point<runtime::Value>> {
-    let points = points_with_heaps(experiment, entry, &mut []);
-    points.into_iter().map(|(point, _)| point).collect()
+/// The points at which a command runs.
+pub(crate) fn planned_points(experiment: &Experiment, entry: &Entry) -> Vec<Point> {
+    let is_planned = |point: &Point| !heaps(experiment, entry, point, &mut []).is_empty();
+    entry.points().into_iter().filter(is_planned).collect()
 }
 
 /// The arguments and the environment of a program.
@@ -223,8 +133,8 @@ impl<'e> Variants<'e> {
     }
 
     /// The program of a point.
-    pub(crate) fn of(&mut self, point: &Point<runtime::Value>) -> Arc<Program> {
-        if point.args.is_empty() && point.env.is_empty() {
+    pub(crate) fn of(&mut self, point: &Point) -> Arc<Program> {
+        if point.env.is_empty() && (point.args.is_empty() || self.entry.is_own()) {
             return Arc::clone(&self.entry.program);
         }
         let made = self.made.entry((point.args.clone(), point.env.clone()));
@@ -237,7 +147,7 @@ pub(crate) fn programs_of(entry: &Entry) -> Vec<Arc<Program>> {
     let mut variants = Variants::new(entry);
     let mut programs: Vec<Arc<Program>> = Vec::new();
     let mut seen = HashSet::new();
-    for point in points_of(entry) {
+    for point in entry.points() {
         let program = variants.of(&point);
         if seen.insert(program.description.id.clone()) {
             programs.push(program);
@@ -250,6 +160,8 @@ pub(crate) fn programs_of(entry: &Entry) -> Vec<Arc<Program>> {
 /// `heap`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cell {
+    /// The number of its entry.
+    pub(super) entry: usize,
     /// Everything that may change the result.
     pub(crate) combination: Combination,
     /// The multiple of the reference minimum.
@@ -296,13 +208,12 @@ pub(super) fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
         .filter_map(|(work, minima)| Some((work, Minimum::least(minima)?)))
         .collect();
     let heap_ranks = Ranks::new(&BTreeMap::new(), &experiment.heap);
-    let mut fingerprints = Fingerprints::new(experiment);
+    let fingerprints = Fingerprints::new(experiment);
     let mut seen = HashSet::new();
     let mut cells = Vec::new();
     for row in rows(experiment) {
-        let mut whole = row.combination;
-        let last = row.heaps.len().saturating_sub(1);
-        for (number, heap) in row.heaps.into_iter().enumerate() {
+        let whole = row.combination;
+        for heap in row.heaps {
             let at = |multiple| {
                 let configuration = whole.configuration();
                 let work = (
@@ -315,14 +226,11 @@ pub(super) fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
             };
             let limited = heap.and_then(at);
             let is_known = heap.is_none() || limited.is_some();
-            let combination = match limited {
-                Some(limited) => limited,
-                None if number == last => std::mem::take(&mut whole),
-                None => whole.clone(),
-            };
+            let combination = limited.unwrap_or_else(|| whole.clone());
             let fingerprint = fingerprints.of(&combination, heap.filter(|_| !is_known));
             if seen.insert(fingerprint.clone()) {
                 cells.push(Cell {
+                    entry: row.entry,
                     combination,
                     heap,
                     fingerprint,

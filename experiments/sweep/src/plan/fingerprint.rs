@@ -12,15 +12,12 @@
 //! No part: names of experiment files and builds, the question, the order of lists, the seed, the
 //! number of runs, time limits.
 
-use std::collections::HashMap;
-
-use gclab_flags::FlagValue;
 use gclab_results::Fingerprint;
 
-use crate::command_line::PAUSE_COUNTERS;
 use crate::experiment::Experiment;
 use crate::program::Program;
-use crate::run::{Combination, Subject};
+use crate::run::Combination;
+use crate::runtime::gclab::PAUSE_COUNTERS;
 
 /// Changes when the parts of a fingerprint change.
 const SCHEME: &str = "1";
@@ -29,8 +26,6 @@ const SCHEME: &str = "1";
 pub(super) struct Fingerprints<'e> {
     /// The hash of this gclab.
     executable: &'e str,
-    /// The meaning of each value, by its flag and its text. To find it takes longer than all else.
-    meanings: HashMap<&'static str, HashMap<String, String>>,
 }
 
 impl<'e> Fingerprints<'e> {
@@ -40,51 +35,42 @@ impl<'e> Fingerprints<'e> {
 
     /// The same of the gclab whose file has this hash.
     pub(super) fn of_executable(executable: &'e str) -> Fingerprints<'e> {
-        Fingerprints {
-            executable,
-            meanings: HashMap::new(),
-        }
+        Fingerprints { executable }
     }
 
     /// The fingerprint of a combination. If the size of its heap is not known yet, `multiple`
     /// stands for it.
-    pub(super) fn of(&mut self, combination: &Combination, multiple: Option<f64>) -> String {
+    pub(super) fn of(&self, combination: &Combination, multiple: Option<f64>) -> String {
         let mut hash = Fingerprint::new();
         hash.part(SCHEME);
         let configuration = combination.configuration();
         hash.part(&configuration.workload);
-        let surroundings = combination.surroundings();
-        let args = surroundings.full_args.as_ref().unwrap_or(&configuration.args);
-        args.iter().for_each(|arg| hash.part(arg));
+        let program = combination.program();
+        let full_args = program.own.as_ref().and_then(|own| own.full_args.as_ref());
+        full_args
+            .unwrap_or(&configuration.args)
+            .iter()
+            .for_each(|arg| hash.part(arg));
         hash.end_of_list();
         hash.part(&configuration.collector);
-        match combination.subject() {
-            Subject::Workload(setting) => {
-                for (key, value) in setting.iter() {
-                    hash.part(key);
-                    hash.part(self.meaning(key, value));
-                }
-                hash.end_of_list();
-                for (name, value) in &surroundings.env {
+        for (key, value) in combination.setting() {
+            hash.part(key);
+            hash.part(value.meaning());
+        }
+        hash.end_of_list();
+        match &program.own {
+            None => of_program(&mut hash, program),
+            Some(own) => {
+                for (name, value) in &program.description.env {
                     hash.part(name);
                     hash.part(value);
                 }
                 hash.end_of_list();
-                let build = surroundings.build.as_ref();
-                hash.part(build.map_or(self.executable, |build| &build.executable));
-                of_commands(&mut hash, &surroundings.prepare);
-                // Without them, the fingerprint is the same as before there were any.
-                if surroundings.pause_counters {
+                hash.part(program.description.executable.as_deref().unwrap_or(self.executable));
+                of_commands(&mut hash, &program.description.prepare);
+                if own.pause_counters {
                     hash.part(PAUSE_COUNTERS);
                 }
-            }
-            Subject::Program(program, setting) => {
-                for (key, value) in setting.iter() {
-                    hash.part(key);
-                    hash.part(value.meaning());
-                }
-                hash.end_of_list();
-                of_program(&mut hash, program);
             }
         }
         if let Some(multiple) = multiple {
@@ -92,14 +78,6 @@ impl<'e> Fingerprints<'e> {
             hash.part(&multiple.to_string());
         }
         hash.text()
-    }
-
-    fn meaning(&mut self, key: &'static str, value: &FlagValue) -> &str {
-        let of_flag = self.meanings.entry(key).or_default();
-        if !of_flag.contains_key(value.text()) {
-            of_flag.insert(value.text().to_owned(), value.meaning().join(" "));
-        }
-        &of_flag[value.text()]
     }
 }
 

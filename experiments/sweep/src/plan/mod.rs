@@ -39,7 +39,7 @@ pub(crate) use order::shuffle;
 pub use adopt::adopt;
 pub(crate) use adopt::why_other;
 use cells::Cell;
-pub(crate) use cells::{Variants, heap_bytes, heap_name, planned_points, points, programs_of, used_excludes};
+pub(crate) use cells::{Variants, heap_bytes, heap_name, planned_points, programs_of, used_excludes};
 
 /// The method that makes the order, for `plan.json`.
 pub const ORDER: &str =
@@ -172,21 +172,14 @@ impl Plan {
             }
         }
         for cell in &cells {
-            let (number, combination) = (work_of(cell), &cell.combination);
-            let group = experiment.repeat as usize * works.len() + number;
-            // A program may do the work of a workload, but has no profile, and its own wish for a
-            // log.
-            let (profiles, eventlog) = match (combination.program(), experiment.workloads.get(number)) {
-                (Some(program), _) => (&[][..], program.description.eventlog),
-                (None, Some(work)) => (&work.profiles[..], work.eventlog),
-                (None, None) => (&[][..], false),
-            };
-            for (number, flags) in profiles.iter().enumerate() {
+            let (entry, combination) = (&experiment.entries[cell.entry], &cell.combination);
+            let group = experiment.repeat as usize * works.len() + work_of(cell);
+            for (number, flags) in entry.profiles.iter().enumerate() {
                 add(cell, group, &|position| {
                     Run::profiled(combination, flags, number, position)
                 });
             }
-            if eventlog {
+            if entry.eventlog {
                 add(cell, group, &|position| Run::logged(combination, position));
             }
         }

@@ -9,8 +9,8 @@ use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 use super::child::{self, End, Limits};
 use super::stop::Stop;
 use crate::build::Build;
-use crate::command_line::PAUSE_COUNTERS;
 use crate::experiment::Experiment;
+use crate::runtime::gclab::PAUSE_COUNTERS;
 use crate::suggest::suggest;
 
 /// A gclab that prints its lists needs no longer.
@@ -31,13 +31,8 @@ pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String
                 first_line(&version)
             ));
         }
-        has_all(build, "collectors", experiment.collectors.iter(), stop)?;
-        has_all(
-            build,
-            "workloads",
-            experiment.workloads.iter().map(|own| &own.name),
-            stop,
-        )?;
+        has_all(build, "collectors", experiment.own().map(|own| &own.collector), stop)?;
+        has_all(build, "workloads", experiment.own().map(|own| &own.workload), stop)?;
         if experiment.pause_counters {
             reads_counters(build, stop)?;
         }

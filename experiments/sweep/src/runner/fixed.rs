@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_round_begins_if_it_would_end_in_time_and_then_goes_on() {
-        let combination = Combination::new("w", &[], "copying", Default::default());
+        let combination = Combination::of_workload("w", &[], "copying", Default::default());
         let mut logged = Run::logged(&combination, 6);
         logged.planned.position = 6;
         let runs: Vec<Run> = (0..6)

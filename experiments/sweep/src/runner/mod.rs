@@ -21,7 +21,6 @@ pub(crate) mod outcome;
 mod pipe;
 pub mod precision;
 pub mod preflight;
-mod prepare;
 pub mod progress;
 pub mod status;
 pub mod stop;
@@ -38,16 +37,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, OCAML_ENVIRONMENT};
 use gclab_results::{Conditions, PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord, Status};
 use thiserror::Error;
 
-use crate::command_line::{self, Files};
+use crate::command_line;
 use crate::environment::{Root, Sample, Used};
 use crate::machine;
 use crate::program::Program;
-use crate::run::{Run, Subject};
-use crate::runtime::{self, Start};
+use crate::run::Run;
+use crate::runtime::{self, Files, Start};
 #[cfg(test)]
 pub(crate) use child::write_program;
 use child::{End, Finished, Limits};
@@ -172,35 +170,24 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
     for file in left.iter().chain([&line, &eventlog]).filter(|file| file.exists()) {
         fs::remove_file(file)?;
     }
-    let files = Files {
-        record: &line,
-        profile: &profile,
-        eventlog: &eventlog,
-    };
-    let by_itself = |folder: Option<&Path>, start: &Start| command(folder, start, None, sweep);
-    if let Some((failed, prepared)) = prepare::prepare(run, by_itself)? {
+    if let Some((failed, prepared)) = prepare(&run.program, sweep)? {
         let launch = Launch::now(run, seed);
         let judged = Assessed::unprepared(&failed, &prepared);
         return Ok(record(run, launch, prepared, judged));
     }
     let launch = Launch::now(run, seed);
     let before = Sample::now(&sweep.environment.root);
-    let (finished, judged) = match &run.subject {
-        Subject::Workload(_) => {
-            let finished = workload(run, sweep, &files)?;
-            let line = fs::read_to_string(&line).ok();
-            let judged = Assessed::workload(&run.planned, &finished, line.as_deref(), &launch);
-            (finished, judged)
-        }
-        Subject::Program(program, setting) => {
-            let start = command_line::start(run, program, setting, Some(&files));
-            let finished = command(program.folder(), &start, Some(program), sweep)?;
-            let statistics = fs::read(&line).ok();
-            let statistics = statistics.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            let judged = Assessed::program(program, &start, &finished, statistics.as_deref(), &launch);
-            (finished, judged)
-        }
+    let files = Files {
+        statistics: &line,
+        profile: &profile,
+        eventlog: &eventlog,
+        pause_counters: launch.pause_counters,
     };
+    let start = command_line::start(run, Some(files));
+    let finished = program(&run.program, &start, sweep)?;
+    let statistics = fs::read(&line).ok();
+    let statistics = statistics.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let judged = Assessed::new(run, &start, &finished, statistics.as_deref(), &launch);
     if matches!(judged.outcome(), Status::Crash { .. } | Status::Usage) {
         has_room(scratch)?;
     }
@@ -246,58 +233,69 @@ fn record(run: &Run, launch: Launch, finished: Finished, judged: Assessed) -> Op
     (!interrupted).then(|| outcome::record(&run.planned, launch, finished, judged))
 }
 
-/// Runs a workload of this program.
-fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finished> {
-    let mut command = match &run.surroundings.build {
-        Some(build) => {
-            build.check()?;
-            Command::new(&build.file)
+/// Runs the commands that prepare `program`, in its environment and its folder. Returns the first
+/// one that failed.
+fn prepare(program: &Program, sweep: &Sweep<'_>) -> io::Result<Option<(Vec<String>, Finished)>> {
+    for words in &program.description.prepare {
+        let start = Start {
+            words: words.clone(),
+            env: program.env().to_vec(),
+            address_space: None,
+        };
+        let finished = by_itself(program, &start, sweep.timeout, sweep.stop)?;
+        if finished.end != End::Exit(0) {
+            return Ok(Some((words.clone(), finished)));
         }
-        None => Command::new(sweep.program),
-    };
-    command.args(command_line::exec(run, Some(files)));
-    command.arg0(machine::name());
-    // Flags come from the plan alone.
-    command
-        .env_remove(ENVIRONMENT)
-        .env_remove(OCAML_ENVIRONMENT)
-        .env_remove(GHC_ENVIRONMENT);
-    // A backtrace would push the panic's message out of the recorded tail. The run's command,
-    // repeated by hand, shows one.
-    command.env("RUST_BACKTRACE", "0");
-    command.envs(&run.surroundings.env);
-    let limits = Limits {
-        timeout: sweep.timeout,
-        ..Limits::default()
-    };
-    child::run(command, None, limits, sweep.stop)
+    }
+    Ok(None)
 }
 
-/// Runs a process in `folder`: `program`, or a command that prepares or probes one. Only the
-/// program gets its standard input.
-fn command(folder: Option<&Path>, start: &Start, program: Option<&Program>, sweep: &Sweep<'_>) -> io::Result<Finished> {
-    let mut words = start.words.iter();
-    let mut command = Command::new(words.next().map_or("", String::as_str));
-    command.args(words);
+/// Runs a program.
+fn program(program: &Program, start: &Start, sweep: &Sweep<'_>) -> io::Result<Finished> {
+    let stdin = program.description.stdin.as_ref().map(|file| program.path(file));
+    let limits = Limits {
+        timeout: sweep.timeout,
+        hashes: !program.is_own(),
+        address_space: start.address_space,
+    };
+    let this_gclab = program.own.as_ref().is_some_and(|own| own.build.is_none());
+    let mut command = command(this_gclab.then_some(sweep.program), program.folder(), start);
+    if let Some(own) = &program.own {
+        own.build.iter().try_for_each(|build| build.check())?;
+        command.arg0(machine::name());
+        // A backtrace would push the panic's message out of the recorded tail. The run's command,
+        // repeated by hand, shows one.
+        command.env("RUST_BACKTRACE", "0");
+    }
+    child::run(command, stdin.map(File::open).transpose()?, limits, sweep.stop)
+}
+
+/// Runs a command that prepares or probes a program, in its folder.
+fn by_itself(program: &Program, start: &Start, timeout: Duration, stop: &Stop) -> io::Result<Finished> {
+    let limits = Limits {
+        timeout,
+        address_space: start.address_space,
+        ..Limits::default()
+    };
+    child::run(command(None, program.folder(), start), None, limits, stop)
+}
+
+/// The command of `start` in `folder`, by `file` if it is not the first word. Flags come from the
+/// plan alone.
+fn command(file: Option<&Path>, folder: Option<&Path>, start: &Start) -> Command {
+    let first = start.words.first().map_or(Path::new(""), Path::new);
+    let mut command = Command::new(file.unwrap_or(first));
+    command.args(start.words.iter().skip(1));
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
-    // Flags come from the plan alone.
-    for runtime in runtime::all() {
-        runtime.variables().iter().for_each(|variable| {
+    for runtime in runtime::all().into_iter().chain([runtime::GCLAB]) {
+        for variable in runtime.variables() {
             command.env_remove(variable);
-        });
+        }
     }
-    command.env_remove(ENVIRONMENT).env_remove(OCAML_ENVIRONMENT);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
-    let stdin = program.and_then(|program| Some(program.path(program.description.stdin.as_ref()?)));
-    let stdin = stdin.map(File::open).transpose()?;
-    let limits = Limits {
-        timeout: sweep.timeout,
-        hashes: program.is_some(),
-        address_space: start.address_space,
-    };
-    child::run(command, stdin, limits, sweep.stop)
+    command
 }
 
 /// The name of a run's heap profile until it is whole.

@@ -1,11 +1,9 @@
 //! From the end of a child to the run's record. The outcomes (ok, heap exhausted, usage, crash,
-//! timeout) are never confused: a run of a workload counts as ok only if its exit status, its own
-//! record and its checksum agree, and one of a program if its exit status and output are what
-//! `expect` says.
+//! timeout) are never confused: a run counts as ok only if its exit status and output are what
+//! `expect` says, and what its runtime reports agrees with them.
 
 use std::time::{Duration, SystemTime};
 
-use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_results::{Collections, PlannedRun, RunRecord, Status, rfc3339, shell_line};
 
 use super::child::{End, Finished};
@@ -13,9 +11,6 @@ use crate::program::{Output, Program};
 use crate::run::Run;
 use crate::runtime::{Ended, Failure, Start, first_line};
 use crate::{command_line, machine};
-
-/// Exit status of a run that was refused.
-pub(crate) const EXIT_USAGE: i32 = 2;
 
 /// The facts about a run from before its start.
 #[derive(Clone, Debug)]
@@ -44,7 +39,7 @@ impl Launch {
             load_average: machine::load_average(),
             host: machine::host(),
             copied: machine::copied_resident(),
-            pause_counters: run.surroundings.pause_counters,
+            pause_counters: run.program.own.as_ref().is_some_and(|own| own.pause_counters),
             command: command_line::shown(run),
             seed,
         }
@@ -62,8 +57,7 @@ impl Launch {
 /// More than a child touches of its code and stack before it becomes a program: about half of it.
 const TOUCHED: u64 = 3 << 19;
 
-/// The part of a record that depends on what ran: a workload reports its own figures, a program is
-/// looked at from outside.
+/// What is known of a run once it has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assessed {
     outcome: Status,
@@ -79,47 +73,23 @@ impl Assessed {
         &self.outcome
     }
 
-    /// A run of a workload. `line` is the text that the child wrote to its record file, if any.
-    pub(crate) fn workload(run: &PlannedRun, finished: &Finished, line: Option<&str>, launch: &Launch) -> Assessed {
-        let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
-        let (outcome, reason) = classify(run, finished, own.as_ref());
-        let own = own.unwrap_or_default();
-        Assessed {
-            figures: RunRecord {
-                checksum: own.checksum.filter(|_| outcome.is_ok()),
-                max_rss_bytes: own.max_rss_bytes.or(launch.resident(finished)),
-                latency: own.latency,
-                profile: own.profile.filter(|_| run.profile_flags.is_some()),
-                stats: own.stats,
-                collections: own.collections.map(|collections| Collections {
-                    id: run.id.clone(),
-                    ..collections
-                }),
-                pause_counters_absent: own.pause_counters_absent,
-                mut_counters: own.mut_counters,
-                gc_counters: own.gc_counters,
-                ..RunRecord::default()
-            },
-            outcome,
-            reason,
-        }
-    }
-
-    /// A run of `program`, which `start` describes. `statistics` is the text of the file that its
+    /// The end of `run`, which `start` describes. `statistics` is the text of the file that its
     /// runtime wrote, if any.
-    pub(crate) fn program(
-        program: &Program,
+    pub(crate) fn new(
+        run: &Run,
         start: &Start,
         finished: &Finished,
         statistics: Option<&str>,
         launch: &Launch,
     ) -> Assessed {
+        let program = &run.program;
         let sha256 = finished.stdout_hash.as_ref().map(|hash| hexadecimal(hash));
+        let status = match finished.end {
+            End::Exit(status) => Some(status),
+            _ => None,
+        };
         let ended = Ended {
-            status: match finished.end {
-                End::Exit(status) => Some(status),
-                _ => None,
-            },
+            status,
             stdout: &finished.stdout,
             stderr: &finished.stderr,
             statistics,
@@ -130,29 +100,35 @@ impl Assessed {
             stderr: &finished.stderr,
             sha256: sha256.as_deref().unwrap_or_default(),
         };
-        let (outcome, reason, checksum) = match finished.end {
-            End::Exit(status) if status == program.description.expect.status => match program.answer(&output) {
-                Ok(checksum) => (Status::Ok, None, checksum),
-                Err(difference) => (Status::WrongAnswer, Some(difference), None),
-            },
-            end => {
-                let outcome = failure(end, program, &ended);
-                // A runtime may print its whole help behind its complaint, and the record has the
-                // end of the text.
-                let complaint = (outcome == Status::Usage).then(|| first_line(&finished.stderr));
-                (outcome, complaint, None)
+        let figures = program.figures(&ended, &output);
+        let (outcome, reason, checksum) = if status == Some(program.description.expect.status) {
+            match (
+                program.runtime.agrees(&run.planned, &ended, &figures),
+                program.answer(&output),
+            ) {
+                (Err(difference), _) => (crash(status, None), Some(difference), None),
+                (Ok(()), Err(difference)) => (Status::WrongAnswer, Some(difference), None),
+                (Ok(()), Ok(checksum)) => (Status::Ok, None, checksum.or(figures.checksum)),
             }
+        } else {
+            let outcome = failure(finished.end, program, &ended);
+            // A runtime may print its whole help behind its complaint, and the record has the end
+            // of the text.
+            let complaint = (outcome == Status::Usage).then(|| first_line(&finished.stderr));
+            (outcome, complaint, None)
         };
-        let (stats, figures) = program.statistics(&ended, &output);
         Assessed {
             figures: RunRecord {
                 checksum,
-                max_rss_bytes: launch.resident(finished),
-                output_bytes: Some(finished.stdout_bytes),
+                max_rss_bytes: figures.max_rss_bytes.or(launch.resident(finished)),
+                output_bytes: sha256.is_some().then_some(finished.stdout_bytes),
                 output_sha256: sha256,
-                stats,
-                figures,
-                ..RunRecord::default()
+                profile: figures.profile.filter(|_| run.planned.profile_flags.is_some()),
+                collections: figures.collections.map(|collections| Collections {
+                    id: run.planned.id.clone(),
+                    ..collections
+                }),
+                ..figures
             },
             outcome,
             reason,
@@ -174,20 +150,18 @@ impl Assessed {
     }
 }
 
+fn crash(exit_code: Option<i32>, signal: Option<i32>) -> Status {
+    Status::Crash { exit_code, signal }
+}
+
 /// The outcome of a program that did not end as it should.
 fn failure(end: End, program: &Program, ended: &Ended<'_>) -> Status {
     match (end, program.runtime.failure(ended)) {
         (End::Timeout | End::Interrupted, _) => Status::Timeout,
         (_, Some(Failure::Exhausted)) => Status::HeapExhausted,
         (_, Some(Failure::Refused)) => Status::Usage,
-        (End::Signal(signal), None) => Status::Crash {
-            exit_code: None,
-            signal: Some(signal),
-        },
-        (End::Exit(status), None) => Status::Crash {
-            exit_code: Some(status),
-            signal: None,
-        },
+        (End::Signal(signal), None) => crash(None, Some(signal)),
+        (End::Exit(status), None) => crash(Some(status), None),
     }
 }
 
@@ -235,71 +209,16 @@ pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judge
     }
 }
 
-/// The outcome. If a child's exit status is 0 but its run is not ok, also the reason.
-fn classify(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> (Status, Option<String>) {
-    let crash = |exit_code| Status::Crash {
-        exit_code: Some(exit_code),
-        signal: None,
-    };
-    match finished.end {
-        End::Timeout | End::Interrupted => (Status::Timeout, None),
-        End::Signal(signal) => (
-            Status::Crash {
-                exit_code: None,
-                signal: Some(signal),
-            },
-            None,
-        ),
-        End::Exit(0) => match agrees(run, finished, own) {
-            Ok(()) => (Status::Ok, None),
-            Err(reason) => (crash(0), Some(reason)),
-        },
-        End::Exit(EXIT_USAGE) => (Status::Usage, None),
-        // Even without a record: if the system refuses memory in the middle of a collection, the
-        // run cannot return to write one.
-        End::Exit(EXIT_HEAP_EXHAUSTED) => (Status::HeapExhausted, None),
-        End::Exit(code) => (crash(code), None),
-    }
-}
-
-/// Checks that a child with exit status 0 printed a checksum and recorded the same one, for the
-/// planned run.
-fn agrees(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> Result<(), String> {
-    let own = own.ok_or("exit status 0, but no record was written")?;
-    let recorded = own
-        .checksum
-        .as_deref()
-        .ok_or("exit status 0, but the record has no checksum")?;
-    let expected = format!("{} checksum={recorded}", run.workload);
-    if !finished.stdout.lines().any(|line| line == expected) {
-        return Err(format!("exit status 0, but standard output has no line `{expected}`"));
-    }
-    if !own.outcome.is_ok() {
-        return Err(format!("exit status 0, but the record says {}", own.outcome));
-    }
-    if (&own.collector, &own.workload, &own.args) != (&run.collector, &run.workload, &run.args) {
-        return Err(format!(
-            "the record is of {} under {}, not of {} under {}",
-            own.workload, own.collector, run.workload, run.collector
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use gclab_results::Configuration;
-
     use super::*;
+    use crate::run::Combination;
     use crate::runner::system::Reaped;
+    use crate::runtime::Setting;
 
-    fn planned() -> PlannedRun {
-        PlannedRun::new(
-            Configuration {
-                workload: "gcbench".into(),
-                collector: "copying".into(),
-                ..Configuration::default()
-            },
+    fn run() -> Run {
+        Run::new(
+            &Combination::of_workload("gcbench", &[], "copying", Setting::new()),
             0,
             0,
         )
@@ -337,8 +256,8 @@ mod tests {
             seed: 1,
         };
         let line = own.map(|own| serde_json::to_string(&own).unwrap());
-        let judged = Assessed::workload(&planned(), &finished, line.as_deref(), &launch);
-        record(&planned(), launch, finished, judged)
+        let judged = Assessed::new(&run(), &Start::default(), &finished, line.as_deref(), &launch);
+        record(&run().planned, launch, finished, judged)
     }
 
     #[test]
@@ -351,7 +270,7 @@ mod tests {
         RunRecord {
             outcome: status,
             checksum: Some("42".into()),
-            ..RunRecord::planned(&planned(), 1)
+            ..RunRecord::planned(&run().planned, 1)
         }
     }
 
@@ -362,10 +281,7 @@ mod tests {
             (good.outcome, good.checksum.as_deref(), good.stderr_tail),
             (Status::Ok, Some("42"), None)
         );
-        let crash = Status::Crash {
-            exit_code: Some(0),
-            signal: None,
-        };
+        let crash = crash(Some(0), None);
         let mut other_collector = own(Status::Ok);
         other_collector.run.configuration.collector = "two-space".into();
         let silent = RunRecord {
@@ -402,7 +318,6 @@ mod tests {
 
     #[test]
     fn failures_are_told_apart() {
-        let crash = |exit_code, signal| Status::Crash { exit_code, signal };
         for (end, own_status, expected) in [
             (End::Exit(251), Some(Status::HeapExhausted), Status::HeapExhausted),
             (End::Exit(251), None, Status::HeapExhausted),

@@ -4,20 +4,19 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gclab_results::shell_line;
+use gclab_results::{Purpose, shell_line};
 
-use super::prepare::missing;
-use super::{Environment, Scratch, Sweep, command};
+use super::{Scratch, by_itself};
 use crate::axes::{ARGS, Point};
 use crate::experiment::{Entry, Experiment};
 use crate::plan;
-use crate::program::{Program, find, place_of, why_not};
+use crate::program::{Program, place_of, why_not};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
-use crate::runtime::{self, Clash, Ended, Files, Setting};
+use crate::runtime::{Clash, Ended, Files, Setting, Task};
 
 /// A runtime that only reads its flags needs no longer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -35,10 +34,12 @@ const SOME_HEAP: u64 = 1 << 30;
 /// # Errors
 /// A message about the first program that cannot run, or refuses the flags of the file.
 pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>, String> {
-    if let Some(word) = missing(&experiment.prepare, |word| find(word, Path::new(""), None)) {
+    if let Some(own) = experiment.own().next()
+        && let Some(word) = missing(&own.program.description.prepare, |word| own.program.find(word))
+    {
         return Err(format!("`prepare`: {word}: {}", not_found(word, None)));
     }
-    if experiment.programs.is_empty() {
+    if experiment.programs().next().is_none() {
         return Ok(Vec::new());
     }
     let folder = std::env::temp_dir().join(format!("gclab-preflight-{}", std::process::id()));
@@ -46,9 +47,10 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     let with_heap = !experiment.heap.is_empty();
     let mut notes = Vec::new();
     let mut result = Ok(());
-    let programs = experiment.programs.iter();
-    let points: Vec<_> = programs.map(|entry| plan::planned_points(experiment, entry)).collect();
-    for (entry, points) in experiment.programs.iter_mut().zip(points) {
+    let entries = experiment.entries.iter();
+    let points: Vec<_> = entries.map(|entry| plan::planned_points(experiment, entry)).collect();
+    let entries = experiment.entries.iter_mut().zip(points);
+    for (entry, points) in entries.filter(|(entry, _)| !entry.is_own()) {
         result = look(entry, points, with_heap, &scratch, stop, &mut notes);
         if result.is_err() {
             break;
@@ -77,7 +79,7 @@ pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> 
 
 fn look(
     entry: &mut Entry,
-    mut points: Vec<Point<runtime::Value>>,
+    mut points: Vec<Point>,
     with_heap: bool,
     scratch: &Scratch,
     stop: &Stop,
@@ -94,8 +96,8 @@ fn look(
         let program = &plan::Variants::new(entry).of(&point);
         is_there(program)?;
         let mut setting = point.flags;
-        if with_heap && let Some(limit) = program.limit(SOME_HEAP) {
-            setting.insert(limit.flag().key, limit);
+        if with_heap && let Ok(limit) = program.limit(SOME_HEAP) {
+            setting.insert(limit.key(), limit);
         }
         let mut taken = takes(program, &setting, scratch, stop)?;
         if let Some(reason) = taken.refusal {
@@ -154,9 +156,7 @@ fn places(word: &str) -> Vec<&str> {
 
 /// The message about two flags that exclude each other.
 fn clashing(program: &Program, clash: &Clash) -> String {
-    let flags = clash
-        .flags
-        .map(|value| format!("{} = {}", value.flag().key, value.text()));
+    let flags = clash.flags.map(|value| format!("{} = {}", value.key(), value.text()));
     format!(
         "program {}: the {} runtime refuses {}: {}; leave one of the two out, or the pair by `exclude`",
         program.description.name,
@@ -169,7 +169,7 @@ fn clashing(program: &Program, clash: &Clash) -> String {
 fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
     let flags: Vec<String> = setting
         .values()
-        .map(|value| format!("{} = {}", value.flag().key, value.text()))
+        .map(|value| format!("{} = {}", value.key(), value.text()))
         .collect();
     let flags = if reason.contains("-eventlog") {
         "`eventlog = true`".to_owned()
@@ -244,24 +244,26 @@ struct Taken {
 fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -> Result<Taken, String> {
     let statistics = scratch.path.join("statistics");
     let eventlog = scratch.path.join("eventlog");
-    let files = Files {
-        statistics: &statistics,
-        eventlog: Some(eventlog.as_path()).filter(|_| program.description.eventlog),
+    let task = Task {
+        purpose: match program.description.eventlog {
+            true => Purpose::EventLog,
+            false => Purpose::Times,
+        },
+        files: Some(Files {
+            statistics: &statistics,
+            eventlog: &eventlog,
+            profile: Path::new(""),
+            pause_counters: false,
+        }),
     };
-    let Some(start) = program.probe(setting, Some(files)) else {
+    let Some(start) = program.probe(setting, task) else {
         return Ok(Taken {
             refusal: None,
             version: None,
         });
     };
-    let sweep = Sweep {
-        program: Path::new(""),
-        timeout: TIMEOUT,
-        stop,
-        environment: Environment::default(),
-    };
     let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
-    let finished = command(program.folder(), &start, None, &sweep).map_err(failed)?;
+    let finished = by_itself(program, &start, TIMEOUT, stop).map_err(failed)?;
     let ended = Ended {
         status: match finished.end {
             End::Exit(status) => Some(status),
@@ -276,4 +278,15 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         refusal: program.runtime.probed(&ended).err(),
         version: program.runtime.version(Some(&ended), None),
     })
+}
+
+/// The first word of the first of `commands` that nothing can run, as the message of a refusal has
+/// it. A later one that is a path may be a file that an earlier one makes.
+fn missing(commands: &[Vec<String>], found: impl Fn(&str) -> Option<PathBuf>) -> Option<&str> {
+    let first_words = commands.iter().map(|words| words.first().map_or("", String::as_str));
+    let mut missing = first_words.enumerate().filter(|(index, word)| {
+        let is_made = *index > 0 && word.contains('/');
+        !is_made && found(word).is_none()
+    });
+    missing.next().map(|(_, word)| word)
 }

@@ -7,8 +7,8 @@ use gclab_results::{Manifest, RunRecord, Status};
 
 use super::fixed::{SweepEnd, sweep};
 use super::*;
-use crate::experiment::Setting;
 use crate::run::Combination;
+use crate::runtime::Setting;
 
 /// A folder with a plan, and a program whose behaviour is the name of the workload.
 struct Bench {
@@ -46,7 +46,7 @@ impl Bench {
         for round in 0..repeat {
             for workload in workloads {
                 for collector in collectors {
-                    let combination = Combination::new(workload, &[], collector, Setting::default());
+                    let combination = Combination::of_workload(workload, &[], collector, Setting::new());
                     plan.push(Run::new(&combination, round, plan.len() as u32));
                 }
             }

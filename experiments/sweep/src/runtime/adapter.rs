@@ -3,18 +3,40 @@
 use std::fmt;
 use std::path::Path;
 
-use gclab_results::RunStats;
+use gclab_results::{PlannedRun, Purpose, RunRecord};
 
 use super::flag::{Flag, Setting, Value};
 use super::space::TunableFlag;
+use crate::suggest::suggest;
+
+/// What a run is for, and the files that it writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'f> {
+    /// What the run is for.
+    pub purpose: Purpose<'f>,
+    /// The files; none for a command that people repeat.
+    pub files: Option<Files<'f>>,
+}
+
+impl Task<'_> {
+    /// A run that is timed and writes nothing.
+    pub const TIMES: Task<'static> = Task {
+        purpose: Purpose::Times,
+        files: None,
+    };
+}
 
 /// The files that a run writes, apart from its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'f> {
-    /// The file of the runtime's statistics.
+    /// The file of the runtime's statistics, or of a workload's record.
     pub statistics: &'f Path,
-    /// The file of its event log, if the run is to write one.
-    pub eventlog: Option<&'f Path>,
+    /// The file of its event log, if it writes one.
+    pub eventlog: &'f Path,
+    /// The path of its heap profile without the ending, if it writes one.
+    pub profile: &'f Path,
+    /// Whether a workload reads its performance counters at each pause.
+    pub pause_counters: bool,
 }
 
 /// The start of a process.
@@ -95,6 +117,19 @@ pub struct Clash<'s> {
     pub reason: &'static str,
 }
 
+/// Why a runtime does not take a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadFlag {
+    /// Whether the value is wrong, not the key.
+    pub is_value: bool,
+    /// What is wrong.
+    pub message: String,
+    /// The same in a few words.
+    pub label: String,
+    /// What would be right.
+    pub help: String,
+}
+
 /// The adapter of a runtime.
 pub trait Runtime: fmt::Debug + Send + Sync {
     /// Its name in experiment files and records.
@@ -103,8 +138,44 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     /// Its flags.
     fn flags(&self) -> &'static [Flag];
 
+    /// Reads a value of the flag `key`.
+    ///
+    /// # Errors
+    /// If there is no such flag, or it does not take the value.
+    fn read(&self, key: &str, text: &str) -> Result<Value, BadFlag> {
+        let name = self.name();
+        let Some(flag) = self.flags().iter().find(|flag| flag.key == key) else {
+            let keys: Vec<&str> = self.flags().iter().map(|flag| flag.key).collect();
+            return Err(BadFlag {
+                is_value: false,
+                message: format!("the runtime {name} has no flag `{key}`"),
+                label: format!("not with {name}"),
+                help: format!(
+                    "{}; `flags` and `sweep` in the table of a program replace the file's",
+                    suggest(key, &format!("flags of {name}"), &keys)
+                ),
+            });
+        };
+        flag.read(text).ok_or_else(|| BadFlag {
+            is_value: true,
+            message: format!("`{key}`: {text} is not {}", flag.expected()),
+            label: "not a legal value".to_owned(),
+            help: format!("{key} ({name}): {}", flag.meaning),
+        })
+    }
+
     /// The key of the flag that limits the memory of a program.
     fn limit(&self) -> &'static str;
+
+    /// The least limit that makes sense, in bytes.
+    fn least_limit(&self) -> u64 {
+        1
+    }
+
+    /// The setting of a run with the memory of the machine.
+    fn without_limit(&self, setting: &Setting) -> Setting {
+        setting.clone()
+    }
 
     /// The limit of memory, as people know it: by the word of its flag, or else by its key.
     fn limit_name(&self) -> &'static str {
@@ -124,9 +195,9 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Keys of other flags that fix the size of the heap, and so contradict a limit.
-    fn sizes(&self) -> &'static [&'static str] {
-        &[]
+    /// Whether a flag fixes the size of the heap, as the limit does.
+    fn is_size(&self, flag: &Value) -> bool {
+        flag.key() == self.limit()
     }
 
     /// The variables that could bring flags from outside of the plan: no run has them.
@@ -139,14 +210,14 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         false
     }
 
-    /// The start of `command` with the flags of `setting`. With `files`, the runtime writes its
-    /// statistics.
-    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start;
+    /// The start of `command` with the flags of `setting`. If the task has files, the runtime
+    /// writes its statistics.
+    fn start(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Start;
 
     /// The start of a process that shows whether the runtime takes these flags, and does no work;
     /// `None` if there is none.
-    fn probe(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
-        let _ = (command, setting, files);
+    fn probe(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Option<Start> {
+        let _ = (command, setting, task);
         None
     }
 
@@ -176,8 +247,18 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     /// The meaning of a failed run, if the runtime reports it.
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure>;
 
-    /// The statistics of a run; `None` if there are none.
-    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats>;
+    /// The figures that a run reports: its statistics, and of a workload also the other keys of
+    /// its record.
+    fn figures(&self, ended: &Ended<'_>) -> RunRecord;
+
+    /// Checks that a run with the expected status did what was planned.
+    ///
+    /// # Errors
+    /// The difference.
+    fn agrees(&self, run: &PlannedRun, ended: &Ended<'_>, figures: &RunRecord) -> Result<(), String> {
+        let _ = (run, ended, figures);
+        Ok(())
+    }
 }
 
 /// The first line of a text that says something.

@@ -71,12 +71,7 @@ impl Flag {
 
     /// Reads the text of a value. `None` if the flag does not take it.
     pub fn read(&'static self, text: &str) -> Option<Value> {
-        let word = self.word_of(text)?;
-        Some(Value {
-            flag: self,
-            text: text.to_owned(),
-            word,
-        })
+        Some(Value::new(self.key, text, self.word_of(text)?))
     }
 
     fn word_of(&self, text: &str) -> Option<String> {
@@ -140,15 +135,24 @@ fn in_letters(size: u64, letters: &[char; 3]) -> String {
 /// Records and the ids of configurations have the text as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value {
-    flag: &'static Flag,
+    key: &'static str,
     text: String,
-    word: String,
+    meaning: String,
 }
 
 impl Value {
-    /// Returns the flag that has the value.
-    pub fn flag(&self) -> &'static Flag {
-        self.flag
+    /// The value `text` of the flag `key`; `meaning` is its word on a command line.
+    pub(super) fn new(key: &'static str, text: &str, meaning: String) -> Value {
+        Value {
+            key,
+            text: text.to_owned(),
+            meaning,
+        }
+    }
+
+    /// The flag's key in experiment files.
+    pub fn key(&self) -> &'static str {
+        self.key
     }
 
     /// The value as it was written.
@@ -156,14 +160,10 @@ impl Value {
         &self.text
     }
 
-    /// The effect of the value: equal for `1m` and `1024k`.
+    /// The effect of the value, as words of a command line: equal for `1m` and `1024k`. Empty for
+    /// the default.
     pub fn meaning(&self) -> &str {
-        &self.word
-    }
-
-    /// The word; `None` if the value is the default, or a limit of the system.
-    pub(super) fn word(&self) -> Option<&str> {
-        Some(self.word.as_str()).filter(|word| !word.is_empty() && !self.flag.word.is_empty())
+        &self.meaning
     }
 }
 
@@ -172,12 +172,13 @@ pub type Setting = BTreeMap<&'static str, Value>;
 
 /// The words of a setting, in the order of keys.
 pub(super) fn words(setting: &Setting) -> impl Iterator<Item = &str> {
-    setting.values().filter_map(Value::word)
+    let words = setting.values().filter(|value| value.key != ADDRESS_SPACE_KEY);
+    words.map(Value::meaning).filter(|word| !word.is_empty())
 }
 
 /// The limit of address space of a setting, in bytes.
 pub(super) fn address_space(setting: &Setting) -> Option<u64> {
-    setting.get(ADDRESS_SPACE.key)?.word.parse().ok()
+    setting.get(ADDRESS_SPACE_KEY)?.meaning.parse().ok()
 }
 
 /// The key of [`ADDRESS_SPACE`].

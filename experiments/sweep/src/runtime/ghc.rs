@@ -7,9 +7,9 @@
 
 use std::path::Path;
 
-use gclab_results::{Generation, RunStats};
+use gclab_results::{Generation, Purpose, RunRecord, RunStats};
 
-use super::adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start, first_line};
+use super::adapter::{Clash, Command, Ended, Failure, Runtime, Start, Task, first_line};
 use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
 use super::space::{TunableFlag, tried};
 
@@ -165,7 +165,7 @@ const TRIED: &[TunableFlag] = &[
 ];
 
 /// The start of a command with these words between `+RTS` and `-RTS`.
-fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
+pub(super) fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
     let mut start = command.start();
     if !words.is_empty() {
         // After `--RTS` or `--` the runtime looks for no more flags, so the flags come first.
@@ -181,15 +181,15 @@ fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
 }
 
 /// The flags of a setting and of the files.
-fn flags(setting: &Setting, files: Option<Files<'_>>) -> Vec<String> {
+fn flags(setting: &Setting, task: Task<'_>) -> Vec<String> {
     let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
-    if let Some(files) = files {
+    if let Some(files) = task.files {
         all.extend([
             format!("-t{}", files.statistics.display()),
             "--machine-readable".to_owned(),
         ]);
-        if let Some(log) = files.eventlog {
-            all.extend(["-l".to_owned(), format!("-ol{}", log.display())]);
+        if task.purpose == Purpose::EventLog {
+            all.extend(["-l".to_owned(), format!("-ol{}", files.eventlog.display())]);
         }
     }
     all
@@ -212,8 +212,8 @@ impl Runtime for Ghc {
         TRIED
     }
 
-    fn sizes(&self) -> &'static [&'static str] {
-        &["H"]
+    fn is_size(&self, flag: &Value) -> bool {
+        ["M", "H"].contains(&flag.key())
     }
 
     fn variables(&self) -> &'static [&'static str] {
@@ -224,12 +224,12 @@ impl Runtime for Ghc {
         true
     }
 
-    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start {
-        with_words(command, flags(setting, files))
+    fn start(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Start {
+        with_words(command, flags(setting, task))
     }
 
-    fn probe(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
-        let mut words = flags(setting, files);
+    fn probe(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Option<Start> {
+        let mut words = flags(setting, task);
         words.push("--info".to_owned());
         Some(with_words(command, words))
     }
@@ -281,9 +281,12 @@ impl Runtime for Ghc {
         }
     }
 
-    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats> {
-        let pairs = Pairs::of(ended.statistics?);
-        (!pairs.0.is_empty()).then(|| pairs.statistics())
+    fn figures(&self, ended: &Ended<'_>) -> RunRecord {
+        let pairs = Pairs::of(ended.statistics.unwrap_or_default());
+        RunRecord {
+            stats: (!pairs.0.is_empty()).then(|| pairs.statistics()),
+            ..RunRecord::default()
+        }
     }
 }
 

@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use gclab_results::{Pauses, RunStats};
+use gclab_results::{Pauses, RunRecord, RunStats};
 
-use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
-use super::flag::{BYTES, Flag, Kind, Setting, words};
+use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, first_line};
+use super::flag::{BYTES, Flag, Kind, Setting, Value, words};
 use super::space::{TunableFlag, tried};
 
 /// The adapter.
@@ -138,10 +138,13 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn flags(setting: &Setting, files: Option<Files<'_>>) -> Vec<String> {
+fn flags(setting: &Setting, task: Task<'_>) -> Vec<String> {
     let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
     // No level of detail beyond this: it would slow the program down.
-    all.extend(files.map(|files| format!("-Xlog:gc*:file={}::filecount=0", files.statistics.display())));
+    all.extend(
+        task.files
+            .map(|files| format!("-Xlog:gc*:file={}::filecount=0", files.statistics.display())),
+    );
     all
 }
 
@@ -172,17 +175,17 @@ impl Runtime for Jvm {
         words.iter().map(String::as_str).find(is_size)
     }
 
-    fn sizes(&self) -> &'static [&'static str] {
-        &["Xms"]
+    fn is_size(&self, flag: &Value) -> bool {
+        ["Xmx", "Xms"].contains(&flag.key())
     }
 
     fn variables(&self) -> &'static [&'static str] {
         &[VARIABLE, "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"]
     }
 
-    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start {
+    fn start(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Start {
         let mut start = command.start();
-        let flags = flags(setting, files);
+        let flags = flags(setting, task);
         if is_java(&command) {
             start.words.splice(1..1, flags);
         } else {
@@ -192,10 +195,10 @@ impl Runtime for Jvm {
         start
     }
 
-    fn probe(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
-        let mut start = self.start(command, setting, files);
+    fn probe(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Option<Start> {
+        let mut start = self.start(command, setting, task);
         is_java(&command).then(|| {
-            start.words.truncate(1 + flags(setting, files).len());
+            start.words.truncate(1 + flags(setting, task).len());
             start.words.push("-version".to_owned());
             start
         })
@@ -231,9 +234,12 @@ impl Runtime for Jvm {
         (refused && ended.status == Some(1)).then_some(Failure::Refused)
     }
 
-    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats> {
-        let log = ended.statistics.filter(|log| !log.is_empty())?;
-        Some(Log::of(log).statistics())
+    fn figures(&self, ended: &Ended<'_>) -> RunRecord {
+        let log = ended.statistics.filter(|log| !log.is_empty());
+        RunRecord {
+            stats: log.map(|log| Log::of(log).statistics()),
+            ..RunRecord::default()
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod adapter;
 mod flag;
+pub mod gclab;
 mod ghc;
 mod jvm;
 mod none;
@@ -17,23 +18,25 @@ mod space;
 mod tests;
 
 pub(crate) use adapter::first_line;
-pub use adapter::{Clash, Command, Ended, Failure, Files, Runtime, Start};
+pub use adapter::{BadFlag, Clash, Command, Ended, Failure, Files, Runtime, Start, Task};
 pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
 pub use space::TunableFlag;
-pub(crate) use space::tried;
 
-/// All runtimes, in the order of messages.
+/// The runtime of gclab's own workloads.
+pub const GCLAB: &dyn Runtime = &gclab::Gclab;
+
+/// The runtimes of programs, in the order of messages.
 pub fn all() -> [&'static dyn Runtime; 4] {
     [&ghc::Ghc, &ocaml::Ocaml, &jvm::Jvm, &none::Plain]
 }
 
-/// The runtime of this name.
+/// The runtime of programs of this name.
 pub fn named(name: &str) -> Option<&'static dyn Runtime> {
     all().into_iter().find(|runtime| runtime.name() == name)
 }
 
-/// The names of all runtimes.
+/// The names of the runtimes of programs.
 pub fn names() -> Vec<&'static str> {
     all().map(Runtime::name).to_vec()
 }

@@ -1,9 +1,9 @@
 //! Programs without a runtime that gclab knows: no flags, and no statistics other than the
 //! system's. The limit of memory is one of the address space.
 
-use gclab_results::RunStats;
+use gclab_results::RunRecord;
 
-use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, limit_ended};
+use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, limit_ended};
 use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Setting, address_space};
 
 /// The adapter.
@@ -25,7 +25,7 @@ impl Runtime for Plain {
         ADDRESS_SPACE_KEY
     }
 
-    fn start(&self, command: Command<'_>, setting: &Setting, _: Option<Files<'_>>) -> Start {
+    fn start(&self, command: Command<'_>, setting: &Setting, _: Task<'_>) -> Start {
         Start {
             address_space: address_space(setting),
             ..command.start()
@@ -37,7 +37,7 @@ impl Runtime for Plain {
         limit_ended(ended).then_some(Failure::Exhausted)
     }
 
-    fn statistics(&self, _: &Ended<'_>) -> Option<RunStats> {
-        None
+    fn figures(&self, _: &Ended<'_>) -> RunRecord {
+        RunRecord::default()
     }
 }

@@ -10,9 +10,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use gclab_results::RunStats;
+use gclab_results::{RunRecord, RunStats};
 
-use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, limit_ended, says_no_memory};
+use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, limit_ended, says_no_memory};
 use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Kind, Setting, address_space, words};
 use super::space::{TunableFlag, tried};
 
@@ -130,9 +130,9 @@ impl Runtime for Ocaml {
         &[VARIABLE, "CAMLRUNPARAM"]
     }
 
-    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start {
+    fn start(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Start {
         let mut start = command.start();
-        let exit_statistics = files.map(|_| "v=0x400".to_owned());
+        let exit_statistics = task.files.map(|_| "v=0x400".to_owned());
         let parts: Vec<String> = words(setting).map(str::to_owned).chain(exit_statistics).collect();
         start.add_to_variable(VARIABLE, &parts, ",");
         start.address_space = address_space(setting);
@@ -153,30 +153,38 @@ impl Runtime for Ocaml {
         exhausted.then_some(Failure::Exhausted)
     }
 
-    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats> {
-        let figure = |name: &str| {
-            // The last one is the runtime's: the program may print such a line, too.
-            let lines = ended.stderr.lines().rev().filter_map(|line| line.split_once(':'));
-            let (_, value) = lines.into_iter().find(|(key, _)| *key == name)?;
-            value.trim().parse::<f64>().ok()
-        };
-        let bytes = |words: f64| (words * WORD) as u64;
-        let minor = figure("minor_words")?;
-        let promoted = figure("promoted_words");
-        let major = figure("major_words");
-        let major_gcs = figure("major_collections").map(|count| count as u64);
-        Some(RunStats {
-            // The major words have the promoted ones, which were allocated as minor words.
-            allocated_bytes: major
-                .zip(promoted)
-                .map(|(major, promoted)| bytes(minor + major - promoted)),
-            copied_bytes: promoted.map(bytes),
-            peak_in_use_bytes: figure("top_heap_words").filter(|words| *words > 0.0).map(bytes),
-            gcs: figure("minor_collections")
-                .zip(major_gcs)
-                .map(|(minor, major)| minor as u64 + major),
-            major_gcs,
-            ..RunStats::default()
-        })
+    fn figures(&self, ended: &Ended<'_>) -> RunRecord {
+        RunRecord {
+            stats: statistics(ended),
+            ..RunRecord::default()
+        }
     }
+}
+
+/// The statistics that the runtime prints at its exit.
+fn statistics(ended: &Ended<'_>) -> Option<RunStats> {
+    let figure = |name: &str| {
+        // The last one is the runtime's: the program may print such a line, too.
+        let lines = ended.stderr.lines().rev().filter_map(|line| line.split_once(':'));
+        let (_, value) = lines.into_iter().find(|(key, _)| *key == name)?;
+        value.trim().parse::<f64>().ok()
+    };
+    let bytes = |words: f64| (words * WORD) as u64;
+    let minor = figure("minor_words")?;
+    let promoted = figure("promoted_words");
+    let major = figure("major_words");
+    let major_gcs = figure("major_collections").map(|count| count as u64);
+    Some(RunStats {
+        // The major words have the promoted ones, which were allocated as minor words.
+        allocated_bytes: major
+            .zip(promoted)
+            .map(|(major, promoted)| bytes(minor + major - promoted)),
+        copied_bytes: promoted.map(bytes),
+        peak_in_use_bytes: figure("top_heap_words").filter(|words| *words > 0.0).map(bytes),
+        gcs: figure("minor_collections")
+            .zip(major_gcs)
+            .map(|(minor, major)| minor as u64 + major),
+        major_gcs,
+        ..RunStats::default()
+    })
 }

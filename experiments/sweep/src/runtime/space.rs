@@ -15,7 +15,7 @@ pub struct TunableFlag {
 }
 
 /// A flag with its values.
-pub(crate) const fn tried(key: &'static str, values: &'static [&'static str]) -> TunableFlag {
+pub(super) const fn tried(key: &'static str, values: &'static [&'static str]) -> TunableFlag {
     TunableFlag {
         key,
         values,

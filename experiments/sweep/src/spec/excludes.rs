@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gclab_flags::FlagValue;
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File};
-use super::sweeps::{choice, is_flag};
-use crate::axes::{ARGS, ENV, FlagText};
-use crate::experiment::{Axis, Entry, Exclude, Experiment};
+use super::sweeps::choice;
+use crate::axes::{ARGS, ENV};
+use crate::experiment::{Entry, Exclude, Experiment};
 use crate::plan;
 use crate::suggest::suggest;
 
@@ -28,22 +27,12 @@ pub(super) fn enter(source: &Source, file: &File, experiment: &mut Experiment) -
             return Err(no_axis(source, key, &keys));
         }
     }
-    let own_meaning = |value: &FlagValue| value.meaning().join(" ");
-    let mut all: Vec<Exclude> = Vec::new();
     for (number, table) in file.excludes.iter().enumerate() {
-        let read = |key: &str, text: &str| {
-            FlagValue::read(key, text)
-                .ok()
-                .map(|value| (value.key(), own_meaning(&value)))
-        };
-        let fixed = experiment.flags.values().collect();
-        all.extend(exclude(number, table, &experiment.sweeps, fixed, read, own_meaning));
-        for entry in &mut experiment.programs {
-            let found = of_program(number, table, entry);
+        for entry in &mut experiment.entries {
+            let found = exclude(number, table, entry);
             entry.excludes.extend(found);
         }
     }
-    experiment.excludes = all;
     let used = plan::used_excludes(experiment, file.excludes.len());
     let idle = file
         .excludes
@@ -95,21 +84,13 @@ fn no_axis(source: &Source, key: &Spanned<String>, axes: &BTreeSet<&str>) -> Box
     .help(suggest(key.get_ref(), "axes", &names))
 }
 
-/// The table as it concerns these sweeps; `None` if no value of theirs is meant. `read` returns the
-/// flag and the meaning of a value.
-fn exclude<V: Clone + FlagText>(
-    number: usize,
-    table: &file::Point,
-    sweeps: &[Vec<Axis<V>>],
-    fixed: Vec<&V>,
-    read: impl Fn(&str, &str) -> Option<(&'static str, String)>,
-    meaning: impl Fn(&V) -> String,
-) -> Option<Exclude> {
+/// The table as it concerns an entry; `None` if no value of its flags is meant.
+fn exclude(number: usize, table: &file::Point, entry: &Entry) -> Option<Exclude> {
     let mut exclude = Exclude {
         number,
         ..Exclude::default()
     };
-    let points = || sweeps.iter().flatten().flat_map(|axis| &axis.points);
+    let points = || entry.sweeps.iter().flatten().flat_map(|axis| &axis.points);
     for (key, text) in &table.values {
         let (name, value) = (key.get_ref().as_str(), text.get_ref());
         let put = |to: &mut BTreeMap<String, String>, name: &str| {
@@ -121,31 +102,19 @@ fn exclude<V: Clone + FlagText>(
             put(&mut exclude.args, argument);
         } else if let Some(choice) = choice(name) {
             exclude.only.insert(choice, value.clone());
-        } else if is_flag(name) {
-            let (flag, wanted) = read(name, value)?;
-            let swept = points().filter_map(|point| point.flags.get(flag));
-            let all = swept.chain(fixed.iter().copied());
+        } else {
+            let wanted = entry.program.runtime.read(name, value).ok()?;
+            let swept = points().filter_map(|point| point.flags.get(wanted.key()));
+            let all = swept.chain(entry.flags.get(wanted.key()));
             let texts: BTreeSet<String> = all
-                .filter(|value| meaning(value) == wanted)
+                .filter(|value| value.meaning() == wanted.meaning())
                 .map(|value| value.text().to_owned())
                 .collect();
             if texts.is_empty() {
                 return None;
             }
-            exclude.flags.insert(flag, texts);
+            exclude.flags.insert(wanted.key(), texts);
         }
     }
     Some(exclude)
-}
-
-fn of_program(number: usize, table: &file::Point, entry: &Entry) -> Option<Exclude> {
-    let flags = entry.program.runtime.flags();
-    let read = |key: &str, text: &str| {
-        let flag = flags.iter().find(|flag| flag.key == key)?;
-        Some((flag.key, flag.read(text)?.meaning().to_owned()))
-    };
-    let fixed = entry.flags.values().collect();
-    exclude(number, table, &entry.sweeps, fixed, read, |value| {
-        value.meaning().to_owned()
-    })
 }

@@ -8,7 +8,6 @@ mod duration;
 mod errors;
 mod excludes;
 mod file;
-mod own_flags;
 mod profiles;
 mod programs;
 mod read;

@@ -8,11 +8,11 @@ use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File};
-use super::sweeps::{self, Entity, Reader, variable_is_legal};
+use super::sweeps::{Entity, Reader, sweeps, variable_is_legal};
 use crate::axes::ARGS;
 use crate::experiment::{Axis, Entry};
 use crate::program::{Program, place_of};
-use crate::runtime::{self, Flag, Runtime, Setting, Value};
+use crate::runtime::{self, Runtime, Setting};
 use crate::suggest::suggest;
 use crate::units::factor;
 
@@ -117,15 +117,12 @@ impl Check<'_> {
         let [collector, workload, _] = names(self.own);
         let (flags, sweeps) = self.settings(&program, &collector, &workload)?;
         let args = self.own.workload.iter().flat_map(|work| &work.args);
-        let args = args.map(|word| word.get_ref().clone()).collect();
+        let args: Vec<String> = args.map(|word| word.get_ref().clone()).collect();
         Ok(Entry {
-            excludes: Vec::new(),
-            program: Arc::new(program),
-            workload,
-            args,
-            collector,
+            eventlog: program.description.eventlog,
             flags,
-            sweeps,
+            sweeps: Arc::new(sweeps),
+            ..Entry::new(program, &workload, &args, &collector)
         })
     }
 
@@ -254,14 +251,9 @@ impl Check<'_> {
     }
 
     /// The flags of the program, or else of the file, read by its runtime; and its axes.
-    fn settings(&self, program: &Program, collector: &str, workload: &str) -> Parsed<(Setting, Vec<Vec<Axis<Value>>>)> {
+    fn settings(&self, program: &Program, collector: &str, workload: &str) -> Parsed<(Setting, Vec<Vec<Axis>>)> {
         let flags = self.own.flags.as_ref().unwrap_or(&self.file.flags);
         let tables = self.own.sweeps.as_ref().unwrap_or(&self.file.sweeps);
-        let mut setting = BTreeMap::new();
-        for (key, value) in flags {
-            let value = self.value(key, value)?;
-            setting.insert(value.flag().key, value);
-        }
         let name = self.own.name.get_ref();
         let entity = Entity {
             title: format!("program {name}"),
@@ -272,17 +264,22 @@ impl Check<'_> {
                 ("build", BTreeSet::new()),
             ],
         };
-        let reader = ProgramReader {
-            check: self,
-            fixed: &setting,
+        let place = self.own.flags.as_ref().map_or("[flags]", |_| "`flags` of the program");
+        let reader = Reader {
+            source: self.source,
+            runtime: self.runtime,
+            title: format!("program {name}: "),
+            has_heap: self.file.heap.is_some(),
+            fixed: flags.iter().map(|(key, _)| (key.get_ref().as_str(), place)).collect(),
         };
-        let sweeps = sweeps::sweeps(self.source, tables, &entity, &reader)?;
+        let setting = setting(&reader, flags)?;
+        let sweeps = sweeps(tables, &entity, &reader)?;
         self.places(program, tables, &sweeps)?;
         Ok((setting, sweeps))
     }
 
     /// Each swept argument has a place in the command.
-    fn places(&self, program: &Program, tables: &[Vec<file::Axis>], sweeps: &[Vec<Axis<Value>>]) -> Parsed<()> {
+    fn places(&self, program: &Program, tables: &[Vec<file::Axis>], sweeps: &[Vec<Axis>]) -> Parsed<()> {
         let points = sweeps.iter().flatten().flat_map(|axis| &axis.points);
         for name in points.flat_map(|point| point.args.keys()) {
             if program.has_place(name) {
@@ -308,81 +305,10 @@ impl Check<'_> {
         }
         Ok(())
     }
-
-    fn value(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<Value> {
-        let flag = self.flag(key)?;
-        flag.read(text.get_ref()).ok_or_else(|| {
-            SpecError::at(
-                self.source,
-                text.span(),
-                format!("`{}`: {} is not {}", flag.key, text.get_ref(), flag.expected()),
-                "not a legal value",
-            )
-            .help(format!("{} ({}): {}", flag.key, self.runtime.name(), flag.meaning))
-        })
-    }
-
-    /// The flag of a key, if the runtime has it and `heap` leaves it free.
-    fn flag(&self, key: &Spanned<String>) -> Parsed<&'static Flag> {
-        let (name, runtime) = (key.get_ref().as_str(), self.runtime.name());
-        let program = self.own.name.get_ref();
-        let Some(flag) = self.runtime.flags().iter().find(|flag| flag.key == name) else {
-            let keys: Vec<&str> = self.runtime.flags().iter().map(|flag| flag.key).collect();
-            return Err(SpecError::at(
-                self.source,
-                key.span(),
-                format!("the runtime {runtime} of program {program} has no flag `{name}`"),
-                format!("not with {runtime}"),
-            )
-            .help(format!(
-                "{}; `flags` and `sweep` in the table of a program replace the file's",
-                suggest(name, &format!("flags of {runtime}"), &keys)
-            )));
-        };
-        if self.file.heap.is_some() && (name == self.runtime.limit() || self.runtime.sizes().contains(&name)) {
-            return Err(SpecError::at(
-                self.source,
-                key.span(),
-                format!("`{name}` is given, but `heap` says how large heaps are"),
-                "also a size of the heap",
-            )
-            .help(format!(
-                "`heap` sets the {} of every run of program {program}: leave one of the two out",
-                self.runtime.limit()
-            )));
-        }
-        Ok(flag)
-    }
 }
 
-struct ProgramReader<'r, 'c> {
-    check: &'r Check<'c>,
-    fixed: &'r Setting,
-}
-
-impl Reader<Value> for ProgramReader<'_, '_> {
-    fn read(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<(&'static str, Value)> {
-        let value = self.check.value(key, text)?;
-        Ok((value.flag().key, value))
-    }
-
-    fn meaning(&self, value: &Value) -> String {
-        value.meaning().to_owned()
-    }
-
-    fn fixed(&self, key: &Spanned<String>) -> Option<Box<SpecError>> {
-        let name = key.get_ref().as_str();
-        self.fixed.contains_key(name).then(|| {
-            SpecError::at(
-                self.check.source,
-                key.span(),
-                format!(
-                    "`{name}` is both in `flags` and in `sweep` of program {}",
-                    self.check.own.name.get_ref()
-                ),
-                "also fixed",
-            )
-            .help("a flag is either the same in every run or swept: leave one out")
-        })
-    }
+/// The setting of these flags. Of several values of a flag the last one counts.
+pub(super) fn setting(reader: &Reader<'_>, flags: &[file::Flag]) -> Parsed<Setting> {
+    let values = flags.iter().map(|(key, text)| reader.value(key, text));
+    values.map(|value| value.map(|value| (value.key(), value))).collect()
 }

@@ -8,8 +8,9 @@ use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File, SWEEP_KEYS};
-use crate::axes::{ARGS, CHOICES, ENV, FlagText};
+use crate::axes::{ARGS, CHOICES, ENV};
 use crate::experiment::{Axis, Point};
+use crate::runtime::{Runtime, Value};
 use crate::suggest::suggest;
 
 /// The names that the runs of an entity of the file have: see [`CHOICES`]. A choice without names
@@ -31,23 +32,67 @@ impl Entity<'_> {
     }
 }
 
-/// How the values of a kind of flags are read.
-pub(super) trait Reader<V> {
-    /// Reads a value of a flag, which has the key of the result.
-    fn read(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<(&'static str, V)>;
-    /// The effect of a value: equal for `1m` and `1024k`.
-    fn meaning(&self, value: &V) -> String;
-    /// The error about a flag that is swept and also fixed, if it is.
-    fn fixed(&self, key: &Spanned<String>) -> Option<Box<SpecError>>;
+/// How the flags of an entity are read, and which of them are fixed.
+pub(super) struct Reader<'r> {
+    pub(super) source: &'r Source,
+    pub(super) runtime: &'static dyn Runtime,
+    /// The program, before messages; empty for workloads.
+    pub(super) title: String,
+    /// Whether `heap` says how large heaps are.
+    pub(super) has_heap: bool,
+    /// The flags that are fixed, with the place where.
+    pub(super) fixed: Vec<(&'r str, &'static str)>,
 }
 
-/// Reads the sweeps of an entity. Tables that are for others only are left out.
-pub(super) fn sweeps<V: Clone + FlagText>(
-    source: &Source,
-    file: &[Vec<file::Axis>],
-    entity: &Entity<'_>,
-    reader: &dyn Reader<V>,
-) -> Parsed<Vec<Vec<Axis<V>>>> {
+impl Reader<'_> {
+    /// Reads a value of a flag.
+    pub(super) fn value(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<Value> {
+        let name = key.get_ref().as_str();
+        let value = self.runtime.read(name, text.get_ref()).map_err(|bad| {
+            let place = if bad.is_value { text.span() } else { key.span() };
+            let near = gclab_flags::nearest(name, SWEEP_KEYS).filter(|_| !bad.is_value);
+            let near = near
+                .map(|near| format!("did you mean `{near}`, a key of sweeps? "))
+                .unwrap_or_default();
+            let error = SpecError::at(self.source, place, format!("{}{}", self.title, bad.message), bad.label);
+            match format!("{near}{}", bad.help) {
+                help if help.is_empty() => error,
+                help => error.help(help),
+            }
+        })?;
+        if self.has_heap && self.runtime.is_size(&value) {
+            return Err(SpecError::at(
+                self.source,
+                key.span(),
+                format!("{}`{name}` is given, but `heap` says how large heaps are", self.title),
+                "also a size of the heap",
+            )
+            .help(format!(
+                "`heap` sets the {} of every run, in multiples of the least heap of its program: leave one of the two out",
+                self.runtime.limit_name()
+            )));
+        }
+        Ok(value)
+    }
+
+    /// Reads a value of a flag that is swept.
+    fn swept(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<Value> {
+        let name = key.get_ref().as_str();
+        if let Some((_, place)) = self.fixed.iter().find(|(fixed, _)| *fixed == name) {
+            let message = format!("`{name}` is both in {place} and in [sweep]");
+            return Err(
+                SpecError::at(self.source, key.span(), message, format!("fixed in {place}"))
+                    .help("a flag is either the same in every run or swept: leave one out"),
+            );
+        }
+        self.value(key, text)
+    }
+}
+
+/// Reads the sweeps of an entity. Points that are for others only are left out, and so are tables
+/// without any other.
+pub(super) fn sweeps(file: &[Vec<file::Axis>], entity: &Entity<'_>, reader: &Reader<'_>) -> Parsed<Vec<Vec<Axis>>> {
+    let source = reader.source;
     let mine = |axis: &file::Axis| -> Option<file::Axis> {
         let points: Vec<file::Point> = axis.points.iter().filter(|point| entity.fits(point)).cloned().collect();
         (!points.is_empty()).then(|| file::Axis {
@@ -62,13 +107,7 @@ pub(super) fn sweeps<V: Clone + FlagText>(
     if tables.is_empty()
         && let Some(first) = file.iter().flatten().next()
     {
-        return Err(SpecError::at(
-            source,
-            first.key.span(),
-            format!("no point of `sweep` is for {}, so it would never run", entity.title),
-            "all of these are for others",
-        )
-        .help("take it out of the file, or add a [[sweep]] table for it"));
+        return Err(never_runs(source, first, &entity.title));
     }
     let table = |axes: &Vec<file::Axis>| {
         let mut seen: HashSet<&str> = HashSet::new();
@@ -84,12 +123,19 @@ pub(super) fn sweeps<V: Clone + FlagText>(
                 .help("a sweep is the product of its axes, so each of them has other keys; several [[sweep]] tables are run one after the other"));
             }
         }
-        axes.iter().map(|axis| self::axis(source, axis, reader)).collect()
+        axes.iter().map(|axis| self::axis(axis, reader)).collect()
     };
     tables.iter().map(table).collect()
 }
 
-fn axis<V: Clone + FlagText>(source: &Source, axis: &file::Axis, reader: &dyn Reader<V>) -> Parsed<Axis<V>> {
+/// The error about something that no point of the sweeps is for.
+pub(super) fn never_runs(source: &Source, first: &file::Axis, title: &str) -> Box<SpecError> {
+    let message = format!("no point of `sweep` is for {title}, so it would never run");
+    SpecError::at(source, first.key.span(), message, "all of these are for others")
+        .help("take it out of the file, or add a [[sweep]] table for it")
+}
+
+fn axis(axis: &file::Axis, reader: &Reader<'_>) -> Parsed<Axis> {
     let mut seen = HashSet::new();
     let mut points = Vec::new();
     for file in &axis.points {
@@ -98,7 +144,7 @@ fn axis<V: Clone + FlagText>(source: &Source, axis: &file::Axis, reader: &dyn Re
         if !seen.insert(meaning) {
             let name = axis.key.get_ref();
             let words: Vec<String> = point.words().map(|(_, text)| text.to_owned()).collect();
-            return Err(twice(source, file.place.clone(), name, &words.join(" ")));
+            return Err(twice(reader.source, file.place.clone(), name, &words.join(" ")));
         }
         points.push(point);
     }
@@ -111,7 +157,7 @@ pub(super) fn twice(source: &Source, span: Range<usize>, key: &str, value: &str)
 }
 
 /// A point with values of their types, and its meaning.
-fn point<V: Clone + FlagText>(file: &file::Point, reader: &dyn Reader<V>) -> Parsed<(Point<V>, Vec<String>)> {
+fn point(file: &file::Point, reader: &Reader<'_>) -> Parsed<(Point, Vec<String>)> {
     let mut point = Point::default();
     let mut meaning = Vec::new();
     for (key, text) in &file.values {
@@ -126,12 +172,9 @@ fn point<V: Clone + FlagText>(file: &file::Point, reader: &dyn Reader<V>) -> Par
             point.only.insert(choice, value.clone());
             meaning.push(format!("{name}={value}"));
         } else {
-            if let Some(error) = reader.fixed(key) {
-                return Err(error);
-            }
-            let (flag, value) = reader.read(key, text)?;
-            meaning.push(format!("{flag} {}", reader.meaning(&value)));
-            point.flags.insert(flag, value);
+            let value = reader.swept(key, text)?;
+            meaning.push(format!("{} {}", value.key(), value.meaning()));
+            point.flags.insert(value.key(), value);
         }
     }
     meaning.sort();
@@ -141,16 +184,6 @@ fn point<V: Clone + FlagText>(file: &file::Point, reader: &dyn Reader<V>) -> Par
 /// The choice of this name.
 pub(super) fn choice(name: &str) -> Option<&'static str> {
     CHOICES.iter().copied().find(|choice| *choice == name)
-}
-
-/// Whether a key of a sweep is a flag's.
-pub(super) fn is_flag(key: &str) -> bool {
-    !key.starts_with(ENV) && !key.starts_with(ARGS) && choice(key).is_none()
-}
-
-/// A suggestion for a flag that no table knows, if it is near to a key of sweeps.
-pub(super) fn near_key(key: &str) -> Option<String> {
-    gclab_flags::nearest(key, SWEEP_KEYS).map(|near| format!("did you mean `{near}`, a key of sweeps? "))
 }
 
 /// The names that the file lists, for each choice.

@@ -6,20 +6,18 @@
 
 use std::ops::Range;
 
-use gclab_core::config::HeapHint;
 use gclab_core::words::Bytes;
-use gclab_flags::{FLAGS, FlagError, FlagValue, Flags};
+use gclab_flags::{FLAGS, FlagError, Flags};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, Collectors, File};
-use super::own_flags::OwnFlags;
-use super::sweeps::{Names, is_flag, twice};
+use super::sweeps::{Names, never_runs, twice};
 use super::{excludes, profiles, programs, works};
-use crate::command_line::LOG_FLAG;
-use crate::experiment::{self, Experiment, Point, Setting};
-use crate::plan;
+use crate::axes::product;
+use crate::experiment::{Entry, Experiment, Point};
 use crate::registry::Registry;
+use crate::runtime::gclab::{self, LOG_FLAG};
 use crate::suggest::suggest;
 
 /// More runs than this are a mistake: at a second each they would take more than a day.
@@ -41,32 +39,27 @@ pub(super) fn validate(name: String, source: &Source, mut file: File, registry: 
     let axes = own.chain(sweeps.flatten().flatten());
     let points = axes.flat_map(|axis| &mut axis.points);
     names.check(source, points.chain(&mut file.excludes))?;
-    let check = Check {
-        source,
-        registry,
-        own: OwnFlags::read(source, &file, &collectors)?,
-    };
+    let check = Check { source, registry };
     // The size first: each later check takes time for each value.
     check.size(&file)?;
+    let builds = works::builds(source, &file)?;
+    let mut entries = works::entries(source, &file, registry, &collectors, &builds)?;
+    entries.extend(programs::programs(source, &file)?);
+    let heap = file.heap.iter().flat_map(|heap| heap.get_ref());
     let mut experiment = Experiment {
         name,
         text: source.text.clone(),
-        collectors,
-        flags: experiment::setting(check.own.flags.iter().map(|(_, flag)| flag.get_ref())),
-        sweeps: check.own.sweeps.clone(),
-        programs: programs::programs(source, &file)?,
         question: file.question.clone(),
-        prepare: programs::commands(&file.prepare),
-        pause_counters: works::pause_counters(source, &file)?,
+        pause_counters: file.pause_counters.as_ref().is_some_and(|asked| *asked.get_ref()),
         repeat: file.repeat,
         precision: file.precision,
         seed: file.seed,
         timeout: file.timeout,
-        heap: check.heap(&file)?,
-        builds: works::builds(source, &file)?,
+        heap: heap.map(|multiple| *multiple.get_ref()).collect(),
+        builds,
+        entries,
         ..Experiment::default()
     };
-    works::enter(source, &file, registry, &mut experiment)?;
     if let Collectors::All(place) = &file.collectors {
         check.leave_out(&mut experiment, place)?;
     }
@@ -103,47 +96,20 @@ fn collectors(source: &Source, collectors: &Collectors, registry: &Registry) -> 
 /// no other flag.
 const SOME_LIMIT: Bytes = Bytes(1 << 40);
 
-/// Whether it is an `-H` with a size.
-fn asks_for_a_size(flag: &FlagValue) -> bool {
-    let mut flags = Flags::default();
-    flags.apply(flag);
-    matches!(flags.config.heap_hint, HeapHint::Size(_))
+/// The points of the sweeps of workloads.
+fn own_points(experiment: &Experiment) -> Vec<Point> {
+    let own = experiment.own().next();
+    own.map_or_else(Vec::new, |own| product(&own.flags, &own.sweeps))
 }
 
 struct Check<'a> {
     source: &'a Source,
     registry: &'a Registry,
-    /// The flags of the file for gclab's own workloads.
-    own: OwnFlags,
 }
 
 impl Check<'_> {
     fn at(&self, span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Box<SpecError> {
         SpecError::at(self.source, span, message, label)
-    }
-
-    /// `heap` sets `-M`, so no flag may set it, or ask for another size.
-    fn heap(&self, file: &File) -> Parsed<Vec<f64>> {
-        let Some(heap) = &file.heap else {
-            return Ok(Vec::new());
-        };
-        let fixed = file.fixed().map(|((key, text), place)| (key, text, place));
-        let swept = file.swept().map(|(key, text)| (key, text, "[sweep]"));
-        let own = fixed.chain(swept).filter(|_| !file.workloads.is_empty());
-        for (key, text, place) in own.filter(|(key, ..)| is_flag(key.get_ref())) {
-            let value = FlagValue::read(key.get_ref(), text.get_ref()).ok();
-            let name = key.get_ref().as_str();
-            if name == "M" || value.as_ref().is_some_and(asks_for_a_size) {
-                return Err(self
-                    .at(
-                        key.span(),
-                        format!("`{name}` is in {place}, but `heap` says how large heaps are"),
-                        "also a size of the heap",
-                    )
-                    .help("`heap` sets the -M of every run, in multiples of the least heap of its workload: leave one of the two out"));
-            }
-        }
-        Ok(heap.get_ref().iter().map(|multiple| *multiple.get_ref()).collect())
     }
 
     /// Checks the number of runs, as far as the lengths of the file's lists tell it.
@@ -196,30 +162,25 @@ impl Check<'_> {
     /// Leaves out the collectors that do not honour all flags of the file, if the file has
     /// `collectors = "all"`.
     fn leave_out(&self, experiment: &mut Experiment, place: &Range<usize>) -> Parsed<()> {
-        let points = plan::points(experiment);
+        let points = own_points(experiment);
         let settings: Vec<(&Point, Flags)> = points
             .iter()
-            .map(|point| (point, self.flags_of(experiment, &point.flags)))
+            .map(|point| (point, self.flags_of(experiment, point)))
             .collect();
-        let mut left_out = Vec::new();
-        experiment.collectors.retain(|name| {
-            let Some(collector) = self.registry.collector(name) else {
-                return false;
-            };
-            let mine = settings.iter().filter(|(point, _)| point.is_for("collector", name));
-            match mine
-                .into_iter()
-                .find_map(|(_, flags)| self.registry.fit(collector, flags).err())
-            {
-                None => true,
-                Some(error) => {
-                    left_out.push(error.to_string());
-                    false
-                }
-            }
-        });
-        experiment.left_out = left_out;
-        if experiment.collectors.is_empty() {
+        let misfit = |name: &str| {
+            let collector = self.registry.collector(name)?;
+            let mut mine = settings.iter().filter(|(point, _)| point.is_for("collector", name));
+            mine.find_map(|(_, flags)| self.registry.fit(collector, flags).err())
+        };
+        let collectors = experiment.collectors();
+        let left_out: Vec<(String, String)> = collectors
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), misfit(name)?.to_string())))
+            .collect();
+        let is_left_out = |entry: &Entry| entry.is_own() && left_out.iter().any(|(name, _)| *name == entry.collector);
+        experiment.entries.retain(|entry| !is_left_out(entry));
+        experiment.left_out = left_out.into_iter().map(|(_, why)| why).collect();
+        if experiment.collectors().is_empty() {
             let why = experiment.left_out.join("; ");
             return Err(self.at(
                 place.clone(),
@@ -231,8 +192,8 @@ impl Check<'_> {
     }
 
     /// The flags of a setting, with some `-M` if the experiment has `heap`.
-    fn flags_of(&self, experiment: &Experiment, setting: &Setting) -> Flags {
-        let mut flags = experiment::flags(setting);
+    fn flags_of(&self, experiment: &Experiment, point: &Point) -> Flags {
+        let mut flags = gclab::flags(&point.flags);
         if !experiment.heap.is_empty() {
             // The runs will have an -M, and some flags need one.
             flags.config.max_heap = Some(SOME_LIMIT);
@@ -243,20 +204,21 @@ impl Check<'_> {
     /// Checks that every collector has a point, and honours every flag of each of its points; and
     /// that no two flags of a point contradict each other.
     fn every_setting(&self, experiment: &Experiment, file: &File) -> Parsed<()> {
-        let points = plan::points(experiment);
+        let points = own_points(experiment);
         self.no_idle_name(experiment, file, &points)?;
         for point in &points {
-            let mut flags = self.flags_of(experiment, &point.flags);
+            let mut flags = self.flags_of(experiment, point);
             // The words are for the message; most points need none.
             if flags.settle().is_err() {
                 Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(file, None, &error))?;
             }
-            let runs = |name: &&String| {
-                let names = [("collector", name.as_str())];
-                point.is_for("collector", name)
-                    && !experiment.excludes.iter().any(|exclude| exclude.takes(point, &names))
-            };
-            for name in experiment.collectors.iter().filter(runs) {
+            for name in experiment.collectors() {
+                let names = [("collector", name)];
+                let mut own = experiment.own().filter(|entry| entry.collector == name);
+                let excludes = own.next().map_or(&[][..], |entry| &entry.excludes);
+                if !point.is_for("collector", name) || excludes.iter().any(|exclude| exclude.takes(point, &names)) {
+                    continue;
+                }
                 let Some(collector) = self.registry.collector(name) else {
                     continue;
                 };
@@ -272,18 +234,12 @@ impl Check<'_> {
 
     /// Checks that each collector, workload and build of the file has a point of a sweep.
     fn no_idle_name(&self, experiment: &Experiment, file: &File, points: &[Point]) -> Parsed<()> {
-        let collectors = experiment.collectors.iter().map(|name| ("collector", name));
-        let workloads = experiment.workloads.iter().map(|own| ("workload", &own.name));
-        let builds = experiment.builds.iter().map(|build| ("build", &build.name));
-        for (choice, name) in collectors.chain(workloads).chain(builds) {
-            if points.iter().any(|point| point.is_for(choice, name)) {
-                continue;
+        for (choice, name) in experiment.own().flat_map(Entry::names) {
+            if let Some(first) = file.sweeps.iter().flatten().next()
+                && !points.iter().any(|point| point.is_for(choice, name))
+            {
+                return Err(never_runs(self.source, first, &format!("the {choice} {name}")));
             }
-            let span = file.sweeps.iter().flatten().next().map_or(0..0, |axis| axis.key.span());
-            let message = format!("no point of `sweep` is for the {choice} {name}, so it would never run");
-            return Err(self
-                .at(span, message, "all of these are for others")
-                .help("take it out of the file, or add a [[sweep]] table for it"));
         }
         Ok(())
     }

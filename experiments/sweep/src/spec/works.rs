@@ -1,5 +1,5 @@
-//! The works of a file: its workloads with their arguments. A swept argument makes a work of each
-//! of its values. And its builds.
+//! The workloads of a file with their arguments. A swept argument makes a work of each of its
+//! values, and each work has an entry under each collector and build.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -10,22 +10,96 @@ use toml::Spanned;
 use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File};
 use super::profiles;
-use super::sweeps::twice;
-use crate::axes::ARGS;
+use super::programs::{commands, setting};
+use super::sweeps::{Entity, Reader, sweeps, twice};
+use crate::axes::{ARGS, Point, product};
 use crate::build::Build;
-use crate::experiment::{Experiment, Work};
-use crate::plan;
+use crate::experiment::Entry;
+use crate::program::{Own, Program};
 use crate::registry::{Registry, usage};
+use crate::runtime::GCLAB;
 use crate::suggest::suggest;
 
-/// Looks up the workloads of the file, and enters one work for each set of swept arguments into
-/// `experiment`, with its profiles and its wish for a log.
-pub(super) fn enter(source: &Source, file: &File, registry: &Registry, experiment: &mut Experiment) -> Parsed<()> {
-    let has_args = experiment.sweeps.iter().flatten().flat_map(|axis| &axis.points);
-    let has_args = has_args.into_iter().any(|point| !point.args.is_empty());
-    let points = if has_args { plan::points(experiment) } else { Vec::new() };
+/// The entries of the workloads: works × collectors × builds.
+pub(super) fn entries(
+    source: &Source,
+    file: &File,
+    registry: &Registry,
+    collectors: &[String],
+    builds: &[Arc<Build>],
+) -> Parsed<Vec<Entry>> {
+    let pause_counters = pause_counters(source, file)?;
+    if file.workloads.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reader = Reader {
+        source,
+        runtime: GCLAB,
+        title: String::new(),
+        has_heap: file.heap.is_some(),
+        fixed: file
+            .fixed()
+            .map(|((key, _), place)| (key.get_ref().as_str(), place))
+            .collect(),
+    };
+    let flags = setting(&reader, &file.flags)?;
+    let names = file.workloads.iter().map(|own| own.name.get_ref().as_str());
+    let entity = Entity {
+        title: "the workloads".to_owned(),
+        names: vec![
+            ("collector", collectors.iter().map(String::as_str).collect()),
+            ("workload", names.collect()),
+            ("program", BTreeSet::new()),
+        ],
+    };
+    let sweeps = Arc::new(sweeps(&file.sweeps, &entity, &reader)?);
+    let builds: Vec<_> = match builds {
+        [] => vec![None],
+        builds => builds.iter().cloned().map(Some).collect(),
+    };
+    let points = product(&flags, &sweeps);
+    let mut entries = Vec::new();
+    for work in works(source, file, registry, &points)? {
+        for collector in collectors {
+            for build in &builds {
+                let own = Own {
+                    build: build.clone(),
+                    full_args: Some(work.full_args.clone()),
+                    pause_counters,
+                };
+                let program = Program::of_workload(&work.name, &work.args, collector, commands(&file.prepare), own);
+                entries.push(Entry {
+                    flags: flags.clone(),
+                    sweeps: Arc::clone(&sweeps),
+                    swept_args: work.swept_args.clone(),
+                    profiles: work.profiles.clone(),
+                    eventlog: work.eventlog,
+                    ..Entry::new(program, &work.name, &work.args, collector)
+                });
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// A workload with its arguments.
+struct Work {
+    name: String,
+    /// Its arguments as the file has them.
+    args: Vec<String>,
+    /// The arguments in full, without defaults.
+    full_args: Vec<String>,
+    /// The values of arguments that are swept.
+    swept_args: BTreeMap<String, String>,
+    profiles: Vec<String>,
+    eventlog: bool,
+}
+
+/// Looks up the workloads of the file: one work for each set of swept arguments in `points`.
+fn works(source: &Source, file: &File, registry: &Registry, points: &[Point]) -> Parsed<Vec<Work>> {
     let profiles = profiles::of_workloads(source, file)?;
     let mut seen = HashSet::new();
+    let mut works = Vec::new();
     for (own, profiles) in file.workloads.iter().zip(profiles) {
         let name = own.name.get_ref();
         let Some(workload) = registry.workload(name) else {
@@ -55,17 +129,17 @@ pub(super) fn enter(source: &Source, file: &File, registry: &Registry, experimen
             if !seen.insert((name.clone(), full.clone())) {
                 return Err(twice(source, own.name.span(), "workloads", name));
             }
-            experiment.workloads.push(Work {
+            works.push(Work {
                 name: name.clone(),
                 args,
-                full_args: Some(full),
+                full_args: full,
                 swept_args: set,
                 profiles: profiles.clone(),
                 eventlog: is_logged(file, own),
             });
         }
     }
-    Ok(())
+    Ok(works)
 }
 
 /// The arguments of a workload as the file has them.
@@ -199,7 +273,7 @@ pub(super) fn builds(source: &Source, file: &File) -> Parsed<Vec<Arc<Build>>> {
 }
 
 /// Whether runs of workloads read their counters at each pause.
-pub(super) fn pause_counters(source: &Source, file: &File) -> Parsed<bool> {
+fn pause_counters(source: &Source, file: &File) -> Parsed<bool> {
     let Some(asked) = file.pause_counters.as_ref().filter(|asked| *asked.get_ref()) else {
         return Ok(false);
     };

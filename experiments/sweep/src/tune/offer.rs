@@ -3,16 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use gclab_flags::{FlagValue, Flags};
-
 use super::space::{Axis, Point, Space, given};
 use crate::command_line;
-use crate::experiment::{self, Entry, Experiment, Setting, Work};
+use crate::experiment::{Entry, Experiment};
 use crate::registry::Registry;
 use crate::run::{Combination, Run};
 use crate::runner::preflight::{preflight, refusals};
 use crate::runner::stop::Stop;
-use crate::runtime::{self, TunableFlag};
+use crate::runtime::{Runtime, Setting, TunableFlag, gclab};
 
 /// The settings of a search.
 #[derive(Debug)]
@@ -49,26 +47,17 @@ impl Offer {
 /// The axis of gclab's collectors.
 const COLLECTOR: &str = "collector";
 
-/// gclab's own flags that are worth trying, in the order of a runtime's.
-const OWN: [TunableFlag; 3] = [
-    runtime::tried("A", &["512k", "1m", "", "16m", "64m"]),
-    runtime::tried("F", &["1.5", "", "4"]),
-    runtime::tried("G", &["", "3"]),
-];
-
-/// The collector that a workload has if none is named.
-const DEFAULT_COLLECTOR: &str = "copying";
-
-/// The settings of the program of `experiment`, which has this program alone.
+/// The settings of the work of `experiment`, which has one program alone, or one workload under each
+/// collector, the default first.
 ///
 /// # Errors
 /// A message if the program is not there, or its runtime has no flags to try, or refuses them.
-pub fn of_program(mut experiment: Experiment, stop: &Stop) -> Result<Offer, String> {
-    let mut notes = Vec::new();
-    let asked = experiment.programs.first().ok_or("there is no program")?.clone();
-    let runtime = asked.program.runtime;
-    let name = &asked.program.description.name;
+pub fn offer(mut experiment: Experiment, registry: &Registry, stop: &Stop) -> Result<Offer, String> {
     preflight(&mut experiment, stop)?;
+    let entries = experiment.entries.clone();
+    let first = entries.first().ok_or("there is nothing to run")?;
+    let (program, runtime) = (&first.program, first.program.runtime);
+    let name = &program.description.name;
     let tried = runtime.tried();
     if tried.is_empty() {
         return Err(format!(
@@ -77,23 +66,17 @@ pub fn of_program(mut experiment: Experiment, stop: &Stop) -> Result<Offer, Stri
         ));
     }
     // Each value by itself, so that a message names the flag that is refused.
-    let alone: Vec<runtime::Setting> = tried
-        .iter()
-        .flat_map(|tried| {
-            tried
-                .values
-                .iter()
-                .filter(|value| !value.is_empty())
-                .map(|value| (tried.key, *value))
-        })
-        .map(|(key, value)| setting_of(&asked, &[(key, value)]))
-        .collect();
-    let refused: BTreeMap<(String, String), String> = refusals(&asked.program, &alone, stop)?
+    let values = tried.iter().flat_map(|tried| {
+        let values = tried.values.iter().filter(|value| !value.is_empty());
+        values.map(|value| (tried.key, *value))
+    });
+    let alone: Vec<Setting> = values.map(|flag| setting_of(runtime, &[flag])).collect();
+    let refused: BTreeMap<(String, String), String> = refusals(program, &alone, stop)?
         .into_iter()
         .zip(&alone)
         .filter_map(|(refusal, setting)| {
             let value = setting.values().next()?;
-            Some(((value.flag().key.to_owned(), value.text().to_owned()), refusal?))
+            Some(((value.key().to_owned(), value.text().to_owned()), refusal?))
         })
         .collect();
     if let Some((_, reason)) = refused.first_key_value().filter(|_| refused.len() == alone.len()) {
@@ -107,90 +90,53 @@ pub fn of_program(mut experiment: Experiment, stop: &Stop) -> Result<Offer, Stri
             runtime.name()
         ));
     }
-    for ((key, value), reason) in &refused {
-        notes.push(format!("left out: {key} = {value}: {reason}"));
-    }
+    let notes = refused.iter();
+    let notes = notes.map(|((key, value), reason)| format!("left out: {key} = {value}: {reason}"));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let is_offered = |tried: &TunableFlag, value: &str| {
         let too_many = tried.counts_processors && value.parse().is_ok_and(|count: usize| count > processors);
         !too_many && !refused.contains_key(&(tried.key.to_owned(), value.to_owned()))
     };
-    let axes = axes(tried, is_offered);
-    let space = Space::new(axes, |axes, point| makes_sense(tried, &given(axes, point)));
-    let combination = |setting: usize| {
-        let flags = setting_of(&asked, &space.flags(setting));
-        Combination::of_program(&asked, &asked.program, BTreeMap::new(), flags)
-    };
-    let label = |setting: usize| {
-        let setting = setting_of(&asked, &space.flags(setting));
-        setting
-            .values()
-            .map(runtime::Value::meaning)
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    Ok(Offer {
-        labels: (0..space.len()).map(label).collect(),
-        combinations: (0..space.len()).map(combination).collect(),
-        space,
-        experiment,
-        notes,
-    })
-}
-
-/// The settings of the workload of `experiment`, which has this workload alone.
-///
-/// # Errors
-/// A message if no collector is there.
-pub fn of_workload(mut experiment: Experiment, registry: &Registry) -> Result<Offer, String> {
-    let Work {
-        name: workload, args, ..
-    } = experiment.workloads.first().ok_or("there is no workload")?.clone();
-    let names = registry.collector_names();
-    let first = names
-        .iter()
-        .find(|name| **name == DEFAULT_COLLECTOR)
-        .or_else(|| names.first());
-    let default = (*first.ok_or("this program has no collectors")?).to_owned();
-    let mut axes = axes(&OWN, |_, _| true);
-    axes.push(Axis {
-        key: COLLECTOR.to_owned(),
-        values: names
-            .iter()
-            .map(|name| Some((*name).to_owned()).filter(|name| *name != default))
-            .collect(),
-    });
-    let parts = |flags: &[(&str, &str)]| -> (String, Setting) {
+    let mut axes = axes(tried, is_offered);
+    if entries.len() > 1 {
+        let others = entries.iter().skip(1).map(|entry| Some(entry.collector.clone()));
+        axes.push(Axis {
+            key: COLLECTOR.to_owned(),
+            values: std::iter::once(None).chain(others).collect(),
+        });
+    }
+    let parts = |flags: &[(&str, &str)]| -> (&Entry, Setting) {
         let named = flags.iter().find(|(key, _)| *key == COLLECTOR);
-        let collector = named.map_or_else(|| default.clone(), |(_, name)| (*name).to_owned());
-        let own = flags.iter().filter(|(key, _)| *key != COLLECTOR);
-        let values: Vec<FlagValue> = own.filter_map(|(key, text)| FlagValue::read(key, text).ok()).collect();
-        (collector, experiment::setting(&values))
+        let entry = named.and_then(|(_, name)| entries.iter().find(|entry| entry.collector == *name));
+        let flags: Vec<_> = flags.iter().copied().filter(|(key, _)| *key != COLLECTOR).collect();
+        (entry.unwrap_or(first), setting_of(runtime, &flags))
     };
-    let honours = |axes: &[Axis], point: &Point| {
-        let (collector, setting) = parts(&given(axes, point));
-        let flags: Flags = experiment::flags(&setting);
-        let collector = registry.collector(&collector);
-        collector.is_some_and(|collector| registry.fit(collector, &flags).is_ok())
+    let is_legal = |axes: &[Axis], point: &Point| {
+        let flags = given(axes, point);
+        let (entry, setting) = parts(&flags);
+        let honours = || match registry.collector(&entry.collector) {
+            Some(collector) if entry.is_own() => registry.fit(collector, &gclab::flags(&setting)).is_ok(),
+            _ => true,
+        };
+        makes_sense(tried, &flags) && honours()
     };
-    let space = Space::new(axes, honours);
-    let combination = |setting: usize| {
-        let (collector, setting) = parts(&space.flags(setting));
-        Combination::new(&workload, &args, &collector, setting)
+    let space = Space::new(axes, is_legal);
+    let combination = |number: usize| {
+        let (entry, setting) = parts(&space.flags(number));
+        Combination::new(entry, &entry.program, BTreeMap::new(), setting)
     };
     let label = |number: usize| {
-        let (collector, setting) = parts(&space.flags(number));
-        let named = (collector != default).then(|| format!("--collector {collector}"));
-        let flags = setting.values().flat_map(FlagValue::meaning);
+        let (entry, setting) = parts(&space.flags(number));
+        let named = (entry.collector != first.collector).then(|| format!("--collector {}", entry.collector));
+        let flags = setting.values().map(|value| value.meaning().to_owned());
         named.into_iter().chain(flags).collect::<Vec<_>>().join(" ")
     };
-    experiment.collectors = names.iter().map(|name| (*name).to_owned()).collect();
     Ok(Offer {
         labels: (0..space.len()).map(label).collect(),
         combinations: (0..space.len()).map(combination).collect(),
+        notes: notes.collect(),
         space,
         experiment,
-        notes: Vec::new(),
     })
 }
 
@@ -219,15 +165,13 @@ fn makes_sense(tried: &[TunableFlag], flags: &[(&str, &str)]) -> bool {
     })
 }
 
-/// The setting of a runtime with these flags.
-fn setting_of(entry: &Entry, flags: &[(&str, &str)]) -> runtime::Setting {
-    let known = entry.program.runtime.flags();
+/// The setting of these flags, which an adapter offers.
+fn setting_of(runtime: &dyn Runtime, flags: &[(&str, &str)]) -> Setting {
     let read = |(key, text): &(&str, &str)| {
-        let flag = known
-            .iter()
-            .find(|flag| flag.key == *key)
-            .expect("an adapter tries its own flags");
-        (flag.key, flag.read(text).expect("an adapter tries legal values"))
+        let value = runtime
+            .read(key, text)
+            .expect("an adapter tries its own flags with legal values");
+        (value.key(), value)
     };
     flags.iter().map(read).collect()
 }
@@ -235,14 +179,13 @@ fn setting_of(entry: &Entry, flags: &[(&str, &str)]) -> runtime::Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime;
 
     /// Every adapter tries only flags that it has, with legal values, and names no others.
     #[test]
     fn adapters_try_their_own_flags() {
-        for runtime in runtime::all() {
+        for runtime in runtime::all().into_iter().chain([runtime::GCLAB]) {
             for tried in runtime.tried() {
-                let flag = |key: &str| runtime.flags().iter().find(|flag| flag.key == key);
-                let own = flag(tried.key).unwrap_or_else(|| panic!("{} has no {}", runtime.name(), tried.key));
                 assert_eq!(
                     tried.values.iter().filter(|value| value.is_empty()).count(),
                     1,
@@ -250,7 +193,9 @@ mod tests {
                     tried.key
                 );
                 for value in tried.values.iter().filter(|value| !value.is_empty()) {
-                    assert!(own.read(value).is_some(), "{}: {} = {value}", runtime.name(), tried.key);
+                    runtime
+                        .read(tried.key, value)
+                        .unwrap_or_else(|bad| panic!("{}", bad.message));
                 }
                 if let Some((other, values)) = tried.only_with {
                     let partner = runtime

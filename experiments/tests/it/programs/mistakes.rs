@@ -26,7 +26,7 @@ fn a_wrong_program_is_shown_with_its_place() {
         ),
         (
             "command = [\"./prog\"]\nruntime = \"ocaml\"\nflags = { A = \"1m\" }\n",
-            &["the runtime ocaml of program p has no flag `A`", "flags of ocaml: s,"],
+            &["program p: the runtime ocaml has no flag `A`", "flags of ocaml: s,"],
         ),
         (
             "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1x\"] }\n",
@@ -118,7 +118,7 @@ fn a_wrong_program_is_shown_with_its_place() {
     bench.write("w.toml", "collectors = [\"copying\"]\nworkloads = [\"gcbench\"]\n[sweep]\nA = [\"1m\"]\n[[program]]\nname = \"p\"\nruntime = \"jvm\"\ncommand = [\"./prog\"]\n");
     let done = bench.gclab(&["run", "w.toml"]).exits(2);
     assert!(
-        done.stderr.contains("the runtime jvm of program p has no flag `A`"),
+        done.stderr.contains("program p: the runtime jvm has no flag `A`"),
         "{}",
         done.all()
     );

@@ -1,15 +1,16 @@
 //! Plans with axes beyond flags: fingerprints, ranges, builds, adopted plans, plans as text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gclab_results::{Manifest, PlannedRun};
 
 use super::super::*;
-use super::{axis, experiment, logged, profiled, value};
+use super::{Lists, Work, axis, lists, logged, profiled, value};
 use crate::axes::Exclude;
 use crate::build::Build;
-use crate::experiment::{Axis, Point, Work};
+use crate::experiment::{Axis, Point};
+use crate::runtime::Setting;
 
 /// The runs as words, without the collector and the work.
 fn settings_of(runs: &[Run]) -> Vec<String> {
@@ -21,21 +22,21 @@ fn settings_of(runs: &[Run]) -> Vec<String> {
     runs.iter().map(flags).collect()
 }
 
-fn one_work(sweeps: Vec<Vec<Axis>>) -> Experiment {
-    Experiment {
+fn one_work(sweeps: Vec<Vec<Axis>>) -> Lists {
+    Lists {
         collectors: vec!["copying".into()],
         workloads: vec![Work::new("binary_trees", &["8".into()])],
-        flags: BTreeMap::new(),
+        flags: Setting::new(),
         sweeps,
-        ..experiment(2, 1)
+        ..lists(2, 1)
     }
 }
 
 #[test]
 fn the_first_round_takes_ends_and_middle_of_each_range_first() {
     let sizes = ["1m", "2m", "4m", "8m", "16m", "32m", "64m"];
-    let experiment = one_work(vec![vec![axis("A", &sizes), axis("F", &["2", "3", "4", "5"])]]);
-    let runs = plan(&experiment, &[], Shard::default());
+    let mut experiment = one_work(vec![vec![axis("A", &sizes), axis("F", &["2", "3", "4", "5"])]]);
+    let runs = experiment.runs();
     let first = |count: usize| -> BTreeSet<String> { settings_of(&runs[..count]).into_iter().collect() };
     let product = |sizes: &[&str], factors: &[&str]| -> BTreeSet<String> {
         let of = |size: &&str| {
@@ -54,17 +55,12 @@ fn the_first_round_takes_ends_and_middle_of_each_range_first() {
     let round = |round: usize| settings_of(&runs[round * 28..][..28]);
     assert_ne!(round(0), round(1));
     let in_order = order(28, 1, 1);
-    let cells = settings_of(&plan(
-        &Experiment {
-            repeat: 1,
-            ..experiment.clone()
-        },
-        &[],
-        Shard::default(),
-    ));
+    experiment.rest.repeat = 1;
+    let cells = settings_of(&experiment.runs());
     assert_eq!(cells.len(), 28);
     // The second round is the random order of the seed, without ranks.
-    let points: Vec<String> = points(&experiment)
+    let points: Vec<String> = experiment.experiment().entries[0]
+        .points()
         .iter()
         .map(|point| {
             point
@@ -80,25 +76,25 @@ fn the_first_round_takes_ends_and_middle_of_each_range_first() {
 
 #[test]
 fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
-    let id = |experiment: &Experiment| {
-        let runs = plan(experiment, &[], Shard::default());
+    let id = |lists: &Lists| {
+        let runs = lists.runs();
         let first: BTreeSet<String> = runs.iter().map(|run| run.planned.id.clone()).collect();
         first.into_iter().next().expect("a run")
     };
     let base = one_work(vec![vec![axis("A", &["1m"])]]);
-    let of = |change: fn(&mut Experiment)| {
+    let of = |change: fn(&mut Lists)| {
         let mut other = base.clone();
         change(&mut other);
         id(&other)
     };
-    let same: [fn(&mut Experiment); 8] = [
+    let same: [fn(&mut Lists); 8] = [
         |e| e.sweeps[0][0] = axis("A", &["1024k"]),
-        |e| e.name = "other".into(),
-        |e| e.question = "Why?".into(),
-        |e| e.text = "# other".into(),
-        |e| e.repeat = 7,
-        |e| e.seed = 9,
-        |e| e.timeout = std::time::Duration::from_secs(1),
+        |e| e.rest.name = "other".into(),
+        |e| e.rest.question = "Why?".into(),
+        |e| e.rest.text = "# other".into(),
+        |e| e.rest.repeat = 7,
+        |e| e.rest.seed = 9,
+        |e| e.rest.timeout = std::time::Duration::from_secs(1),
         |e| e.flags = std::mem::take(&mut e.sweeps).remove(0).remove(0).points.remove(0).flags,
     ];
     for change in same {
@@ -111,7 +107,7 @@ fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
     };
     let (old, new) = (build("1"), build("2"));
     let with_build = |build: &Build| {
-        id(&Experiment {
+        id(&Lists {
             builds: vec![Arc::new(build.clone())],
             ..base.clone()
         })
@@ -125,14 +121,14 @@ fn a_fingerprint_is_of_what_affects_the_result_and_of_nothing_else() {
         with_build(&renamed),
         "a build's name is not part of it"
     );
-    let others: [fn(&mut Experiment); 8] = [
+    let others: [fn(&mut Lists); 8] = [
         |e| e.sweeps[0][0] = axis("A", &["2m"]),
         |e| e.sweeps[0][0] = axis("O", &["1m"]),
         |e| e.collectors[0] = "two-space".into(),
         |e| e.workloads[0].name = "gcbench".into(),
         |e| e.workloads[0].args[0] = "9".into(),
-        |e| e.executable = Some("3".into()),
-        |e| e.pause_counters = true,
+        |e| e.rest.executable = Some("3".into()),
+        |e| e.rest.pause_counters = true,
         |e| {
             e.sweeps[0][0].points[0].env.insert("LANG".into(), "C".into());
         },
@@ -165,15 +161,15 @@ fn points_are_for_their_names_and_builds_are_a_dimension() {
             ..Build::default()
         })
     };
-    let experiment = Experiment {
+    let experiment = Lists {
         workloads: vec![Work::new("binary_trees", &["8".into()]), Work::new("gcbench", &[])],
         builds: vec![build("old"), build("new")],
         sweeps: vec![vec![Axis { points }]],
-        flags: BTreeMap::new(),
-        ..experiment(1, 1)
+        flags: Setting::new(),
+        ..lists(1, 1)
     };
-    let described = |experiment: &Experiment| {
-        let runs = plan(experiment, &[], Shard::default());
+    let described = |lists: &Lists| {
+        let runs = lists.runs();
         let line = |run: &Run| describe(&run.planned);
         runs.iter().map(line).collect::<BTreeSet<_>>()
     };
@@ -194,7 +190,7 @@ fn points_are_for_their_names_and_builds_are_a_dimension() {
         flags: [("A", ["4m".to_owned()].into())].into(),
         ..Exclude::default()
     };
-    let fewer = described(&Experiment {
+    let fewer = described(&Lists {
         excludes: vec![exclude],
         ..experiment
     });
@@ -204,15 +200,15 @@ fn points_are_for_their_names_and_builds_are_a_dimension() {
 
 #[test]
 fn a_plan_in_another_order_keeps_its_ids_and_its_order() {
-    let experiment = profiled(experiment(2, 5));
-    let runs = plan(&experiment, &[], Shard::default());
+    let mut experiment = profiled(lists(2, 5));
+    let runs = experiment.runs();
     let old: Vec<PlannedRun> = runs.iter().rev().map(|run| run.planned.clone()).collect();
     let adopted = adopt(&runs, &made_by("", &old)).expect("the same runs");
     let planned: Vec<PlannedRun> = adopted.iter().map(|run| run.planned.clone()).collect();
     assert_eq!(planned, old);
     for run in &adopted {
         let mine = runs.iter().find(|mine| mine.planned.position == run.planned.position);
-        assert_eq!(mine.map(|mine| &mine.subject), Some(&run.subject));
+        assert_eq!(mine.map(|mine| &mine.setting), Some(&run.setting));
     }
     let (fewer, mut other) = (old[1..].to_vec(), old);
     assert_eq!(adopt(&runs, &made_by("", &fewer)), None, "one is missing");
@@ -221,20 +217,17 @@ fn a_plan_in_another_order_keeps_its_ids_and_its_order() {
     assert_eq!(adopt(&runs, &made_by("", &other)), None, "one is another");
     // Values that mean the same are the same.
     let found: Vec<PlannedRun> = runs.iter().map(|run| run.planned.clone()).collect();
-    let renamed = Experiment {
+    let renamed = Lists {
         sweeps: vec![vec![
             axis("n", &["512k", "262144", "0"]),
             axis("A", &["4096k", "1024k"]),
         ]],
         ..experiment.clone()
     };
-    let again = plan(&renamed, &[], Shard::default());
+    let again = renamed.runs();
     assert_ne!(again, runs);
-    let rebuilt = Experiment {
-        executable: Some("another build".into()),
-        ..experiment.clone()
-    };
-    let of_another_build = adopt(&plan(&rebuilt, &[], Shard::default()), &made_by("", &found));
+    experiment.rest.executable = Some("another build".into());
+    let of_another_build = adopt(&experiment.runs(), &made_by("", &found));
     assert!(of_another_build.is_some(), "so that it can be refused in words");
     let adopted = adopt(&again, &made_by("", &found)).expect("the same runs");
     assert!(adopted.iter().zip(&found).all(|(run, found)| run.planned == *found));
@@ -252,27 +245,21 @@ fn made_by(executable: &str, plan: &[PlannedRun]) -> Manifest {
 /// whichever gclab made the plan.
 #[test]
 fn runs_with_another_preparation_or_other_counters_are_others() {
-    let plain = Experiment {
-        executable: Some("this".into()),
-        ..experiment(2, 5)
+    let of = |executable: &str, prepare: &[&str], pause_counters: bool| {
+        let mut lists = lists(2, 5);
+        lists.prepare = prepare.iter().map(|word| vec![word.to_string()]).collect();
+        lists.rest.executable = Some(executable.to_owned());
+        lists.rest.pause_counters = pause_counters;
+        lists.runs()
     };
-    let prepared = |word: &str| Experiment {
-        prepare: vec![vec![word.to_owned()]],
-        ..plain.clone()
+    let by = |executable: &str| {
+        let prepared = [&[][..], &["one"], &["other"]].map(|prepare| of(executable, prepare, false));
+        prepared
+            .into_iter()
+            .chain([of(executable, &[], true)])
+            .collect::<Vec<_>>()
     };
-    let counted = Experiment {
-        pause_counters: true,
-        ..plain.clone()
-    };
-    let all = [&plain, &prepared("one"), &prepared("other"), &counted].map(|one| plan(one, &[], Shard::default()));
-    let elsewhere = |experiment: &Experiment| {
-        let built = Experiment {
-            executable: Some("other".into()),
-            ..experiment.clone()
-        };
-        plan(&built, &[], Shard::default())
-    };
-    let of_other = [&plain, &prepared("one"), &prepared("other"), &counted].map(elsewhere);
+    let (all, of_other) = (by("this"), by("other"));
     let planned = |runs: &[Run]| -> Vec<PlannedRun> { runs.iter().map(|run| run.planned.clone()).collect() };
     for (one, runs) in all.iter().enumerate() {
         for (other, (found, of_other)) in all.iter().zip(&of_other).enumerate() {
@@ -293,7 +280,7 @@ fn runs_with_another_preparation_or_other_counters_are_others() {
 
 #[test]
 fn a_plan_as_lines_has_one_for_each_run() {
-    let experiment = logged(profiled(experiment(2, 5)));
+    let experiment = logged(profiled(lists(2, 5))).experiment();
     let plan = Plan::new(&experiment, &[], Shard::default());
     let text = plan.lines(&experiment);
     let (head, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('#'));

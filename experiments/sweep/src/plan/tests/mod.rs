@@ -3,35 +3,119 @@
 mod axes;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
-use gclab_flags::FlagValue;
 use gclab_results::{Axis as Swept, Configuration};
 use rand_pcg::Pcg64;
 
 use super::cells::cells;
 use super::order::shuffle;
 use super::*;
-use crate::experiment::{Axis, Work};
+use crate::axes::Exclude;
+use crate::build::Build;
+use crate::experiment::{Axis, Entry};
+use crate::program::{Own, Program};
+use crate::runtime::{GCLAB, Setting, Value};
 
-pub(super) fn experiment(repeat: u32, seed: u64) -> Experiment {
+/// The lists of an experiment file of workloads.
+#[derive(Clone)]
+pub(super) struct Lists {
+    pub(super) collectors: Vec<String>,
+    pub(super) workloads: Vec<Work>,
+    pub(super) builds: Vec<Arc<Build>>,
+    pub(super) flags: Setting,
+    pub(super) sweeps: Vec<Vec<Axis>>,
+    pub(super) excludes: Vec<Exclude>,
+    pub(super) prepare: Vec<Vec<String>>,
+    /// The rest of the experiment.
+    pub(super) rest: Experiment,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Work {
+    pub(super) name: String,
+    pub(super) args: Vec<String>,
+    pub(super) full_args: Option<Vec<String>>,
+    profiles: Vec<String>,
+    eventlog: bool,
+}
+
+impl Work {
+    pub(super) fn new(name: &str, args: &[String]) -> Work {
+        Work {
+            name: name.to_owned(),
+            args: args.to_owned(),
+            ..Work::default()
+        }
+    }
+}
+
+impl Lists {
+    /// The experiment: works × collectors × builds.
+    pub(super) fn experiment(&self) -> Experiment {
+        let sweeps = Arc::new(self.sweeps.clone());
+        let builds: Vec<_> = match &self.builds[..] {
+            [] => vec![None],
+            builds => builds.iter().cloned().map(Some).collect(),
+        };
+        let mut entries = Vec::new();
+        for work in &self.workloads {
+            for collector in &self.collectors {
+                for build in &builds {
+                    let own = Own {
+                        build: build.clone(),
+                        full_args: work.full_args.clone(),
+                        pause_counters: self.rest.pause_counters,
+                    };
+                    let program = Program::of_workload(&work.name, &work.args, collector, self.prepare.clone(), own);
+                    entries.push(Entry {
+                        flags: self.flags.clone(),
+                        sweeps: Arc::clone(&sweeps),
+                        excludes: self.excludes.clone(),
+                        profiles: work.profiles.clone(),
+                        eventlog: work.eventlog,
+                        ..Entry::new(program, &work.name, &work.args, collector)
+                    });
+                }
+            }
+        }
+        Experiment {
+            entries,
+            builds: self.builds.clone(),
+            ..self.rest.clone()
+        }
+    }
+
+    /// All its runs.
+    pub(super) fn runs(&self) -> Vec<Run> {
+        plan(&self.experiment(), &[], Shard::default())
+    }
+}
+
+pub(super) fn lists(repeat: u32, seed: u64) -> Lists {
     let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
-    Experiment {
+    Lists {
         collectors: values(&["two-space", "copying"]),
         workloads: vec![
             Work::new("binary_trees", &["8".into()]),
             Work::new("binary_trees", &["9".into()]),
             Work::new("gcbench", &[]),
         ],
-        repeat,
-        seed,
+        builds: Vec::new(),
         flags: [("F", value("F", "2"))].into(),
         sweeps: vec![vec![axis("A", &["1m", "4m"]), axis("n", &["0", "256k", "512k"])]],
-        ..Experiment::default()
+        excludes: Vec::new(),
+        prepare: Vec::new(),
+        rest: Experiment {
+            repeat,
+            seed,
+            ..Experiment::default()
+        },
     }
 }
 
-pub(super) fn value(flag: &str, text: &str) -> FlagValue {
-    FlagValue::read(flag, text).expect("a legal value")
+pub(super) fn value(flag: &str, text: &str) -> Value {
+    GCLAB.read(flag, text).expect("a legal value")
 }
 
 pub(super) fn axis(flag: &'static str, values: &[&str]) -> Axis {
@@ -51,7 +135,7 @@ fn ids(runs: &[Run]) -> Vec<String> {
 
 #[test]
 fn the_cross_product_has_each_cell_once() {
-    let cells = combinations(&experiment(1, 1));
+    let cells = combinations(&lists(1, 1).experiment());
     assert_eq!(cells.len(), 2 * 3 * 2 * 3);
     assert_eq!(
         cells
@@ -78,11 +162,9 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
         vec![axis("qg", &["0", "1"]), axis("N", &["2"])],
         vec![],
     ];
-    let experiment = Experiment {
-        sweeps,
-        ..experiment(1, 1)
-    };
-    let settings: Vec<String> = points(&experiment)
+    let experiment = Lists { sweeps, ..lists(1, 1) }.experiment();
+    let settings: Vec<String> = experiment.entries[0]
+        .points()
         .iter()
         .map(|point| point.words().map(|(flag, text)| format!("{flag}={text} ")).collect())
         .collect();
@@ -110,27 +192,25 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
 }
 
 /// Two profiles of the first work, none of the second, one of the third.
-pub(super) fn profiled(mut experiment: Experiment) -> Experiment {
+pub(super) fn profiled(mut lists: Lists) -> Lists {
     let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
-    for (work, own) in experiment.workloads.iter_mut().zip(profiles) {
+    for (work, own) in lists.workloads.iter_mut().zip(profiles) {
         work.profiles = own.iter().map(|profile| profile.to_string()).collect();
     }
-    experiment
+    lists
 }
 
 /// Event logs of the first work and the second.
-pub(super) fn logged(mut experiment: Experiment) -> Experiment {
-    experiment.workloads[..2]
-        .iter_mut()
-        .for_each(|work| work.eventlog = true);
-    experiment
+pub(super) fn logged(mut lists: Lists) -> Lists {
+    lists.workloads[..2].iter_mut().for_each(|work| work.eventlog = true);
+    lists
 }
 
 #[test]
 fn an_event_log_is_one_run_of_each_cell_after_its_profiles() {
     for repeat in [1, 4] {
-        let profiles = plan(&profiled(experiment(repeat, 7)), &[], Shard::default());
-        let all = plan(&logged(profiled(experiment(repeat, 7))), &[], Shard::default());
+        let profiles = profiled(lists(repeat, 7)).runs();
+        let all = logged(profiled(lists(repeat, 7))).runs();
         let timed = |runs: &[Run]| runs.iter().filter(|run| run.planned.purpose().is_timed()).count();
         assert_eq!(
             all[..timed(&all)],
@@ -163,11 +243,7 @@ fn an_event_log_is_one_run_of_each_cell_after_its_profiles() {
 #[test]
 fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
     for repeat in [1, 4] {
-        let (without, with) = (experiment(repeat, 7), profiled(experiment(repeat, 7)));
-        let (timed, all) = (
-            plan(&without, &[], Shard::default()),
-            plan(&with, &[], Shard::default()),
-        );
+        let (timed, all) = (lists(repeat, 7).runs(), profiled(lists(repeat, 7)).runs());
         let (as_before, more) = all.split_at(timed.len());
         assert_eq!(as_before, timed, "timed runs are as they were");
         // Two collectors and six settings of each work.
@@ -193,7 +269,7 @@ fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
 
 #[test]
 fn shards_share_profiles_and_event_logs_too() {
-    let experiment = logged(profiled(experiment(2, 3)));
+    let experiment = logged(profiled(lists(2, 3))).experiment();
     let whole = plan(&experiment, &[], Shard::default());
     for count in [2, 3, 8, 20] {
         let parts = (1..=count).map(|index| plan(&experiment, &[], Shard { index, count }));
@@ -222,11 +298,10 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
         minimum("two-space", "binary_trees", &["9"], Some(3 << 20)),
         minimum("copying", "gcbench", &[], Some(4_000_001)),
     ];
-    let experiment = Experiment {
-        heap: vec![1.0, 1.5],
-        sweeps: vec![],
-        ..experiment(1, 1)
-    };
+    let mut lists = lists(1, 1);
+    lists.sweeps.clear();
+    lists.rest.heap = vec![1.0, 1.5];
+    let experiment = lists.experiment();
     let cells = cells(&experiment, &minima);
     assert_eq!(cells.len(), 3 * 2 * 2);
     for cell in &cells {
@@ -247,7 +322,7 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
     // Profiles are of the same heaps: two of the first work, one of the third, each at two sizes
     // under two collectors.
-    let all = plan(&profiled(experiment), &minima, Shard::default());
+    let all = plan(&profiled(lists).experiment(), &minima, Shard::default());
     let more = &all[runs.len()..];
     assert_eq!(more.len(), (2 + 1) * 2 * 2);
     assert!(
@@ -258,8 +333,7 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
 
 #[test]
 fn each_round_is_one_pass_over_all_cells() {
-    let experiment = experiment(4, 1);
-    let runs = plan(&experiment, &[], Shard::default());
+    let runs = lists(4, 1).runs();
     for (number, round) in runs.chunks(36).enumerate() {
         assert!(round.iter().all(|run| run.planned.round as usize == number));
         assert_eq!(
@@ -283,19 +357,10 @@ fn each_round_is_one_pass_over_all_cells() {
 
 #[test]
 fn the_order_is_a_function_of_the_seed() {
-    assert_eq!(
-        plan(&experiment(3, 7), &[], Shard::default()),
-        plan(&experiment(3, 7), &[], Shard::default())
-    );
-    assert_ne!(
-        ids(&plan(&experiment(3, 7), &[], Shard::default())),
-        ids(&plan(&experiment(3, 8), &[], Shard::default()))
-    );
+    assert_eq!(lists(3, 7).runs(), lists(3, 7).runs());
+    assert_ne!(ids(&lists(3, 7).runs()), ids(&lists(3, 8).runs()));
     // Rounds draw from streams of their own: more rounds do not change the earlier ones.
-    assert_eq!(
-        plan(&experiment(5, 7), &[], Shard::default())[..36 * 3],
-        plan(&experiment(3, 7), &[], Shard::default())[..]
-    );
+    assert_eq!(lists(5, 7).runs()[..36 * 3], lists(3, 7).runs()[..]);
 }
 
 #[test]
@@ -328,7 +393,7 @@ fn every_place_of_a_shuffle_is_equally_likely() {
 
 #[test]
 fn shards_share_the_plan_by_whole_groups() {
-    let experiment = experiment(5, 3);
+    let experiment = lists(5, 3).experiment();
     let whole = plan(&experiment, &[], Shard::default());
     for count in [2, 3, 4, 7] {
         let parts: Vec<_> = (1..=count)

@@ -113,14 +113,14 @@ fn programs_have_arguments_and_variables_of_their_own() {
         ]
     );
     let spec = spec(text).unwrap();
-    let programs = crate::plan::programs_of(&spec.programs[0]);
+    let programs = crate::plan::programs_of(&spec.entries[0]);
     let words: Vec<&[String]> = programs
         .iter()
         .map(|program| &program.description.command[..])
         .collect();
     assert_eq!(words, [["sh", "10-x", "10"], ["sh", "20-x", "20"]]);
     assert_eq!(programs[0].description.stdin.as_deref(), Some("x.txt"));
-    let other = crate::plan::programs_of(&spec.programs[1]);
+    let other = crate::plan::programs_of(&spec.entries[1]);
     assert_eq!(other[0].description.command, ["sh", "{n}"], "no argument of this one");
     assert_eq!(other[1].description.env["T"], "2");
 }

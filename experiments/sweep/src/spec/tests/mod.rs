@@ -97,7 +97,7 @@ pub(super) const HEAD: &str = "collectors = [\"two-space\", \"copying\"]\nworklo
 /// The axes of each sweep, in words.
 pub(super) fn described(spec: &Experiment) -> Vec<Vec<String>> {
     let axes = |axes: &Vec<Axis>| axes.iter().map(Axis::describe).collect();
-    spec.sweeps.iter().map(axes).collect()
+    spec.entries[0].sweeps.iter().map(axes).collect()
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn everything_that_a_file_can_say() {
     )
     .unwrap();
     assert_eq!(spec.question, "Why?");
-    assert_eq!(spec.collectors, ["copying"]);
+    assert_eq!(spec.collectors(), ["copying"]);
     assert_eq!(
         spec.works(),
         [
@@ -130,8 +130,8 @@ fn everything_that_a_file_can_say() {
     );
     assert_eq!((spec.repeat, spec.seed, spec.timeout), (3, 16, Duration::from_secs(90)));
     assert_eq!(spec.precision, Some(0.025));
-    assert_eq!(spec.flags["F"].text(), "2.5");
-    assert_eq!(spec.flags.len(), 1);
+    assert_eq!(spec.entries[0].flags["F"].text(), "2.5");
+    assert_eq!(spec.entries[0].flags.len(), 1);
     assert_eq!(
         described(&spec),
         [["n = 0 65536", "A = 256k 1m"]],
@@ -152,14 +152,14 @@ fn what_a_file_need_not_say() {
         (spec.repeat, spec.seed, spec.timeout, spec.question.as_str()),
         (10, 1, Duration::from_secs(300), "")
     );
-    assert!(spec.flags.is_empty() && spec.sweeps.is_empty());
+    assert!(spec.entries[0].flags.is_empty() && spec.entries[0].sweeps.is_empty());
 }
 
 #[test]
 fn flags_in_one_line_and_quoted_keys() {
     let spec = spec(&format!("{HEAD}flags = {{ \"F\" = 3 }}\nsweep.A = [\"1m\"]\n")).unwrap();
     assert_eq!(
-        (spec.flags["F"].text(), described(&spec)),
+        (spec.entries[0].flags["F"].text(), described(&spec)),
         ("3", vec![vec!["A = 1m".to_owned()]])
     );
 }
@@ -183,7 +183,7 @@ fn profiles_of_the_file_and_of_a_workload() {
         "#,
     )
     .unwrap();
-    let of: Vec<String> = spec.workloads.iter().map(|own| own.profiles.join(" | ")).collect();
+    let of: Vec<String> = spec.entries.iter().map(|own| own.profiles.join(" | ")).collect();
     // Those of the file; its own, in their place; none.
     assert_eq!(of, ["-hy | -hr -R0 -i0 | -hT -hyTree,Node -i0.01", "-hT", ""]);
 }
@@ -238,7 +238,7 @@ fn event_logs_of_the_file_and_of_a_workload() {
         );
         spec(&text)
             .unwrap()
-            .workloads
+            .entries
             .iter()
             .map(|own| own.eventlog)
             .collect::<Vec<_>>()

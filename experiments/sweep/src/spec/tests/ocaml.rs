@@ -7,6 +7,7 @@ use super::super::*;
 use super::registry;
 use crate::plan::{Shard, plan};
 use crate::run::describe;
+use crate::runtime::Value;
 
 static OCAML: Description = Description {
     name: "ocaml",
@@ -35,7 +36,7 @@ fn read(text: &str) -> Result<Experiment, Box<SpecError>> {
 #[test]
 fn letters_are_fixed_by_a_table_and_swept_like_any_flag() {
     let spec = read("[ocaml]\ns = \"64k\"\n[sweep]\nocaml.o = [40, 0x50]\nocaml.a = [0, 2]\n").expect("legal");
-    let fixed: Vec<_> = spec.flags.values().map(|value| value.meaning().join(" ")).collect();
+    let fixed: Vec<_> = spec.entries[0].flags.values().map(Value::meaning).collect();
     assert_eq!(fixed, ["--ocaml=s=65536"]);
     let mut runs: Vec<String> = plan(&spec, &[], Shard::default())
         .iter()
