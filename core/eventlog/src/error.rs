@@ -8,7 +8,7 @@
 ///
 /// The contents are boxed, since readers return this from their innermost loops.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {}{}", escaped(&.0.file), .0.byte(), .0.problem)]
+#[error("{}: {}{}{}", escaped(&.0.file), .0.byte(), .0.problem, .0.lost())]
 pub struct Error(Box<Place>);
 
 #[derive(Debug)]
@@ -16,9 +16,19 @@ struct Place {
     file: String,
     offset: u64,
     problem: Problem,
+    /// The bytes that a reader skipped for it and for later problems.
+    skipped: u64,
 }
 
 impl Place {
+    /// What was skipped, behind the problem.
+    fn lost(&self) -> String {
+        match self.skipped {
+            0 => String::new(),
+            bytes => format!(", and {bytes} bytes were skipped, up to the end of the damaged block"),
+        }
+    }
+
     /// The place within the file as messages begin with it; empty if the problem is the file's as a
     /// whole.
     fn byte(&self) -> String {
@@ -35,7 +45,15 @@ impl Error {
             file: file.to_owned(),
             offset,
             problem,
+            skipped: 0,
         }))
+    }
+
+    /// Adds bytes that a reader skipped. Behind the place where a file is cut off there are none.
+    pub(crate) fn skipped(&mut self, bytes: u64) {
+        if !matches!(self.0.problem, Problem::Truncated(_)) {
+            self.0.skipped += bytes;
+        }
     }
 
     /// The error that the file cannot be opened.

@@ -8,6 +8,7 @@ use crate::error::{Error, Problem};
 use crate::event::Event;
 use crate::header::Header;
 use crate::input::Input;
+use crate::kind::END;
 use crate::kinds::number;
 use crate::wire::{Block, LONGEST, Raw, Step, step};
 
@@ -56,7 +57,9 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// Makes a damaged place the end of the log, instead of an error. [`Reader::damage`] returns it.
+    /// Reads on behind a damaged place, at the end of its block: a block tells its size. Without
+    /// another block there, or outside of blocks, the log ends at the damage. [`Reader::damage`]
+    /// returns it.
     #[must_use]
     pub fn salvage(mut self) -> Self {
         self.salvage = true;
@@ -68,7 +71,8 @@ impl<R: Read> Reader<R> {
         &self.header
     }
 
-    /// The damage at which a salvaging reader ended, if there was any.
+    /// The first damage that a salvaging reader met, if there was any, with the bytes that it
+    /// skipped there and later.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
@@ -84,10 +88,12 @@ impl<R: Read> Reader<R> {
     /// If the log is damaged here, unless the reader salvages. Afterwards the log is at its end.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
-        let raw = match self.advance() {
-            Ok(Some(raw)) => raw,
-            Ok(None) => return Ok(None),
-            Err(error) => return self.end(error).map(|()| None),
+        let raw = loop {
+            match self.advance() {
+                Ok(Some(raw)) => break raw,
+                Ok(None) => return Ok(None),
+                Err(error) => self.go_on(error)?,
+            }
         };
         Ok(Some(Event {
             offset: self.input.offset() - raw.bytes() as u64,
@@ -207,15 +213,32 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Ends the log at an error. Keeps it if the reader salvages.
+    /// Goes on at the end of the block that `error` is in, if the reader salvages and another block
+    /// begins there, or the log ends. Else the log is at its end.
     #[cold]
-    fn end(&mut self, error: Error) -> Result<(), Error> {
+    fn go_on(&mut self, error: Error) -> Result<(), Error> {
         self.done = true;
-        if self.salvage {
-            self.damage = Some(error);
-            return Ok(());
+        if !self.salvage {
+            return Err(error);
         }
-        Err(error)
+        let damage = self.damage.get_or_insert(error);
+        let from = self.input.offset();
+        let Some(end) = self.block.end.filter(|end| *end > from) else {
+            return Ok(());
+        };
+        while self.input.offset() < end {
+            let more = usize::try_from(end - self.input.offset()).map_or(LONGEST, |more| more.min(LONGEST));
+            let more = self.input.head(more)?.len();
+            if more == 0 {
+                break;
+            }
+            self.input.take(more);
+        }
+        damage.skipped(self.input.offset() - from);
+        self.block = Block::OUTSIDE;
+        let next = self.input.head(2)?.first_chunk().map(|two| u16::from_be_bytes(*two));
+        self.done = !next.is_some_and(|next| [number::BLOCK_MARKER, END].contains(&next));
+        Ok(())
     }
 
     pub(crate) fn into_parts(self) -> (Header, Option<Error>) {

@@ -122,7 +122,8 @@ impl<R: Read + Seek> Merged<R> {
         &self.header
     }
 
-    /// The first damage that a salvaging reader met, if there was any.
+    /// The first damage that a salvaging reader met, if there was any, with the bytes that it
+    /// skipped there and elsewhere.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
@@ -158,8 +159,8 @@ impl<R: Read + Seek> Merged<R> {
     /// The next event, or `None` at the end.
     ///
     /// # Errors
-    /// If a stream is damaged, unless the reader salvages: then that stream ends. After an error
-    /// the log is at its end.
+    /// If a stream is damaged, unless the reader salvages: then that stream goes on at its next
+    /// block. After an error the log is at its end.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         let Some(place) = self.next_stream()? else {
             self.end()?;
@@ -198,17 +199,34 @@ impl<R: Read + Seek> Merged<R> {
             header: &self.header,
             chunk: self.chunk,
         };
-        match self.streams[place].find(&mut self.source, &log) {
-            Ok(Found::Event(time)) => Ok(Some(time)),
-            Ok(Found::End) => Ok(None),
+        let mut error = match self.streams[place].find(&mut self.source, &log) {
+            Ok(Found::Event(time)) => return Ok(Some(time)),
+            Ok(Found::End) => return Ok(None),
             Ok(Found::EndOfLog) => {
                 self.end_is_missing = false;
-                Ok(None)
+                return Ok(None);
             }
-            Err(error) => {
-                self.streams[place].damaged = true;
-                self.meet(error)?;
-                Ok(None)
+            Err(error) => error,
+        };
+        // Other blocks of a damaged stream are whole.
+        loop {
+            let stream = &mut self.streams[place];
+            stream.damaged = true;
+            if !self.salvage {
+                return Err(error);
+            }
+            let damage = self.damage.get_or_insert(error);
+            damage.skipped(stream.skip_block());
+            match stream.find(&mut self.source, &log) {
+                Ok(Found::Event(time)) => {
+                    stream.damaged = false;
+                    return Ok(Some(time));
+                }
+                Err(next) => error = next,
+                Ok(end) => {
+                    self.end_is_missing &= !matches!(end, Found::EndOfLog);
+                    return Ok(None);
+                }
             }
         }
     }

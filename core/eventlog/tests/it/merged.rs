@@ -5,7 +5,7 @@ use std::io::Cursor;
 use gclab_eventlog::kinds::{self, number};
 use gclab_eventlog::{Buffer, Merged, Reader, Value, Writer};
 
-use crate::made::small;
+use crate::made::{each, small};
 use crate::real::{log, logs};
 
 /// Offset, capability and time of each event.
@@ -82,7 +82,7 @@ fn streams_longer_than_their_buffers_are_merged() {
     assert_eq!(merged(&log), sorted(&in_file_order(&log)));
 }
 
-/// A damaged stream ends; the others go on.
+/// A damaged stream goes on at its next block, here at none; the others go on.
 #[test]
 fn a_salvaging_merge_loses_one_stream_only() {
     let mut log = small();
@@ -101,10 +101,11 @@ fn a_salvaging_merge_loses_one_stream_only() {
         counts[event.cap().map_or(2, usize::from)] += 1;
     }
     assert_eq!(counts, [1 + 7, 1 + 12, 1 + 9]);
-    let damage = merged.damage().unwrap().to_string();
-    assert_eq!(
-        damage,
-        format!("log: byte {at}: event type 300, which the header does not declare")
+    let damage = format!("log: byte {at}: event type 300, which the header does not declare");
+    let skipped = merged.damage().unwrap().to_string();
+    assert!(
+        skipped.starts_with(&format!("{damage}, and ")) && skipped.ends_with(" up to the end of the damaged block"),
+        "{skipped}"
     );
     let mut merged = Merged::new(Cursor::new(&log), "log", false).unwrap();
     let error = loop {
@@ -115,6 +116,47 @@ fn a_salvaging_merge_loses_one_stream_only() {
     };
     assert_eq!(error.to_string(), damage);
     assert!(merged.next_event().unwrap().is_none());
+}
+
+/// A block tells its size, so only the rest of a damaged block is lost.
+#[test]
+fn a_salvaging_reader_goes_on_at_the_next_block() {
+    let mut log = Writer::new(Vec::new(), [&kinds::USER_MSG]).unwrap();
+    for (block, cap) in [Some(0), Some(0), Some(1), Some(0), None, None].into_iter().enumerate() {
+        let mut buffer = Buffer::new(cap);
+        for event in 0..10 {
+            let at = 1000 * block as u64 + event;
+            buffer.event(&kinds::USER_MSG, at, &["message".into()]).unwrap();
+        }
+        log.block(&mut buffer, 1000 * block as u64 + 999).unwrap();
+    }
+    let log = log.finish().unwrap();
+    let mut starts = Vec::new();
+    assert!(each(&log, |event| starts.push(event.offset() as usize)).is_none());
+    let length = starts[1] - starts[0];
+    // The fifth event of the second block, and of the first global one.
+    let mut damaged = log.clone();
+    for event in [14, 44] {
+        damaged[starts[event]..starts[event] + 2].copy_from_slice(&[0x7f, 0xff]);
+    }
+    let mut reader = Reader::new(&damaged[..], "log").unwrap().salvage();
+    let mut found = 0;
+    reader
+        .for_each(|event| found += usize::from(event.known() != number::BLOCK_MARKER))
+        .unwrap();
+    assert_eq!(found, 60 - 12, "in the order of the file");
+    let mut merged = Merged::new(Cursor::new(&damaged), "log", true).unwrap();
+    let mut in_time = 0;
+    while let Some(event) = merged.next_event().unwrap() {
+        in_time += usize::from(event.known() != number::BLOCK_MARKER);
+    }
+    assert_eq!(in_time, 60 - 12, "in the order of time");
+    for damage in [reader.damage(), merged.damage()] {
+        let damage = damage.unwrap().to_string();
+        let lost = format!("and {} bytes were skipped", 12 * length);
+        assert!(damage.contains(&lost), "{lost}: {damage}");
+    }
+    assert_eq!(merged.lost_ends().count(), 0, "every capability has its last block");
 }
 
 #[test]
