@@ -25,6 +25,7 @@ mod exec;
 mod exhausted;
 mod given;
 mod heap;
+mod input;
 mod inspect;
 mod list;
 mod minheap;

@@ -1,15 +1,16 @@
 //! `gclab profile`: heap profiles in files, GHC's and ours.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufReader, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
-use gclab_eventlog::hp::Profile;
+use gclab_eventlog::hp::{Problem, Profile};
 use gclab_report::{profile_line, profile_page};
 
 use crate::common::{print, refuse};
+use crate::input::{self, page_of};
 
 /// Draw the heap profile of a file
 #[derive(Debug, Subcommand)]
@@ -20,7 +21,7 @@ pub(crate) enum Command {
 /// Draw a heap profile (.hp, of GHC or of gclab) as one HTML file
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Show {
-    /// The heap profile
+    /// The heap profile, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE.hp")]
     file: PathBuf,
     /// The page to write [default: the name of the profile with .html, in the working directory]
@@ -38,18 +39,23 @@ pub(crate) fn profile(command: &Command) -> ExitCode {
 
 /// Writes the page. Returns its name, and the profile in one line.
 fn show(arguments: &Show) -> Result<String, String> {
-    let name = arguments.file.display().to_string();
-    let file = File::open(&arguments.file).map_err(|error| match error.kind() {
+    let name = input::name(&arguments.file);
+    let file = input::plain(&arguments.file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!("{name}: no such file"),
-        _ => format!("{name}: cannot open: {error}"),
+        ErrorKind::IsADirectory => format!("{name}: is a folder, not a file{}", input::hint(&arguments.file)),
+        _ => format!("{name}: cannot read: {error}"),
     })?;
-    let profile = Profile::read(BufReader::new(file), &name).map_err(|error| error.to_string())?;
-    let stem = arguments.file.file_stem().map(Path::new).unwrap_or(&arguments.file);
-    let output = arguments.output.clone().unwrap_or_else(|| {
-        let mut output = stem.as_os_str().to_owned();
-        output.push(".html");
-        output.into()
-    });
+    let profile = Profile::read(BufReader::new(file), &name).map_err(|error| {
+        let hint = match error.problem() {
+            Problem::NoProfile(_) => input::hint(&arguments.file),
+            _ => String::new(),
+        };
+        format!("{error}{hint}")
+    })?;
+    let output = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| page_of(&arguments.file, "profile"));
     let short = arguments
         .file
         .file_name()

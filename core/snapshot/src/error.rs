@@ -37,6 +37,11 @@ impl Error {
         }))
     }
 
+    /// The error that the file `name` cannot be opened or copied.
+    pub fn cannot_open(name: &str, error: std::io::Error) -> Self {
+        Error::new(name, false, 0, Problem::Open(error))
+    }
+
     /// The file's name, as it was given to the reader.
     pub fn file(&self) -> &str {
         &self.0.file

@@ -16,9 +16,10 @@
 //! node and 9 an edge, plus the strings as in the file and 8 bytes each. [`Options::limit`] bounds
 //! the bytes that are read, unpacked. If the system grants no more memory, that is an [`Error`].
 //!
-//! **Checked while reading**: every edge ends at a node, every type is declared, every name is a
-//! string of the file, and there are as many nodes and edges as declared. Users of a [`Snapshot`]
-//! may rely on that. Any violation is an [`Error`] with its place.
+//! **Checked while reading**: every edge ends at a node, every name is a string of the file, and
+//! there are as many nodes and edges as declared. Users of a [`Snapshot`] may rely on that. Any
+//! violation is an [`Error`] with its place. What no figure needs does not refuse a file
+//! ([`Snapshot::warnings`]).
 //!
 //! ```
 //! let text = br#"{"snapshot":{"meta":{
@@ -43,6 +44,7 @@ mod hprof;
 mod input;
 mod json;
 mod memory;
+mod options;
 mod read;
 mod records;
 mod snapshot;
@@ -50,7 +52,7 @@ mod strings;
 mod write;
 
 pub use error::{Error, Problem};
-pub use read::Options;
+pub use options::Options;
 pub use snapshot::{Edge, EdgeName, Node, Snapshot};
 pub use strings::Strings;
 pub use write::{EdgeKind, NodeRecord, NodeType, Writer};

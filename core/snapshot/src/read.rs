@@ -2,7 +2,7 @@
 //! nearly all of it.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::error::{Error, Problem, show};
@@ -10,8 +10,9 @@ use crate::header::Header;
 use crate::hprof;
 use crate::input::Input;
 use crate::memory::{extend, push, reserve};
-use crate::records::{check_count, check_names, narrow, records, type_of};
-use crate::snapshot::Snapshot;
+use crate::options::Options;
+use crate::records::{check_count, check_names, declare, narrow, records, type_of};
+use crate::snapshot::{NO_INDEX, Snapshot};
 
 /// The longest `snapshot` value that is read, in bytes. V8's are about 2 KiB.
 const LONGEST_HEADER: usize = 1 << 20;
@@ -19,41 +20,6 @@ const LONGEST_HEADER: usize = 1 << 20;
 /// The most entries that memory is reserved for because the file promises them. For more, the
 /// entries must be there.
 const TRUSTED: u64 = 1 << 26;
-
-/// The columns to keep. Types, self sizes and targets are always kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// V8's ids of nodes (8 bytes a node).
-    pub ids: bool,
-    /// Names of nodes and edges as indices of strings (4 bytes each).
-    pub names: bool,
-    /// The texts of the strings.
-    pub strings: bool,
-    /// The most bytes that are read, unpacked. A longer file is refused.
-    pub limit: u64,
-}
-
-impl Options {
-    /// Everything that this crate can keep.
-    pub const fn all() -> Self {
-        Options {
-            ids: true,
-            names: true,
-            strings: true,
-            limit: u64::MAX,
-        }
-    }
-
-    /// Only the graph and its sizes.
-    pub const fn shape() -> Self {
-        Options {
-            ids: false,
-            names: false,
-            strings: false,
-            limit: u64::MAX,
-        }
-    }
-}
 
 impl Snapshot {
     /// Reads the file at `path`, plain or gzip: a V8 heap snapshot, or a JVM heap dump, of which
@@ -63,12 +29,25 @@ impl Snapshot {
     /// If the file cannot be read, is damaged, or is neither.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let open = || File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Open(error)));
-        let mut input = Input::new(Box::new(open()?), &name, options.limit)?;
-        if input.starts_with(hprof::MAGIC)? {
-            return hprof::read([open()?, open()?], &name, options.limit);
+        let file = File::open(path).map_err(|error| Error::cannot_open(&name, error))?;
+        Snapshot::of_file(&file, &name, options)
+    }
+
+    /// The same of an open file, at its beginning. Errors name it `name`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`].
+    pub fn of_file(file: &File, name: &str, options: Options) -> Result<Self, Error> {
+        let mut input = Input::new(Box::new(file), name, options.limit)?;
+        if !input.starts_with(hprof::MAGIC)? {
+            return Snapshot::of(&mut input, options);
         }
-        Snapshot::of(&mut input, options)
+        drop(input);
+        let rewind = |mut file: &File| file.rewind().map_err(|error| Error::cannot_open(name, error));
+        rewind(file)?;
+        let gathered = hprof::first_pass(file, name, options)?;
+        rewind(file)?;
+        hprof::second_pass(file, name, options, gathered)
     }
 
     /// Reads a snapshot, plain or gzip, from any reader. Errors name the file `name`.
@@ -159,10 +138,10 @@ impl Reader {
                     },
                 ));
             }
-            (key, Some(header)) => {
+            (key, Some(mut header)) => {
                 match key {
-                    "nodes" => self.read_nodes(input, &header)?,
-                    "edges" => self.read_edges(input, &header)?,
+                    "nodes" => self.read_nodes(input, &mut header)?,
+                    "edges" => self.read_edges(input, &mut header)?,
                     _ => self.read_strings(input)?,
                 }
                 self.header = Some(header);
@@ -171,7 +150,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_nodes(&mut self, input: &mut Input<'_>, header: &Header) -> Result<(), Error> {
+    fn read_nodes(&mut self, input: &mut Input<'_>, header: &mut Header) -> Result<(), Error> {
         self.nodes = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.node, self.options);
         let room = header.node_count.min(TRUSTED) as usize;
@@ -182,10 +161,11 @@ impl Reader {
             .and_then(|()| reserve(&mut snapshot.node_names, if keep.names { room } else { 0 }))
             .map_err(|problem| input.error(problem))?;
         snapshot.first_edge.push(0);
-        let (mut count, mut edges, mut bytes) = (0_u64, 0_u64, 0_u64);
+        let (mut count, mut edges, mut bytes, mut last) = (0_u64, 0_u64, 0_u64, 0);
         records(input, fields.width, |row| {
             check_count("nodes", header.node_count, count + 1)?;
-            let kind = type_of("a node's type", row[fields.kind], &header.node_types)?;
+            let kind = type_of("a node's type", row[fields.kind])?;
+            last = kind.max(last);
             push(&mut snapshot.node_types, kind)?;
             let size = row[fields.self_size];
             bytes = bytes.checked_add(size).ok_or(Problem::Sizes { size })?;
@@ -210,10 +190,12 @@ impl Reader {
             }
         };
         short("nodes", header.node_count, count)?;
-        short("edges (by the nodes' edge counts)", header.edge_count, edges)
+        short("edges (by the nodes' edge counts)", header.edge_count, edges)?;
+        declare(&mut header.node_types, last);
+        Ok(())
     }
 
-    fn read_edges(&mut self, input: &mut Input<'_>, header: &Header) -> Result<(), Error> {
+    fn read_edges(&mut self, input: &mut Input<'_>, header: &mut Header) -> Result<(), Error> {
         self.edges = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.edge, self.options);
         let room = header.edge_count.min(TRUSTED) as usize;
@@ -222,7 +204,8 @@ impl Reader {
             .and_then(|()| reserve(&mut snapshot.edge_names, if keep.names { room } else { 0 }))
             .map_err(|problem| input.error(problem))?;
         let step = header.node.width as u64;
-        let mut count = 0_u64;
+        let (mut count, mut last) = (0_u64, 0);
+        let indexed = indexed(&header.edge_types);
         records(input, fields.width, |row| {
             check_count("edges", header.edge_count, count + 1)?;
             let to = row[fields.to_node];
@@ -235,13 +218,15 @@ impl Reader {
                 });
             }
             push(&mut snapshot.targets, (to / step) as u32)?;
-            let kind = type_of("an edge's type", row[fields.kind], &header.edge_types)?;
+            let kind = type_of("an edge's type", row[fields.kind])?;
+            last = kind.max(last);
             push(&mut snapshot.edge_types, kind)?;
             if keep.names {
-                push(
-                    &mut snapshot.edge_names,
-                    narrow("an edge's name", row[fields.name_or_index])?,
-                )?;
+                let name = match narrow("an edge's name", row[fields.name_or_index]) {
+                    Err(_) if is_indexed(&indexed, kind) => NO_INDEX,
+                    name => name?,
+                };
+                push(&mut snapshot.edge_names, name)?;
             }
             count += 1;
             Ok(())
@@ -253,6 +238,8 @@ impl Reader {
                 found: count,
             }));
         }
+        declare(&mut header.edge_types, last);
+        snapshot.indexed_types = (0..=last).map(|kind| is_indexed(&indexed, kind)).collect();
         Ok(())
     }
 
@@ -300,11 +287,6 @@ impl Reader {
             .iter()
             .position(|name| name == "weak")
             .map(|place| place as u8);
-        snapshot.indexed_types = header
-            .edge_types
-            .iter()
-            .map(|name| name == "element" || name == "hidden")
-            .collect();
         snapshot.node_type_names = header.node_types;
         snapshot.edge_type_names = header.edge_types;
         if self.options.strings && self.options.names {
@@ -312,6 +294,17 @@ impl Reader {
         }
         Ok(snapshot)
     }
+}
+
+/// By declared edge type: whether `name_or_index` is a plain number.
+fn indexed(types: &[String]) -> Vec<bool> {
+    types.iter().map(|name| name == "element" || name == "hidden").collect()
+}
+
+/// Whether edges of a type have an index. Of a type that is not declared nobody knows, and every
+/// number is an index.
+fn is_indexed(indexed: &[bool], kind: u8) -> bool {
+    indexed.get(usize::from(kind)).copied().unwrap_or(true)
 }
 
 fn read_header(input: &mut Input<'_>) -> Result<Header, Error> {

@@ -35,13 +35,16 @@ pub(crate) fn check_count(what: &'static str, declared: u64, found: u64) -> Resu
     }
 }
 
-/// A type, if it is one of those in the description.
-pub(crate) fn type_of(what: &'static str, value: u64, names: &[String]) -> Result<u8, Problem> {
-    let end = names.len() as u64;
-    if value < end {
-        Ok(value as u8)
-    } else {
-        Err(Problem::Range { what, value, end })
+/// A type, which must be below 256.
+pub(crate) fn type_of(what: &'static str, value: u64) -> Result<u8, Problem> {
+    u8::try_from(value).map_err(|_| Problem::Range { what, value, end: 256 })
+}
+
+/// Gives the types up to `most` a name where the description has none: old versions of V8 wrote
+/// types that they did not declare.
+pub(crate) fn declare(names: &mut Vec<String>, most: u8) {
+    while names.len() <= usize::from(most) {
+        names.push(format!("type {}", names.len()));
     }
 }
 

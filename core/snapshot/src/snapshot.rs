@@ -15,6 +15,8 @@ use crate::strings::Strings;
 pub struct Snapshot {
     /// The size of the file in bytes, decompressed.
     pub(crate) bytes: u64,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) layout: Option<String>,
     pub(crate) node_type_names: Vec<String>,
     pub(crate) edge_type_names: Vec<String>,
     pub(crate) weak_type: Option<u8>,
@@ -35,6 +37,18 @@ impl Snapshot {
     /// The number of bytes that were read, decompressed.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Faults of the file that did not keep it from being read, a sentence each: parts that are
+    /// missing, and what stands in their place.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The layout of objects from which the sizes of a JVM's heap dump follow, in words. `None` for
+    /// other files, which have the sizes.
+    pub fn layout(&self) -> Option<&str> {
+        self.layout.as_deref()
     }
 
     /// The number of nodes. Their ordinals are below it.
@@ -159,6 +173,9 @@ pub enum EdgeName {
     String(u32),
 }
 
+/// The index of an edge whose index is no number below 2^32.
+pub(crate) const NO_INDEX: u32 = u32::MAX;
+
 /// One edge of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'s> {
@@ -209,6 +226,7 @@ impl<'s> Edge<'s> {
     /// The name as text: the index, or the string (empty if names or strings were left out).
     pub fn name_text(self) -> Cow<'s, str> {
         match self.name() {
+            Some(EdgeName::Index(NO_INDEX)) => Cow::Borrowed("?"),
             Some(EdgeName::Index(index)) => Cow::Owned(index.to_string()),
             Some(EdgeName::String(string_index)) => string(self.snapshot, Some(string_index)),
             None => Cow::Borrowed(""),

@@ -17,7 +17,7 @@ use crate::common::{print, refuse};
 pub(crate) struct Arguments {
     /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
-    /// Check what comes before the damage of a damaged log; the damage is a complaint then
+    /// Skip what is damaged in a log; the damage is a complaint then
     #[arg(long)]
     salvage: bool,
 }
@@ -25,11 +25,11 @@ pub(crate) struct Arguments {
 pub(super) fn check(arguments: &Arguments) -> ExitCode {
     let mut opened = match log::merged(&arguments.file, arguments.salvage) {
         Ok(opened) => opened,
-        Err(error) => return refuse(message(&error)),
+        Err(error) => return refuse(message(&error, &arguments.file)),
     };
     let (complaints, events) = match check_file(&mut opened) {
         Ok(checked) => checked,
-        Err(error) => return refuse(message(&error)),
+        Err(error) => return refuse(message(&error, &arguments.file)),
     };
     let file = escaped(&log::name(&arguments.file));
     let mut text = list(&complaints);

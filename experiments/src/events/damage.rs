@@ -1,23 +1,32 @@
 //! The message for a log that cannot be read to its end.
 
+use std::path::Path;
+
 use gclab_eventlog::{Error, Problem};
 
-/// The message, with the way to read the rest if there is one.
-pub(super) fn message(error: &Error) -> String {
+use crate::input::hint;
+
+/// The message about the log `path`, with the way to read the rest if there is one, or the command
+/// that reads such a file.
+pub(super) fn message(error: &Error, path: &Path) -> String {
+    if matches!(error.problem(), Problem::NotALog(_) | Problem::Open(_)) {
+        return format!("{error}{}", hint(path));
+    }
     let can_be_salvaged = match error.problem() {
         Problem::NoEnd | Problem::Trailing | Problem::Undeclared(_) | Problem::Block(_) => true,
         Problem::Truncated(within) => ["an event", "a block"].contains(within),
         _ => false,
     };
     let hint = if can_be_salvaged {
-        "; --salvage uses the events of each capability before its own damage"
+        "; --salvage skips what is damaged and reads on at the next whole block"
     } else {
         ""
     };
     format!("{error}{hint}")
 }
 
-/// Says of which events of a damaged log something is true: `done` is a verb, such as "were read".
+/// Says of the events of a damaged log that can be read what happened to them: `done` is a verb,
+/// such as "were read".
 pub(super) fn salvaged(done: &str) -> String {
-    format!("the events of each capability before its own damage {done}")
+    format!("all other events {done}")
 }

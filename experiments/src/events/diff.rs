@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Print one JSON object, with the figures that do not differ, too
     #[arg(long)]
     json: bool,
-    /// Use what comes before the damage of a damaged log
+    /// Skip what is damaged in a log
     #[arg(long)]
     salvage: bool,
 }
@@ -45,7 +45,7 @@ pub(super) fn diff(arguments: &Arguments) -> ExitCode {
     for path in paths {
         match side(path, interval, arguments) {
             Ok(side) => sides.push(side),
-            Err(error) => return refuse(message(&error)),
+            Err(error) => return refuse(message(&error, path)),
         }
     }
     let names = paths.map(|path| escaped(&log::name(path)));

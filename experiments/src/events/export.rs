@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     #[command(flatten)]
     between: Between,
-    /// Leave out damaged parts of a damaged log
+    /// Skip what is damaged in a log
     #[arg(long)]
     salvage: bool,
 }
@@ -45,7 +45,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
     };
     let mut log = match log::merged(&arguments.file, arguments.salvage) {
         Ok(log) => log,
-        Err(error) => return refuse(message(&error)),
+        Err(error) => return refuse(message(&error, &arguments.file)),
     };
     let (name, mut out): (String, Box<dyn Write>) = match &arguments.output {
         None => ("standard output".to_owned(), Box::new(std::io::stdout().lock())),
@@ -73,7 +73,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
                 fail(wrong)
             };
         }
-        Err(ShowError::Log(error)) => return refuse(message(&error)),
+        Err(ShowError::Log(error)) => return refuse(message(&error, &arguments.file)),
     };
     if let Some(damage) = log.damage() {
         tell!("gclab: {damage}; {}", salvaged("were written"));

@@ -1,40 +1,17 @@
-//! The event log that a command names: a file, a pipe, or `-` for standard input.
+//! The event log that a command names.
 
 use std::fs::{self, File, Metadata};
-use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use gclab_eventlog::{Error, Merged, Reader};
 
-/// The name of standard input in messages.
-const STANDARD_INPUT: &str = "standard input";
-
-/// The name of the log in messages.
-pub(super) fn name(path: &Path) -> String {
-    if is_standard_input(path) {
-        STANDARD_INPUT.to_owned()
-    } else {
-        path.display().to_string()
-    }
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
+pub(super) use crate::input::name;
+use crate::input::{self, is_standard_input, path_or_input};
 
 /// Whether a later command finds the log under this path: neither standard input nor a pipe.
 pub(super) fn is_regular(path: &Path) -> bool {
     !is_standard_input(path) && path.is_file()
-}
-
-/// The path under which the system knows the log.
-fn path_or_input(path: &Path) -> &Path {
-    if is_standard_input(path) {
-        Path::new("/dev/stdin")
-    } else {
-        path
-    }
 }
 
 /// Checks that a command may write `output`: a log that is written over is lost. The log may have
@@ -56,8 +33,12 @@ pub(super) fn may_write(output: &Path, log: &Path) -> Result<(), String> {
     }
 }
 
-fn open(path: &Path) -> Result<File, Error> {
-    File::open(path_or_input(path)).map_err(|error| Error::cannot_open(&name(path), error))
+/// The log as a file in which a reader can go back.
+///
+/// # Errors
+/// If the file cannot be read, or if there is no room for the copy of a pipe.
+pub(super) fn seekable(path: &Path) -> Result<File, Error> {
+    input::plain(path).map_err(|error| Error::cannot_open(&name(path), error))
 }
 
 /// A reader in the order of the file.
@@ -65,24 +46,8 @@ fn open(path: &Path) -> Result<File, Error> {
 /// # Errors
 /// If the file cannot be read or is not an event log.
 pub(super) fn reader(path: &Path, salvage: bool) -> Result<Reader<File>, Error> {
-    let reader = Reader::new(open(path)?, &name(path))?;
+    let reader = Reader::new(seekable(path)?, &name(path))?;
     Ok(if salvage { reader.salvage() } else { reader })
-}
-
-/// The log as a file in which a reader can go back. A pipe is copied to a temporary file first.
-///
-/// # Errors
-/// If the file cannot be read, or if there is no room for the copy.
-pub(super) fn seekable(path: &Path) -> Result<File, Error> {
-    let mut file = open(path)?;
-    if file.stream_position().is_err() {
-        let cannot = |error| Error::cannot_open(&name(path), error);
-        let mut copy = tempfile::tempfile().map_err(cannot)?;
-        std::io::copy(&mut file, &mut copy).map_err(cannot)?;
-        copy.seek(SeekFrom::Start(0)).map_err(cannot)?;
-        file = copy;
-    }
-    Ok(file)
 }
 
 /// A reader in the order of time.

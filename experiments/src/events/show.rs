@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     caps: Vec<Cap>,
     #[command(flatten)]
     between: Between,
-    /// Leave out damaged parts of a damaged log
+    /// Skip what is damaged in a log
     #[arg(long)]
     salvage: bool,
 }
@@ -85,7 +85,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
     let lines = if arguments.json { Lines::Json } else { Lines::Text };
     let mut log = match log::merged(&arguments.file, arguments.salvage) {
         Ok(log) => log,
-        Err(error) => return refuse(message(&error)),
+        Err(error) => return refuse(message(&error, &arguments.file)),
     };
     absent(&log, &wanted);
     let shown = match show_file(&mut log, &wanted, lines, &mut std::io::stdout().lock()) {
@@ -93,7 +93,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
         // A reader that closes the pipe early is not an error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(ShowError::Write(error)) => return fail(format!("standard output: {error}")),
-        Err(ShowError::Log(error)) => return refuse(message(&error)),
+        Err(ShowError::Log(error)) => return refuse(message(&error, &arguments.file)),
     };
     if let Some(damage) = log.damage() {
         tell!("gclab: {damage}; {}", salvaged("were printed"));

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// Print one JSON object, with the names of `-s` and of `-t --machine-readable`
     #[arg(long)]
     json: bool,
-    /// Use what comes before the damage of a damaged log
+    /// Skip what is damaged in a log
     #[arg(long)]
     salvage: bool,
 }
@@ -34,7 +34,7 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
     };
     let (summary, damage) = match read(&arguments.file, interval, arguments.salvage) {
         Ok(read) => read,
-        Err(error) => return refuse(message(&error)),
+        Err(error) => return refuse(message(&error, &arguments.file)),
     };
     if let Some(damage) = damage {
         let read = salvaged("were read");

@@ -12,6 +12,7 @@ use gclab_sweep::tell;
 use super::damage::{message, salvaged};
 use super::log;
 use crate::common::{print, refuse};
+use crate::input::page_of;
 
 /// Draw a log by time as one HTML page: capabilities, collections and the heap
 #[derive(Debug, ClapArgs)]
@@ -22,20 +23,20 @@ pub(crate) struct Arguments {
     /// The page to write [default: the name of the log with .html, in the working directory]
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Leave out damaged parts of a damaged log
+    /// Skip what is damaged in a log
     #[arg(long)]
     salvage: bool,
 }
 
 pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     let file = &arguments.file;
-    let output = arguments.output.clone().unwrap_or_else(|| beside(file));
+    let output = arguments.output.clone().unwrap_or_else(|| page_of(file, "timeline"));
     if let Err(wrong) = log::may_write(&output, file) {
         return refuse(wrong);
     }
     let (timeline, summary, damage) = match read(file, arguments.salvage) {
         Ok(read) => read,
-        Err(error) => return refuse(message(&error)),
+        Err(error) => return refuse(message(&error, file)),
     };
     if timeline.is_empty() {
         return refuse(format!(
@@ -73,16 +74,6 @@ fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>
     let mut merged = Merged::new(file, &name, salvage)?;
     let timeline = Timeline::of_open_file(&mut merged)?;
     Ok((timeline, summary, merged.damage().map(Error::to_string)))
-}
-
-/// The name of the log with `.html`, in the working directory.
-fn beside(file: &Path) -> PathBuf {
-    if file.as_os_str() == "-" {
-        return "timeline.html".into();
-    }
-    let mut name = file.file_stem().unwrap_or(file.as_os_str()).to_owned();
-    name.push(".html");
-    name.into()
 }
 
 /// The log in one line.

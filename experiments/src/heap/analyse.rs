@@ -1,7 +1,7 @@
 //! `gclab heap analyse`: which objects hold the memory in the heap of a file.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -17,13 +17,17 @@ use super::picture::picture;
 use super::text::{self, Listing};
 use super::{json, words};
 use crate::common::{print, refuse};
+use crate::input;
 
 /// Show which classes and which objects hold the memory, in the heap of a file
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
-    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof),
-    /// plain or gzip
+    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM or of
+    /// Android (.hprof), plain or gzip; `-` is standard input
     file: PathBuf,
+    /// Of several heap dumps in one file, analyse the one with this number [default: the last]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    dump: Option<u32>,
     /// Number of classes and objects to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
@@ -68,13 +72,17 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     let limit = arguments.limit.unwrap_or(Bytes(default_limit().0 / 2));
     let options = Options {
         limit: limit.0 as u64,
+        dump: arguments.dump,
         ..Options::all()
     };
-    let snapshot = match Snapshot::open(&arguments.file, options) {
+    let snapshot = match open(&arguments.file, options) {
         Ok(snapshot) => snapshot,
-        Err(error) => return refuse(unread(&error, arguments.limit)),
+        Err(error) => return refuse(unread(&error, &arguments.file, arguments.limit)),
     };
-    let file = arguments.file.display().to_string();
+    let file = input::name(&arguments.file);
+    for warning in snapshot.warnings() {
+        tell!("gclab: warning: {file}: {warning}");
+    }
     let read = start.elapsed().as_secs_f64();
     let analysis = match Analysis::of(&snapshot) {
         Ok(analysis) => analysis,
@@ -121,8 +129,17 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     }
 }
 
+/// Reads a snapshot or a dump, which is read twice.
+fn open(file: &Path, options: Options) -> Result<Snapshot, Error> {
+    let name = input::name(file);
+    match input::seekable(file) {
+        Ok(opened) => Snapshot::of_file(&opened, &name, options),
+        Err(error) => Err(Error::cannot_open(&name, error)),
+    }
+}
+
 /// The message for a file that cannot be read.
-fn unread(error: &Error, asked: Option<Bytes>) -> String {
+fn unread(error: &Error, path: &Path, asked: Option<Bytes>) -> String {
     match error.problem() {
         Problem::TooLong { limit } => {
             let (size, half) = match asked {
@@ -134,6 +151,7 @@ fn unread(error: &Error, asked: Option<Bytes>) -> String {
                 error.file()
             )
         }
+        Problem::NotASnapshot { .. } | Problem::Open(_) => format!("{error}{}", input::hint(path)),
         _ => error.to_string(),
     }
 }

@@ -17,6 +17,11 @@ use crate::common::{fail, refuse};
 struct Report<'a> {
     /// The name of the file.
     file: &'a str,
+    /// Faults of the file that did not keep it from being read.
+    warnings: &'a [String],
+    /// Of a JVM's dump: the layout of objects from which the sizes follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<&'a str>,
     /// Objects in the file.
     nodes: u32,
     /// References in the file, weak ones included.
@@ -177,6 +182,8 @@ fn report<'a>(
     };
     Ok(Report {
         file,
+        warnings: snapshot.warnings(),
+        layout: snapshot.layout(),
         nodes: snapshot.node_count(),
         edges: snapshot.edge_count(),
         strong_edges: analysis.strong_edges(),

@@ -65,6 +65,9 @@ fn head(out: &mut String, file: &str, analysis: &Analysis<'_>) {
         out,
         &format!("{file}: {} in {objects}, {edges} ({weak} of them weak)", size(all)),
     );
+    if let Some(layout) = snapshot.layout() {
+        line(out, &format!("sizes: {layout}"));
+    }
     let lost = snapshot.node_count() as usize - analysis.reached();
     if lost > 0 {
         let are = if lost == 1 { "is" } else { "are" };

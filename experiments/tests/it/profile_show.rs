@@ -41,11 +41,11 @@ fn check(page: &str) {
 #[test]
 fn profiles_of_ghc_are_drawn() {
     let bench = Bench::new();
-    let (page, line) = shown(&bench, &ghc("ghc-retainers.hp"), "ghc-retainers.html");
+    let (page, line) = shown(&bench, &ghc("ghc-retainers.hp"), "ghc-retainers.hp.html");
     check(&page);
     assert_eq!(
         line,
-        "ghc-retainers.html: 5 censuses, at most 2.6 MiB after 34.232 ms: (89)main 39.3 %, (94)indexB 24.6 %, (95)main,indexB \
+        "ghc-retainers.hp.html: 5 censuses, at most 2.6 MiB after 34.232 ms: (89)main 39.3 %, (94)indexB 24.6 %, (95)main,indexB \
          19.4 %, 10 more\n"
     );
     assert!(page.contains("<h1>retain.p 12000 +RTS -hr -i0.02 -V0.005 -l -s -olretain-hr.eventlog</h1>"));
@@ -70,11 +70,11 @@ fn profiles_of_ghc_are_drawn() {
         .map(|name| page.find(&format!("<td class=\"full\">{name}</td>")).unwrap())
         .collect();
     assert!(places.is_sorted(), "the largest band comes first");
-    let (types, _) = shown(&bench, &ghc("ghc-closure-types.hp"), "ghc-closure-types.html");
+    let (types, _) = shown(&bench, &ghc("ghc-closure-types.hp"), "ghc-closure-types.hp.html");
     check(&types);
     // The legend has full names.
     assert!(types.contains("<td class=\"full\">containers-0.6.4.1:Data.Map.Internal.Bin</td>"));
-    let (life, _) = shown(&bench, &ghc("ghc-biography.hp"), "ghc-biography.html");
+    let (life, _) = shown(&bench, &ghc("ghc-biography.hp"), "ghc-biography.hp.html");
     check(&life);
 }
 
@@ -82,10 +82,10 @@ fn profiles_of_ghc_are_drawn() {
 fn our_own_profiles_are_drawn() {
     let bench = Bench::new();
     bench.gclab(&["exec", "hsc_env", "+RTS", "-hy", "-i0"]).exits(0);
-    let (page, line) = shown(&bench, "hsc_env.hp", "hsc_env.html");
+    let (page, line) = shown(&bench, "hsc_env.hp", "hsc_env.hp.html");
     check(&page);
     assert!(
-        line.starts_with("hsc_env.html: ") && line.contains("censuses, at most"),
+        line.starts_with("hsc_env.hp.html: ") && line.contains("censuses, at most"),
         "{line}"
     );
     bench
@@ -104,11 +104,11 @@ fn a_profile_that_cannot_be_drawn_is_one_message() {
         &["profile", "show", "x.hp"],
         "gclab: x.hp: line 1: not a heap profile: expected `JOB \"...\"`, found \"hello\"\n",
     );
-    assert!(!bench.path().join("x.html").exists());
+    assert!(!bench.path().join("x.hp.html").exists());
     // The program was killed in a census.
     let whole = fs::read_to_string(ghc("ghc-biography.hp")).unwrap();
     bench.write("x.hp", &whole[..whole.len() - 100]);
-    let (page, line) = shown(&bench, "x.hp", "x.html");
+    let (page, line) = shown(&bench, "x.hp", "x.hp.html");
     assert!(
         line.ends_with("; the file ends within a census, which is left out\n"),
         "{line}"

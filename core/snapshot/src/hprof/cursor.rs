@@ -25,12 +25,15 @@ impl<'r> Cursor<'r> {
         while magic.last() != Some(&0) && magic.len() < LONGEST_MAGIC {
             magic.push(cursor.u1("the name of the format")?);
         }
-        if !matches!(magic.strip_prefix(MAGIC), Some(b"1.0\0" | b"1.0.1\0" | b"1.0.2\0")) {
+        if !matches!(
+            magic.strip_prefix(MAGIC),
+            Some(b"1.0\0" | b"1.0.1\0" | b"1.0.2\0" | b"1.0.3\0")
+        ) {
             let found = String::from_utf8_lossy(&magic).into_owned();
             return Err(cursor.input.error_at(
                 0,
                 Problem::Dump(format!(
-                    "not a JVM heap dump of version 1.0, 1.0.1 or 1.0.2: it begins with {found:?}"
+                    "not a JVM heap dump of version 1.0, 1.0.1, 1.0.2 or 1.0.3: it begins with {found:?}"
                 )),
             ));
         }
@@ -57,9 +60,9 @@ impl<'r> Cursor<'r> {
         self.input.error(problem)
     }
 
-    /// Whether the file ends here.
-    pub(super) fn is_at_end(&mut self) -> Result<bool, Error> {
-        Ok(self.input.peek()?.is_none())
+    /// The next byte, without taking it. `None` at the end of the file.
+    pub(super) fn peek(&mut self) -> Result<Option<u8>, Error> {
+        self.input.peek()
     }
 
     /// The error that the file ends here, though `what` should follow.

@@ -9,7 +9,7 @@ use crate::hprof::cursor::Cursor;
 use crate::hprof::kinds::{
     CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
 };
-use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::hprof::record::{Body, Extent, Pass, ROOTS, records};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
@@ -19,8 +19,19 @@ const MOST: usize = u32::MAX as usize - 1;
 /// The longest name of a class or a field in a JVM, in bytes. A longer one is cut.
 const LONGEST_NAME: usize = u16::MAX as usize;
 
+/// The objects whose distances tell the layout: more would tell nothing else.
+const SAMPLE: usize = 1 << 18;
+
 /// The results of the first pass.
-pub(super) struct Gathered {
+pub(crate) struct Gathered {
+    /// The number of the heap dump that was asked for, from 1; without, the last one.
+    asked: Option<u32>,
+    /// The number of the heap dump that the rest is of.
+    pub(super) dump: u32,
+    /// What the file has.
+    pub(super) extent: Extent,
+    /// The first objects, with their ids; without a body, classes.
+    pub(super) sample: Vec<(u64, Option<Body>)>,
     /// Nodes with their types and ids, and the strings of the dump.
     pub(super) snapshot: Snapshot,
     /// By the dump's id of a name: the index of its string.
@@ -36,8 +47,12 @@ pub(super) struct Gathered {
     pub(super) roots: [Vec<u64>; ROOTS.len()],
 }
 
-pub(super) fn gather(mut cursor: Cursor<'_>) -> Result<Gathered, Error> {
+pub(super) fn gather(mut cursor: Cursor<'_>, asked: Option<u32>) -> Result<Gathered, Error> {
     let mut gathered = Gathered {
+        asked,
+        dump: 0,
+        extent: Extent::default(),
+        sample: Vec::new(),
         snapshot: empty(),
         names: HashMap::new(),
         loaded: HashMap::new(),
@@ -46,7 +61,20 @@ pub(super) fn gather(mut cursor: Cursor<'_>) -> Result<Gathered, Error> {
         index: HashMap::new(),
         roots: Default::default(),
     };
-    records(&mut cursor, &mut gathered)?;
+    gathered.extent = records(&mut cursor, &mut gathered, None)?;
+    let dumps = gathered.extent.dumps;
+    if gathered.dump == 0 {
+        let asked = asked.unwrap_or_default();
+        return Err(cursor.error_at(
+            0,
+            format!("the file has {dumps} heap dumps, so there is none with number {asked}"),
+        ));
+    }
+    if asked.is_none() && dumps > 1 {
+        gathered.extent.faults.push(format!(
+            "{dumps} heap dumps in this file: the last one is shown; --dump N shows another, from 1"
+        ));
+    }
     Ok(gathered)
 }
 
@@ -67,6 +95,13 @@ fn empty() -> Snapshot {
 }
 
 impl Gathered {
+    /// Keeps an object for the layout.
+    fn measure(&mut self, id: u64, body: Option<Body>) {
+        if self.sample.len() < SAMPLE {
+            self.sample.push((id, body));
+        }
+    }
+
     fn node(&mut self, cursor: &Cursor<'_>, at: u64, id: u64, kind: u8) -> Result<u32, Error> {
         let ordinal = self.snapshot.node_types.len();
         if ordinal >= MOST {
@@ -80,6 +115,19 @@ impl Gathered {
 }
 
 impl Pass for Gathered {
+    fn begins(&mut self, dump: u32) -> bool {
+        let is_wanted = self.asked.is_none_or(|asked| asked == dump);
+        if is_wanted {
+            // Names and loaded classes are the file's; all else is the heap dump's.
+            let strings = std::mem::take(&mut self.snapshot.strings);
+            self.snapshot = Snapshot { strings, ..empty() };
+            (self.classes, self.places, self.sample) = (Vec::new(), Vec::new(), Vec::new());
+            (self.index, self.roots) = (HashMap::new(), Default::default());
+            self.dump = dump;
+        }
+        is_wanted
+    }
+
     fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error> {
         let mut text = Vec::new();
         let mut kept = Ok(());
@@ -104,6 +152,7 @@ impl Pass for Gathered {
 
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error> {
         let ordinal = self.node(cursor, at, class.id, CLASS)?;
+        self.measure(class.id, None);
         insert(&mut self.index, class.id, self.classes.len())
             .and_then(|()| push(&mut self.places, (at, ordinal)))
             .and_then(|()| push(&mut self.classes, class))
@@ -116,7 +165,10 @@ impl Pass for Gathered {
             Body::Objects { .. } => OBJECT_ARRAY,
             Body::Values { .. } => PRIMITIVE_ARRAY,
         };
+        // An object that is cut off is none.
+        cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")?;
         self.node(cursor, at, id, kind)?;
-        cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")
+        self.measure(id, Some(body));
+        Ok(())
     }
 }

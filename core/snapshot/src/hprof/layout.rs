@@ -1,33 +1,48 @@
 //! Sizes of objects in the JVM's memory, and the places of references among an object's fields.
 //!
-//! **The rule** for sizes, since a dump has none, is HotSpot's with its usual options. With
-//! ids of 8 bytes, a header is a mark word of 8 and a compressed class pointer of 4. References
-//! take 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8. With ids of
-//! 4 bytes a header is 8 bytes, and references are 4. An array has 4 more bytes for its length. An
-//! object is its header and its fields (of all its classes), rounded up to 8. A class is an object
-//! of `java.lang.Class` that has its static fields too. A dump does not record other options of the
-//! JVM (compact headers, other alignment, no compressed class pointers).
+//! **The rule** for sizes, since a dump has none, is HotSpot's. An object is its header and its
+//! fields (of all its classes), an array its header, a length of 4 bytes and its elements, both
+//! rounded up to the alignment. A class is an object of `java.lang.Class` that has its static
+//! fields too. The options of the JVM decide how long a header and a reference are: a dump does not
+//! record them, but its ids are addresses, so the distances between objects tell. Of all layouts
+//! ([`candidates`]) in which no two objects overlap, the one counts in which most objects end where
+//! the next one begins.
+//!
+//! Where the ids are no addresses (the agent of JDK 6 numbers objects), the usual options are
+//! assumed: with ids of 8 bytes, a mark word of 8 and a compressed class pointer of 4, and
+//! references of 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8; with
+//! ids of 4 bytes a header of 8 bytes, and references of 4.
+
+use std::collections::HashMap;
 
 use crate::hprof::cursor::Basic;
+use crate::hprof::record::Body;
 
 /// Objects below this address can be referred to in 32 bits, in units of 8 bytes.
 const COMPRESSIBLE: u64 = 32 << 30;
 
 /// The sizes that all objects of a dump share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     id_bytes: u32,
     header: u64,
     reference: u64,
+    alignment: u64,
+    /// Bytes before the first element of an array.
+    array: u64,
 }
 
 impl Sizes {
-    pub(super) fn new(id_bytes: u32, highest_id: u64) -> Self {
+    /// The layout with the usual options.
+    fn usual(id_bytes: u32, highest_id: u64) -> Self {
         let small = id_bytes == 4 || highest_id < COMPRESSIBLE;
+        let header = if id_bytes == 4 { 8 } else { 12 };
         Sizes {
             id_bytes,
-            header: if id_bytes == 4 { 8 } else { 12 },
+            header,
             reference: if small { 4 } else { 8 },
+            alignment: 8,
+            array: header + 4,
         }
     }
 
@@ -39,24 +54,117 @@ impl Sizes {
         }
     }
 
-    /// The bytes of an object whose fields take `fields` bytes.
-    pub(super) fn object(self, fields: u64) -> u64 {
-        (self.header + fields).next_multiple_of(8)
+    /// The bytes of an object whose fields are so many references, and values of so many bytes.
+    pub(super) fn object(self, references: u64, values: u64) -> u64 {
+        (self.header + references * self.reference + values).next_multiple_of(self.alignment)
     }
 
     /// The bytes of an array of `count` elements.
     pub(super) fn array(self, of: Basic, count: u32) -> u64 {
-        (self.header + 4 + self.of(of) * u64::from(count)).next_multiple_of(8)
+        (self.array + self.of(of) * u64::from(count)).next_multiple_of(self.alignment)
+    }
+
+    /// The number of these objects, by ascending address, that end where the next one begins; `None`
+    /// if two overlap.
+    fn exact(self, sample: &[(u64, Option<Shape>)]) -> Option<usize> {
+        let mut exact = 0;
+        for pair in sample.windows(2) {
+            let ((start, shape), (next, _)) = (pair[0], pair[1]);
+            let size = match shape {
+                None => continue,
+                Some(Shape::Object { references, values }) => self.object(references, values),
+                Some(Shape::Array(of, count)) => self.array(of, count),
+            };
+            match start.saturating_add(size).cmp(&next) {
+                std::cmp::Ordering::Greater => return None,
+                std::cmp::Ordering::Equal => exact += 1,
+                std::cmp::Ordering::Less => {}
+            }
+        }
+        Some(exact)
+    }
+
+    /// The layout in words.
+    pub(super) fn words(self) -> String {
+        format!(
+            "headers of {} bytes, references of {}, objects at multiples of {}",
+            self.header, self.reference, self.alignment
+        )
     }
 }
+
+/// The contents of an object, as far as its size depends on them.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Object { references: u64, values: u64 },
+    Array(Basic, u32),
+}
+
+/// The layouts that HotSpot has with ids of 8 bytes: headers of 8 bytes are compact (JDK 24), of 12
+/// the usual ones, of 16 without compressed class pointers. Before JDK 23 the elements of an array
+/// began at a multiple of 8 there.
+fn candidates() -> impl Iterator<Item = Sizes> {
+    let headers = [(12, 16), (16, 24), (16, 20), (8, 12)];
+    headers.into_iter().flat_map(|(header, array)| {
+        [(4, 8), (8, 8), (4, 16), (8, 16)].map(|(reference, alignment)| Sizes {
+            id_bytes: 8,
+            header,
+            reference,
+            alignment,
+            array,
+        })
+    })
+}
+
+/// The layout of a dump whose ids have `id_bytes` bytes, and whether the distances between the
+/// objects of `sample` tell it. `index` and `layouts` are those of classes.
+pub(super) fn infer(
+    id_bytes: u32,
+    highest_id: u64,
+    sample: &[(u64, Option<Body>)],
+    index: &HashMap<u64, usize>,
+    layouts: &[Layout],
+) -> (Sizes, bool) {
+    let usual = Sizes::usual(id_bytes, highest_id);
+    let shape = |body: &Option<Body>| match *body {
+        Some(Body::Instance { class, .. }) => index.get(&class).map(|&class| Shape::Object {
+            references: layouts[class].references,
+            values: layouts[class].values,
+        }),
+        Some(Body::Objects { count, .. }) => Some(Shape::Array(Basic::Object, count)),
+        Some(Body::Values { of, count, .. }) => Some(Shape::Array(of, count)),
+        None => None,
+    };
+    let mut sample: Vec<_> = sample.iter().map(|(id, body)| (*id, shape(body))).collect();
+    sample.sort_unstable_by_key(|(id, _)| *id);
+    let by_usual = usual.exact(&sample);
+    let others = candidates().filter(|_| id_bytes == 8);
+    let others = others.filter_map(|sizes| Some((sizes.exact(&sample)?, sizes)));
+    // Of several, the first one that no other exceeds.
+    let usual = by_usual.map(|exact| (exact, usual)).into_iter();
+    let best = usual
+        .chain(others)
+        .reduce(|best, next| if next.0 > best.0 { next } else { best });
+    match best {
+        Some((exact, sizes)) if exact >= ENOUGH || by_usual.is_none() && exact > 0 => (sizes, true),
+        _ => (Sizes::usual(id_bytes, highest_id), false),
+    }
+}
+
+/// Fewer objects side by side may be so by chance, unless objects of the usual layout would overlap.
+const ENOUGH: usize = 16;
 
 /// The layout that all objects of a class share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
     /// The bytes of the fields in the dump.
     pub(super) dumped: u64,
-    /// The bytes of the fields in memory.
-    pub(super) fields: u64,
+    /// The number of the fields that are references.
+    pub(super) references: u64,
+    /// The bytes of the other fields.
+    pub(super) values: u64,
+    /// Whether a class above it is not in the dump, so that objects have further fields.
+    pub(super) partial: bool,
     /// The nearest class that declares references: this one, or one above it.
     pub(super) nearest: Option<usize>,
     /// Whether references of the class do not keep their referents alive.

@@ -7,9 +7,9 @@ use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
 use crate::hprof::ids::Ids;
 use crate::hprof::kinds::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
-use crate::hprof::layout::{Layout, References, Sizes};
+use crate::hprof::layout::{Layout, References, Sizes, infer};
 use crate::hprof::record::{Body, Pass, ROOTS, records};
-use crate::memory::push;
+use crate::memory::{insert, push};
 use crate::snapshot::Snapshot;
 use crate::strings::Strings;
 use std::borrow::Cow;
@@ -39,13 +39,21 @@ const ALL_PRIMITIVES: [Basic; 8] = [
 const MOST: usize = u32::MAX as usize - 1;
 
 pub(super) fn link(mut cursor: Cursor<'_>, gathered: Gathered) -> Result<Snapshot, Error> {
+    let cut = gathered.extent.cut;
     let mut linker = Linker::new(&cursor, gathered)?;
     linker.roots(&cursor)?;
-    records(&mut cursor, &mut linker)?;
+    records(&mut cursor, &mut linker, cut)?;
     if linker.next != linker.snapshot.node_types.len() {
         return Err(changed(&cursor, cursor.offset()));
     }
     let mut snapshot = linker.snapshot;
+    if linker.strangers > 0 {
+        let objects = if linker.strangers == 1 { "object" } else { "objects" };
+        snapshot.warnings.push(format!(
+            "the fields of {} {objects} are not known, since the dump lacks the class",
+            linker.strangers
+        ));
+    }
     snapshot.strings.shrink();
     snapshot.bytes = cursor.offset();
     Ok(snapshot)
@@ -57,6 +65,11 @@ fn changed(cursor: &Cursor<'_>, at: u64) -> Error {
 
 struct Linker {
     snapshot: Snapshot,
+    /// The number of the heap dump.
+    dump: u32,
+    /// The number of objects whose class is not in the dump, and the string of each such class.
+    strangers: u64,
+    strange_names: HashMap<u64, u32>,
     /// By the dump's id of a name: the index of its string.
     names: HashMap<u64, u32>,
     roots: [Vec<u64>; ROOTS.len()],
@@ -67,8 +80,8 @@ struct Linker {
     /// Those of the classes of which an object has come.
     references: Vec<Option<References>>,
     class_names: Vec<u32>,
-    /// The bytes of the fields that every class has as an object.
-    class_fields: u64,
+    /// The layout of a class as an object, without its static fields.
+    class_layout: Layout,
     ids: Ids,
     /// The second node with the same id as another, if there is one.
     twice: Option<u32>,
@@ -105,17 +118,27 @@ impl Linker {
                 .and_then(|name| push(&mut class_names, name))
                 .map_err(placed)?;
         }
-        let sizes = Sizes::new(cursor.id_bytes, highest);
-        let layouts = layouts(cursor, &gathered, &class_names, sizes)?;
+        let layouts = layouts(cursor, &gathered, &class_names)?;
+        let (sizes, is_known) = infer(cursor.id_bytes, highest, &gathered.sample, &gathered.index, &layouts);
+        let how = if is_known {
+            "by the distances between objects"
+        } else {
+            "assumed"
+        };
+        gathered.snapshot.layout = Some(format!("{}, {how}", sizes.words()));
+        gathered.snapshot.warnings = std::mem::take(&mut gathered.extent.faults);
         let class = class_names
             .iter()
             .position(|&name| gathered.snapshot.strings.get(name) == "java.lang.Class");
         let mut linker = Linker {
             snapshot: gathered.snapshot,
+            dump: gathered.dump,
+            strangers: 0,
+            strange_names: HashMap::new(),
             names: gathered.names,
             roots: gathered.roots,
             index: gathered.index,
-            class_fields: class.map_or(0, |class| layouts[class].fields),
+            class_layout: class.map(|class| layouts[class]).unwrap_or_default(),
             references: gathered.classes.iter().map(|_| None).collect(),
             classes: gathered.classes,
             layouts,
@@ -237,12 +260,42 @@ impl Linker {
         Ok(references)
     }
 
+    /// Adds the next node, whose class is not in the dump: it has the bytes of its record.
+    fn stranger(&mut self, cursor: &mut Cursor<'_>, class: u64, body: Body) -> Result<(), Error> {
+        self.strangers += 1;
+        let known = self.strange_names.get(&class).copied();
+        let name = match known {
+            Some(name) => Ok(name),
+            None => self.snapshot.strings.push(&format!("class 0x{class:x}")),
+        };
+        let name = name.and_then(|name| insert(&mut self.strange_names, class, name).map(|()| name));
+        let name = name.map_err(|problem| cursor.problem(problem))?;
+        let size = match body {
+            Body::Instance { bytes, .. } => self.sizes.object(0, u64::from(bytes)),
+            Body::Objects { count, .. } => self.sizes.array(Basic::Object, count),
+            Body::Values { of, count, .. } => self.sizes.array(of, count),
+        };
+        if let Body::Objects { count, .. } = body {
+            for index in 0..count {
+                let element = cursor.id("the rest of an array")?;
+                self.edge(cursor, ELEMENT, index, element)?;
+            }
+        } else {
+            cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")?;
+        }
+        self.finish(cursor, name, size)
+    }
+
     fn string(&self, index: u32) -> Cow<'_, str> {
         self.snapshot.strings.get(index)
     }
 }
 
 impl Pass for Linker {
+    fn begins(&mut self, dump: u32) -> bool {
+        dump == self.dump
+    }
+
     fn name(&mut self, cursor: &mut Cursor<'_>, _: u64, bytes: u64) -> Result<(), Error> {
         cursor.skip(bytes, "the rest of a name")
     }
@@ -266,20 +319,22 @@ impl Pass for Linker {
             let name = self.names.get(name).copied().unwrap_or(self.empty);
             self.edge(cursor, STATIC, name, *id)?;
         }
-        let statics: u64 = class.static_types.iter().map(|basic| self.sizes.of(*basic)).sum();
+        let statics = class.static_types.iter();
+        let statics: u64 = statics.map(|basic| self.sizes.of(*basic)).sum();
+        let Layout { references, values, .. } = self.class_layout;
         let Some(&known) = self.index.get(&class.id) else {
             return Err(changed(cursor, at));
         };
         self.finish(
             cursor,
             self.class_names[known],
-            self.sizes.object(self.class_fields + statics),
+            self.sizes.object(references, values + statics),
         )
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error> {
         self.expect(cursor, at, id)?;
-        if let Body::Values { of, count } = body {
+        if let Body::Values { of, count, .. } = body {
             cursor.skip(body.bytes(cursor.id_bytes), "the rest of an array")?;
             return self.finish(cursor, self.arrays[of as usize], self.sizes.array(of, count));
         }
@@ -287,10 +342,7 @@ impl Pass for Linker {
             unreachable!("values are done")
         };
         let Some(&known) = self.index.get(&class) else {
-            return Err(cursor.error_at(
-                at,
-                format!("object 0x{id:x} has the class 0x{class:x}, which is not in the dump"),
-            ));
+            return self.stranger(cursor, class, body);
         };
         self.edge(cursor, INTERNAL, self.internals[0], class)?;
         let size = match body {
@@ -304,17 +356,22 @@ impl Pass for Linker {
             Body::Instance { bytes, .. } => {
                 let Layout {
                     dumped: declared,
-                    fields,
+                    references,
+                    values,
+                    partial,
                     ..
                 } = self.layouts[known];
-                if u64::from(bytes) != declared {
+                let more = u64::from(bytes)
+                    .checked_sub(declared)
+                    .filter(|more| *more == 0 || partial);
+                let Some(more) = more else {
                     let name = self.snapshot.strings.get(self.class_names[known]);
                     let problem =
                         format!("object 0x{id:x} has {bytes} bytes of fields, its class {name} declares {declared}");
                     return Err(cursor.error_at(at, problem));
-                }
+                };
                 self.fields(cursor, known, bytes)?;
-                self.sizes.object(fields)
+                self.sizes.object(references, values + more)
             }
             Body::Values { .. } => unreachable!("values are done"),
         };
@@ -337,13 +394,13 @@ fn class_name(
 }
 
 /// Makes the layouts of all classes, each from its superclass's.
-fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes: Sizes) -> Result<Vec<Layout>, Error> {
+fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32]) -> Result<Vec<Layout>, Error> {
     let strings = &gathered.snapshot.strings;
     let mut layouts: Vec<Option<Layout>> = vec![None; gathered.classes.len()];
     let mut chain = Vec::new();
     for class in 0..gathered.classes.len() {
         // Go up to a class whose layout is known, or that has no superclass.
-        let mut at = Some(class);
+        let (mut at, mut top) = (Some(class), 0);
         while let Some(class) = at.filter(|&class| layouts[class].is_none()) {
             let place = gathered.places[class].0;
             chain.push(class);
@@ -351,20 +408,17 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes:
                 return Err(cursor.error_at(place, "a class is its own superclass".to_owned()));
             }
             let superclass = gathered.classes[class].superclass;
-            at = match gathered.index.get(&superclass) {
-                Some(&superclass) => Some(superclass),
-                None if superclass == 0 => None,
-                None => {
-                    let name = strings.get(class_names[class]);
-                    return Err(cursor.error_at(
-                        place,
-                        format!("the superclass 0x{superclass:x} of {name} is not in the dump"),
-                    ));
-                }
-            };
+            at = gathered.index.get(&superclass).copied();
+            top = superclass;
         }
         // Go down again.
-        let mut layout = at.and_then(|class| layouts[class]).unwrap_or_default();
+        let mut layout = match at {
+            Some(class) => layouts[class].unwrap_or_default(),
+            None => Layout {
+                partial: top != 0,
+                ..Layout::default()
+            },
+        };
         while let Some(class) = chain.pop() {
             let name = strings.get(class_names[class]);
             layout.weak |= matches!(
@@ -373,9 +427,11 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes:
             );
             for &(_, basic) in &gathered.classes[class].fields {
                 layout.dumped += u64::from(basic.bytes(cursor.id_bytes));
-                layout.fields += sizes.of(basic);
                 if basic == Basic::Object {
+                    layout.references += 1;
                     layout.nearest = Some(class);
+                } else {
+                    layout.values += u64::from(basic.bytes(cursor.id_bytes));
                 }
             }
             layouts[class] = Some(layout);

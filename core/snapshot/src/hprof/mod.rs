@@ -13,7 +13,10 @@
 //!
 //! **How.** Classes may come after their objects, and references lead forwards, so the file is read
 //! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). The format
-//! is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2.
+//! is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
+//!
+//! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
+//! Of several heap dumps in one file one is read.
 //!
 //! **Memory**: as a snapshot's. During reading also 8 to 16 bytes an object to find it by its id,
 //! and the names of the dump.
@@ -31,10 +34,12 @@ use std::io::Read;
 
 use crate::error::Error;
 use crate::input::Input;
+use crate::options::Options;
 use crate::snapshot::Snapshot;
 use cursor::Cursor;
 
 pub(crate) use cursor::MAGIC;
+pub(crate) use gather::Gathered;
 
 impl Snapshot {
     /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes. Every column is
@@ -42,13 +47,27 @@ impl Snapshot {
     ///
     /// # Errors
     /// If the bytes cannot be read, are damaged, or are not a heap dump.
-    pub fn read_hprof<R: Read>(readers: [R; 2], name: &str) -> Result<Self, Error> {
-        read(readers, name, u64::MAX)
+    pub fn read_hprof<R: Read>([first, second]: [R; 2], name: &str, options: Options) -> Result<Self, Error> {
+        let gathered = first_pass(first, name, options)?;
+        second_pass(second, name, options, gathered)
     }
 }
 
-/// Reads a dump of at most `limit` bytes, unpacked, from two readers of the same bytes.
-pub(crate) fn read<R: Read>([first, second]: [R; 2], name: &str, limit: u64) -> Result<Snapshot, Error> {
-    let gathered = gather::gather(Cursor::new(Input::new(Box::new(first), name, limit)?)?)?;
-    link::link(Cursor::new(Input::new(Box::new(second), name, limit)?)?, gathered)
+/// Collects the names, classes and ids of a dump.
+pub(crate) fn first_pass(reader: impl Read, name: &str, options: Options) -> Result<Gathered, Error> {
+    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?;
+    gather::gather(cursor, options.dump)
+}
+
+/// Reads the same bytes again.
+pub(crate) fn second_pass(
+    reader: impl Read,
+    name: &str,
+    options: Options,
+    gathered: Gathered,
+) -> Result<Snapshot, Error> {
+    link::link(
+        Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?,
+        gathered,
+    )
 }

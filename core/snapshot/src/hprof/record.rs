@@ -18,6 +18,11 @@ pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0x08, "(Threads)", 8, 0),
 ];
 
+/// Android's kinds of GC roots, which count as unknown ones: interned strings, objects in
+/// finalisation, of the debugger, in reference cleanup, of the VM, and JNI monitors. The number in
+/// the file, and the bytes after the id.
+const ANDROID_ROOTS: [(u8, u64); 6] = [(0x89, 0), (0x8a, 0), (0x8b, 0), (0x8c, 0), (0x8d, 0), (0x8e, 8)];
+
 const UTF8: u8 = 0x01;
 const LOAD_CLASS: u8 = 0x02;
 const HEAP_DUMP: u8 = 0x0c;
@@ -28,6 +33,12 @@ const INSTANCE_DUMP: u8 = 0x21;
 const OBJECT_ARRAY_DUMP: u8 = 0x22;
 const PRIMITIVE_ARRAY_DUMP: u8 = 0x23;
 
+/// Android's: an object that nothing reaches, the name of a part of the heap, and an array without
+/// its elements.
+const UNREACHABLE: u8 = 0x90;
+const HEAP_DUMP_INFO: u8 = 0xfe;
+const PRIMITIVE_ARRAY_NO_DATA: u8 = 0xc3;
+
 /// An object that is not a class. Its contents come next in the file, and the pass must take them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
@@ -35,8 +46,8 @@ pub(super) enum Body {
     Instance { class: u64, bytes: u32 },
     /// An array of this class, with this many ids.
     Objects { class: u64, count: u32 },
-    /// An array of this many values.
-    Values { of: Basic, count: u32 },
+    /// An array of this many values, which the dump has if `there`.
+    Values { of: Basic, count: u32, there: bool },
 }
 
 impl Body {
@@ -45,13 +56,27 @@ impl Body {
         match self {
             Body::Instance { bytes, .. } => u64::from(bytes),
             Body::Objects { count, .. } => u64::from(count) * u64::from(id_bytes),
-            Body::Values { of, count } => u64::from(count) * u64::from(of.bytes(id_bytes)),
+            Body::Values { there: false, .. } => 0,
+            Body::Values { of, count, .. } => u64::from(count) * u64::from(of.bytes(id_bytes)),
         }
     }
 }
 
+/// The whole records of a file.
+#[derive(Debug, Default)]
+pub(super) struct Extent {
+    /// The number of heap dumps.
+    pub(super) dumps: u32,
+    /// The first byte behind the last whole record, if the file is cut off there.
+    pub(super) cut: Option<u64>,
+    /// What is wrong with the file, apart from that.
+    pub(super) faults: Vec<String>,
+}
+
 /// A pass over the records of a dump.
 pub(super) trait Pass {
+    /// The heap dump with this number begins, from 1. Whether its records are wanted.
+    fn begins(&mut self, dump: u32) -> bool;
     /// A name. `cursor` is at its `bytes` bytes, and the pass must take them.
     fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error>;
     /// A class was loaded under a name.
@@ -64,13 +89,79 @@ pub(super) trait Pass {
     fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error>;
 }
 
-/// Reads all records, from the header to the end of the file.
-pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
-    let (mut dumped, mut open) = (false, false);
-    while !cursor.is_at_end()? {
-        let tag = cursor.u1("a record")?;
-        cursor.skip(4, "the time of a record")?;
-        let length = u64::from(cursor.u4("the length of a record")?);
+/// Reads all records, from the header to `until` or the end of the file. If that is cut off within
+/// a heap dump, or before its end mark, the records before that are read.
+pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, until: Option<u64>) -> Result<Extent, Error> {
+    let mut reader = Records {
+        until: until.unwrap_or(u64::MAX),
+        extent: Extent::default(),
+        open: false,
+        wanted: true,
+        whole: cursor.offset(),
+    };
+    match reader.all(cursor, pass) {
+        Ok(()) => {}
+        Err(error) if reader.extent.dumps > 0 && is_cut_off(&error) => reader.extent.cut = Some(reader.whole),
+        Err(error) => return Err(error),
+    }
+    let Records { mut extent, open, .. } = reader;
+    if extent.dumps == 0 {
+        let at = cursor.offset();
+        return Err(cursor.error_at(at, "no heap dump in this file, only other records".to_owned()));
+    }
+    match extent.cut {
+        Some(whole) => extent.faults.push(format!(
+            "the file is cut off behind byte {whole}: the objects before that are shown, and those behind it are missing"
+        )),
+        None if open => extent.faults.push("the end mark of the heap dump is missing".to_owned()),
+        None => {}
+    }
+    Ok(extent)
+}
+
+/// Whether a file ends too early.
+fn is_cut_off(error: &Error) -> bool {
+    match error.problem() {
+        Problem::Truncated(_) => true,
+        Problem::Gzip(error) => error.kind() == std::io::ErrorKind::UnexpectedEof,
+        _ => false,
+    }
+}
+
+struct Records {
+    /// Records that begin here are not read.
+    until: u64,
+    extent: Extent,
+    /// Whether a heap dump has begun and no end mark came.
+    open: bool,
+    /// Whether the pass wants the records of this heap dump.
+    wanted: bool,
+    /// The first byte behind the last whole record.
+    whole: u64,
+}
+
+impl Records {
+    fn all(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
+        while cursor.offset() < self.until
+            && let Some(next) = cursor.peek()?
+        {
+            self.whole = cursor.offset();
+            if next == 0 && !self.open && self.extent.dumps > 0 {
+                self.extent
+                    .faults
+                    .push(format!("the bytes from {} on are no records", self.whole));
+                return Ok(());
+            }
+            let tag = cursor.u1("a record")?;
+            cursor.skip(4, "the time of a record")?;
+            let length = u64::from(cursor.u4("the length of a record")?);
+            self.record(cursor, pass, tag, length)?;
+        }
+        self.whole = cursor.offset();
+        Ok(())
+    }
+
+    fn record(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass, tag: u8, length: u64) -> Result<(), Error> {
         let end = cursor.offset() + length;
         match tag {
             UTF8 => {
@@ -90,30 +181,91 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<()
                 pass.loaded(class, name).map_err(|problem| cursor.problem(problem))?;
             }
             HEAP_DUMP | HEAP_DUMP_SEGMENT => {
-                (dumped, open) = (true, tag == HEAP_DUMP_SEGMENT);
-                while cursor.offset() < end {
+                // Segments up to an end mark are one heap dump.
+                if tag == HEAP_DUMP || !self.open {
+                    self.extent.dumps += 1;
+                    self.wanted = pass.begins(self.extent.dumps);
+                }
+                self.open = tag == HEAP_DUMP_SEGMENT;
+                if length == 0 {
+                    return self.endless(cursor, pass);
+                }
+                if !self.wanted {
+                    return cursor.skip(length, "the rest of a heap dump");
+                }
+                while cursor.offset() < end.min(self.until) {
+                    self.whole = cursor.offset();
                     entry(cursor, pass)?;
                 }
+                if cursor.offset() == self.until {
+                    return Ok(());
+                }
             }
-            HEAP_DUMP_END => open = false,
+            HEAP_DUMP_END => {
+                self.open = false;
+                return Ok(());
+            }
             _ => cursor.skip(length, "the rest of a record")?,
         }
-        if tag != HEAP_DUMP_END && cursor.offset() != end {
+        if cursor.offset() != end {
             let at = cursor.offset();
             return Err(cursor.error_at(
                 at,
                 format!("record 0x{tag:02x} should end at byte {end}, but its contents end here"),
             ));
         }
+        Ok(())
     }
-    if open {
-        return Err(cursor.cut_off("the end of the heap dump"));
+
+    /// A part of a heap dump whose length is given as 0: its records go on to the next part, or to
+    /// the end mark.
+    fn endless(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
+        let start = cursor.offset();
+        while cursor.offset() < self.until
+            && let Some(next) = cursor.peek()?
+            && ![HEAP_DUMP, HEAP_DUMP_SEGMENT, HEAP_DUMP_END].contains(&next)
+        {
+            self.whole = cursor.offset();
+            // A part that is not wanted has no other end than its last record.
+            let mut nothing = Nothing;
+            entry(cursor, if self.wanted { &mut *pass } else { &mut nothing })?;
+        }
+        if cursor.offset() > start {
+            self.extent.faults.push(format!(
+                "the part of the heap dump at byte {start} says that it has no bytes: its records were read nevertheless"
+            ));
+        }
+        Ok(())
     }
-    if !dumped {
-        let at = cursor.offset();
-        return Err(cursor.error_at(at, "no heap dump in this file, only other records".to_owned()));
+}
+
+/// A pass that keeps nothing.
+struct Nothing;
+
+impl Pass for Nothing {
+    fn begins(&mut self, _: u32) -> bool {
+        false
     }
-    Ok(())
+
+    fn name(&mut self, cursor: &mut Cursor<'_>, _: u64, bytes: u64) -> Result<(), Error> {
+        cursor.skip(bytes, "the rest of a name")
+    }
+
+    fn loaded(&mut self, _: u64, _: u64) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn root(&mut self, _: usize, _: u64) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn class(&mut self, _: &Cursor<'_>, _: u64, _: Class) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'_>, _: u64, _: u64, body: Body) -> Result<(), Error> {
+        cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")
+    }
 }
 
 /// Reads one record within a heap dump.
@@ -121,9 +273,10 @@ fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
     let at = cursor.offset();
     let tag = cursor.u1("a record of the heap dump")?;
     let root = ROOTS.iter().position(|root| root.0 == tag);
-    if let Some(kind) = root {
+    let root = root.map(|kind| (kind, ROOTS[kind].2, ROOTS[kind].3));
+    let android = ANDROID_ROOTS.iter().find(|root| root.0 == tag);
+    if let Some((kind, bytes, ids)) = root.or(android.map(|(_, bytes)| (0, *bytes, 0))) {
         let id = cursor.id("the id of a root")?;
-        let (_, _, bytes, ids) = ROOTS[kind];
         cursor.skip(bytes + ids * u64::from(cursor.id_bytes), "the rest of a root")?;
         return pass.root(kind, id).map_err(|problem| cursor.problem(problem));
     }
@@ -131,7 +284,21 @@ fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
         let class = Class::read(cursor)?;
         return pass.class(cursor, at, class);
     }
-    if !matches!(tag, INSTANCE_DUMP | OBJECT_ARRAY_DUMP | PRIMITIVE_ARRAY_DUMP) {
+    match tag {
+        UNREACHABLE => return cursor.id("the id of an object").map(|_| ()),
+        HEAP_DUMP_INFO => {
+            cursor.skip(4, "the number of a part of the heap")?;
+            return cursor.id("the name of a part of the heap").map(|_| ());
+        }
+        _ => {}
+    }
+    let known = [
+        INSTANCE_DUMP,
+        OBJECT_ARRAY_DUMP,
+        PRIMITIVE_ARRAY_DUMP,
+        PRIMITIVE_ARRAY_NO_DATA,
+    ];
+    if !known.contains(&tag) {
         let known = "expected a root, a class (0x20), an object (0x21) or an array (0x22, 0x23)";
         return Err(cursor.error_at(at, format!("record 0x{tag:02x} in the heap dump, {known}")));
     }
@@ -150,7 +317,8 @@ fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
         _ => {
             let count = cursor.u4("the length of an array")?;
             let of = cursor.basic("the type of an array's elements")?;
-            Body::Values { of, count }
+            let there = tag != PRIMITIVE_ARRAY_NO_DATA;
+            Body::Values { of, count, there }
         }
     };
     pass.object(cursor, at, id, body)

@@ -77,7 +77,10 @@ pub fn profile_line(profile: &Profile) -> String {
 fn facts(shown: &FileProfile<'_>) -> String {
     let censuses = counted(shown.censuses(), "census");
     let Some(peak) = shown.peak else {
-        let why = "the run ended before the first was due (-i<seconds> sets the time between two)";
+        let why = match shown.censuses() {
+            0 => "the run ended before the first was due (-i<seconds> sets the time between two)",
+            _ => "every value in them is 0",
+        };
         return format!("{censuses}, so nothing to draw: {why}");
     };
     let at = shown.profile.samples[peak].at;

@@ -1,6 +1,6 @@
 //! Makes heap dumps, record by record.
 
-use gclab_snapshot::{Error, Snapshot};
+use gclab_snapshot::{Error, Options, Snapshot};
 
 pub(super) const OBJECT: u8 = 2;
 pub(super) const BYTE: u8 = 8;
@@ -154,7 +154,7 @@ impl Dump {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Snapshot, Error> {
-    Snapshot::read_hprof([bytes, bytes], "small.hprof")
+    Snapshot::read_hprof([bytes, bytes], "small.hprof", Options::all())
 }
 
 /// Ids of the example's strings, classes and objects.

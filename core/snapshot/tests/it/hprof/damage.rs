@@ -20,26 +20,102 @@ fn with(more: impl Fn(&mut Dump)) -> String {
     message.replace(&format!("small.hprof: byte {at}: "), "there: ")
 }
 
+/// A dump that is cut off has the objects before the cut, and a warning. Before the first of them
+/// it is an error.
 #[test]
-fn every_truncation_is_an_error() {
+fn every_truncation_is_a_warning_or_an_error() {
     for id_bytes in [4, 8] {
         let bytes = example(id_bytes).bytes;
+        let ids = |snapshot: &Snapshot| snapshot.nodes().map(|node| node.id().unwrap()).collect::<Vec<_>>();
+        let whole = ids(&read(&bytes).unwrap());
+        let mut most = 0;
         for length in 0..bytes.len() {
-            let error = read(&bytes[..length]).map(|_| ()).unwrap_err();
-            assert!(error.offset() <= length as u64, "{error}");
-            let text = error.to_string();
-            assert!(
-                text.contains("it was cut off") || text.contains("no heap dump in this file"),
-                "cut at {length}: {text}"
-            );
+            match read(&bytes[..length]) {
+                Ok(snapshot) => {
+                    let part = ids(&snapshot);
+                    assert!(whole.starts_with(&part) && part.len() >= most, "cut at {length}");
+                    most = part.len();
+                    let warning = snapshot.warnings().first().expect("a warning");
+                    let is_whole = most == whole.len() && warning == "the end mark of the heap dump is missing";
+                    assert!(
+                        is_whole || warning.starts_with("the file is cut off behind byte"),
+                        "{warning}"
+                    );
+                }
+                Err(error) => {
+                    assert_eq!(most, 0, "cut at {length}: {error}");
+                    assert!(error.offset() <= length as u64, "{error}");
+                    let text = error.to_string();
+                    assert!(
+                        text.contains("it was cut off") || text.contains("no heap dump in this file"),
+                        "cut at {length}: {text}"
+                    );
+                }
+            }
         }
+        assert_eq!(most, whole.len(), "only the end mark is missing");
     }
+}
+
+#[test]
+fn what_stands_around_a_heap_dump_does_not_hide_it() {
+    let whole = example(8);
+    let nodes = |bytes: &[u8]| {
+        let snapshot = read(bytes).expect("a whole heap dump");
+        (snapshot.node_count(), snapshot.warnings().to_vec())
+    };
+    let (count, none) = nodes(&whole.bytes);
+    assert!(none.is_empty());
+    let padded = [&whole.bytes[..], &[0; 500]].concat();
+    let (padded, warnings) = nodes(&padded);
+    assert_eq!((padded, warnings.len()), (count, 1), "{warnings:?}");
+    // The length of the segment is the 4 bytes behind its tag and time.
+    let (mut dump, segment) = parts(8);
+    let at = dump.bytes.len() + 5;
+    dump.finish(&segment);
+    dump.bytes[at..at + 4].fill(0);
+    let (endless, warnings) = nodes(&dump.bytes);
+    assert_eq!((endless, warnings.len()), (count, 1), "{warnings:?}");
+}
+
+#[test]
+fn of_several_heap_dumps_one_is_read() {
+    let (mut dump, segment) = parts(8);
+    let mut second = Dump::segment(8);
+    second.class(&Class {
+        id: 0x10,
+        ..Class::default()
+    });
+    dump.finish(&segment);
+    dump.finish(&second);
+    let number = |asked| {
+        let options = Options {
+            dump: asked,
+            ..Options::all()
+        };
+        let snapshot = Snapshot::read_hprof([&dump.bytes[..], &dump.bytes[..]], "two.hprof", options);
+        snapshot.map(|snapshot| (snapshot.node_count(), snapshot.warnings().to_vec()))
+    };
+    let first = example(8).read().unwrap().node_count();
+    assert_eq!(number(Some(1)).unwrap(), (first, Vec::new()));
+    let (last, warnings) = number(None).unwrap();
+    assert!(
+        last < first && warnings[0].starts_with("2 heap dumps in this file"),
+        "{warnings:?}"
+    );
+    assert_eq!(number(Some(2)).unwrap(), (last, Vec::new()));
+    assert!(
+        number(Some(3))
+            .unwrap_err()
+            .to_string()
+            .contains("the file has 2 heap dumps")
+    );
 }
 
 #[test]
 fn files_that_are_no_dumps_are_refused() {
     let message = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err().to_string();
-    let wanted = "small.hprof: byte 0: not a JVM heap dump of version 1.0, 1.0.1 or 1.0.2: it begins with ";
+    let wanted = "small.hprof: byte 0: not a JVM heap dump of version 1.0, 1.0.1, 1.0.2 or 1.0.3: it begins with ";
     assert_eq!(
         message(b"JAVA PROFILE 2.0.0\0\0\0\0\x08"),
         format!("{wanted}\"JAVA PROFILE 2.0.0\\0\"")
@@ -96,20 +172,36 @@ fn objects_that_disagree_with_their_classes_are_refused() {
         "there: object 0x9000 has 8 bytes of fields, its class a.Node declares 25"
     );
     assert_eq!(
-        with(|segment| done(segment.instance(0x9000, 0x4242, &[]))),
-        "there: object 0x9000 has the class 0x4242, which is not in the dump"
-    );
-    assert_eq!(
         with(|segment| done(segment.instance(NODE, CLASS_OBJECT, &[]))),
         "there: a second object with the id 0x2000"
     );
+}
+
+/// Objects of a class that the dump lacks, or whose superclass it lacks, have the bytes of their
+/// records.
+#[test]
+fn a_class_that_is_missing_hides_its_objects_fields_only() {
+    let (mut dump, mut segment) = parts(8);
+    segment.instance(0x9000, 0x4242, &[(INT, 1), (INT, 2)]);
+    segment.class(&Class {
+        id: 0xa000,
+        superclass: 0x4242,
+        ..Class::default()
+    });
+    segment.instance(0xb000, 0xa000, &[(INT, 1)]);
+    let snapshot = dump.finish(&segment).read().unwrap();
+    let of = |id| snapshot.nodes().find(|node| node.id() == Some(id)).expect("a node");
     assert_eq!(
-        with(|segment| done(segment.class(&Class {
-            id: 0x9000,
-            superclass: 0x4242,
-            ..Class::default()
-        }))),
-        "there: the superclass 0x4242 of class 0x9000 is not in the dump"
+        (of(0x9000).name().as_ref(), of(0x9000).self_size()),
+        ("class 0x4242", 24)
+    );
+    assert_eq!(
+        (of(0xb000).name().as_ref(), of(0xb000).self_size()),
+        ("class 0xa000", 16)
+    );
+    assert_eq!(
+        snapshot.warnings(),
+        ["the fields of 1 object are not known, since the dump lacks the class"]
     );
 }
 
@@ -135,7 +227,7 @@ fn a_file_that_changes_between_the_passes_is_refused() {
     let mut segment = Dump::segment(8);
     segment.values(0x9000, INT, 1);
     other.finish(&segment);
-    let error = Snapshot::read_hprof([&one.bytes[..], &other.bytes[..]], "changing")
+    let error = Snapshot::read_hprof([&one.bytes[..], &other.bytes[..]], "changing", Options::all())
         .map(|_| ())
         .unwrap_err();
     assert!(

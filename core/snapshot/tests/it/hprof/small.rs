@@ -1,10 +1,10 @@
 //! Small dumps come out as the expected snapshots.
 
 use super::build::{
-    ARRAY, BYTES, CLASS_NODE, CLASS_WEAK, Class, Dump, LONGS, NODE, OBJECT, OTHER, WEAK, example, parts, read,
+    ARRAY, BYTES, CLASS_NODE, CLASS_WEAK, Class, Dump, INT, LONGS, NODE, OBJECT, OTHER, WEAK, example, parts, read,
 };
 use crate::build::{Drip, gzip};
-use gclab_snapshot::{Node, Snapshot};
+use gclab_snapshot::{Node, Options, Snapshot};
 
 fn node(snapshot: &Snapshot, id: u64) -> Node<'_> {
     snapshot
@@ -159,7 +159,7 @@ fn files_are_told_apart_by_how_they_begin() {
     for (name, bytes) in [("plain.hprof", &bytes), ("small.hprof.gz", &gzip(&bytes))] {
         let path = std::env::temp_dir().join(format!("gclab-{}-{name}", std::process::id()));
         std::fs::write(&path, bytes).unwrap();
-        let snapshot = Snapshot::open(&path, gclab_snapshot::Options::all());
+        let snapshot = Snapshot::open(&path, Options::all());
         std::fs::remove_file(&path).unwrap();
         assert_eq!(snapshot.unwrap().node_type_names()[1], "class", "{name}");
     }
@@ -173,6 +173,59 @@ fn a_dump_in_one_piece_compressed_or_drop_by_drop_is_the_same() {
     let expected = format!("{:?}", read(&bytes).unwrap());
     assert_eq!(format!("{:?}", old.read().unwrap()), expected);
     assert_eq!(format!("{:?}", read(&gzip(&bytes)).unwrap()), expected);
-    let drops = Snapshot::read_hprof([Drip(&bytes), Drip(&bytes)], "drops").unwrap();
+    let drops = Snapshot::read_hprof([Drip(&bytes), Drip(&bytes)], "drops", Options::all()).unwrap();
     assert_eq!(format!("{drops:?}"), expected);
+}
+
+/// Objects lie side by side, so their distances tell the options of the JVM, which a dump lacks.
+#[test]
+fn sizes_follow_from_the_distances_between_objects() {
+    const CLASS: u64 = 0x10;
+    const CLASS_OF_ARRAY: u64 = 0x20;
+    let lengths = [0_u32, 1, 2, 3, 5, 8, 13, 21];
+    // Header, reference, alignment, start of elements; the bytes of an object and of all arrays.
+    for (layout, object, arrays) in [
+        ([12, 4, 8, 16], 24, 360_u64),
+        ([16, 8, 8, 24], 32, 616),
+        ([16, 4, 8, 20], 24, 384),
+        ([12, 4, 16, 16], 32, 400),
+        ([8, 4, 8, 12], 16, 320),
+    ] {
+        let [_, reference, alignment, start] = layout;
+        let (mut dump, mut segment) = (Dump::new(8), Dump::segment(8));
+        for id in [CLASS, CLASS_OF_ARRAY] {
+            segment.class(&Class {
+                id,
+                fields: if id == CLASS { &[(1, OBJECT), (2, INT)] } else { &[] },
+                ..Class::default()
+            });
+        }
+        let mut next = 0x10_0000_u64;
+        for _ in 0..100 {
+            segment.instance(next, CLASS, &[(OBJECT, 0), (INT, 7)]);
+            next += object;
+        }
+        for length in lengths {
+            segment.u1(0x22).id(next).u4(0).u4(length).id(CLASS_OF_ARRAY);
+            for _ in 0..length {
+                segment.id(0);
+            }
+            next += (start + reference * u64::from(length)).next_multiple_of(alignment);
+        }
+        let snapshot = dump.finish(&segment).read().unwrap();
+        let sum = |kind: &str| -> u64 {
+            let nodes = snapshot.nodes().filter(|node| node.type_name() == kind);
+            nodes.map(Node::self_size).sum()
+        };
+        assert_eq!(
+            (sum("object"), sum("object array")),
+            (100 * object, arrays),
+            "{layout:?}"
+        );
+        assert!(
+            snapshot
+                .layout()
+                .is_some_and(|words| words.ends_with("by the distances between objects"))
+        );
+    }
 }

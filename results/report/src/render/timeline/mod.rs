@@ -94,9 +94,8 @@ fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     let mut cautions = Vec::new();
     if let Some(damage) = &facts.damage {
         cautions.push(format!(
-            "The log is damaged: {damage}. Lanes and figures have the events of each capability before its own damage, \
-             so capabilities may end at different times: behind its end a lane is empty, and what the capability did \
-             there is unknown. Among the figures, > is at least, and ~ is near."
+            "The log is damaged: {damage}. Lanes and figures lack what is damaged: behind its end a lane is empty, and \
+             what the capability did there is unknown. Among the figures, > is at least, and ~ is near."
         ));
     }
     if timeline.step > 1 {

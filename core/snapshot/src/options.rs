@@ -1,0 +1,41 @@
+//! What is read of a file.
+
+/// The columns to keep. Types, self sizes and targets are always kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// V8's ids of nodes (8 bytes a node).
+    pub ids: bool,
+    /// Names of nodes and edges as indices of strings (4 bytes each).
+    pub names: bool,
+    /// The texts of the strings.
+    pub strings: bool,
+    /// The most bytes that are read, unpacked. A longer file is refused.
+    pub limit: u64,
+    /// Of a file with several heap dumps of a JVM: the number of the one to read, from 1; without,
+    /// the last one.
+    pub dump: Option<u32>,
+}
+
+impl Options {
+    /// Everything that this crate can keep.
+    pub const fn all() -> Self {
+        Options {
+            ids: true,
+            names: true,
+            strings: true,
+            limit: u64::MAX,
+            dump: None,
+        }
+    }
+
+    /// Only the graph and its sizes.
+    pub const fn shape() -> Self {
+        Options {
+            ids: false,
+            names: false,
+            strings: false,
+            limit: u64::MAX,
+            dump: None,
+        }
+    }
+}

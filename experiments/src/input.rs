@@ -1,0 +1,116 @@
+//! The files that commands read: plain or gzip, a pipe, or `-` for standard input.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+/// The first bytes of every gzip file (RFC 1952).
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The most bytes that are unpacked.
+const MOST: u64 = 1 << 36;
+
+/// Whether a path means standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name of a file in messages.
+pub(crate) fn name(path: &Path) -> String {
+    if is_standard_input(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// The path under which the system knows the file.
+pub(crate) fn path_or_input(path: &Path) -> &Path {
+    if is_standard_input(path) {
+        Path::new("/dev/stdin")
+    } else {
+        path
+    }
+}
+
+/// A file in which a reader can go back. A pipe is copied to a temporary file first.
+///
+/// # Errors
+/// If it cannot be read, or if there is no room for the copy.
+pub(crate) fn seekable(path: &Path) -> io::Result<File> {
+    let mut file = File::open(path_or_input(path))?;
+    if file.stream_position().is_err() {
+        return copy(&mut file);
+    }
+    Ok(file)
+}
+
+/// The same, unpacked if it is gzip.
+///
+/// # Errors
+/// As [`seekable`], and if the gzip data are damaged.
+pub(crate) fn plain(path: &Path) -> io::Result<File> {
+    let mut file = seekable(path)?;
+    let mut head = Vec::new();
+    // A folder, too, is opened, and fails here.
+    (&mut file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
+    file.rewind()?;
+    if head == GZIP_MAGIC {
+        return copy(&mut MultiGzDecoder::new(file).take(MOST));
+    }
+    Ok(file)
+}
+
+/// The name of the page of a file, in the working directory: files of two kinds have two pages.
+pub(crate) fn page_of(path: &Path, of_standard_input: &str) -> PathBuf {
+    let name = match path.file_name() {
+        Some(name) if !is_standard_input(path) => Path::new(name),
+        _ => Path::new(of_standard_input),
+    };
+    let name = if name.extension().is_some_and(|end| end == "gz") {
+        name.with_extension("")
+    } else {
+        name.to_owned()
+    };
+    let mut page = name.into_os_string();
+    page.push(".html");
+    page.into()
+}
+
+/// What a file is by its first bytes, and the command that reads it.
+const KINDS: [(&str, &str, &str); 4] = [
+    ("hdrb", "an event log", "events summary"),
+    ("JOB \"", "a heap profile", "profile show"),
+    ("JAVA PROFILE ", "a heap dump of a JVM", "heap analyse"),
+    ("{\"snapshot\"", "a heap snapshot of V8", "heap analyse"),
+];
+
+/// For the message that a file is not what a command reads: what it is, and which command reads it.
+pub(crate) fn hint(path: &Path) -> String {
+    let mut head = Vec::new();
+    let read = plain(path).and_then(|file| file.take(64).read_to_end(&mut head));
+    let found = KINDS
+        .iter()
+        .find(|(start, ..)| read.is_ok() && head.starts_with(start.as_bytes()));
+    match found {
+        Some((_, what, command)) => {
+            let file = gclab_results::shell_line(&[path.display().to_string()]);
+            format!("; this is {what}: gclab {command} {file}")
+        }
+        None if path.join("plan.json").is_file() => {
+            let folder = gclab_results::shell_line(&[path.display().to_string()]);
+            format!("; this is a folder of results: gclab report {folder}")
+        }
+        None => String::new(),
+    }
+}
+
+/// A temporary file with all that `source` has.
+fn copy(source: &mut dyn Read) -> io::Result<File> {
+    let mut copy = tempfile::tempfile()?;
+    io::copy(source, &mut copy)?;
+    copy.rewind()?;
+    Ok(copy)
+}
