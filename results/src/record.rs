@@ -69,6 +69,10 @@ pub struct RunRecord {
     pub output_sha256: Option<String>,
     /// Bytes that a `[[program]]` printed on standard output.
     pub output_bytes: Option<u64>,
+    /// Facts that a reader of the figures should know: warnings of the runtime of a `[[program]]`,
+    /// and figures that are absent since gclab did not understand what the runtime wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The last lines of standard error, when the run did not end well.
     pub stderr_tail: Option<String>,
     /// From the start of the process to its end, measured by the process that started it, in

@@ -156,12 +156,13 @@ fn places(word: &str) -> Vec<&str> {
 
 /// The message about two flags that exclude each other.
 fn clashing(program: &Program, clash: &Clash) -> String {
-    let flags = clash.flags.map(|value| format!("{} = {}", value.key(), value.text()));
+    // As in an experiment file. (None of them takes text.)
+    let [one, other] = clash.flags.map(|value| format!("{} = {}", value.key(), value.text()));
     format!(
-        "program {}: the {} runtime refuses {}: {}; leave one of the two out, or the pair by `exclude`",
+        "program {}: the {} runtime does not take {one} with {other}: {}; leave one of the two out, or the pair by \
+         exclude = [{{ {one}, {other} }}] before the first table of the file",
         program.description.name,
         program.runtime.name(),
-        flags.join(" with "),
         clash.reason
     )
 }

@@ -8,6 +8,7 @@ use gclab_results::{PlannedRun, Purpose, RunRecord};
 use super::flag::{Flag, Setting, Value};
 use super::space::TunableFlag;
 use crate::suggest::suggest;
+use crate::text::cut;
 
 /// What a run is for, and the files that it writes.
 #[derive(Clone, Copy, Debug)]
@@ -259,6 +260,22 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         let _ = (run, ended, figures);
         Ok(())
     }
+}
+
+/// The lines of a text that contain a runtime's mark of a warning.
+pub(super) fn warnings<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = String> + use<'t> {
+    let lines = text.lines().filter(move |line| line.contains(mark));
+    lines.take(MOST_WARNINGS).map(|line| cut(line.trim(), LONGEST_WARNING))
+}
+
+/// The most warnings of a run that its record keeps, and the most characters of one.
+const MOST_WARNINGS: usize = 5;
+const LONGEST_WARNING: usize = 200;
+
+/// A number that a program printed under any locale: with a point, or with a comma.
+pub(super) fn number_of(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().replace(',', ".").parse().ok()?;
+    number.is_finite().then_some(number)
 }
 
 /// The first line of a text that says something.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use gclab_results::{Generation, Purpose, RunRecord, RunStats};
 
-use super::adapter::{Clash, Command, Ended, Failure, Runtime, Start, Task, first_line};
+use super::adapter::{Clash, Command, Ended, Failure, Runtime, Start, Task, first_line, number_of, warnings};
 use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
 use super::space::{TunableFlag, tried};
 
@@ -37,15 +37,27 @@ const ABORT: &str = "The non-moving collector doesn't support";
 /// The keys of a flag, and its word that clashes with another.
 type Clashing = (&'static [&'static str], &'static str);
 
-/// The values of two flags that GHC refuses together, and its reason.
-const CLASHES: [([Clashing; 2], &str); 2] = [
+const COMPACTING: Clashing = (&["c"], "-c");
+const ONE_GENERATION: Clashing = (&["G"], "-G1");
+const NON_MOVING: Clashing = (&NONMOVING, NONMOVING_WORD);
+
+/// The values of two flags that GHC refuses together, or of which it ignores one, and its reason.
+const CLASHES: [([Clashing; 2], &str); 4] = [
     (
-        [(&["c"], "-c"), (&NONMOVING, NONMOVING_WORD)],
+        [COMPACTING, NON_MOVING],
         "the non-moving collector cannot be used in conjunction with the compacting collector",
     ),
     (
-        [(&["G"], "-G1"), (&NONMOVING, NONMOVING_WORD)],
+        [ONE_GENERATION, NON_MOVING],
         "the non-moving collector does not support -G1",
+    ),
+    (
+        [ONE_GENERATION, COMPACTING],
+        "compaction is incompatible with -G1, which disables it",
+    ),
+    (
+        [ONE_GENERATION, (&["w"], "-w")],
+        "sweeping is incompatible with -G1, which disables it",
     ),
 ];
 
@@ -260,7 +272,7 @@ impl Runtime for Ghc {
     }
 
     fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
-        fn value<'s>(setting: &'s Setting, (keys, word): (&[&str], &str)) -> Option<&'s Value> {
+        fn value(setting: &Setting, (keys, word): Clashing) -> Option<&Value> {
             let values = keys.iter().filter_map(|key| setting.get(*key));
             values.into_iter().find(|value| value.meaning() == word)
         }
@@ -285,6 +297,7 @@ impl Runtime for Ghc {
         let pairs = Pairs::of(ended.statistics.unwrap_or_default());
         RunRecord {
             stats: (!pairs.0.is_empty()).then(|| pairs.statistics()),
+            notes: warnings(ended.stderr, "WARNING: ").collect(),
             ..RunRecord::default()
         }
     }
@@ -315,10 +328,7 @@ impl<'t> Pairs<'t> {
     }
 
     fn seconds(&self, name: &str) -> Option<f64> {
-        self.text(name)?
-            .parse()
-            .ok()
-            .filter(|seconds: &f64| seconds.is_finite())
+        number_of(self.text(name)?)
     }
 
     fn generation(&self, number: usize) -> Option<Generation> {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use gclab_results::{Pauses, RunRecord, RunStats};
 
-use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, first_line};
+use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, first_line, number_of, warnings};
 use super::flag::{BYTES, Flag, Kind, Setting, Value, words};
 use super::space::{TunableFlag, tried};
 
@@ -236,8 +236,10 @@ impl Runtime for Jvm {
 
     fn figures(&self, ended: &Ended<'_>) -> RunRecord {
         let log = ended.statistics.filter(|log| !log.is_empty());
+        let (stats, note) = log.map_or((None, None), |log| Log::of(log).statistics());
         RunRecord {
-            stats: log.map(|log| Log::of(log).statistics()),
+            stats,
+            notes: warnings(ended.stderr, " VM warning: ").chain(note).collect(),
             ..RunRecord::default()
         }
     }
@@ -254,14 +256,35 @@ const EXHAUSTED: [&str; 3] = [
 #[derive(Debug, Default)]
 struct Log<'t> {
     pauses: Vec<u64>,
-    /// The numbers of collections, as the log writes them: `GC(7)`.
-    collections: BTreeSet<&'t str>,
-    full: u64,
-    /// The largest committed heap after a collection.
+    /// The numbers of the collections that the log has lines of, as it writes them: `GC(7)`.
+    begun: BTreeSet<&'t str>,
+    /// Those of them that ended.
+    ended: BTreeSet<&'t str>,
+    /// Those of them that collected the whole heap.
+    whole: BTreeSet<&'t str>,
+    /// The largest committed heap.
     committed: Option<u64>,
     /// The most that was live after a full collection.
     live: Option<u64>,
 }
+
+/// The beginnings of the lines that end a collection: of all collectors that stop the program, of
+/// ZGC, of generational ZGC, and of Shenandoah.
+const ENDS: [&str; 5] = [
+    "Pause ",
+    "Garbage Collection",
+    "Minor Collection",
+    "Major Collection",
+    "Concurrent cleanup",
+];
+
+/// Of these, the collections of the whole heap.
+const WHOLE: [&str; 4] = [
+    "Pause Full",
+    "Garbage Collection",
+    "Major Collection",
+    "Concurrent cleanup",
+];
 
 impl<'t> Log<'t> {
     fn of(text: &'t str) -> Log<'t> {
@@ -280,35 +303,61 @@ impl<'t> Log<'t> {
         let Some((number, what)) = rest.split_once(") ") else {
             return;
         };
+        self.begun.insert(number);
+        // Generational ZGC begins with the generation: `Y: Pause Mark Start 0.012ms`.
+        let what = match what.split_once(": ") {
+            Some((generation, rest)) if generation.len() == 1 => rest,
+            _ => what,
+        };
+        let starts = |all: &[&str]| all.iter().any(|start| what.starts_with(start));
         let words: Vec<&str> = what.split_whitespace().collect();
-        let heap = words.iter().find_map(|word| heap(word));
-        let is_whole = what.starts_with("Pause ") || what.starts_with("Garbage Collection");
-        if let Some((after, committed)) = heap.filter(|_| is_whole) {
-            self.collections.insert(number);
+        if let Some((after, committed)) = words.iter().find_map(|word| heap(word)).filter(|_| starts(&ENDS)) {
+            self.ended.insert(number);
             self.committed = self.committed.max(committed);
+            if starts(&WHOLE) {
+                self.whole.insert(number);
+            }
             if what.starts_with("Pause Full") {
-                self.full += 1;
                 self.live = self.live.max(Some(after));
             }
         }
-        let milliseconds = words
-            .last()
-            .and_then(|last| last.strip_suffix("ms")?.parse::<f64>().ok());
+        // ZGC writes it apart, at several moments of a collection: `Capacity: 64M (100%) 64M (100%)`.
+        if what.starts_with("Capacity:") {
+            let sizes = words.iter().filter_map(|word| bytes(word));
+            self.committed = self.committed.max(sizes.max());
+        }
+        let milliseconds = words.last().and_then(|last| number_of(last.strip_suffix("ms")?));
         if let Some(milliseconds) = milliseconds.filter(|_| what.starts_with("Pause ")) {
             self.pauses.push((milliseconds * 1e6).round() as u64);
         }
     }
 
-    fn statistics(mut self) -> RunStats {
+    /// The statistics; if the log has collections of which neither an end nor a pause was
+    /// understood, a note in their place.
+    fn statistics(mut self) -> (Option<RunStats>, Option<String>) {
+        let missing = match (self.ended.is_empty(), self.pauses.is_empty()) {
+            (true, _) => Some("the end of a collection"),
+            (_, true) => Some("a pause"),
+            _ => None,
+        };
+        if let Some(missing) = missing.filter(|_| !self.begun.is_empty()) {
+            let count = self.begun.len();
+            return (
+                None,
+                Some(format!(
+                    "no figures of collections: the log of the JVM has {count}, and in no line of it {missing} that gclab knows"
+                )),
+            );
+        }
         self.pauses.sort_unstable();
         let count = self.pauses.len();
         let total: u64 = self.pauses.iter().sum();
         // The nearest rank: one in `of` is longer.
         let rank = |of: usize| (count >= of).then(|| self.pauses[(count * (of - 1)).div_ceil(of) - 1]);
-        RunStats {
+        let stats = RunStats {
             gc_elapsed_seconds: Some(total as f64 / 1e9),
-            gcs: Some(self.collections.len() as u64),
-            major_gcs: Some(self.full),
+            gcs: Some(self.ended.len() as u64),
+            major_gcs: Some(self.whole.len() as u64),
             peak_in_use_bytes: self.committed,
             max_live_bytes: self.live,
             pauses: Some(Pauses {
@@ -323,7 +372,8 @@ impl<'t> Log<'t> {
                 ..Pauses::default()
             }),
             ..RunStats::default()
-        }
+        };
+        (Some(stats), None)
     }
 }
 

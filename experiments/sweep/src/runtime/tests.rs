@@ -305,6 +305,69 @@ fn what_the_jvm_logs_becomes_statistics() {
     assert_eq!(jvm.figures(&ended(Some(1), "", Some(""))).stats, None);
 }
 
+/// The logs of collectors that work beside the program, and of locales with a decimal comma.
+#[test]
+fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
+    let jvm = named("jvm").unwrap();
+    let of = |log: &str| {
+        let stats = jvm.figures(&ended(Some(0), "", Some(log))).stats.expect("understood");
+        let pauses = stats.pauses.unwrap();
+        (
+            (stats.gcs.unwrap(), stats.major_gcs.unwrap()),
+            (pauses.count, pauses.total_ns, pauses.max_ns.unwrap()),
+            stats.peak_in_use_bytes.map(|bytes| bytes >> 20),
+        )
+    };
+    let generational = "[0.089s][info][gc,start    ] GC(0) Minor Collection (Allocation Rate)\n\
+        [0.090s][info][gc,phases   ] GC(0) y: Pause Mark Start 0.010ms\n\
+        [0.095s][info][gc,phases   ] GC(0) y: Pause Mark End 0.050ms\n\
+        [0.095s][info][gc,heap     ] GC(0) y: Capacity:       64M (100%)        96M (100%)        64M (100%)\n\
+        [0.100s][info][gc          ] GC(0) Minor Collection (Allocation Rate) 38M(59%)->18M(28%) 0.025s\n\
+        [0.200s][info][gc,phases   ] GC(1) Y: Pause Mark Start 0.020ms\n\
+        [0.210s][info][gc,phases   ] GC(1) O: Pause Mark End 0.030ms\n\
+        [0.220s][info][gc          ] GC(1) Major Collection (Warmup) 40M(62%)->20M(31%) 0.030s\n";
+    assert_eq!(of(generational), ((2, 1), (4, 110_000, 50_000), Some(96)));
+    let shenandoah = "[0.089s][info][gc,start    ] GC(0) Pause Init Mark (unload classes)\n\
+        [0.089s][info][gc          ] GC(0) Pause Init Mark (unload classes) 0.040ms\n\
+        [0.099s][info][gc          ] GC(0) Pause Final Mark (unload classes) 0.130ms\n\
+        [0.099s][info][gc          ] GC(0) Concurrent cleanup 41M->40M(64M) 0.010ms\n\
+        [0.104s][info][gc          ] GC(0) Concurrent cleanup 40M->12M(64M) 0.100ms\n\
+        [0.200s][info][gc          ] GC(1) Pause Init Mark 0.010ms\n";
+    assert_eq!(
+        of(shenandoah),
+        ((1, 1), (3, 180_000, 130_000), Some(64)),
+        "the second did not end"
+    );
+    let comma = "[0,135s][info][gc] GC(0) Pause Young (Allocation Failure) 6M->1M(64M) 2,170ms\n\
+        [0,300s][info][gc] GC(1) Pause Full (System.gc()) 30M->5M(32M) 7,500ms\n";
+    assert_eq!(of(comma), ((2, 1), (2, 9_670_000, 7_500_000), Some(64)));
+    // Lines of a collector that nobody knows.
+    for log in [
+        "[0.1s][info][gc] GC(0) Stop everything 6M->1M(64M) 2.170ms\n",
+        "[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2 milliseconds\n",
+    ] {
+        let figures = jvm.figures(&ended(Some(0), "", Some(log)));
+        assert_eq!(figures.stats, None, "no figure in place of 0: {log}");
+        assert!(
+            figures.notes[0].starts_with("no figures of collections"),
+            "{:?}",
+            figures.notes
+        );
+    }
+    let none = jvm.figures(&ended(Some(0), "", Some("[0.008s][info][gc] Using G1\n")));
+    assert_eq!(none.stats.unwrap().gcs, Some(0), "a program that allocates little");
+}
+
+#[test]
+fn figures_of_ghc_are_read_under_every_locale_and_its_warnings_are_kept() {
+    let ghc = named("ghc").unwrap();
+    let comma = GHC.replace("0.010000", "0,010000");
+    let warning = "p: WARNING: compact/sweep is incompatible with -G1; disabled";
+    let figures = ghc.figures(&ended(Some(0), &format!("other words\n{warning}\n"), Some(&comma)));
+    assert_eq!(figures.stats.unwrap().mut_cpu_seconds, Some(0.01));
+    assert_eq!(figures.notes, [warning]);
+}
+
 #[test]
 fn each_runtime_says_in_its_way_that_memory_ran_out() {
     let of = |runtime: &str, status, stderr| named(runtime).unwrap().failure(&ended(status, stderr, None));
@@ -387,7 +450,7 @@ fn each_runtime_tells_its_version_where_it_can() {
 
 /// GHC takes each of these flags by itself, and its `--info` takes the pair.
 #[test]
-fn ghc_refuses_pairs_of_flags_with_the_non_moving_collector() {
+fn ghc_refuses_or_ignores_some_pairs_of_flags() {
     let ghc = named("ghc").unwrap();
     let clash = |flags: &[(&str, &str)]| {
         let setting = setting("ghc", flags);
@@ -399,9 +462,12 @@ fn ghc_refuses_pairs_of_flags_with_the_non_moving_collector() {
         Some(["c", "nonmoving-gc"])
     );
     assert_eq!(clash(&[("G", "1"), ("xn", "true")]), Some(["G", "xn"]));
+    assert_eq!(clash(&[("G", "1"), ("c", "true")]), Some(["G", "c"]), "GHC ignores -c");
+    assert_eq!(clash(&[("G", "1"), ("w", "true")]), Some(["G", "w"]), "GHC ignores -w");
     for right in [
         &[("c", "30"), ("xn", "true")][..],
         &[("c", "false"), ("xn", "true")],
+        &[("G", "1"), ("c", "30")],
         &[("c", "true"), ("xn", "false")],
         &[("G", "2"), ("xn", "true")],
         &[("w", "true"), ("xn", "true")],

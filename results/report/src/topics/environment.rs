@@ -80,6 +80,16 @@ fn changed(runs: &[RunRecord]) -> Vec<String> {
     states.iter().map(line).collect()
 }
 
+/// The notes of runs, each once, with the number of its runs.
+fn notes(runs: &[RunRecord]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for note in runs.iter().flat_map(|run| &run.notes) {
+        *counts.entry(note).or_insert(0) += 1;
+    }
+    let note = |(note, count): (&&str, &usize)| format!("{count} of {}: {note}", counted(runs.len(), "run"));
+    counts.iter().map(note).collect()
+}
+
 /// What a reader must know before believing the figures, the gravest first.
 pub(super) fn cautions(of: &Context<'_>) -> Vec<String> {
     let (dir, summary, manifest) = (of.dir, of.summary, of.dir.manifest());
@@ -121,6 +131,7 @@ pub(super) fn cautions(of: &Context<'_>) -> Vec<String> {
             counted(most, "run")
         ));
     }
+    cautions.extend(notes(dir.runs()));
     cautions.extend(super::drift::caution(summary));
     // The sweep warns of it, too, if it could see that.
     let is_warned = manifest
