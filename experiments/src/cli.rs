@@ -4,6 +4,7 @@
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -12,6 +13,7 @@ use gclab_flags::{CommandLine, FlagError, Flags, split};
 use gclab_programs::Executor;
 use gclab_results::shell_line;
 use gclab_sweep::environment::Root;
+use gclab_sweep::program::find;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
@@ -71,6 +73,9 @@ pub(crate) fn command(
     if program.is_empty() && !rts.is_empty() {
         program.push("exec".into());
     }
+    if let Some(message) = bare_command(&program) {
+        return refuse(message);
+    }
     let cli = match Cli::try_parse_from(std::iter::once("gclab".to_owned()).chain(program.iter().cloned())) {
         Ok(cli) => cli,
         Err(error) => {
@@ -120,6 +125,23 @@ pub(crate) fn command(
         Command::Completions(arguments) => shell::completions(&arguments, description()),
         Command::Man(arguments) => shell::man(&arguments, description()),
     }
+}
+
+/// The message for a command that is to be measured and does not stand behind `--`; `None` if there
+/// is none.
+fn bare_command(program: &[String]) -> Option<String> {
+    let (verb, words) = program.split_first()?;
+    if !["run", "tune", "minheap"].contains(&verb.as_str()) || words.iter().any(|word| word == "--") {
+        return None;
+    }
+    let is_program =
+        |word: &String| word.contains('/') && !word.ends_with(".toml") && find(word, Path::new(""), None).is_some();
+    let at = words.iter().position(is_program)?;
+    let mut right = vec!["gclab".to_owned(), verb.clone()];
+    right.extend_from_slice(&words[..at]);
+    right.push("--".to_owned());
+    right.extend_from_slice(&words[at..]);
+    Some(format!("put -- before a command: {}", shell_line(&right)))
 }
 
 /// The message for flags that stand outside of `+RTS`, with the right command; `None` if no word is

@@ -1,22 +1,23 @@
 //! Programs that a command line has behind `--`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use gclab_sweep::experiment::Experiment;
+use gclab_sweep::program::find;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
-use gclab_sweep::tune::detect;
 use gclab_sweep::{runtime, spec};
 
 use crate::common::{refuse, refuse_file};
 
-/// The experiment with `command` alone, `repeat` times, under `runtime` or else the runtime that
-/// detected from its file.
+/// The experiment with these words as commands, `repeat` times each, under `runtime` or else the
+/// runtime that each one's file shows.
 ///
 /// # Errors
-/// The exit status, after the message: there is no such runtime, or the command is not legal.
-pub(crate) fn of_command(
-    command: &[String],
+/// The exit status, after the message: there is no such runtime, or a command is not legal.
+pub(crate) fn of_words(
+    words: &[String],
     runtime: Option<&str>,
     repeat: u32,
     registry: &Registry,
@@ -27,16 +28,36 @@ pub(crate) fn of_command(
         let names = suggest(name, "runtimes", &runtime::names());
         return Err(refuse(format!("--runtime: unknown runtime `{name}`; {names}")));
     }
-    let load = |runtime: Option<&str>| {
-        spec::of_command(command, runtime, repeat, registry).map_err(|error| refuse_file(&error))
-    };
-    let plain = load(runtime)?;
-    if runtime.is_some() {
-        return Ok(plain);
+    spec::of_commands(&commands(words), runtime, repeat, registry).map_err(|error| refuse_file(&error))
+}
+
+/// The same for one command.
+///
+/// # Errors
+/// As [`of_words`], and if there are several commands.
+pub(crate) fn of_command(words: &[String], runtime: Option<&str>, registry: &Registry) -> Result<Experiment, ExitCode> {
+    let experiment = of_words(words, runtime, 1, registry)?;
+    match experiment.entries.len() {
+        1 => Ok(experiment),
+        several => Err(refuse(format!(
+            "{several} commands, separated by --, where one is expected"
+        ))),
     }
-    let file = plain.programs().next().and_then(|entry| entry.file());
-    match file.and_then(|file| detect::runtime_of(&file)) {
-        Some(found) => load(Some(found.name())),
-        None => Ok(plain),
+}
+
+/// The commands of these words: a `--` before a program separates two. Any other `--` is a word of
+/// its command.
+fn commands(words: &[String]) -> Vec<&[String]> {
+    let mut commands = Vec::new();
+    let mut rest = words;
+    while let Some(end) = (1..rest.len()).find(|&at| rest[at] == "--" && begins_a_command(rest.get(at + 1))) {
+        commands.push(&rest[..end]);
+        rest = &rest[end + 1..];
     }
+    commands.push(rest);
+    commands
+}
+
+fn begins_a_command(word: Option<&String>) -> bool {
+    word.is_some_and(|word| find(word, Path::new(""), None).is_some())
 }

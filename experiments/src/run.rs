@@ -191,6 +191,13 @@ fn go(
                     Err(error) => fail(error),
                 };
             }
+            Ok(SweepEnd::FailedAtOnce) => {
+                let fault = faults(&folder.results).join("\n");
+                return fail(format!(
+                    "{fault}\nthe first run failed at once, so no other was done; {}",
+                    to_continue(&path, all, arguments)
+                ));
+            }
             Ok(SweepEnd::Stopped(signal)) => return stopped(signal, &path, all, arguments),
             Err(error) => return fail(format!("{error}\n{}", to_continue(&path, all, arguments))),
         }

@@ -26,7 +26,8 @@ pub(crate) struct Arguments {
     /// The experiment file
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     pub(crate) experiment: Option<PathBuf>,
-    /// A command that is run a few times, in place of a file; every word after `--` is its own
+    /// A command that is run a few times, in place of a file; every word after `--` is its own.
+    /// Several commands are compared: -- ./old 10 -- ./new 10
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     /// The runtime of that command (ghc, ocaml, jvm, none): its statistics join the system's
@@ -87,7 +88,7 @@ impl Arguments {
             Some(file) => spec::load(file, self.repeat, registry).map_err(|error| refuse_file(&error))?,
             None => {
                 let repeat = self.repeat.unwrap_or(RUNS_OF_A_COMMAND);
-                own_program::of_command(&self.command, self.runtime.as_deref(), repeat, registry)?
+                own_program::of_words(&self.command, self.runtime.as_deref(), repeat, registry)?
             }
         };
         experiment.executable = Some(machine::executable());

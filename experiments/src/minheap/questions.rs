@@ -114,7 +114,7 @@ pub(super) fn of_program(
     registry: &Registry,
     stop: &Stop,
 ) -> Result<Vec<Combination>, ExitCode> {
-    let mut experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), 1, registry)?;
+    let mut experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), registry)?;
     for entry in experiment.programs() {
         let runtime = entry.program.runtime;
         if let Some(word) = runtime.size_in(&arguments.command) {

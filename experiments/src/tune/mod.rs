@@ -146,7 +146,7 @@ fn experiment(arguments: &Arguments, registry: &Registry) -> Result<Experiment, 
             (name.clone(), String::new(), collectors.iter().map(entry).collect())
         }
         None => {
-            let experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), 1, registry)?;
+            let experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), registry)?;
             (experiment.name, experiment.text, experiment.entries)
         }
     };

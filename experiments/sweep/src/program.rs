@@ -303,7 +303,7 @@ impl Program {
 
 /// The file that the first word of a command in `folder` names, as a shell would find it on `path`,
 /// or else on the `PATH` of this process; `None` if there is none that can be run.
-pub(crate) fn find(word: &str, folder: &Path, path: Option<&str>) -> Option<PathBuf> {
+pub fn find(word: &str, folder: &Path, path: Option<&str>) -> Option<PathBuf> {
     let can_run = |path: &PathBuf| {
         let metadata = fs::metadata(path);
         metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

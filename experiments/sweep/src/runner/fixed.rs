@@ -7,11 +7,14 @@
 
 use std::time::{Duration, Instant};
 
-use gclab_results::{PlannedRun, ResultsDir, RunRecord};
+use gclab_results::{PlannedRun, ResultsDir, RunRecord, Status};
 
 use super::progress::{Estimator, Left, Progress};
 use super::{RunnerError, Strategy, Sweep, go, precision};
 use crate::run::Run;
+
+/// A program that fails within these seconds lacks an argument or a file, and will fail again.
+const AT_ONCE: f64 = 1.0;
 
 /// How a sweep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum SweepEnd {
     Precise,
     /// The next round would not end within the given time.
     OutOfTime,
+    /// The first run was of a program that failed at once, so no other was done.
+    FailedAtOnce,
     /// This signal stopped it.
     Stopped(i32),
 }
@@ -43,6 +48,7 @@ pub fn sweep(
     let complete = dir.done() == plan.len();
     Ok(match signal {
         Some(signal) if !complete => SweepEnd::Stopped(signal),
+        None if strategy.failed_at_once => SweepEnd::FailedAtOnce,
         None if strategy.is_out_of_time => SweepEnd::OutOfTime,
         None if strategy.is_precise => SweepEnd::Precise,
         _ => SweepEnd::Complete,
@@ -63,6 +69,9 @@ struct Fixed<'p> {
     checked: Option<u32>,
     is_precise: bool,
     is_out_of_time: bool,
+    /// Whether nothing was done before.
+    is_first: bool,
+    failed_at_once: bool,
 }
 
 impl<'p> Fixed<'p> {
@@ -80,6 +89,8 @@ impl<'p> Fixed<'p> {
             checked: None,
             is_precise: false,
             is_out_of_time: false,
+            is_first: dir.done() == 0,
+            failed_at_once: false,
         }
     }
 }
@@ -87,7 +98,7 @@ impl<'p> Fixed<'p> {
 impl Strategy for Fixed<'_> {
     fn next(&mut self, done: &ResultsDir) -> Option<Run> {
         loop {
-            let run = *self.todo.get(self.at)?;
+            let run = *self.todo.get(self.at).filter(|_| !self.failed_at_once)?;
             let planned = &run.planned;
             let is_timed = planned.purpose().is_timed();
             // Whole rounds only: each configuration has the same number of runs.
@@ -113,6 +124,10 @@ impl Strategy for Fixed<'_> {
     }
 
     fn ended(&mut self, record: &RunRecord) {
+        let is_failure = matches!(record.outcome, Status::Crash { .. } | Status::Usage);
+        let at_once = record.wall_seconds.is_some_and(|seconds| seconds < AT_ONCE);
+        let is_first = std::mem::take(&mut self.is_first);
+        self.failed_at_once = is_first && record.runtime.is_some() && is_failure && at_once;
         self.estimator.learn(record);
         self.left.done(record);
         self.progress

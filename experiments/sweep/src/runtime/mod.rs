@@ -7,6 +7,7 @@
 //! a runtime does not tell is absent.
 
 mod adapter;
+mod detect;
 mod flag;
 pub mod gclab;
 mod ghc;
@@ -19,6 +20,7 @@ mod tests;
 
 pub(crate) use adapter::first_line;
 pub use adapter::{BadFlag, Clash, Command, Ended, Failure, Files, Runtime, Start, Task};
+pub(crate) use detect::runtime_of;
 pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
 pub use space::TunableFlag;

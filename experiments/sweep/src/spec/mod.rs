@@ -49,17 +49,41 @@ pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Exp
     from_source(name, source, repeat, registry)
 }
 
-/// The experiment that runs one command, `repeat` times. Its text is a file that does the
-/// same.
+/// The experiment that runs these commands, `repeat` times each, under `runtime` or else the runtime
+/// that each one's file shows. Its text is a file that does the same.
 ///
 /// # Errors
-/// If the command or the runtime is not legal.
-pub fn of_command(
-    command: &[String],
+/// If a command or the runtime is not legal.
+pub fn of_commands(
+    commands: &[&[String]],
     runtime: Option<&str>,
     repeat: u32,
     registry: &Registry,
 ) -> Result<Experiment, Box<SpecError>> {
+    let mut text = format!("repeat = {repeat}\n");
+    let mut names: Vec<String> = Vec::new();
+    for command in commands {
+        let words: Vec<String> = command.iter().map(|word| toml_string(word)).collect();
+        let plain = name_of(command);
+        let others = (2..).map(|number| format!("{plain}-{number}"));
+        let name = std::iter::once(plain.clone())
+            .chain(others)
+            .find(|name| !names.contains(name));
+        names.extend(name);
+        let name = toml_string(&names[names.len() - 1]);
+        text += &format!("\n[[program]]\nname    = {name}\n");
+        text += &runtime.map_or_else(String::new, |runtime| format!("runtime = {}\n", toml_string(runtime)));
+        text += &format!("command = [{}]\n", words.join(", "));
+    }
+    let source = Source {
+        name: "the command as an experiment".to_owned(),
+        text,
+    };
+    from_source(names.join("-"), source, None, registry)
+}
+
+/// The name of a command's program in tables.
+fn name_of(command: &[String]) -> String {
     let file = command.first().map(Path::new).and_then(Path::file_name);
     let file = file.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let plain = |c: char| {
@@ -70,21 +94,10 @@ pub fn of_command(
         }
     };
     let name: String = file.chars().map(plain).collect();
-    let name = Some(name.trim_start_matches('.'))
-        .filter(|name| !name.is_empty())
-        .unwrap_or("command");
-    let words: Vec<String> = command.iter().map(|word| toml_string(word)).collect();
-    let text = format!(
-        "repeat = {repeat}\n\n[[program]]\nname    = {}\nruntime = {}\ncommand = [{}]\n",
-        toml_string(name),
-        toml_string(runtime.unwrap_or("none")),
-        words.join(", ")
-    );
-    let source = Source {
-        name: "the command as an experiment".to_owned(),
-        text,
-    };
-    from_source(name.to_owned(), source, None, registry)
+    match name.trim_start_matches('.') {
+        "" => "command".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// A string of TOML.

@@ -1,6 +1,7 @@
 //! Checks `[[program]]`: runtimes exist, and each has the flags that its programs get.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use gclab_results::{Expectation, Program as Description};
@@ -11,7 +12,7 @@ use super::file::{self, File};
 use super::sweeps::{Entity, Reader, sweeps, variable_is_legal};
 use crate::axes::ARGS;
 use crate::experiment::{Axis, Entry};
-use crate::program::{Program, place_of};
+use crate::program::{Program, find, place_of};
 use crate::runtime::{self, Runtime, Setting};
 use crate::suggest::suggest;
 use crate::units::factor;
@@ -69,6 +70,18 @@ fn one_unit(source: &Source, own: &file::Program, before: &[Entry]) -> Parsed<()
         }
     }
     Ok(())
+}
+
+/// Gives each program without a runtime the one that its file shows, if it is there.
+pub(super) fn detect(file: &mut File) {
+    for own in file.programs.iter_mut().filter(|own| own.runtime.is_none()) {
+        let folder = own.dir.as_ref().map_or("", |dir| dir.get_ref());
+        let path = own.env.iter().find(|(name, _)| name.get_ref() == "PATH");
+        let path = path.map(|(_, path)| path.get_ref().as_str());
+        let word = &own.command[0];
+        let found = find(word.get_ref(), Path::new(folder), path).and_then(|file| runtime::runtime_of(&file));
+        own.runtime = found.map(|runtime| Spanned::new(word.span(), runtime.name().to_owned()));
+    }
 }
 
 /// The names of a program: its column in tables, its work, and its own.

@@ -26,6 +26,7 @@ const MOST_RUNS: usize = 100_000;
 /// Looks up all names in `file` and checks its values.
 pub(super) fn validate(name: String, source: &Source, mut file: File, registry: &Registry) -> Parsed<Experiment> {
     profiles::not_in_timed_runs(source, &file)?;
+    programs::detect(&mut file);
     let collectors = collectors(source, &file.collectors, registry)?;
     let of_programs: Vec<[String; 3]> = file.programs.iter().map(programs::names).collect();
     let of_file = if file.workloads.is_empty() {

@@ -3,15 +3,13 @@
 //! - `figures`: the figures of a run, goals and limits;
 //! - `space`: the settings that a search may try;
 //! - `search`: which runs to do next; `answer`: the conclusion;
-//! - `offer`: the space of a program, from the adapter of its runtime or from gclab's own flags;
-//! - `detect`: the runtime of a program.
+//! - `offer`: the space of a program, from the adapter of its runtime.
 //!
 //! [`Tuning`] is the strategy: the runs of a search, with their records in a results folder. The
 //! folder's plan has every run that the search could ask for; when the search is over, the plan
 //! becomes the list of the runs that were done.
 
 pub mod answer;
-pub mod detect;
 pub mod figures;
 pub mod offer;
 pub mod search;

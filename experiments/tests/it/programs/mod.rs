@@ -278,6 +278,55 @@ fn flags_from_outside_of_the_plan_do_not_reach_a_program() {
     assert_eq!(runs(&bench, "p")[0].outcome, Status::Ok);
 }
 
+/// As hyperfine compares them, without a file.
+#[test]
+fn commands_without_a_file_are_compared() {
+    let bench = with_script("sleep 0.0$1");
+    fs::copy(bench.path().join("prog"), bench.path().join("other")).unwrap();
+    // The first two are options of the program, and the third begins another one.
+    let words = [
+        "run", "--repeat", "3", "--", "./prog", "1", "--", "-x", "--", "./other", "5",
+    ];
+    let done = bench.gclab(&words).exits(0);
+    let names: Vec<String> = runs(&bench, "prog-other")
+        .into_iter()
+        .map(|run| run.workload.clone())
+        .collect();
+    assert_eq!(names.iter().filter(|name| *name == "other").count(), 3, "{names:?}");
+    assert!(done.stdout.contains("other and prog"), "{}", done.all());
+    let twice = bench.gclab(&["tune", "--", "./prog", "--", "./other"]).exits(2);
+    assert!(twice.stderr.contains("2 commands, separated by --"), "{}", twice.all());
+}
+
+#[test]
+fn a_program_that_fails_at_once_is_not_run_again() {
+    let bench = with_script("echo 'usage: prog FILE' >&2; exit 64");
+    let done = bench.gclab(&["run", "--", "./prog"]).exits(1);
+    for part in [
+        "usage: prog FILE",
+        "the first run failed at once, so no other was done",
+        "--out",
+    ] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert_eq!(runs(&bench, "prog").len(), 1);
+}
+
+#[test]
+fn a_command_needs_two_dashes_before_it() {
+    let bench = with_script("true");
+    for (words, right) in [
+        (&["run", "./prog", "1"][..], "gclab run -- ./prog 1"),
+        (
+            &["tune", "--goal", "pause", "./prog"],
+            "gclab tune --goal pause -- ./prog",
+        ),
+    ] {
+        let done = bench.gclab(words).exits(2);
+        assert_eq!(done.stderr, format!("gclab: put -- before a command: {right}\n"));
+    }
+}
+
 #[test]
 fn a_command_without_a_file_is_run_a_few_times() {
     let bench = with_script("echo \"$#: $*\"; echo $(($$ % 1000)) steps");

@@ -1,6 +1,10 @@
 //! Slips in a `[[program]]` that are legal, and are told.
 
+use std::fs;
+use std::io::Write;
+
 use super::{runs, with_script};
+use crate::support::Bench;
 
 #[test]
 fn a_pattern_that_matches_in_no_run_is_told() {
@@ -61,9 +65,17 @@ fn a_pattern_of_a_whole_line_needs_its_flag() {
 /// As `minheap` and `tune` do.
 #[test]
 fn run_of_a_command_tells_its_runtime_from_its_file() {
-    // The mark of OCaml's executables, in a comment.
-    let bench = with_script("# OCAMLRUNPARAM\necho \"minor_words: 1024\" >&2; echo \"promoted_words: 8\" >&2");
-    bench.gclab(&["run", "--repeat", "1", "--", "./prog"]).exits(0);
+    // A shell with the mark of OCaml's executables behind its end.
+    let bench = Bench::new();
+    let prog = bench.path().join("prog");
+    fs::copy("/bin/sh", &prog).unwrap();
+    let mut shell = fs::OpenOptions::new().append(true).open(&prog).unwrap();
+    shell.write_all(b"OCAMLRUNPARAM").unwrap();
+    drop(shell);
+    let script = "echo \"minor_words: 1024\" >&2; echo \"promoted_words: 8\" >&2";
+    bench
+        .gclab(&["run", "--repeat", "1", "--", "./prog", "-c", script])
+        .exits(0);
     let run = runs(&bench, "prog").remove(0);
     assert_eq!(run.runtime.as_deref(), Some("ocaml"));
     assert_eq!(run.stats.unwrap().copied_bytes, Some(64));
@@ -78,6 +90,8 @@ fn run_of_a_command_tells_its_runtime_from_its_file() {
             "plain",
             "--",
             "./prog",
+            "-c",
+            script,
         ])
         .exits(0);
     let plain = gclab_results::ResultsDir::open(bench.path().join("plain")).unwrap();

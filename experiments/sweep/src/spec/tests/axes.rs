@@ -209,3 +209,24 @@ fn wrong_axes() {
     let messages: Vec<String> = texts.iter().map(|text| message(text)).collect();
     insta::assert_snapshot!(messages.join("\n\n"));
 }
+
+/// The file of a program shows its runtime. `runtime` is for those that it does not show.
+#[test]
+fn the_runtime_of_a_program_is_that_of_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("prog");
+    let of = |contents: &str, key: &str| {
+        std::fs::write(&file, contents).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&file, mode).unwrap();
+        let text = format!(
+            "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [{:?}]\n{key}",
+            file.to_str().unwrap()
+        );
+        spec(&text).unwrap().entries[0].program.runtime.name()
+    };
+    assert_eq!(of("an executable of GHC RTS and more", ""), "ghc");
+    assert_eq!(of("an executable of GHC RTS and more", "runtime = \"none\"\n"), "none");
+    assert_eq!(of("an executable with OCAMLRUNPARAM", ""), "ocaml");
+    assert_eq!(of("an executable of something else", ""), "none");
+}

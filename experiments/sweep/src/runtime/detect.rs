@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Take};
 use std::path::Path;
 
-use crate::runtime::{self, Runtime};
+use super::{Runtime, named};
 
 /// The most bytes of a file that are searched. Executables of GHC have some tens of MiB.
 const MOST: u64 = 1 << 30;
@@ -13,12 +13,20 @@ const MOST: u64 = 1 << 30;
 const MARKS: [(&str, &str); 2] = [("ghc", "GHC RTS"), ("ocaml", "OCAMLRUNPARAM")];
 
 /// The runtime of the program in `file`; `None` if it cannot be detected.
-pub fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
+pub(crate) fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
     if file.file_name().is_some_and(|name| name == "java") {
-        return runtime::named("jvm");
+        return named("jvm");
     }
-    let (name, _) = MARKS.into_iter().find(|(_, mark)| has(file, mark.as_bytes()))?;
-    runtime::named(name)
+    // A script may name such a variable.
+    let mut head = [0; 2];
+    let is_script = File::open(file)
+        .and_then(|mut file| file.read_exact(&mut head))
+        .is_err()
+        || head == *b"#!";
+    let (name, _) = MARKS
+        .into_iter()
+        .find(|(_, mark)| !is_script && has(file, mark.as_bytes()))?;
+    named(name)
 }
 
 /// Whether a file has these bytes. A script or a shell's wrapper has not.
@@ -56,7 +64,7 @@ mod tests {
         bytes.extend(b"GHC RTS and more");
         std::fs::write(&path, &bytes).expect("a file");
         assert_eq!(runtime_of(&path).map(Runtime::name), Some("ghc"));
-        std::fs::write(&path, "#!/bin/sh\nexec GHC\n").expect("a file");
+        std::fs::write(&path, "#!/bin/sh\necho $OCAMLRUNPARAM GHC RTS\n").expect("a file");
         assert_eq!(runtime_of(&path).map(Runtime::name), None);
         assert_eq!(runtime_of(Path::new("/usr/bin/java")).map(Runtime::name), Some("jvm"));
     }
