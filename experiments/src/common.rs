@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use gclab_core::collector::Description;
+use gclab_results::printable;
 use gclab_sweep::registry::{Registry, usage};
 use gclab_sweep::spec::SpecError;
 use gclab_sweep::suggest::suggest;
@@ -27,17 +28,12 @@ const SCREEN: usize = 4000;
 /// notices it first.
 pub(crate) const EXIT_PANIC: u8 = 101;
 
-/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error.
+/// Prints text to standard output. A reader that closes the pipe early (`| head`) is not an error.
 pub(crate) fn print(text: &str) -> ExitCode {
-    print_bytes(text.as_bytes())
+    print_by(|stdout| stdout.write_all(printable(text).as_bytes()))
 }
 
-/// Prints bytes in the same way.
-pub(crate) fn print_bytes(bytes: &[u8]) -> ExitCode {
-    print_by(|stdout| stdout.write_all(bytes))
-}
-
-/// Prints in the same way what a function writes, and keeps none of it in memory.
+/// Prints in the same way what a function writes, as it is, and keeps none of it in memory.
 pub(crate) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> ExitCode {
     let mut stdout = io::stdout().lock();
     match write(&mut stdout).and_then(|()| stdout.flush()) {
@@ -56,7 +52,8 @@ pub(crate) fn refuse(message: impl Display) -> ExitCode {
 /// Prints the fault of an experiment file, with its place; returns exit status 2.
 pub(crate) fn refuse_file(error: &SpecError) -> ExitCode {
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    tell!("{}", error.render(colours).trim_end());
+    // The messages of such an error are printable, and colours are not.
+    let _ = writeln!(io::stderr(), "{}", error.render(colours).trim_end());
     ExitCode::from(EXIT_USAGE)
 }
 

@@ -13,7 +13,7 @@
 
 #![deny(unsafe_code)]
 
-/// Prints a line on standard error, at once. `eprintln!` would panic if the reader has closed the
+/// Prints a line on standard error, at once, without characters that drive the terminal. `eprintln!` would panic if the reader has closed the
 /// pipe (`2>&1 | head`); this ignores it.
 #[macro_export]
 macro_rules! tell {
@@ -23,7 +23,8 @@ macro_rules! tell {
             // The test harness captures this output, and shows it when a test fails.
             eprintln!($($text)*);
         } else {
-            let _ = std::io::stderr().write_all((format!($($text)*) + "\n").as_bytes());
+            let text = format!($($text)*) + "\n";
+            let _ = std::io::stderr().write_all(gclab_results::printable(&text).as_bytes());
         }
     }};
 }

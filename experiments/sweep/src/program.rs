@@ -14,7 +14,11 @@ use regex_lite::Regex;
 use crate::build::Build;
 use crate::machine;
 use crate::runtime::{self, Command, Ended, Runtime, Setting, Start, Task, Value, gclab};
+use crate::text::cut;
 use crate::units::factor;
+
+/// The most characters of a figure in a message.
+const LONGEST_NUMBER: usize = 40;
 
 /// A program of an experiment.
 #[derive(Clone, Debug)]
@@ -282,14 +286,26 @@ impl Program {
         let mut others = BTreeMap::new();
         for Stat { name, regex, factor } in &self.stats {
             // The last match counts: programs that report progress end with the whole.
-            let in_text = |text| {
-                let last = regex.captures_iter(text).last()?;
-                number(last.get(1)?.as_str()).map(|number| number * factor)
-            };
-            let Some(figure) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
+            let in_text = |text| Some(regex.captures_iter(text).last()?.get(1)?.as_str());
+            let Some(found) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
                 continue;
             };
-            match figures.stats.clone().unwrap_or_default().with_figure(name, figure) {
+            let known = figures.stats.clone().unwrap_or_default();
+            let mut refuse = |why: &str| {
+                let found = cut(found, LONGEST_NUMBER);
+                figures.notes.push(format!(
+                    "`{name}` of `stats` is {found:?}, {why}, so the run has no such figure"
+                ));
+            };
+            let Some(figure) = number(found).map(|number| number * factor) else {
+                refuse("which is not a finite number");
+                continue;
+            };
+            match known.with_figure(name, figure) {
+                Some(_) if figure < 0.0 => refuse("which is negative"),
+                Some(all) if figure > 0.0 && all == known.with_figure(name, 0.0).unwrap_or_default() => {
+                    refuse("which is less than its unit");
+                }
                 Some(all) => figures.stats = Some(all),
                 None => {
                     others.insert(name.clone(), figure);

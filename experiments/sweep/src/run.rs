@@ -199,5 +199,6 @@ pub(crate) fn describe_configuration(configuration: &Configuration, heap: Option
     if let Some(multiple) = heap {
         let _ = write!(text, " ({multiple}×)");
     }
-    text
+    // An argument or a variable may have any text, and this is one line.
+    text.replace('\n', "\\n")
 }

@@ -91,7 +91,7 @@ shard=$SLURM_ARRAY_TASK_ID
 exec "$gclab" run {words} --shard "$shard/{shards}" --out "$folder/$shard-of-{shards}"
 "##,
             shards_of = counted(self.shards as usize, "shard"),
-            name = self.name,
+            name = shell_line(std::slice::from_ref(&self.name)),
             runs = counted(self.runs, "run"),
             groups = counted(self.groups, "group"),
             made_by = shell_line(&self.made_by),

@@ -95,3 +95,29 @@ fn a_wrong_request_has_one_message() {
         assert_eq!(refused.stdout, "");
     }
 }
+
+/// Neither a name nor an option becomes a command of the script, or a line of the terminal.
+#[test]
+fn names_with_line_breaks_stay_names() {
+    let bench = Bench::new();
+    let name = "nl\ntouch PWNED\n.toml";
+    bench.write(
+        name,
+        "collectors = [\"copying\"]\nworkloads = [\"gcbench\"]\nrepeat = 2\n",
+    );
+    let out = "x\ntouch PWNED";
+    let script = bench
+        .gclab(&["emit", name, "--shards", "2", "--out", out])
+        .exits(0)
+        .stdout;
+    assert!(!script.lines().any(|line| line.starts_with("touch")), "{script}");
+    bench.write(
+        "odd.toml",
+        "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"true\", \"a\\nb\\u001b[31m\\u202e\"]\n",
+    );
+    let done = bench.gclab(&["run", "odd.toml", "--dry-run=commands"]).exits(0);
+    assert!(!done.stdout.contains(['\u{1b}', '\u{202e}']), "{}", done.all());
+    assert!(done.stdout.contains(r"true $'a\nb\u001b[31m"), "{}", done.all());
+    let endless = bench.gclab(&["plan", "/dev/zero"]).exits(2);
+    assert!(endless.stderr.contains("is longer than 16 MiB"), "{}", endless.all());
+}

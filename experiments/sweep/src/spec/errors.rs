@@ -9,6 +9,7 @@ use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use gclab_results::printable;
 use thiserror::Error;
 
 use crate::text::cut;
@@ -97,8 +98,8 @@ impl SpecError {
         label: impl Into<String>,
     ) -> Box<SpecError> {
         Box::new(SpecError {
-            message: cut(&message.into(), MOST),
-            place: Some(Place::new(source, span, cut(&label.into(), LINE))),
+            message: cut(&printable(&message.into()), MOST),
+            place: Some(Place::new(source, span, cut(&printable(&label.into()), LINE))),
             help: None,
         })
     }
@@ -106,7 +107,7 @@ impl SpecError {
     /// An error without a line: the file is missing, or a folder.
     pub(super) fn file(path: &Path, problem: impl AsRef<str>) -> Box<SpecError> {
         Box::new(SpecError {
-            message: format!("experiment file {}: {}", path.display(), problem.as_ref()),
+            message: printable(&format!("experiment file {}: {}", path.display(), problem.as_ref())).into_owned(),
             place: None,
             help: None,
         })
@@ -114,7 +115,7 @@ impl SpecError {
 
     /// Adds the remedy.
     pub(super) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<SpecError> {
-        self.help = Some(cut(&help.into(), MOST));
+        self.help = Some(cut(&printable(&help.into()), MOST));
         self
     }
 

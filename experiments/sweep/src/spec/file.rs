@@ -421,7 +421,7 @@ pub(super) struct Program {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProgramKeys {
-    #[serde(deserialize_with = "filled")]
+    #[serde(deserialize_with = "name")]
     name: Text,
     runtime: Option<Text>,
     command: Command,
@@ -502,8 +502,8 @@ impl<'de> Deserialize<'de> for Stats {
         let stats = in_order::<D, Pattern>(from)?
             .into_iter()
             .map(|(name, Pattern(pattern, unit))| {
-                if name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']) {
-                    let help = "the name of a figure is not empty and has neither `=` nor a NUL";
+                if name.get_ref().is_empty() || name.get_ref().contains(|c: char| c == '=' || c.is_control()) {
+                    let help = "the name of a figure is not empty and has neither `=` nor control characters";
                     return Err(D::Error::custom(format!("`stats`: not a legal name\n{help}")));
                 }
                 Ok(Stat { name, pattern, unit })
@@ -927,6 +927,18 @@ fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
             "`{text}` is not a valid time\nfor example timeout = 300, or timeout = \"2.5s\"; more than 0, at most {most}h"
         ))
     })
+}
+
+/// The name of a program, a build or a figure: on one line, and without characters that drive a
+/// terminal.
+fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+    let text = filled(from)?;
+    if text.get_ref().contains(|c: char| c.is_control()) {
+        return Err(D::Error::custom(
+            "a name has no line breaks, tabs or other control characters",
+        ));
+    }
+    Ok(text)
 }
 
 /// A text that is not empty and has no NUL.

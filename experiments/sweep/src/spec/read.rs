@@ -1,9 +1,13 @@
 //! An experiment file from the disk, as text.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use super::errors::{Source, SpecError};
+
+/// The longest experiment file, in bytes: a plan of as many runs as there may be has a tenth of it.
+const MOST: u64 = 16 << 20;
 
 /// Reads the whole file. A folder, a missing file, and bytes that are not UTF-8 have errors of
 /// their own, since each has its own remedy.
@@ -11,12 +15,21 @@ pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     if path.is_dir() {
         return Err(SpecError::file(path, "is a folder").help(toml_files_in(path)));
     }
-    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+    let read = File::open(path).and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(MOST + 1).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let bytes = read.map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             SpecError::file(path, "does not exist").help(toml_files_in(path.parent().unwrap_or(path)))
         }
         _ => SpecError::file(path, format!("cannot be read: {error}")),
     })?;
+    if bytes.len() as u64 > MOST {
+        return Err(
+            SpecError::file(path, format!("is longer than {} MiB", MOST >> 20)).help("it is not an experiment file")
+        );
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let byte = error.as_bytes()[valid];

@@ -41,6 +41,14 @@ fn a_wrong_program_is_shown_with_its_place() {
             &["`checksum` is not a SHA-256", "sha256sum"],
         ),
         (
+            "command = [\"./prog\"]\n[[program]]\nname = \"a\\nb\"\ncommand = [\"./prog\"]\n",
+            &["a name has no line breaks"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { \"a\\u001b[31m\" = '(a)' }\n",
+            &["has neither `=` nor control characters"],
+        ),
+        (
             "command = [\"./prog\"]\nexpect = { pattern = '(' }\n",
             &["`pattern` is not a regular expression"],
         ),

@@ -34,3 +34,42 @@ fn figures_are_recorded_in_the_unit_of_the_record_and_shown_in_their_own() {
     let headings = done.stdout.lines().find(|line| line.contains("p99")).unwrap();
     assert!(headings.ends_with("peak MiB  p99 ms  requests"), "{}", done.all());
 }
+
+/// A figure without sense is absent, and the record says why.
+#[test]
+fn figures_without_sense_are_left_out_with_the_reason() {
+    let bench = with_script("echo v: nan; echo w: -5; echo h: 1e400; echo d: 5e-324; echo ok: 7");
+    let stats = ["v", "h", "ok"]
+        .map(|name| format!("{name} = '{name}: (\\S+)'\n"))
+        .concat();
+    let text = format!(
+        "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n[program.stats]\n{stats}\
+         gc_cpu_seconds = 'w: (\\S+)'\npeak_in_use_bytes = 'd: (\\S+)'\n"
+    );
+    bench.write("n.toml", &text);
+    let done = bench.gclab(&["run", "n.toml"]).exits(0);
+    let results = results(&bench, "n");
+    let run = &results.runs()[0];
+    let figures = run.figures.as_ref().unwrap();
+    assert_eq!((figures.len(), figures["ok"]), (1, 7.0), "{figures:?}");
+    assert_eq!(run.stats, None, "neither a negative time nor a heap of 0 bytes");
+    for (name, why) in [
+        ("v", "\"nan\", which is not a finite number"),
+        ("h", "\"1e400\", which is not a finite number"),
+        ("gc_cpu_seconds", "\"-5\", which is negative"),
+        ("peak_in_use_bytes", "\"5e-324\", which is less than its unit"),
+    ] {
+        let note = format!("`{name}` of `stats` is {why}");
+        assert!(
+            run.notes.iter().any(|known| known.starts_with(&note)),
+            "{note}: {:?}",
+            run.notes
+        );
+    }
+    assert!(!done.stderr.contains("matches in the output of none"), "{}", done.all());
+    assert!(
+        done.stdout.contains("not a finite number"),
+        "the report says so\n{}",
+        done.all()
+    );
+}
