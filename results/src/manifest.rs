@@ -8,7 +8,7 @@ use crate::fingerprint::Fingerprint;
 use crate::plan::{Configuration, PlannedRun};
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 /// `plan.json`: the experiment, the machine, the build and the plan.
@@ -225,6 +225,9 @@ pub struct Program {
     pub stats: BTreeMap<String, String>,
     /// Units of figures of `stats`, by the name of the figure; absent if none has one.
     pub units: Option<BTreeMap<String, String>>,
+    /// The figures of `stats` of which more is better.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub more_is_better: BTreeSet<String>,
     /// Whether each configuration has one more run, untimed, with an event log.
     pub eventlog: bool,
     /// Hash of the file that runs (64 bits of SHA-256, hexadecimal): a folder never has results of
@@ -254,6 +257,11 @@ impl Program {
     /// The unit of a figure of `stats`, if the experiment gives it one.
     pub fn unit(&self, figure: &str) -> Option<&str> {
         self.units.as_ref()?.get(figure).map(String::as_str)
+    }
+
+    /// Whether more of a figure of `stats` is better.
+    pub fn more_is_better(&self, figure: &str) -> bool {
+        self.more_is_better.contains(figure)
     }
 
     /// The id of these parts: all of a program that could change the result of a run, apart from

@@ -6,10 +6,12 @@
 //! run, as are all figures of a program that is not gclab's own.
 
 pub(crate) use gclab_results::Unit;
-use gclab_results::{Counters, MeteredLatency, RunPhase, RunRecord, RunStats};
+use gclab_results::{Counters, MeteredLatency, Program, RunPhase, RunRecord, RunStats};
 use serde::Serializer;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
-/// A figure of a run. For all figures that are compared, less is better.
+/// A figure of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Metric {
     /// The name in CSV files: the key in the record where there is one.
@@ -18,8 +20,19 @@ pub(crate) struct Metric {
     pub(crate) title: &'static str,
     /// The unit in which it is written.
     pub(crate) unit: Unit,
-    /// The figure of a run; `None` where the run does not have it.
-    pub(crate) read: fn(&RunRecord) -> Option<f64>,
+    /// Where it stands in a record.
+    source: Source,
+    /// Whether more is better. Of all figures but a program's own, less is.
+    pub(crate) more_is_better: bool,
+}
+
+/// The place of a figure in a record.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// What this function returns; `None` where the run does not have it.
+    Record(fn(&RunRecord) -> Option<f64>),
+    /// The figure of this name that `stats` of a program takes from its output.
+    Own(&'static str),
 }
 
 impl PartialEq for Metric {
@@ -35,7 +48,24 @@ const PEAK_SLACK: f64 = 1_048_577.0;
 impl Metric {
     /// The figure of a run; `None` where the run does not have it.
     pub(crate) fn of(&self, run: &RunRecord) -> Option<f64> {
-        (self.read)(run).filter(|value| value.is_finite())
+        let value = match self.source {
+            Source::Record(read) => read(run)?,
+            Source::Own(name) => *run.figures.as_ref()?.get(name)?,
+        };
+        value.is_finite().then_some(value)
+    }
+
+    /// The figure of this name that `stats` of `program` takes from its output.
+    pub(crate) fn own(name: &str, program: Option<&Program>) -> Metric {
+        let unit = program.and_then(|program| program.unit(name)).unwrap_or_default();
+        let key = lasting(name);
+        Metric {
+            key,
+            title: lasting(format!("{name} {unit}").trim_end()),
+            unit: Unit::Count,
+            source: Source::Own(key),
+            more_is_better: program.is_some_and(|program| program.more_is_better(name)),
+        }
     }
 
     /// The title with the unit, for a column or an axis.
@@ -59,6 +89,20 @@ impl Metric {
     }
 }
 
+/// The same text, which lasts as long as the program. There are few names of figures.
+fn lasting(text: &str) -> &'static str {
+    static ALL: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    match all.get(text) {
+        Some(known) => known,
+        None => {
+            let new: &str = Box::leak(text.into());
+            all.insert(new);
+            new
+        }
+    }
+}
+
 /// Writes a metric as its key.
 pub(crate) fn key<S: Serializer>(metric: &Metric, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(metric.key)
@@ -68,7 +112,7 @@ macro_rules! metrics {
     ($($name:ident $key:literal $title:literal $unit:ident $of:expr;)*) => {
         $(
             #[doc = concat!("The figure `", $key, "`.")]
-            pub(crate) const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, read: $of };
+            pub(crate) const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, source: Source::Record($of), more_is_better: false };
         )*
         /// All figures, in the order of CSV files.
         pub(crate) const ALL: &[Metric] = &[$($name),*];
@@ -405,5 +449,5 @@ pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10),
 pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
     &[(1.0, BMU_1), (10.0, BMU_10), (100.0, BMU_100), (1000.0, BMU_1000)];
 
-/// The figures that `compare` judges: less is better.
+/// The figures that `compare` judges, with those of a program's own.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];

@@ -51,6 +51,8 @@ pub(crate) struct Group<'a> {
     heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
     pub(crate) runs: Vec<&'a RunRecord>,
+    /// The figures that `stats` of its program takes from the output.
+    pub(crate) own: Vec<Metric>,
 }
 
 /// The axis of multiples of the least heap. It replaces `M`, whose bytes differ from workload to
@@ -93,6 +95,17 @@ impl<'a> Summary<'a> {
             group.or_insert_with(|| Group::empty(run)).runs.push(run);
         }
         let mut groups: Vec<Group<'a>> = by_configuration.into_values().collect();
+        for group in &mut groups {
+            let names: BTreeSet<&String> = group
+                .ok()
+                .flat_map(|run| run.figures.iter().flatten())
+                .map(|(name, _)| name)
+                .collect();
+            let program = programs
+                .iter()
+                .find(|one| Some(&one.id) == group.configuration.program.as_ref());
+            group.own = names.into_iter().map(|name| Metric::own(name, program)).collect();
+        }
         let compete = programs_compete(&groups, programs);
         let title = compete.then(|| {
             let names: BTreeSet<&str> = groups
@@ -263,6 +276,7 @@ impl<'a> Group<'a> {
             heap: run.heap_multiple,
             heap_text: run.heap_multiple.map(|multiple| multiple.to_string()),
             runs: Vec::new(),
+            own: Vec::new(),
         }
     }
 

@@ -57,12 +57,16 @@ impl Verdict {
 /// excludes 1: either condition alone raises false alarms.
 pub(crate) fn judge(metric: &Metric, effect: &Effect, threshold: f64) -> Verdict {
     let ratio = effect.ratio();
+    let (more, less) = match metric.more_is_better {
+        false => (Verdict::Worse, Verdict::Better),
+        true => (Verdict::Better, Verdict::Worse),
+    };
     if metric.is_same(effect.base, effect.new) || effect.is_within(threshold) {
         Verdict::Same
     } else if effect.differs() && ratio >= 1.0 + threshold {
-        Verdict::Worse
+        more
     } else if effect.differs() && ratio <= 1.0 - threshold {
-        Verdict::Better
+        less
     } else if effect.is_too_noisy() {
         Verdict::TooNoisy
     } else {

@@ -476,6 +476,17 @@ pub(super) struct Stat {
     pub name: Text,
     pub pattern: Text,
     pub unit: Option<Text>,
+    /// Whether more is better.
+    pub more: bool,
+}
+
+/// Which figures are better.
+#[derive(Default, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Better {
+    #[default]
+    Less,
+    More,
 }
 
 /// `stats` of a program: a pattern for each name, or a table with its unit.
@@ -484,7 +495,7 @@ struct Stats(Vec<Stat>);
 
 impl<'de> Deserialize<'de> for Stats {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Stats, D::Error> {
-        struct Pattern(Text, Option<Text>);
+        struct Pattern(Text, Option<Text>, Better);
         impl<'de> Deserialize<'de> for Pattern {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Pattern, D::Error> {
                 #[derive(Deserialize)]
@@ -492,21 +503,29 @@ impl<'de> Deserialize<'de> for Stats {
                 struct Keys {
                     pattern: Text,
                     unit: Option<Text>,
+                    #[serde(default)]
+                    better: Better,
                 }
                 Ok(match text_or_table::<D, Keys>(from)? {
-                    Ok(pattern) => Pattern(pattern, None),
-                    Err(keys) => Pattern(keys.pattern, keys.unit),
+                    Ok(pattern) => Pattern(pattern, None, Better::Less),
+                    Err(keys) => Pattern(keys.pattern, keys.unit, keys.better),
                 })
             }
         }
         let stats = in_order::<D, Pattern>(from)?
             .into_iter()
-            .map(|(name, Pattern(pattern, unit))| {
+            .map(|(name, Pattern(pattern, unit, better))| {
                 if name.get_ref().is_empty() || name.get_ref().contains(|c: char| c == '=' || c.is_control()) {
                     let help = "the name of a figure is not empty and has neither `=` nor control characters";
                     return Err(D::Error::custom(format!("`stats`: not a legal name\n{help}")));
                 }
-                Ok(Stat { name, pattern, unit })
+                let more = better == Better::More;
+                Ok(Stat {
+                    name,
+                    pattern,
+                    unit,
+                    more,
+                })
             });
         stats.collect::<Result<_, _>>().map(Stats)
     }

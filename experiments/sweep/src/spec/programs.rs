@@ -177,6 +177,12 @@ impl Check<'_> {
                 .iter()
                 .map(|stat| (text(&stat.name), text(&stat.pattern)))
                 .collect(),
+            more_is_better: own
+                .stats
+                .iter()
+                .filter(|stat| stat.more)
+                .map(|stat| text(&stat.name))
+                .collect(),
             units: Some(self.units()?).filter(|units| !units.is_empty()),
             eventlog: eventlog.is_some(),
             ..Description::default()

@@ -73,3 +73,46 @@ fn figures_without_sense_are_left_out_with_the_reason() {
         done.all()
     );
 }
+
+/// Less of a figure is better, unless the file says otherwise.
+#[test]
+fn compare_judges_the_figures_of_a_program() {
+    let bench = with_script("read a < v; echo \"v: $a steps, $((a * 2)) requests\"");
+    bench.write(
+        "own.toml",
+        r#"
+        repeat = 5
+        [[program]]
+        name    = "p"
+        command = ["./prog"]
+        [program.stats]
+        v        = { pattern = 'v: ([0-9]+)', unit = "steps" }
+        requests = { pattern = '([0-9]+) requests', better = "more" }
+        "#,
+    );
+    for (value, folder) in [("10\n", "old"), ("11\n", "new")] {
+        bench.write("v", value);
+        bench.gclab(&["run", "own.toml", "--out", folder]).exits(0);
+    }
+    let done = bench.gclab(&["compare", "old", "new", "--format", "json"]).exits(1);
+    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let figures = json["configurations"][0]["figures"].as_array().unwrap();
+    let verdict = |name: &str| {
+        let figure = figures.iter().find(|figure| figure["figure"] == name).expect(name);
+        figure["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (verdict("v"), verdict("requests")),
+        ("worse".to_owned(), "better".to_owned())
+    );
+    bench.write(
+        "wrong.toml",
+        "[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\nstats = { v = { pattern = '(a)', better = \"mor\" } }\n",
+    );
+    let wrong = bench.gclab(&["run", "wrong.toml"]).exits(2);
+    assert!(
+        wrong.stderr.contains("less") && wrong.stderr.contains("more"),
+        "{}",
+        wrong.all()
+    );
+}

@@ -303,11 +303,14 @@ pub(super) fn compared(groups: &[&Group<'_>]) -> Vec<Metric> {
     let is_parallel = groups
         .iter()
         .any(|group| group.spread(&PAR_GCS).is_some_and(|spread| spread.max > 0.0));
-    COMPARED
-        .iter()
-        .chain(is_parallel.then_some(&metric::GC_ELAPSED))
-        .copied()
-        .collect()
+    let known = COMPARED.iter().chain(is_parallel.then_some(&metric::GC_ELAPSED));
+    let mut all: Vec<Metric> = known.copied().collect();
+    for own in groups.iter().flat_map(|group| &group.own) {
+        if !all.contains(own) {
+            all.push(*own);
+        }
+    }
+    all
 }
 
 /// A change of outcomes or checksums, which overrules every figure.
