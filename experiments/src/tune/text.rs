@@ -120,14 +120,17 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
         }
         None => format!("the last runs report no {goal}"),
     };
+    let dropped = tuned.search.longer().map_or_else(String::new, |longer| {
+        format!(" {} is no better than {flags}.", label(tuned.offer, longer))
+    });
     match comparison.verdict {
-        Verdict::Better => format!("Use {flags}: {figure}."),
+        Verdict::Better => format!("Use {flags}: {figure}.{dropped}"),
         Verdict::AsGood => format!("Keep the default: it is as good as the best flags found. {flags}: {figure}."),
         Verdict::Unclear => {
             format!("Keep the default: these runs cannot tell whether {flags} is better. {flags}: {figure}.")
         }
         Verdict::Worse => format!("Keep the default. The best others, {flags}: {figure}."),
-        Verdict::Needed(limit) => format!("Use {flags}: {figure}. The default breaks the limit: {limit}."),
+        Verdict::Needed(limit) => format!("Use {flags}: {figure}. The default breaks the limit: {limit}.{dropped}"),
         Verdict::NoneKeeps(limit) => {
             format!("No setting that was tried keeps the limit: {limit}. The nearest, {flags}: {figure}.")
         }
