@@ -44,7 +44,7 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         tell!("gclab: {wrong}");
     }
     if !arguments.json {
-        return print(&summary.text());
+        return print(&format!("{}\n\n{}", summary.sentences().join("\n"), summary.text()));
     }
     print(&json(&summary.figures()))
 }

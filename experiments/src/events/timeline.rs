@@ -59,7 +59,12 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     if let Some(damage) = &damage {
         tell!("gclab: {damage}; {}", salvaged("are on the page"));
     }
-    print(&format!("{}: {}\n", output.display(), line(&timeline, &summary)))
+    let sentences = summary.sentences().join("\n");
+    print(&format!(
+        "{sentences}\n{}: {}\n",
+        output.display(),
+        line(&timeline, &summary)
+    ))
 }
 
 fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>), Error> {

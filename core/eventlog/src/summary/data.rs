@@ -47,6 +47,8 @@ pub struct Summary {
     pub damaged: bool,
     /// Whether `-s` has the lines of the threaded runtime. gclab's has them always.
     pub threaded: bool,
+    /// Whether the log has censuses of a heap profile.
+    pub has_profile: bool,
     /// Whether collections took the time of a heap census, which `-s` leaves out, and the log does
     /// not tell that time: so in a log of GHC's profiling runtime.
     pub census: bool,

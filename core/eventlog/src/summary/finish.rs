@@ -19,6 +19,7 @@ impl Gather {
         let from = interval.from.min(to);
         let mut summary = std::mem::take(&mut self.summary);
         summary.interval = interval;
+        summary.has_profile = summary.census;
         summary.census &= self.profiled;
         // Without figures of collections no event says when the run ended.
         let has_end = self.traces_gc || damaged || interval.to.is_some_and(|to| to <= end);

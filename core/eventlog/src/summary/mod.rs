@@ -13,6 +13,7 @@ mod finish;
 mod gather;
 mod looks;
 mod samples;
+mod sentence;
 mod spans;
 mod text;
 

@@ -6,6 +6,7 @@
 
 use super::data::{Piece, Sample, State};
 use super::series::Series;
+use crate::kinds::number::{GC_DONE, GC_WORK};
 
 /// The most stretches that are held. Beyond that the generation of the collection stays unknown.
 const MOST_HELD: usize = 1024;
@@ -15,6 +16,8 @@ const MOST_HELD: usize = 1024;
 pub(super) struct Stop {
     pub(super) from: u64,
     pub(super) to: u64,
+    /// The moment when the leader's GC thread was done.
+    pub(super) done: u64,
     pub(super) generation: usize,
 }
 
@@ -48,6 +51,8 @@ pub(super) struct Cap {
     /// The begin of the collection that it is in.
     pub(super) started: Option<u64>,
     idle: bool,
+    /// When its GC thread was done with the collection.
+    done: Option<u64>,
     /// The begin of the last collection that has ended.
     pub(super) before: Option<u64>,
     pub(super) stats: Option<Stats>,
@@ -75,18 +80,20 @@ impl Cap {
     pub(super) fn start(&mut self, time: u64, step: u64) -> usize {
         let more = self.advance(time, step) + self.release(None, step);
         (self.requested, self.started, self.idle, self.stats) = (false, Some(time), false, None);
+        self.done = None;
         more
     }
 
-    /// Its GC thread works, or is idle.
-    pub(super) fn work(&mut self, idle: bool, time: u64, step: u64) -> usize {
+    /// Its GC thread works, is idle, or is done.
+    pub(super) fn work(&mut self, number: u16, time: u64, step: u64) -> usize {
         let more = self.advance(time, step);
-        self.idle = idle;
+        self.idle = number != GC_WORK;
+        self.done = (number == GC_DONE).then_some(time);
         more
     }
 
-    /// Its collection ends. Returns begin and end, and the statistics if it was the leader.
-    pub(super) fn end(&mut self, time: u64, step: u64) -> (usize, Option<(u64, u64, Option<Stats>)>) {
+    /// Its collection ends. Returns the pause of the program and its copied bytes if it was the leader.
+    pub(super) fn end(&mut self, time: u64, step: u64) -> (usize, Option<(Stop, u64)>) {
         let mut more = self.advance(time, step);
         let Some(start) = self.started.take() else {
             return (more, None);
@@ -95,7 +102,17 @@ impl Cap {
         if let Some(stop) = self.stop.filter(|stop| stop.to > start) {
             more += self.release(Some(stop), step);
         }
-        (more, Some((start, time.max(start), self.stats.take())))
+        let to = time.max(start);
+        let led = self.stats.take().map(|stats| {
+            let stop = Stop {
+                from: start,
+                to,
+                done: self.done.unwrap_or(to),
+                generation: stats.generation,
+            };
+            (stop, stats.copied)
+        });
+        (more, led)
     }
 
     /// The program's pause is known.
@@ -152,15 +169,16 @@ impl Cap {
                 (Activity::Known(state), _) => put(state, from, to),
                 (Activity::Collecting { .. }, None) => put(State::Unknown, from, to),
                 (Activity::Collecting { idle }, Some(stop)) => {
-                    let working = if idle {
-                        State::GcIdle
-                    } else {
-                        State::collecting(stop.generation)
-                    };
                     let begin = stop.from.clamp(from, to);
                     let end = stop.to.clamp(begin, to);
                     put(State::Waiting, from, begin);
-                    put(working, begin, end);
+                    if idle {
+                        let done = stop.done.clamp(begin, end);
+                        put(State::GcIdle, begin, done);
+                        put(State::Finishing, done, end);
+                    } else {
+                        put(State::collecting(stop.generation), begin, end);
+                    }
                     put(State::Waiting, end, to);
                 }
             }

@@ -1,7 +1,7 @@
 //! A timeline as plain data.
 
 /// The number of [`State`]s.
-pub const STATES: usize = 8;
+pub const STATES: usize = 9;
 
 /// The generations that are told apart: 0, 1, and all that are older.
 pub const GENERATIONS: usize = 3;
@@ -16,7 +16,7 @@ pub enum State {
     Mutator = 1,
     /// It waits for the other capabilities, before a collection or after one.
     Waiting = 2,
-    /// Its GC thread has no work, or has ended.
+    /// Its GC thread has no work, and another one has some.
     GcIdle = 3,
     /// Its GC thread works on a collection of generation 0.
     Gen0 = 4,
@@ -26,6 +26,9 @@ pub enum State {
     Older = 6,
     /// It is in a collection whose generation the log does not tell.
     Unknown = 7,
+    /// The GC threads are done, and the collection has not ended: the census of a heap profile
+    /// takes place here.
+    Finishing = 8,
 }
 
 impl State {

@@ -95,33 +95,29 @@ impl Fold {
             GC_START => cap.start(time, step),
             GC_END => {
                 let (more, ended) = cap.end(time, step);
-                if let Some((from, to, Some(stats))) = ended {
-                    self.pause(from, to, stats);
+                if let Some((stop, copied)) = ended {
+                    self.pause(stop, copied);
                 }
                 more
             }
-            _ => cap.work(number != GC_WORK, time, step),
+            _ => cap.work(number, time, step),
         };
         self.entries += more;
         self.has_threads |= number == RUN_THREAD;
     }
 
     /// A pause of the program, from the events of its leader.
-    fn pause(&mut self, from: u64, to: u64, stats: Stats) {
+    fn pause(&mut self, stop: Stop, copied: u64) {
+        let Stop { from, to, .. } = stop;
         let mut generations = [Collections::default(); GENERATIONS];
-        generations[stats.generation] = Collections {
+        generations[stop.generation] = Collections {
             count: 1,
             total_ns: to - from,
             max_ns: to - from,
-            copied: stats.copied,
+            copied,
         };
         let pause = Pause { from, to, generations };
         self.entries += usize::from(self.pauses.push(pause, self.step));
-        let stop = Stop {
-            from,
-            to,
-            generation: stats.generation,
-        };
         for cap in self.caps.iter_mut().flatten() {
             self.entries += cap.stop(stop, self.step);
         }

@@ -69,7 +69,7 @@ fn timelines_of_real_logs_have_the_sums_of_their_summaries() {
                 let times = pieces.flat_map(|piece| states.iter().map(|state| piece.times[*state as usize]));
                 times.sum::<u64>()
             };
-            let in_gc = sum(&[State::Gen0, State::Gen1, State::Older, State::GcIdle]);
+            let in_gc = sum(&[State::Gen0, State::Gen1, State::Older, State::GcIdle, State::Finishing]);
             let most = in_gc + sum(&[State::Waiting]);
             assert!(in_gc <= times.gc_ns && times.gc_ns <= most, "{name}, cap {}", lane.cap);
             assert_eq!(sum(&[State::Unknown]), 0, "{name}");

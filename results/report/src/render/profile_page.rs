@@ -83,12 +83,17 @@ fn facts(shown: &FileProfile<'_>) -> String {
         };
         return format!("{censuses}, so nothing to draw: {why}");
     };
-    let at = shown.profile.samples[peak].at;
-    let after = match shown.profile.sample_unit.as_str() {
+    let after = when(shown, peak);
+    format!("{censuses}, at most {} after {after}", format::bytes(shown.sum(peak)))
+}
+
+/// The time of a sample.
+fn when(shown: &FileProfile<'_>, sample: usize) -> String {
+    let at = shown.profile.samples[sample].at;
+    match shown.profile.sample_unit.as_str() {
         "seconds" => format::time(at),
         unit => format!("{} {unit}", format::number(at)),
-    };
-    format!("{censuses}, at most {} after {after}", format::bytes(shown.sum(peak)))
+    }
 }
 
 /// The chart, and its legend with full names.
@@ -119,17 +124,22 @@ fn picture(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
 
 fn legend(page: &mut Page, shown: &FileProfile<'_>, chart: &Stack, peak: usize) {
     page.markup("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">band</th>");
-    page.markup("<th scope=\"col\" class=\"n\">in the largest census</th>");
-    page.markup("<th scope=\"col\" class=\"n\">share</th></tr></thead>\n<tbody>\n");
-    let own = shown.bands[..shown.drawn].iter().map(|band| band.at(peak));
-    let other = shown.others().iter().map(|band| band.at(peak)).sum();
-    for ((place, band), bytes) in chart.bands.iter().enumerate().rev().zip(own.chain([other])) {
+    for heading in ["at most", "at", "in the largest census", "share"] {
+        page.element("<th scope=\"col\" class=\"n\">", heading, "</th>");
+    }
+    page.markup("</tr></thead>\n<tbody>\n");
+    let own = shown.bands[..shown.drawn].iter().map(std::slice::from_ref);
+    for ((place, band), parts) in chart.bands.iter().enumerate().rev().zip(own.chain([shown.others()])) {
+        let (sample, most) = shown.most(parts);
+        let bytes = parts.iter().map(|band| band.at(peak)).sum();
         page.element(
             "<tr><td><span class=\"band\" style=\"background:",
             &chart.colour(place),
             "\"></span></td>",
         );
         page.element("<td class=\"full\">", &band.name, "</td>");
+        page.element("<td class=\"n\">", &format::bytes(most), "</td>");
+        page.element("<td class=\"n\">", &when(shown, sample), "</td>");
         page.element("<td class=\"n\">", &format::bytes(bytes), "</td>");
         let share = percent(bytes as f64, shown.sum(peak) as f64);
         page.element("<td class=\"n\">", &share, "</td></tr>\n");
@@ -148,7 +158,7 @@ fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
     );
     page.markup("<div class=\"wide\"><table class=\"sortable\">\n<thead><tr>");
     page.element("<th scope=\"col\"><button type=\"button\">", "band", "</button></th>");
-    for heading in ["mean", "in the largest census", "share of the total"] {
+    for heading in ["mean", "at most", "at", "in the largest census", "share of the total"] {
         page.element(
             "<th scope=\"col\" class=\"n\"><button type=\"button\">",
             heading,
@@ -160,6 +170,9 @@ fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
         let mean = band.total as f64 / censuses;
         page.element("<tr><td class=\"full\">", &band.name, "</td>");
         figure(page, mean, &format::bytes(mean as u64));
+        let (sample, most) = shown.most(std::slice::from_ref(band));
+        figure(page, most as f64, &format::bytes(most));
+        figure(page, shown.profile.samples[sample].at, &when(shown, sample));
         figure(page, band.at(peak) as f64, &format::bytes(band.at(peak)));
         figure(page, band.total as f64, &percent(band.total as f64, all as f64));
         page.markup("</tr>\n");

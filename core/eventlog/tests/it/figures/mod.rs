@@ -226,6 +226,25 @@ fn overlapping_pauses_count_once_for_utilisation() {
     assert_eq!(summary.mutator_ns, Some(7_000_000));
 }
 
+/// What stands out in a log comes first: collections, slow stops, sparks, and censuses.
+#[test]
+fn a_summary_begins_with_what_it_says() {
+    let said = |name: &str| summary(&log(name), Interval::default()).sentences();
+    assert_eq!(
+        said("sparks-thr-n2.a.eventlog"),
+        [
+            "Collections take 37.2 % of 0.031 s, the mutator 43.8 %: 220 pauses, the longest 0.131 ms.",
+            "The capabilities take another 19.6 % to stop for them.",
+            "Of 6169 sparks, 1903 were converted and 1014 fizzled.",
+        ]
+    );
+    assert_eq!(
+        said("grow-thr-hT.eventlog")[1..],
+        ["The run had a heap profile, whose censuses slow it: measure without -h."]
+    );
+    assert_eq!(said("alloc-thr-n1.a.eventlog").len(), 1);
+}
+
 /// A log without class g knows nothing of collections; it does not know of none.
 #[test]
 fn a_log_without_collections_has_no_figures_of_them() {

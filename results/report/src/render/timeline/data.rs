@@ -1,7 +1,7 @@
 //! The folded log as JSON, mostly lists of whole numbers. `model.js` reads it.
 //!
 //! Times are differences to the number before. A piece of a lane is its state and its length; or,
-//! if it has several states, 8 more than the sum of 2^state over its states, and the time in each.
+//! if it has several states, 9 more than the sum of 2^state over its states, and the time in each.
 //! A pause is its distance from the end of the one before, its length, and its generation and bytes
 //! copied; or, if it stands for several, 3 more than the sum of 2^generation, and for each of these
 //! generations the number, the sum, the longest, and the bytes copied. A look at the heap is its
@@ -14,7 +14,7 @@ use super::facts::TimelineFacts;
 use gclab_eventlog::{HeapProfile, Lane, Looked, Mark, Pause, Sample, Timeline};
 
 /// The first number of a piece with several states.
-const SEVERAL_STATES: u64 = 8;
+const SEVERAL_STATES: u64 = gclab_eventlog::STATES as u64;
 /// The first number of several pauses.
 const SEVERAL_PAUSES: u64 = 3;
 
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn entries_that_stand_for_several_have_the_sums_of_each() {
-        let several = [5, 0, 0, 0, 7, 0, 0, 2];
-        let single = [0, 0, 0, 30, 0, 0, 0, 0];
+        let several = [5, 0, 0, 0, 7, 0, 0, 2, 0];
+        let single = [0, 0, 0, 30, 0, 0, 0, 0, 0];
         let piece = |from, to, times| Piece { from, to, times };
         let collections = |count, total_ns, max_ns, copied| Collections {
             count,
@@ -184,8 +184,8 @@ mod tests {
         assert!(text.contains(r#""path":"a\u003cb""#), "{text}");
         let data: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(data["salvage"], true);
-        // States 0, 4 and 7: 8 + 1 + 16 + 128.
-        assert_eq!(data["lanes"], json!([[153, 5, 7, 2, 3, 30]]));
+        // States 0, 4 and 7: 9 + 1 + 16 + 128.
+        assert_eq!(data["lanes"], json!([[154, 5, 7, 2, 3, 30]]));
         // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns behind the end of the first.
         assert_eq!(data["pauses"], json!([2, 4, 0, 99, 2, 7, 8, 2, 4, 3, 8, 1, 2, 2, 9]));
         assert_eq!(data["looks"], json!([15, 3, 3, 2, 10, 4]));

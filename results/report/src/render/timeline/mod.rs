@@ -29,6 +29,7 @@ pub fn timeline_page(facts: &TimelineFacts<'_>) -> String {
     let title = if args.is_empty() { facts.file } else { &args };
     page.element("<h1>", title, "</h1>\n");
     page.element("<div class=\"facts\">", &line(facts), "</div>\n</header>\n");
+    page.element("<p>", &facts.summary.sentences().join(" "), "</p>\n");
     page.cautions(&cautions(facts));
     page.markup(BODY);
     if let Some(samples) = &facts.summary.time_samples {

@@ -81,6 +81,16 @@ impl<'p> FileProfile<'p> {
         }
     }
 
+    /// The sample in which these bands together are largest, the first of equals, and their value.
+    pub(crate) fn most(&self, bands: &[FileBand]) -> (usize, u64) {
+        let mut sums = vec![0_u64; self.profile.samples.len()];
+        for (sample, value) in bands.iter().flat_map(|band| &band.values) {
+            sums[*sample] = sums[*sample].saturating_add(*value);
+        }
+        let most = (0..sums.len()).rev().max_by_key(|at| sums[*at]).unwrap_or(0);
+        (most, sums.get(most).copied().unwrap_or(0))
+    }
+
     /// The bands that are drawn as one.
     pub(crate) fn others(&self) -> &[FileBand] {
         &self.bands[self.drawn..self.drawn + self.other]
@@ -108,7 +118,7 @@ impl<'p> FileProfile<'p> {
         let (scale, unit, x_label) = match self.profile.sample_unit.as_str() {
             "seconds" => {
                 let (scale, unit) = format::time_unit(self.points.last().map_or(0.0, |&last| at(last)));
-                (scale, unit, format!("time of the program, {unit}"))
+                (scale, unit, format!("mutator CPU time, {unit}"))
             }
             unit => (1.0, "", unit.to_owned()),
         };

@@ -6,11 +6,11 @@ const view = { from: 0, to: log.length };
 const selection = { from: 0, to: 0 };
 const hasSelection = () => selection.to > selection.from;
 
-const STATE_COLOURS = ["--idle", "--mutator", "--waiting", "--gc-idle", "--gen0", "--gen1", "--older", "--unknown"];
+const STATE_COLOURS = ["--idle", "--mutator", "--waiting", "--gc-idle", "--gen0", "--gen1", "--older", "--unknown", "--finishing"];
 // Without events of threads the mutator is not told from idle time.
-const SHORT = [log.threads ? "idle" : "not in a collection", "mutator", "waiting", "GC idle or done", "gen 0", "gen 1", "gen 2+", "GC"];
+const SHORT = [log.threads ? "idle" : "not in a collection", "mutator", log.caps.length > 1 ? "waiting" : "stopping", "GC idle", "gen 0", "gen 1", "gen 2+", "GC", log.profile ? "census" : "finishing"];
 // States from the bottom of a lane to its top, where it is drawn as shares. Idle time is the ground.
-const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, WAITING];
+const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, FINISHING, WAITING];
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 let colours = {};
 function readColours() {
@@ -96,7 +96,7 @@ function laneImage(lane, wide, high) {
       for (const state of STACK) {
         const exact = (after[state] - before[state]) * scale;
         // A short collection has a row of its own, so that it can be seen in a long run.
-        const least = state >= GEN0 && exact > 0 ? 1 : 0;
+        const least = state >= GEN0 && state <= UNKNOWN && exact > 0 ? 1 : 0;
         const rows = Math.min(row, Math.max(least, Math.round(exact)));
         for (const end = row - rows; row > end; row--) data[(row - 1) * wide + x] = pixels[state];
       }

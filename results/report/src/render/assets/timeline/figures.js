@@ -123,10 +123,11 @@ function tellBands() {
   const { bands, bytes, others, breakdown } = log.profile, colours = bandColours();
   const peak = censusSums.indexOf(largest(censusSums)), table = byId("bands").querySelector("table");
   byId("bands").querySelector("summary").textContent = `Heap profile${breakdown ? ` by ${breakdown}` : ""}: ${bytes.length} censuses`;
-  table.tHead.replaceChildren(row(["band", "in the largest census", "share"], "th"));
+  table.tHead.replaceChildren(row(["band", "at most", "at", "in the largest census", "share"], "th"));
   table.tBodies[0].replaceChildren(...bands.map((band, place) => {
     const rest = others > 0 && place === bands.length - 1;
-    const line = row([named(colours[place], rest ? `OTHER (${others} more bands)` : band), bytesText(bytes[peak][place]), shareText(bytes[peak][place], censusSums[peak])]);
+    const of = bytes.map(census => census[place]), most = of.indexOf(largest(of));
+    const line = row([named(colours[place], rest ? `OTHER (${others} more bands)` : band), bytesText(of[most]), momentText(log.profile.at[most], 1000), bytesText(bytes[peak][place]), shareText(bytes[peak][place], censusSums[peak])]);
     line.firstChild.className = "full";
     return line;
   }));

@@ -1,13 +1,15 @@
 "use strict";
 // The data of the log, and the figures of an interval of it. Times are nanoseconds.
 const log = JSON.parse(document.getElementById("timeline").textContent);
-const STATES = 8, SEVERAL_STATES = 8, SEVERAL_PAUSES = 3;
-const [IDLE, MUTATOR, WAITING, GC_IDLE, GEN0, GEN1, OLDER, UNKNOWN] = Array(STATES).keys();
+const STATES = 9, SEVERAL_STATES = STATES, SEVERAL_PAUSES = 3;
+const [IDLE, MUTATOR, WAITING, GC_IDLE, GEN0, GEN1, OLDER, UNKNOWN, FINISHING] = Array(STATES).keys();
 
 const oldest = log.generations > 3 || log.generations === null ? "generation 2 and older" : "generation 2";
 const GENERATIONS = ["generation 0", "generation 1", oldest];
-const NAMES = [log.threads ? "idle" : "not in a collection", "mutator", "waiting for the other capabilities", "GC thread idle or done",
-  ...GENERATIONS.map(name => `GC of ${name}`), "GC, generation not in the log"];
+const NAMES = [log.threads ? "idle" : "not in a collection", "mutator",
+  log.caps.length > 1 ? "waiting for the other capabilities" : "stopping for a collection", "GC thread without work",
+  ...GENERATIONS.map(name => `GC of ${name}`), "GC, generation not in the log",
+  log.profile ? "after the GC threads: heap census" : "after the GC threads"];
 
 // The number of entries of a sorted list that are at most `limit`.
 function upTo(list, limit) {

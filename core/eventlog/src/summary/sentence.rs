@@ -1,0 +1,52 @@
+//! What a summary says, in a few sentences.
+
+use super::data::{Stops, Summary};
+
+/// From this share of the run on, stopping the capabilities is worth a sentence.
+const SLOW_TO_STOP: f64 = 0.05;
+
+impl Summary {
+    /// The shares of collections and mutator, and what stands out: sparks, time to stop, and a heap
+    /// profile whose censuses lie within the collections. Of a damaged log, figures are lower bounds.
+    pub fn sentences(&self) -> Vec<String> {
+        let total = self.total_ns.unwrap_or(self.last_ns) as f64;
+        let share = |ns: u64| format!("{:.1} %", 100.0 * ns as f64 / total.max(1.0));
+        let least = if self.damaged { "at least " } else { "" };
+        let mut sentences = Vec::new();
+        let time = format!("{least}{:.3} s", total / 1e9);
+        let mutator = self
+            .mutator_ns
+            .map_or_else(String::new, |ns| format!(", the mutator {}", share(ns)));
+        sentences.push(match (self.gc_ns, self.pauses.count()) {
+            (Some(gc), count) if count > 0 => format!(
+                "Collections take {} of {time}{mutator}: {count} {}, the longest {:.3} ms.",
+                share(gc),
+                if count == 1 { "pause" } else { "pauses" },
+                self.pauses.longest_ns() as f64 / 1e6
+            ),
+            (Some(_), _) => format!("No collection in {time}."),
+            (None, _) => format!("The log tells no collections; the run takes {time}."),
+        });
+        if let Some(Stops { total_ns, .. }) = self.time_to_stop
+            && total_ns as f64 > SLOW_TO_STOP * total
+            && self.capabilities.is_some_and(|count| count > 1)
+        {
+            sentences.push(format!(
+                "The capabilities take another {} to stop for them.",
+                share(total_ns)
+            ));
+        }
+        if let Some(sparks) = self.sparks.filter(|sparks| sparks.total() > 0) {
+            sentences.push(format!(
+                "Of {least}{} sparks, {} were converted and {} fizzled.",
+                sparks.total(),
+                sparks.converted,
+                sparks.fizzled
+            ));
+        }
+        if self.has_profile && self.looks.is_none() {
+            sentences.push("The run had a heap profile, whose censuses slow it: measure without -h.".to_owned());
+        }
+        sentences
+    }
+}
