@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use gclab_flags::{CommandLine, FlagError, Flags, split};
 use gclab_programs::Executor;
@@ -80,6 +80,14 @@ pub(crate) fn command(
         Ok(cli) => cli,
         Err(error) => {
             if error.kind() == ErrorKind::UnknownArgument
+                && error.get(ContextKind::InvalidArg).is_some_and(|wrong| {
+                    // Of -A1m the error has -A.
+                    let wrong = wrong.to_string();
+                    program
+                        .iter()
+                        .find(|word| word.starts_with(&wrong))
+                        .is_some_and(|word| is_flag(word))
+                })
                 && let Some(message) = misplaced(&program, &rts)
             {
                 return refuse(message);
@@ -144,14 +152,15 @@ fn bare_command(program: &[String]) -> Option<String> {
     Some(format!("put -- before a command: {}", shell_line(&right)))
 }
 
+/// Whether a word is a flag of the runtime's.
+fn is_flag(word: &str) -> bool {
+    matches!(Flags::parse_words(&[word]), Ok(_) | Err(FlagError::Conflict { .. }))
+}
+
 /// The message for flags that stand outside of `+RTS`, with the right command; `None` if no word is
 /// such a flag.
 fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
-    let is_flag = |word: &&String| match Flags::parse_words(&[word]) {
-        Ok(_) | Err(FlagError::Conflict { .. }) => true,
-        Err(_) => false,
-    };
-    let (flags, others): (Vec<&String>, Vec<&String>) = program.iter().partition(is_flag);
+    let (flags, others): (Vec<&String>, Vec<&String>) = program.iter().partition(|word| is_flag(word));
     if flags.is_empty() {
         return None;
     }

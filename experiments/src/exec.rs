@@ -6,7 +6,7 @@
 //! panic (101) or a signal is a crash.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
@@ -96,10 +96,15 @@ pub(crate) fn exec(
             ("Collectors", registry.collector_names().join(" ")),
             ("Workloads", registry.workload_names().join(" ")),
         ];
-        return print(&render::info(&more));
+        return print(&render::info(settings.with_rtsopts, &more));
     }
     match checked("exec", &arguments.selection, &given, registry) {
-        Ok(checked) => run(arguments, &checked, words, executor, settings),
+        Ok(checked) => {
+            // As in GHC, files name the flags of all sources.
+            let before = given.words_before().map(str::to_owned);
+            let words: Vec<String> = before.chain(words.iter().cloned()).collect();
+            run(arguments, &checked, &words, executor, settings)
+        }
         Err(message) => refuse(message),
     }
 }
@@ -114,9 +119,13 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// The command line's words without flags. They always name the collector.
+    /// The command line's words without flags: the file name of the program, and the collector in
+    /// any case.
     pub(crate) fn program(&self, command: &str, selection: &Selection) -> Vec<String> {
-        let mut program: Vec<String> = ["gclab", command, self.workload.name].map(str::to_owned).to_vec();
+        let own = std::env::args_os().next().map(PathBuf::from);
+        let own = own.as_deref().and_then(Path::file_name).unwrap_or("gclab".as_ref());
+        let mut program = vec![own.to_string_lossy().into_owned(), command.to_owned()];
+        program.push(self.workload.name.to_owned());
         program.extend(selection.args.iter().cloned());
         program.extend(["--collector".to_owned(), self.collector.name.to_owned()]);
         program

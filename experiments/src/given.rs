@@ -27,8 +27,13 @@ pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings
         allowed: settings.rtsopts,
     })
     .map_err(|error| error.to_string())?;
-    if environment.is_none() && std::env::var_os(GHC_ENVIRONMENT).is_some_and(|flags| !flags.is_empty()) {
-        tell!("gclab: note: {GHC_ENVIRONMENT} is set, but gclab reads {ENVIRONMENT}: its flags are not used");
+    for (theirs, ours, value) in [
+        (GHC_ENVIRONMENT, ENVIRONMENT, &environment),
+        ("OCAMLRUNPARAM", OCAML_ENVIRONMENT, &ocaml_environment),
+    ] {
+        if value.is_none() && std::env::var_os(theirs).is_some_and(|flags| !flags.is_empty()) {
+            tell!("gclab: note: {theirs} is set, but gclab reads {ours}: its flags are not used");
+        }
     }
     notes(given.notes());
     Ok(given)

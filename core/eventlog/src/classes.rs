@@ -52,7 +52,7 @@ impl Classes {
     }
 
     /// Reads the text behind `-l`. Letters add classes to the default ones; `a` is all of them; `-`
-    /// before a letter takes it away.
+    /// before a letter takes it away. `t`, GHC's time stamps of `-v`, is always on.
     ///
     /// # Errors
     /// The first letter that stands for no class.
@@ -64,7 +64,7 @@ impl Classes {
                 on = false;
                 continue;
             }
-            let mut found = false;
+            let mut found = letter == 't';
             for (name, class) in classes.each() {
                 if letter == name || letter == 'a' {
                     (*class, found) = (on, true);

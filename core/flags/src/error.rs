@@ -78,6 +78,12 @@ pub enum FlagError {
         /// The nearest flag.
         suggestion: Option<String>,
     },
+    /// A mark of the command line within the environment's flags.
+    #[error("{word} has no place here: every word is a flag")]
+    Mark {
+        /// The word at fault.
+        word: String,
+    },
     /// The flag makes sense on a command line only.
     #[error("{name}: {flag} is for the command line, not for experiment files")]
     CommandLineOnly {

@@ -82,7 +82,7 @@ impl Origin {
 pub(crate) struct Entry {
     spec: &'static FlagSpec,
     value: Value,
-    word: String,
+    pub(crate) word: String,
     pub(crate) origin: Origin,
 }
 

@@ -75,6 +75,10 @@ impl Given {
             notes.push(format!("{ENVIRONMENT} is ignored: this program takes no flags"));
         } else {
             for word in environment.split_whitespace() {
+                if ["+RTS", "-RTS", "--RTS"].contains(&word) {
+                    let word = word.to_owned();
+                    return Err(Origin::Environment.fault(FlagError::Mark { word }));
+                }
                 sources
                     .allowed
                     .check(word)
@@ -98,6 +102,12 @@ impl Given {
     /// The flags of all sources together.
     pub fn flags(&self) -> &Flags {
         &self.flags
+    }
+
+    /// The flags of the program and of the environment, as they were written.
+    pub fn words_before(&self) -> impl Iterator<Item = &str> {
+        let before = self.entries.iter().filter(|entry| entry.origin != Origin::CommandLine);
+        before.map(|entry| entry.word.as_str())
     }
 
     /// Notes for the user: flags that gave way, and flags that were ignored.

@@ -82,11 +82,28 @@ fn statistics_go_where_the_flags_say() {
         "{text}"
     );
     let output = bench
-        .command(&["exec", "binary_trees", "10"])
+        .command(&["exec", "binary_trees", "10", "+RTS", "-xr1m"])
         .env("GCLABRTS", "-s")
         .output()
         .unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().contains("MUT     time"));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.contains("MUT     time") && text.contains("2 MiB of addresses"),
+        "{text}"
+    );
+    // As in GHC, a file names the flags of the environment too.
+    let words = [
+        "exec",
+        "binary_trees",
+        "10",
+        "--collector",
+        "copying",
+        "+RTS",
+        "-sout.txt",
+    ];
+    bench.command(&words).env("GCLABRTS", "-A64k").output().unwrap();
+    let text = fs::read_to_string(bench.path().join("out.txt")).unwrap();
+    assert!(text.contains("'copying' +RTS '-A64k' '-sout.txt' \n"), "{text}");
 }
 
 /// GHC's name for the stream, which makes no file.

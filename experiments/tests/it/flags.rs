@@ -121,12 +121,14 @@ fn an_environment_that_cannot_be_read_is_refused_and_that_of_ghc_is_mentioned() 
         &["exec", "binary_trees", "3"][..],
         &["minheap", "hsc_env", "1", "--runs", "1"],
     ] {
-        let done = with(&bench, &[("GHCRTS", "-s")], words).exits(0);
-        assert!(
-            done.stderr.contains("GHCRTS is set, but gclab reads GCLABRTS"),
-            "{}",
-            done.all()
-        );
+        for (theirs, flags, ours) in [
+            ("GHCRTS", "-s", "GCLABRTS"),
+            ("OCAMLRUNPARAM", "v=0x400", "GCLAB_OCAMLRUNPARAM"),
+        ] {
+            let done = with(&bench, &[(theirs, flags)], words).exits(0);
+            let note = format!("{theirs} is set, but gclab reads {ours}");
+            assert!(done.stderr.contains(&note), "{}", done.all());
+        }
         let done = with(&bench, &[("GHCRTS", "")], words).exits(0);
         assert!(!done.stderr.contains("GHCRTS"), "it holds no flag: {}", done.all());
     }
@@ -191,6 +193,22 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     );
     assert!(message(&["run", "x.toml", "-A1m"]).contains("in an experiment file flags stand under [flags]"));
     assert!(message(&["exec", "binary_trees", "--wombat"]).contains("unexpected argument '--wombat'"));
+    // The word at fault is not a flag; those behind -RTS are the program's.
+    let wrong = message(&["exec", "binary_trees", "6", "-f", "+RTS", "-S", "-RTS", "-h"]);
+    assert!(wrong.contains("unexpected argument '-f'"), "{wrong}");
+    let wrong = with(&bench, &[("GCLABRTS", "-A1m -RTS")], &["exec", "hsc_env"]).exits(2);
+    assert_eq!(
+        wrong.stderr,
+        "gclab: GCLABRTS: -RTS has no place here: every word is a flag\n"
+    );
+    for (flag, says) in [
+        ("-pa", "GHC has -pa"),
+        ("-xt", "no such flag"),
+        ("-pox", "-pox is for a profile, and no flag asks for one"),
+    ] {
+        let wrong = message(&["exec", "hsc_env", "+RTS", flag]);
+        assert!(wrong.contains(says), "{wrong}");
+    }
     assert!(message(&["exec", "hsc_env", "+RTS", "-hx"]).contains("-hT (closure type)"));
 }
 
@@ -357,7 +375,8 @@ fn a_program_has_flags_by_itself_and_forbids_others() {
         flags,
         [("A".to_owned(), "64k".to_owned()), ("M".to_owned(), "4m".to_owned())]
     );
-    run(&["exec", "+RTS", "--info"]).exits(0);
+    let info = run(&["exec", "+RTS", "--info"]).exits(0).stdout;
+    assert!(info.contains(r#"("Flag -with-rtsopts", "-A64k -M4m")"#), "{info}");
     let refused = run(&["exec", "rings", "6", "+RTS", "-A1m"]).exits(2);
     assert!(
         refused.stderr.contains("-A1m: this program takes -? and --info only"),

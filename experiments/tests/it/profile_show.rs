@@ -81,6 +81,10 @@ fn profiles_of_ghc_are_drawn() {
 #[test]
 fn our_own_profiles_are_drawn() {
     let bench = Bench::new();
+    let restricted = ["exec", "hsc_env", "+RTS", "-ho", "-hdNone", "-i0"];
+    bench.gclab(&restricted).exits(0);
+    let (_, line) = shown(&bench, "hsc_env.hp", "hsc_env.hp.html");
+    assert!(line.ends_with("none of them counted a byte\n"), "{line}");
     bench.gclab(&["exec", "hsc_env", "+RTS", "-hy", "-i0"]).exits(0);
     let (page, line) = shown(&bench, "hsc_env.hp", "hsc_env.hp.html");
     check(&page);

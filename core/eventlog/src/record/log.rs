@@ -172,7 +172,8 @@ impl Log {
         self.end_sample(time_ns);
         self.output.settle();
         if self.about.classes.any() {
-            process::end(time_ns, &mut self.output);
+            // Behind the last events of the capabilities, however a reader sorts.
+            process::end(time_ns + 1, &mut self.output);
         }
         self.output.write(time_ns);
     }

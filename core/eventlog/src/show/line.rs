@@ -58,6 +58,9 @@ impl Sentences {
             // Another version of a type in the table.
             _ => self.sentence(line, &parts(kind), event),
         }
+        if kind.number == kinds::number::HEAP_PROF_BEGIN {
+            restrictions(line, event);
+        }
         line.push(b'\n');
     }
 
@@ -111,6 +114,18 @@ impl Sentences {
             line.extend_from_slice(b" owned by thread ");
             push::number(line, owner);
         }
+    }
+}
+
+/// Appends what a heap profile is restricted to.
+fn restrictions(line: &mut Vec<u8>, event: &Event<'_>) {
+    let texts = event.fields().filter_map(|(_, value)| match value {
+        Value::Text(text) if !text.is_empty() => Some(text),
+        _ => None,
+    });
+    for (place, text) in texts.enumerate() {
+        line.extend_from_slice(if place == 0 { b" filtered by " } else { b", " });
+        push::plain(line, text);
     }
 }
 

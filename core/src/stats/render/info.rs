@@ -10,12 +10,12 @@ const BUILT_ON: &str = env!("GCLAB_HOST");
 const BUILT_FOR: &str = env!("GCLAB_TARGET");
 
 /// The list of `--info`: GHC's keys in its order, then gclab's own, then `more` (collectors and
-/// workloads, say).
+/// workloads, say). `with_rtsopts` are the flags that the program has by itself.
 ///
 /// `GHC RTS` is `NO` and `GHC version` is `none`: this is not a program of GHC's. `RTS way` is the one
 /// whose layouts and keys gclab prints. GHC's *host* is the platform of the compiler itself, which
 /// is here the one of the build. Info tables are data of their own, so they are not next to code.
-pub fn info(more: &[(&str, String)]) -> String {
+pub fn info(with_rtsopts: &str, more: &[(&str, String)]) -> String {
     let mut pairs = vec![
         ("GHC RTS", "NO".to_owned()),
         ("GHC version", "none".to_owned()),
@@ -45,7 +45,7 @@ pub fn info(more: &[(&str, String)]) -> String {
     pairs.push(("Word size", usize::BITS.to_string()));
     pairs.push(("Compiler unregisterised", "NO".to_owned()));
     pairs.push(("Tables next to code", "NO".to_owned()));
-    pairs.push(("Flag -with-rtsopts", String::new()));
+    pairs.push(("Flag -with-rtsopts", with_rtsopts.to_owned()));
     pairs.push(("gclab version", env!("CARGO_PKG_VERSION").to_owned()));
     pairs.push((
         "Debug assertions",

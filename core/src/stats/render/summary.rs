@@ -133,10 +133,13 @@ fn write_heap_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     }
     write!(
         out,
-        "  Heap memory: {} MiB at most with its tables, {} MiB returned, {} GiB of addresses",
+        "  Heap memory: {} MiB at most with its tables, {} MiB returned, {} of addresses",
         mib(stats.peak_taken),
         mib(stats.returned),
-        stats.reserved.div_ceil(1 << 30)
+        match stats.reserved >> 30 {
+            0 => format!("{} MiB", mib(stats.reserved)),
+            whole => format!("{whole} GiB"),
+        }
     )?;
     if let Some(resident) = stats.max_resident {
         write!(

@@ -102,7 +102,7 @@ fn a_file_that_cannot_be_written_does_not_end_the_run() {
 
 #[test]
 fn info_says_what_this_program_is() {
-    let text = info(&[("Collectors", "two-space, \"quoted\"".to_owned())]);
+    let text = info("-A64k -M4m", &[("Collectors", "two-space, \"quoted\"".to_owned())]);
     let arch = std::env::consts::ARCH;
     let text = text.replace("\"NO\")\n ,(\"Coll", "\"YES\")\n ,(\"Coll");
     insta::assert_snapshot!(text.replace(arch, "ARCH").replace(env!("CARGO_PKG_VERSION"), "VERSION"));

@@ -188,7 +188,7 @@ fn text_is_printed_while_the_program_runs() {
 fn text_comes_before_the_checksum() {
     let bench = Bench::new();
     let done = bench
-        .gclab(&["exec", "binary_trees", "10", "+RTS", "-A64k", "-v"])
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-A64k", "-vt"])
         .exits(0);
     let lines: Vec<&str> = done.stdout.lines().collect();
     assert_eq!(lines.last(), Some(&"binary_trees checksum=135854"));
@@ -199,6 +199,8 @@ fn text_comes_before_the_checksum() {
             done.all()
         );
     }
+    let last = |end: &str| lines.iter().rposition(|line| line.contains(end)).unwrap();
+    assert!(last("cap 0: allocated") < last("deleted cap 0"), "{}", done.all());
     assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "no file is left");
 }
 

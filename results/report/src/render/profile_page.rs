@@ -78,6 +78,7 @@ fn facts(shown: &FileProfile<'_>) -> String {
     let censuses = counted(shown.censuses(), "census");
     let Some(peak) = shown.peak else {
         let why = match shown.censuses() {
+            0 if shown.profile.samples.len() > 1 => "none of them counted a byte",
             0 => "the run ended before the first was due (-i<seconds> sets the time between two)",
             _ => "every value in them is 0",
         };
