@@ -308,11 +308,14 @@ fn run(
             return refuse(problem);
         }
         Ended::Broken(problem) => return checked.tell_damaged(&problem),
-        Ended::Interrupted(signal) => {
+        Ended::Interrupted(_) | Ended::Panicked => {
             if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten).or(unlogged) {
                 tell!("gclab: {problem}");
             }
-            return ExitCode::from(end_by(signal));
+            return ExitCode::from(match ended {
+                Ended::Interrupted(signal) => end_by(signal),
+                _ => EXIT_PANIC,
+            });
         }
     };
     if let Some(checksum) = &checksum

@@ -13,7 +13,7 @@ use gclab_flags::Flags;
 use gclab_programs::{Ended, Executor, end_by};
 use gclab_sweep::registry::Registry;
 
-use crate::common::refuse;
+use crate::common::{EXIT_PANIC, refuse};
 use crate::exec::{Checked, Selection, checked};
 use crate::given::given;
 use crate::settings::Settings;
@@ -101,6 +101,7 @@ impl<'r> Watched<'r> {
             (Ended::Exhausted(error), None) => Err(self.tell_exhausted(&error)),
             (Ended::Refused(problem), _) => Err(refuse(problem)),
             (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
+            (Ended::Panicked, _) => Err(ExitCode::from(EXIT_PANIC)),
             (Ended::Interrupted(signal), _) => Err(ExitCode::from(end_by(signal))),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gclab_core::block::{OutOfMemory, Shortage};
 use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description};
@@ -251,7 +252,8 @@ fn run<M: MutatorKind>(
         let ran = with_timer(&world, config, profiling.as_ref(), time.as_ref(), || {
             // From here on nothing refuses the run.
             outputs.begin()?;
-            Ok(program(&world))
+            // After a panic of the program the heap is whole, and its figures are worth having.
+            Ok(catch_unwind(AssertUnwindSafe(|| program(&world))))
         });
         ran.and_then(|result| result)
     };
@@ -265,8 +267,9 @@ fn run<M: MutatorKind>(
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
     let ended = match (result, signal) {
-        (Err(_), Some(signal)) => Ended::Interrupted(signal),
-        (result, _) => ended(result, latency),
+        (Err(_), _) => Ended::Panicked,
+        (Ok(Err(_)), Some(signal)) => Ended::Interrupted(signal),
+        (Ok(result), _) => ended(result, latency),
     };
     let costs = world
         .side_words()

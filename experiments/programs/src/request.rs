@@ -47,6 +47,8 @@ pub enum Ended {
     Refused(String),
     /// The collector has damaged the heap.
     Broken(String),
+    /// The program panicked; its message has been printed.
+    Panicked,
     /// A signal of this number ended it early. The process has yet to end by it
     /// ([`end_by`](crate::end_by)).
     Interrupted(i32),

@@ -55,6 +55,14 @@ fn a_panic_is_a_crash_and_never_a_result() {
     assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(101), &b""[..]));
     assert!(String::from_utf8(ran.stderr).unwrap().contains("unlucky"));
     assert_eq!(std::fs::read_to_string(bench.path().join("r.json")).unwrap(), "");
+    // As after an uncaught exception in GHC, all that was asked for is whole.
+    let flags = ["exec", "rings", "13", "+RTS", "-sout.txt", "-l", "-hT", "-i0"];
+    assert_eq!(own(&bench, &flags).status.code(), Some(101));
+    let text = std::fs::read_to_string(bench.path().join("out.txt")).unwrap();
+    assert!(text.contains("Total   time"), "{text}");
+    bench.gclab(&["events", "check", "rings.eventlog"]).exits(0);
+    let shown = bench.gclab(&["profile", "show", "rings.hp"]).exits(0).all();
+    assert!(!shown.contains("cut off"), "{shown}");
     bench.write("own.toml", "collectors = [\"copying\"]\nworkloads = [{ name = \"rings\", args = [13] }, { name = \"rings\", args = [14] }]\nrepeat = 1\n");
     let swept = own(&bench, &["run", "own.toml"]);
     let stderr = String::from_utf8(swept.stderr).unwrap();
