@@ -1,13 +1,26 @@
 //! A panic in the middle of a collection ends the process: such a collection can neither continue
 //! nor be abandoned.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::Write;
+
+thread_local! {
+    static IN_COLLECTOR: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread runs a collector's code, whose panic ends the process. For panic hooks: what
+/// a hook does not print then, nobody does.
+pub fn in_collector() -> bool {
+    IN_COLLECTOR.get()
+}
 
 /// Calls `work`. If it panics, names `party` on standard error and ends the process.
 pub(crate) fn abort_on_unwind<R>(party: impl Display, work: impl FnOnce() -> R) -> R {
     let abort = Abort(party);
+    let outside = !IN_COLLECTOR.replace(true);
     let result = work();
+    IN_COLLECTOR.set(!outside);
     std::mem::forget(abort);
     result
 }

@@ -26,6 +26,7 @@ mod registry;
 mod slow_path;
 mod state;
 
+pub use crate::abort::in_collector;
 pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion};
 pub use crate::session::{ThreadInside, ThreadState};
 pub use errors::{EnterError, Exhausted, RtsStatsError, StartError};

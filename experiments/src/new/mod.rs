@@ -51,7 +51,7 @@ pub(crate) fn new(arguments: &Arguments, registry: &Registry) -> ExitCode {
         let _ = fs::remove_dir_all(folder);
         return fail(format!("new: {}: {error}", folder.display()));
     }
-    print(&next_steps(&name))
+    print(&next_steps(&name, &source))
 }
 
 /// The name and the folder of gclab's source.
@@ -119,15 +119,17 @@ fn write(folder: &Path, name: &Name, from: Origin, source: &Path) -> io::Result<
     }
 }
 
-fn next_steps(name: &Name) -> String {
+fn next_steps(name: &Name, source: &Path) -> String {
     let (kebab, snake) = (name.kebab(), name.snake());
     format!(
         "{kebab}: written; the collector is in {kebab}/src/{snake}.rs\n\
+         gclab's source: {} (--gclab names another)\n\
          \n\
          cd {kebab}\n\
          cargo test                                    random programs and every workload, checked\n\
          cargo run --release -- exec gcbench --collector {kebab} +RTS -s -DS\n\
          cargo run --release -- inspect gcbench 14 12 50000 --collector {kebab} +RTS -A1m\n\
-         cargo run --release -- run {kebab}.toml       compares it with copying\n"
+         cargo run --release -- run {kebab}.toml       compares it with copying\n",
+        source.display()
     )
 }

@@ -71,10 +71,10 @@ fn experiment(name: &Name) -> String {
         "question   = \"Is {0} better than copying?\"\n\
          collectors = [\"{0}\", \"copying\"]\n\
          workloads  = [\n    \
-             {{ name = \"binary_trees\", args = [14] }},\n    \
-             {{ name = \"gcbench\", args = [14, 12, 50_000] }},\n\
+             {{ name = \"binary_trees\", args = [16] }},\n    \
+             {{ name = \"gcbench\", args = [18, 16, 500_000] }},\n\
          ]\n\
-         repeat     = 3\n\
+         repeat     = 8\n\
          \n\
          [sweep]\n\
          A = [\"256k\", \"1m\"]\n",

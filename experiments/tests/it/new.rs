@@ -13,6 +13,10 @@ fn a_crate_is_written_once() {
     );
     let read = |file: &str| fs::read_to_string(bench.path().join("my-collector").join(file)).unwrap();
     let root = env!("CARGO_MANIFEST_DIR").strip_suffix("/experiments").unwrap();
+    assert!(
+        said.contains(&format!("gclab's source: {root} (--gclab names another)")),
+        "{said}"
+    );
     assert!(read("Cargo.toml").contains(&format!("gclab-core = {{ path = \"{root}/core\" }}")));
     assert!(read("src/my_collector.rs").contains("unsafe impl Collector for MyCollector {"));
     assert!(read("my-collector.toml").contains("collectors = [\"my-collector\", \"copying\"]"));

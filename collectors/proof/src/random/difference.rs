@@ -2,8 +2,12 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Once;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::thread::{self, ThreadId};
+
+use gclab_core::world::in_collector;
 
 /// A difference between heap and reference. It is a panic payload of its own type, so that no panic
 /// hook prints it while shrinking.
@@ -38,13 +42,44 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Puts a program into words.
+type Words = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The programs that run now, with the threads that run them.
+static UNDER_TEST: Mutex<Vec<(ThreadId, Words)>> = Mutex::new(Vec::new());
+
+fn programs() -> MutexGuard<'static, Vec<(ThreadId, Words)>> {
+    UNDER_TEST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does `work` with a program, which is put into words if a collector's panic ends the process.
+pub(super) fn testing<R>(words: impl Fn() -> String + Send + Sync + 'static, work: impl FnOnce() -> R) -> R {
+    let this = thread::current().id();
+    programs().push((this, Arc::new(words)));
+    let result = work();
+    programs().retain(|(thread, _)| *thread != this);
+    result
+}
+
+/// The program of this thread; for a GC thread and for a thread of a program, all that run.
+fn under_test() -> String {
+    let this = thread::current().id();
+    let all = programs().clone();
+    let own = all.iter().any(|(thread, _)| *thread == this);
+    let of = all.iter().filter(|(thread, _)| !own || *thread == this);
+    of.map(|(_, words)| words()).collect::<Vec<_>>().join("\n")
+}
+
 /// Does `work` without printing its panics.
 fn quietly<R>(work: impl FnOnce() -> R) -> R {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let loud = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() || std::env::var_os("GCLAB_LOUD").is_some() {
+            if in_collector() {
+                // Written directly: the process ends before the test harness shows what it captured.
+                let _ = writeln!(std::io::stderr(), "{info}\n{}", under_test());
+            } else if !QUIET.get() || std::env::var_os("GCLAB_LOUD").is_some() {
                 loud(info);
             }
         }));

@@ -105,7 +105,10 @@ impl Heap {
         // thread have an open chunk.
         let room = (limit - MEGABLOCK.0).saturating_sub(self.open_chunks * CHUNK);
         if (live + cause.requested.0) * LEAST_USE < room {
-            differ(format!("{live} bytes are live: {cause}"));
+            differ(format!(
+                "{cause}; of {room} bytes that a collector can use, {live} are live: a collector must get by with \
+                 {LEAST_USE} times that, blocks that it holds back and side tables included"
+            ));
         }
     }
 

@@ -32,6 +32,7 @@ mod threads;
 mod weak;
 
 use crate::tier;
+use difference::testing;
 use gclab_core::collector::Collector;
 use generate::programs;
 use interpret::outcome;
@@ -75,13 +76,13 @@ pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u
 }
 
 /// Runs `cases` of `programs` that follow from `seed`. `print` prints the program that fails.
-fn search<P: std::fmt::Debug>(
+fn search<P: Clone + std::fmt::Debug + Send + Sync + 'static>(
     seed: u64,
     cases: u32,
     max_shrink_iters: u32,
     programs: impl Strategy<Value = P>,
     outcome: impl Fn(&P) -> Result<u64, String>,
-    print: impl Fn(&P) -> String,
+    print: fn(&P) -> String,
 ) -> Result<u64, String> {
     let config = Config {
         cases,
@@ -94,7 +95,9 @@ fn search<P: std::fmt::Debug>(
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let ops = Cell::new(0);
     let result = TestRunner::new_with_rng(config, rng).run(&programs, |program| {
-        let done = outcome(&program).map_err(TestCaseError::fail)?;
+        let copy = program.clone();
+        let words = move || format!("seed {seed}, not shrunk\n{}", print(&copy));
+        let done = testing(words, || outcome(&program)).map_err(TestCaseError::fail)?;
         ops.set(ops.get() + done);
         Ok(())
     });
@@ -126,7 +129,9 @@ fn environment(name: &str) -> Option<u64> {
 pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
     let name = C::DESCRIPTION.name;
     for (fault, program) in regressions::programs() {
-        outcome::<C>(&program).map_err(|why| format!("{name}: {fault}: {why}\n{}", replay::test::<C>(&program)))?;
+        let copy = program.clone();
+        testing(move || replay::test::<C>(&copy), || outcome::<C>(&program))
+            .map_err(|why| format!("{name}: {fault}: {why}\n{}", replay::test::<C>(&program)))?;
     }
     go_on::<C>(time, (CASES, BATCH), "", |seed, cases| {
         search_for::<C>(seed, cases, true)
@@ -189,12 +194,12 @@ fn go_on<C: Collector>(
 }
 
 /// Tests one collector by [`hunt`] and [`hunt_in_threads`]: a fixed number of programs, or each for
-/// `GCLAB_RANDOM_SECONDS`.
+/// half of `GCLAB_RANDOM_SECONDS`.
 ///
 /// # Panics
 /// If a program fails, with the program and its fault.
 pub fn random_programs<C: Collector>() {
-    let time = environment("GCLAB_RANDOM_SECONDS").map(Duration::from_secs);
+    let time = environment("GCLAB_RANDOM_SECONDS").map(|seconds| Duration::from_secs(seconds) / 2);
     if let Err(why) = hunt::<C>(time).and_then(|()| hunt_in_threads::<C>(time)) {
         panic!("{why}");
     }
