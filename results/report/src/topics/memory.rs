@@ -13,7 +13,7 @@ use crate::format::{self, capital, counted, short_list, times};
 use crate::metric::{self, Metric};
 use crate::ranking::{Contender, Ranking, Verdict, contenders};
 use crate::summary::{Group, HEAP, Summary, Work};
-use gclab_results::{Manifest, Minimum};
+use gclab_results::{Configuration, Manifest, Minimum};
 
 /// The label of the horizontal axis.
 const HEAPS: &str = "heap, in multiples of the least heap";
@@ -105,7 +105,9 @@ pub(super) fn budgets(of: &Context<'_>) -> Option<Section> {
     Some(Section {
         title: "Which collector for which heap?",
         place: Place::Answer,
-        text: vec![sentence(&budgets, works.len())],
+        text: std::iter::once(sentence(&budgets, works.len()))
+            .chain(unused(of, &names))
+            .collect(),
         rankings: budgets.into_iter().filter_map(|budget| budget.ranking).collect(),
         parts,
     })
@@ -154,6 +156,41 @@ fn sentence(budgets: &[Budget<'_>], works: usize) -> String {
     });
     let parts: Vec<String> = parts.collect();
     format!("{} (multiples of the least heap).", capital(&parts.join("; ")))
+}
+
+/// Below this share of the memory that they may use, contenders are named.
+const LITTLE: f64 = 0.7;
+
+/// The contenders that leave much of the largest heap unused: their curves are flat from there on.
+fn unused(of: &Context<'_>, names: &[String]) -> Option<String> {
+    let summary = of.summary;
+    if summary.sweeps("sizing") || summary.groups().any(|group| group.flag("sizing") == "fixed") {
+        return None;
+    }
+    let most = multiples(summary.groups()).pop()?;
+    let share = |group: &Group<'_>| {
+        let Configuration { workload, args, .. } = &group.configuration;
+        let least = of.dir.manifest().reference(workload, args)?;
+        let peak = group.spread(&metric::PEAK_IN_USE)?.center;
+        Some(peak / (most * least as f64))
+    };
+    let little = names.iter().filter_map(|of| {
+        let at_most = summary.works.iter().flat_map(|work| {
+            let own = work.groups.iter();
+            let own = own.filter(|group| group.heap == Some(most) && name(summary, group) == *of);
+            own.filter_map(share)
+        });
+        let most = at_most.fold(0.0, f64::max);
+        (most > 0.0 && most < LITTLE).then(|| format!("{of} uses {:.0} %", 100.0 * most))
+    });
+    let little: Vec<String> = little.collect();
+    (!little.is_empty()).then(|| {
+        format!(
+            "At {} memory stays unused ({}): sizing = \"fixed\" under [flags] lets collectors use all of it.",
+            times(most),
+            little.join(", ")
+        )
+    })
 }
 
 /// The verdict at one budget.
