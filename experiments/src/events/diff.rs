@@ -78,9 +78,38 @@ fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, 
     Ok(side)
 }
 
+/// The figures that the first line has.
+const FIRST: [&str; 4] = [
+    "total elapsed",
+    "collections (GC)",
+    "allocated",
+    "largest heap after a collection",
+];
+
+/// The change of the most important figures, in a line.
+fn answer(damaged: [bool; 2], rows: &[Row]) -> String {
+    if damaged.contains(&true) {
+        return "A log is damaged, so sums and maxima are lower bounds, and changes may be of what is lost.\n\n"
+            .to_owned();
+    }
+    let told = FIRST.iter().filter_map(|name| {
+        let row = rows.iter().find(|row| row.name == *name)?;
+        let [Some(_), Some(b)] = row.amounts else { return None };
+        let (_, ratio) = change(row);
+        let ratio = if ratio.is_empty() { "the same" } else { ratio.trim() };
+        Some(format!("{name} {} ({ratio})", shown(b)))
+    });
+    let told: Vec<String> = told.collect();
+    match rows.iter().any(Row::differs) {
+        false => "B equals A in every figure.\n\n".to_owned(),
+        true if told.is_empty() => String::new(),
+        true => format!("B against A: {}.\n\n", told.join(", ")),
+    }
+}
+
 /// The settings and figures that differ.
 fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
-    let mut text = String::new();
+    let mut text = answer(damaged, rows);
     for ((letter, name), damaged) in ["A", "B"].into_iter().zip(names).zip(damaged) {
         let bounds = if damaged {
             " (damaged: > is at least, ~ is near)"

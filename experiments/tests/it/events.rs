@@ -296,8 +296,19 @@ fn two_logs_are_compared() {
         .exits(0);
     assert!(
         done.stdout
-            .starts_with("A  ghc.eventlog\nB  cut.eventlog (damaged: > is at least, ~ is near)\n")
+            .contains("\n\nA  ghc.eventlog\nB  cut.eventlog (damaged: > is at least, ~ is near)\n")
     );
+    let begin = |a: &str, b: &str| {
+        let all = bench.gclab(&["events", "diff", a, b, "--salvage"]).exits(0).stdout;
+        all.lines().next().unwrap().to_owned()
+    };
+    assert!(begin("ghc.eventlog", "cut.eventlog").starts_with("A log is damaged"));
+    assert_eq!(begin("ghc.eventlog", "ghc.eventlog"), "B equals A in every figure.");
+    let whole = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../core/eventlog/tests/it/fixtures/phases-thr-n2.b.eventlog.gz");
+    fs::copy(whole, bench.path().join("b.eventlog.gz")).unwrap();
+    let answer = begin("ghc.eventlog", "b.eventlog.gz");
+    assert!(answer.starts_with("B against A: total elapsed "), "{answer}");
     assert!(
         done.stderr.ends_with("were read, and their sums are lower bounds\n"),
         "{}",
