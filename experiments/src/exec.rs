@@ -75,6 +75,9 @@ impl Selection {
     }
 }
 
+/// The end of a message about the file of a profile.
+const NO_PROFILE: &str = "no flag asks for one: -p -hT -hy -hr and others (`gclab exec +RTS -?`)";
+
 pub(crate) fn exec(
     arguments: &Arguments,
     words: &[String],
@@ -97,6 +100,12 @@ pub(crate) fn exec(
             ("Workloads", registry.workload_names().join(" ")),
         ];
         return print(&render::info(settings.with_rtsopts, &more));
+    }
+    // In the environment it is for runs with a profile.
+    if let Some(word) = words.iter().find(|word| word.starts_with("-po"))
+        && !flags.makes_profile()
+    {
+        return refuse(format!("{word} says where a profile goes, but {NO_PROFILE}"));
     }
     match checked("exec", &arguments.selection, &given, registry) {
         Ok(checked) => {
@@ -258,9 +267,7 @@ fn run(
     settings: &Settings,
 ) -> ExitCode {
     if arguments.profile.is_some() && !checked.flags.makes_profile() {
-        return refuse(
-            "--profile says where a profile goes, but no flag asks for one: -p -hT -hy -hr and others (`gclab exec +RTS -?`)",
-        );
+        return refuse(format!("--profile says where a profile goes, but {NO_PROFILE}"));
     }
     // The file is made before the run: a run that cannot be recorded need not start.
     let record = match arguments.record.as_ref().map(RecordFile::create).transpose() {

@@ -19,13 +19,6 @@ impl Flags {
             flag: format!("-{flag}"),
             why,
         })?;
-        if let Some(flag) = self.given.get("po").filter(|_| !self.makes_profile()) {
-            return Err(FlagError::Conflict {
-                flag: flag.clone(),
-                why: "for a profile, and no flag asks for one: -p -hT -hy -hr and others (`gclab exec +RTS -?`)"
-                    .to_owned(),
-            });
-        }
         let Some(max) = self.config.max_heap else {
             return Ok(());
         };

@@ -215,12 +215,13 @@ const IMPLIED_CHUNK: Bytes = Bytes(4 << 20);
 const IMPLIED_COMPACT: f64 = 30.0;
 
 impl Config {
-    /// Size of an allocation area's chunks: `-n`, or 4 MiB if `-A` is at least 16 MiB; `None` if it
-    /// is in one piece. (GHC takes 4 MiB at such a `-A` even if `-n` says otherwise.)
+    /// Size of an allocation area's chunks: `-n` below `-A`, or 4 MiB if `-A` is at least 16 MiB;
+    /// `None` if it is in one piece. As in GHC, each capability has at least an area of its own, so
+    /// larger chunks change nothing. (GHC takes 4 MiB at such a `-A` even if `-n` says otherwise.)
     pub fn chunk_size(&self) -> Option<Bytes> {
         match self.chunk {
             Some(Bytes(0)) => None,
-            Some(size) => Some(size),
+            Some(size) => (size < self.allocation_area).then_some(size),
             None => (self.allocation_area >= CHUNKED_FROM).then_some(IMPLIED_CHUNK),
         }
     }

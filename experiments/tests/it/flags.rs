@@ -204,7 +204,7 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     for (flag, says) in [
         ("-pa", "GHC has -pa"),
         ("-xt", "no such flag"),
-        ("-pox", "-pox is for a profile, and no flag asks for one"),
+        ("-pox", "-pox says where a profile goes, but no flag asks for one"),
     ] {
         let wrong = message(&["exec", "hsc_env", "+RTS", flag]);
         assert!(wrong.contains(says), "{wrong}");

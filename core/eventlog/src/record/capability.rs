@@ -24,10 +24,16 @@ pub(crate) struct Sessions {
 struct Session {
     number: u64,
     has_task: bool,
-    runs: bool,
+    /// When it stopped; `None` while it runs.
+    stopped_ns: Option<u64>,
 }
 
 impl Sessions {
+    /// When the thread on this capability stopped, if there is one and it has.
+    pub(crate) fn stopped_ns(&self, cap: usize) -> Option<u64> {
+        self.open.get(cap).copied().flatten()?.stopped_ns
+    }
+
     /// Writes an event of capability `cap`.
     pub(crate) fn event(&mut self, cap: usize, event: &CapabilityEvent, classes: Classes, output: &mut Output) {
         let time_ns = event.time_ns;
@@ -57,12 +63,12 @@ impl Sessions {
                 *open = Some(Session {
                     number,
                     has_task: os_thread.is_some(),
-                    runs: true,
+                    stopped_ns: None,
                 });
             }
             (CapabilityEventKind::Run, Some(session)) => {
                 output.put(cap, &kinds::RUN_THREAD, time_ns, &[thread(session.number).into()]);
-                session.runs = true;
+                session.stopped_ns = None;
             }
             (CapabilityEventKind::Stop(reason), Some(session)) => {
                 let status = match reason {
@@ -87,13 +93,13 @@ impl Sessions {
 
 impl Session {
     fn stop(&mut self, cap: usize, time_ns: u64, status: u64, output: &mut Output) {
-        if !self.runs {
+        if self.stopped_ns.is_some() {
             // A session that is unwound ends where it had stopped.
             output.put(cap, &kinds::RUN_THREAD, time_ns, &[thread(self.number).into()]);
         }
         let values = [thread(self.number).into(), status.into(), 0.into()];
         output.put(cap, &kinds::STOP_THREAD, time_ns, &values);
-        self.runs = false;
+        self.stopped_ns = Some(time_ns);
     }
 }
 

@@ -5,6 +5,7 @@ use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
 use gclab_core::stats::Collection;
 use gclab_core::words::Bytes;
 
+use super::capability::Sessions;
 use super::output::Output;
 
 /// The heap's number as a capability set.
@@ -28,7 +29,7 @@ pub(crate) struct Collecting {
 
 impl Collecting {
     /// Writes an event, or keeps it until the collection is over.
-    pub(crate) fn event(&mut self, event: &Event<'_>, kind: EventKind<'_>, output: &mut Output) {
+    pub(crate) fn event(&mut self, event: &Event<'_>, kind: EventKind<'_>, sessions: &Sessions, output: &mut Output) {
         match kind {
             EventKind::Start {
                 requested_ns,
@@ -56,13 +57,15 @@ impl Collecting {
                 self.turns.extend(turn);
             }
             EventKind::Returned(kept) => self.kept = Some((event.time_ns, kept)),
-            EventKind::Recorded { collection, blocks } => self.write(event.time_ns, collection, blocks, output),
+            EventKind::Recorded { collection, blocks } => {
+                self.write(event.time_ns, collection, blocks, sessions, output);
+            }
             _ => {}
         }
     }
 
     /// Writes the events of a collection that ended at `end_ns`.
-    fn write(&mut self, end_ns: u64, collection: &Collection, blocks: Bytes, output: &mut Output) {
+    fn write(&mut self, end_ns: u64, collection: &Collection, blocks: Bytes, sessions: &Sessions, output: &mut Output) {
         for cap in 0..self.allocated.len() {
             let allocated = [HEAP.into(), self.allocated[cap].into()];
             if cap == self.leader {
@@ -72,17 +75,19 @@ impl Collecting {
                 continue;
             }
             let turns: Vec<(u64, GcThreadState)> = self.turns_of(cap).collect();
-            let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) else {
+            if turns.is_empty() {
                 output.put(cap, &kinds::HEAP_ALLOCATED, self.start_ns, &allocated);
                 continue;
-            };
-            // As in GHC, the figure lies within the collection if the capability takes part.
-            output.put(cap, &kinds::GC_START, *first, &[]);
-            output.put(cap, &kinds::HEAP_ALLOCATED, *first, &allocated);
-            for (time_ns, state) in &turns {
-                output.put(cap, turn(*state), *time_ns, &[]);
             }
-            output.put(cap, &kinds::GC_END, *last, &[]);
+            // From the stop of its thread on: when the leader begins, all have stopped. As in GHC,
+            // the figure lies within the collection if the capability takes part.
+            let stopped_ns = sessions.stopped_ns(cap).unwrap_or(self.start_ns).min(self.start_ns);
+            output.put(cap, &kinds::GC_START, stopped_ns, &[]);
+            output.put(cap, &kinds::HEAP_ALLOCATED, stopped_ns, &allocated);
+            for (time_ns, state) in &turns {
+                output.put(cap, turn(*state), (*time_ns).min(end_ns), &[]);
+            }
+            output.put(cap, &kinds::GC_END, end_ns, &[]);
         }
         let leader = self.leader;
         let mut size = |kind, bytes: Bytes| output.put(leader, kind, end_ns, &[HEAP.into(), (bytes.0 as u64).into()]);

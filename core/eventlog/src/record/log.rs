@@ -133,7 +133,7 @@ impl Log {
                 self.end_sample(time_ns);
                 self.look(&kinds::LOOK_END, time_ns, look);
             }
-            kind if self.about.classes.gc => self.collecting.event(event, kind, output),
+            kind if self.about.classes.gc => self.collecting.event(event, kind, &self.sessions, output),
             _ => {}
         }
         if matches!(event.kind, EventKind::Recorded { .. }) {

@@ -24,7 +24,8 @@
 //! and stays on its capability. The thread of the system is its task.
 //!
 //! **Order.** The times of a capability never run backwards, in the log or in a block. `GC_START`
-//! and `GC_END` have the times of the statistics; `GC_GLOBAL_SYNC` and `GC_STATS_GHC` lie between
+//! and `GC_END` of the leader have the times of the statistics, and the other capabilities that take
+//! part begin when their threads stop; `GC_GLOBAL_SYNC` and `GC_STATS_GHC` lie between
 //! them, a microsecond apart where the collection is long enough, since ThreadScope rounds times
 //! and then sorts. A GC thread that did not work in a collection has no events there: its
 //! capability only waited.

@@ -31,7 +31,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
             bare: false,
         },
         default: "0, but 4m if -A is 16m or more",
-        meaning: "cut allocation areas into chunks of this size, for any capability that needs one; 0: in one piece",
+        meaning: "cut allocation areas into chunks of this size, for any capability that needs one; 0, or -A and more: in one piece",
         ghc: Some("GHC takes 4m at -A16m and more even if -n is given"),
         scope: Scope::Collector(Parameter::Chunk),
         optional: true,

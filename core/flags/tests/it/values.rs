@@ -109,6 +109,8 @@ fn flags_imply_what_they_imply_in_ghc() {
     assert_eq!(parse("-A15m").config.chunk_size(), None);
     assert_eq!(parse("-A64m -n1m").config.chunk_size(), Some(Bytes(MIB)));
     assert_eq!(parse("-A64m -n0").config.chunk_size(), None);
+    assert_eq!(parse("-A1m -n1m").config.chunk_size(), None);
+    assert_eq!(parse("-n4m").config.chunk_size(), None);
     assert_eq!(parse("-A32m -qb1").config.balance_from(), FromGeneration::From(1));
     assert_eq!(parse("-M1g").config.compaction(), Compact::Above(30.0));
     assert_eq!(parse("-M1g -c").config.compaction(), Compact::Always);

@@ -184,6 +184,29 @@ fn text_is_printed_while_the_program_runs() {
     assert!(found.is_some() && ended.is_none(), "{found:?} {ended:?}");
 }
 
+/// `GC_GLOBAL_SYNC` says that all have stopped: until the collection ends, no capability begins it.
+/// Each begins when its thread stops, so a capability may wait longer than the program.
+#[test]
+fn all_capabilities_begin_a_collection_before_its_sync() {
+    let bench = Bench::new();
+    let run = ["exec", "par_trees", "2", "11", "+RTS", "-N2", "-A64k", "-l"];
+    bench.gclab(&run).exits(0);
+    let mut log = Merged::open(&bench.path().join("par_trees.eventlog"), false).unwrap();
+    let (mut synced, mut parallel) = (None, 0);
+    while let Some(event) = log.next_event().unwrap() {
+        match event.kind().unwrap().name {
+            "GC_GLOBAL_SYNC" => synced = event.cap(),
+            "GC_START" => {
+                assert_eq!(synced, None, "at {} ns", event.time());
+                parallel += 1;
+            }
+            "GC_END" if event.cap() == synced => (synced, parallel) = (None, parallel - 1),
+            _ => {}
+        }
+    }
+    assert!(parallel > 0, "no collection had two capabilities");
+}
+
 #[test]
 fn text_comes_before_the_checksum() {
     let bench = Bench::new();
