@@ -194,21 +194,21 @@ impl CollectorVisitor for Chunks {
             };
             nursery_runs(&World::new::<C>(&small).expect("address space for 32 MiB"))
         };
-        // 32 MiB for four capabilities: the largest chunk is one that leaves each its own. A few
-        // runs are smaller, those of the least nursery and those of megablocks that are in use
-        // already.
+        // 32 MiB for four capabilities. From 8 MiB on, each has an area of its own, in pieces of a
+        // megablock as without -n. A few runs are smaller, those of the least nursery and those of
+        // megablocks that are in use already.
         for (kib, expected) in [
             (512, 512),
             (1024, 1024),
             (1536, 1536),
             (4096, 4096),
-            (8192, 8192),
-            (1 << 20, 8192),
+            (8192, 1024),
+            (1 << 20, 1024),
         ] {
             let (count, largest) = chunks(kib);
             let name = C::DESCRIPTION.name;
             assert_eq!(largest, expected << 10, "{name}, -n{kib}k");
-            let rests = if expected == 1536 { count / 2 } else { 6 };
+            let rests = if expected == 1536 { count / 2 } else { 8 };
             assert!(count <= (32 << 10) / expected + rests, "{name}, -n{kib}k: {count} runs");
         }
     }
