@@ -1,5 +1,5 @@
-//! The command line: `gclab exec | run | plan | status | minheap | tune | report | compare | emit |
-//! list | heap | inspect | new | profile | events | completions | man | help`.
+//! The command line: `gclab exec | run | plan | status | minheap | tune | report | compare |
+//! reproduce | emit | list | heap | inspect | new | profile | events | completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -19,8 +19,8 @@ use gclab_sweep::registry::Registry;
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
 use crate::{
-    compare, emit, events, exec, heap, inspect, list, minheap, new, plan, profile, report, run, run_arguments, shell,
-    status, tune,
+    compare, emit, events, exec, heap, inspect, list, minheap, new, plan, profile, report, reproduce, run,
+    run_arguments, shell, status, tune,
 };
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
@@ -42,6 +42,7 @@ enum Command {
     Tune(tune::Arguments),
     Report(report::ReportArguments),
     Compare(compare::CompareArguments),
+    Reproduce(reproduce::Arguments),
     Emit(emit::Arguments),
     List(list::Arguments),
     #[command(subcommand)]
@@ -123,6 +124,7 @@ pub(crate) fn command(
         Command::Tune(arguments) => tune::tune(&arguments, registry, settings),
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments, registry, settings),
         Command::Emit(arguments) => emit::emit(&arguments, registry),
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),

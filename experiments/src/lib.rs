@@ -35,6 +35,7 @@ mod plan;
 mod profile;
 mod record_file;
 mod report;
+mod reproduce;
 mod run;
 mod run_arguments;
 mod settings;

@@ -24,7 +24,8 @@ use gclab_sweep::{machine, tell};
 use crate::common::{ended_by, fail, own_command, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
-use crate::report::show;
+use crate::report::{show, write_html};
+use crate::reproduce;
 use crate::run_arguments::{Arguments, check_shard, look_at_programs, no_runs, tools};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
@@ -175,7 +176,7 @@ fn go(
                     counted(left_out, "run")
                 );
                 return match ResultsDir::open(&path) {
-                    Ok(results) => finish(&results, arguments.strict, None),
+                    Ok(results) => finish(&results, arguments, None),
                     Err(error) => fail(error),
                 };
             }
@@ -187,7 +188,7 @@ fn go(
                 );
                 return match ResultsDir::open(&path) {
                     Ok(results) if results.runs().is_empty() => ExitCode::SUCCESS,
-                    Ok(results) => finish(&results, arguments.strict, None),
+                    Ok(results) => finish(&results, arguments, None),
                     Err(error) => fail(error),
                 };
             }
@@ -209,7 +210,7 @@ fn go(
                 .iter()
                 .for_each(|note| tell!("gclab: note: {note}"));
             let missed = missed(&folder.results, experiment.precision);
-            finish(&results, arguments.strict, missed)
+            finish(&results, arguments, missed)
         }
         Ok(results) => fail(format!(
             "{}: lines were removed while the sweep ran: {}",
@@ -230,13 +231,16 @@ fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
     (!lines.is_empty()).then(|| format!("all runs are done, and {}{remedy}", lines.join("\n")))
 }
 
-/// Prints the table and the faults, and writes the report. `missed` says that a precision is not
-/// reached.
-fn finish(results: &ResultsDir, strict: bool, missed: Option<String>) -> ExitCode {
-    let (printed, written) = show(results);
+/// Prints the table, or what agrees with the published figures, and the faults, and writes the
+/// report. `missed` says that a precision is not reached.
+fn finish(results: &ResultsDir, arguments: &Arguments, missed: Option<String>) -> ExitCode {
+    let (printed, written) = match &arguments.published {
+        Some(published) => (reproduce::show(published, results), write_html(results)),
+        None => show(results),
+    };
     let mut faults = faults(results);
     let disturbed = conditions::disturbed(results).into_iter().chain(missed);
-    if strict {
+    if arguments.strict {
         faults.extend(disturbed);
     } else {
         disturbed.for_each(|note| tell!("gclab: note: {note}"));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use gclab_results::shell_line;
+use gclab_results::{ResultsDir, shell_line};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::minheap::{self, Tools};
 use gclab_sweep::plan::Shard;
@@ -59,6 +59,9 @@ pub(crate) struct Arguments {
     /// Do part I of N (1/4, 2/4, ...); `gclab report` puts the parts' folders together
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     pub(crate) shard: Shard,
+    /// The folder whose experiment is repeated, in place of a file.
+    #[arg(skip)]
+    pub(crate) published: Option<ResultsDir>,
 }
 
 /// A duration from `30min` or `2h`.
@@ -84,9 +87,12 @@ impl Arguments {
     /// # Errors
     /// The exit status, after the message about its first fault.
     pub(crate) fn load(&self, registry: &Registry) -> Result<Experiment, ExitCode> {
-        let mut experiment = match &self.experiment {
-            Some(file) => spec::load(file, self.repeat, registry).map_err(|error| refuse_file(&error))?,
-            None => {
+        let mut experiment = match (&self.experiment, &self.published) {
+            (Some(file), _) => spec::load(file, self.repeat, registry).map_err(|error| refuse_file(&error))?,
+            (None, Some(published)) => {
+                spec::again(published, self.repeat, registry).map_err(|error| refuse_file(&error))?
+            }
+            (None, None) => {
                 let repeat = self.repeat.unwrap_or(RUNS_OF_A_COMMAND);
                 own_program::of_words(&self.command, self.runtime.as_deref(), repeat, registry)?
             }
@@ -97,29 +103,35 @@ impl Arguments {
 
     /// The file, or the command, for messages.
     pub(crate) fn source(&self) -> String {
-        match &self.experiment {
-            Some(file) => file.display().to_string(),
-            None => shell_line(&self.command),
+        match (&self.experiment, &self.published) {
+            (Some(file), _) => file.display().to_string(),
+            (None, Some(published)) => published.path().display().to_string(),
+            (None, None) => shell_line(&self.command),
         }
+    }
+
+    fn is_of_commands(&self) -> bool {
+        !self.command.is_empty()
     }
 
     /// Whether the runs go to a new folder in any case. A command by itself is measured each time.
     pub(crate) fn begins_anew(&self) -> bool {
-        self.fresh || self.experiment.is_none() && self.out.is_none()
+        self.fresh || self.is_of_commands() && self.out.is_none()
     }
 
     /// The command that continues the experiment in `folder`.
     pub(crate) fn to_continue_in(&self, folder: &Path) -> Vec<String> {
-        match self.experiment {
-            Some(_) => own_command(),
-            None => continued_in(&own_command(), folder),
+        if self.is_of_commands() {
+            continued_in(&own_command(), folder)
+        } else {
+            own_command()
         }
     }
 
     /// The command that repeats the experiment.
     pub(crate) fn to_repeat(&self) -> Vec<String> {
         let mut words = own_command();
-        if self.experiment.is_some() {
+        if !self.is_of_commands() {
             words.push("--fresh".to_owned());
         }
         words

@@ -188,7 +188,7 @@ fn taken(path: &Path, problem: &str) -> FolderError {
 }
 
 /// Whether a folder holds results.
-pub(crate) fn is_results(path: &Path) -> bool {
+pub fn is_results(path: &Path) -> bool {
     path.join("plan.json").exists()
 }
 

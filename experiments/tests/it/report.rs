@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gclab_results::{Manifest, RunRecord};
+use gclab_results::{Manifest, ResultsDir, RunRecord};
 
 use crate::support::{Bench, tiny};
 
@@ -182,6 +182,36 @@ fn at_speed(factor: f64) -> impl Fn(&mut RunRecord) {
             *time = Some(noise);
         }
     }
+}
+
+/// Counts do not depend on the machine, so one that differs fails. Of these few milliseconds no ratio
+/// is judged here.
+#[test]
+fn a_published_folder_is_measured_again_and_compared() {
+    let bench = measured();
+    let agreeing = |done: &str| -> String {
+        let line = done.lines().find(|line| line.contains("outcomes and counts"));
+        line.unwrap_or_default()
+            .split_whitespace()
+            .skip(3)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let again = bench.gclab(&["reproduce", "base", "--out", "again"]);
+    assert_eq!(agreeing(&again.stdout), "48 0 0", "{}", again.all());
+    assert_eq!(ResultsDir::open(bench.path().join("again")).unwrap().done(), 24);
+    copied(&bench, "wrong", None, |run| {
+        let phases = run.stats.as_mut().and_then(|stats| stats.phases.as_mut()).unwrap();
+        phases.measured.allocated_bytes = phases.measured.allocated_bytes.map(|bytes| 2 * bytes);
+    });
+    let wrong = bench.gclab(&["reproduce", "wrong", "--out", "again"]).exits(1);
+    assert_eq!(agreeing(&wrong.stdout), "40 8 0", "{}", wrong.all());
+    assert!(wrong.stdout.contains("  allocated  "), "{}", wrong.all());
+    let unknown = bench.gclab(&["reproduce", "nothing"]).exits(2);
+    assert_eq!(
+        unknown.stderr,
+        "gclab: nothing: no such folder; pages are found from the top of a checkout of gclab\n"
+    );
 }
 
 #[test]

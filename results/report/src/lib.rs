@@ -57,5 +57,6 @@ pub use render::{
 pub use topics::checksums::{disagreements, untimed_disagreements};
 pub use topics::comparison::{Comparison, Side, compare};
 pub use topics::history::{History, history};
+pub use topics::reproduction::{Reproduction, reproduction};
 pub use topics::{names, report};
 pub use verdict::Verdict;

@@ -85,7 +85,7 @@ impl Metric {
 
     /// Whether two values differ by no more than the unit in which the figure is counted.
     pub(crate) fn is_same(&self, one: f64, other: f64) -> bool {
-        *self == PEAK_IN_USE && (one - other).abs() <= PEAK_SLACK
+        one == other || *self == PEAK_IN_USE && (one - other).abs() <= PEAK_SLACK
     }
 }
 

@@ -26,6 +26,7 @@ pub use file::MAX_REPEAT;
 pub use share::parse_share;
 
 use errors::Source;
+use gclab_results::ResultsDir;
 
 use crate::experiment::Experiment;
 use crate::registry::Registry;
@@ -80,6 +81,21 @@ pub fn of_commands(
         text,
     };
     from_source(names.join("-"), source, None, registry)
+}
+
+/// The experiment of a results folder: the text of the file that its plan keeps, and its `repeat`,
+/// unless there is another one.
+///
+/// # Errors
+/// The first fault of the text: another gclab wrote it.
+pub fn again(published: &ResultsDir, repeat: Option<u32>, registry: &Registry) -> Result<Experiment, Box<SpecError>> {
+    let manifest = published.manifest();
+    let source = Source {
+        name: format!("the experiment of {}", published.path().display()),
+        text: manifest.experiment.clone(),
+    };
+    let repeat = repeat.unwrap_or(manifest.repeat);
+    from_source(manifest.name.clone(), source, Some(repeat), registry)
 }
 
 /// The name of a command's program in tables.

@@ -120,24 +120,23 @@ impl Effect {
     pub fn mean(effects: &[Effect]) -> Option<Effect> {
         let count = effects.len() as f64;
         let center = |of: fn(&Effect) -> f64| (effects.iter().map(|effect| of(effect).ln()).sum::<f64>() / count).exp();
-        let errors: Option<Vec<(f64, f64)>> = effects.iter().map(|effect| effect.error).collect();
-        let error = errors.map(|errors| {
-            let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
-            // Welch and Satterthwaite.
-            let uncertain: f64 = errors.iter().map(|(error, degrees)| error.powi(4) / degrees).sum();
-            let degrees = if uncertain > 0.0 {
-                variance * variance / uncertain
-            } else {
-                1.0
-            };
-            (variance.sqrt() / count, degrees.max(1.0))
-        });
         Some(Effect {
             base: center(|effect| effect.base),
             new: center(|effect| effect.new),
             runs: effects.iter().map(|effect| effect.runs).min()?,
-            error,
+            error: error_of_sum(effects).map(|(error, degrees)| (error / count, degrees)),
         })
+    }
+
+    /// How many times as large this ratio is as another one, of other runs.
+    #[must_use]
+    pub fn over(&self, other: &Effect) -> Effect {
+        Effect {
+            base: other.ratio(),
+            new: self.ratio(),
+            runs: self.runs.min(other.runs),
+            error: error_of_sum(&[*self, *other]),
+        }
     }
 
     /// An effect whose standard error is known from elsewhere, with its degrees of freedom.
@@ -245,6 +244,20 @@ impl Effect {
         };
         factor.is_finite().then_some(factor)
     }
+}
+
+/// The standard error of the sum of the ratios' logarithms and its degrees of freedom, by Welch and
+/// Satterthwaite; `None` if one of them has too few runs.
+fn error_of_sum(effects: &[Effect]) -> Option<(f64, f64)> {
+    let errors: Vec<(f64, f64)> = effects.iter().map(|effect| effect.error).collect::<Option<_>>()?;
+    let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
+    let uncertain: f64 = errors.iter().map(|(error, degrees)| error.powi(4) / degrees).sum();
+    let degrees = if uncertain > 0.0 {
+        variance * variance / uncertain
+    } else {
+        1.0
+    };
+    Some((variance.sqrt(), degrees.max(1.0)))
 }
 
 /// The differences of the logarithms in the rounds that both samples have.
@@ -358,6 +371,22 @@ mod tests {
         close(both, one / 2f64.sqrt());
         close(more, 2.0 * degrees);
         assert_eq!(Effect::mean(&[]), None);
+    }
+
+    /// Ratios of 2 and of 1, with the same error.
+    #[test]
+    fn a_ratio_over_a_ratio_has_the_errors_of_both() {
+        let noise = [1.0, 1.1, 0.9];
+        let (double, one) = (
+            paired(&[1.0; 3], &noise.map(|value| 2.0 * value)),
+            paired(&[1.0; 3], &noise),
+        );
+        let change = double.over(&one);
+        close(change.ratio(), 2.0);
+        let ((error, degrees), (of_one, few)) = (change.error.expect("runs"), one.error.expect("runs"));
+        close(error, of_one * 2f64.sqrt());
+        close(degrees, 2.0 * few);
+        assert_eq!(paired(&[1.0; 2], &[1.0; 2]).over(&one).ci95(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
 //! Reports on made-up runs: their meaning, as data.
 
 mod look;
-mod synthetic;
+pub(crate) mod synthetic;

@@ -22,6 +22,7 @@ mod panels;
 mod parallel;
 mod pauses;
 pub(crate) mod profiles;
+pub(crate) mod reproduction;
 mod runs;
 mod timeline;
 

@@ -1,0 +1,153 @@
+//! `gclab reproduce`: a published experiment again, and what agrees with the published figures.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use gclab_report::{reproduction, terminal};
+use gclab_results::ResultsDir;
+use gclab_sweep::environment::Root;
+use gclab_sweep::folder::is_results;
+use gclab_sweep::registry::Registry;
+use gclab_sweep::spec::MAX_REPEAT;
+use gclab_sweep::suggest::suggest;
+use gclab_sweep::tell;
+
+use crate::common::{print, refuse};
+use crate::run::run;
+use crate::run_arguments;
+use crate::settings::Settings;
+
+/// The folder of published figures, from the top of a checkout.
+const REFERENCE: &str = "results/reference";
+
+/// Repeat a published experiment, and say which figures agree: exit 0 if none differs, 1 if one
+/// does, 2 on wrong usage
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A page with figures, such as memory or docs/memory.md, in a checkout of gclab; or a folder that
+    /// `gclab run` wrote, on this machine or another one
+    #[arg(value_name = "PAGE|DIR")]
+    published: PathBuf,
+    /// Folder for the results [default: the newest one under results/runs with the same plan, or a
+    /// new one]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Begin a new folder even if there is one with the same plan
+    #[arg(long)]
+    fresh: bool,
+    /// Number of runs of each configuration [default: that of the published folder]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
+    repeat: Option<u32>,
+}
+
+pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
+    let published = match find(&arguments.published) {
+        Ok(published) => published,
+        Err(message) => return refuse(message),
+    };
+    run(
+        &run_arguments::Arguments {
+            out: arguments.out,
+            fresh: arguments.fresh,
+            repeat: arguments.repeat,
+            published: Some(published),
+            ..run_arguments::Arguments::default()
+        },
+        registry,
+        settings,
+        &Root::system(),
+    )
+}
+
+/// Prints what agrees.
+pub(crate) fn show(published: &ResultsDir, here: &ResultsDir) -> ExitCode {
+    let reproduction = reproduction(published, here);
+    let printed = print(&terminal(&reproduction.document(), false));
+    if reproduction.differs() {
+        ExitCode::FAILURE
+    } else {
+        printed
+    }
+}
+
+/// The published folder at a path, of an experiment's name, or behind a page of `docs`.
+fn find(name: &Path) -> Result<ResultsDir, String> {
+    let open = |path: &Path| ResultsDir::open(path).map_err(|error| error.to_string());
+    let of_name = Path::new(REFERENCE).join(name);
+    if let Some(folder) = [name, &of_name].into_iter().find(|path| is_results(path)) {
+        return open(folder);
+    }
+    let page = match name.extension() {
+        Some(_) => name.to_owned(),
+        None => Path::new("docs").join(name).with_extension("md"),
+    };
+    let Ok(text) = fs::read_to_string(&page) else {
+        let known: Vec<String> = fs::read_dir(REFERENCE)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| is_results(path))
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+            .collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        return Err(match known.is_empty() {
+            true => format!(
+                "{}: no such folder; pages are found from the top of a checkout of gclab",
+                name.display()
+            ),
+            false => format!(
+                "{}: no such page or folder; {}",
+                name.display(),
+                suggest(&name.display().to_string(), "experiments", &known)
+            ),
+        });
+    };
+    let cited = cited(&text);
+    let tables = cited.iter().filter_map(|path| made_by(path));
+    let folders: Vec<&PathBuf> = cited.iter().filter(|path| is_results(path)).collect();
+    match &folders[..] {
+        [folder] => {
+            tables.for_each(|line| tell!("gclab: note: not compared: {line}"));
+            open(folder)
+        }
+        [] => Err(format!(
+            "{}: no folder of runs is behind its figures. They were made by these commands:\n  {}",
+            page.display(),
+            tables.collect::<Vec<_>>().join("\n  ")
+        )),
+        several => Err(format!(
+            "{}: has figures of several folders; name one: {}",
+            page.display(),
+            several
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
+    }
+}
+
+/// The files and folders of published figures that a page names.
+fn cited(page: &str) -> BTreeSet<PathBuf> {
+    let mentions = page.match_indices(REFERENCE).filter_map(|(at, _)| {
+        let rest = page[at + REFERENCE.len()..].strip_prefix('/')?;
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c));
+        Some(Path::new(REFERENCE).join(rest[..end.unwrap_or(rest.len())].trim_end_matches('.')))
+    });
+    mentions.collect()
+}
+
+/// A table of figures, with the command that made it: its first line.
+fn made_by(table: &Path) -> Option<String> {
+    let text = fs::read_to_string(table)
+        .ok()
+        .filter(|_| table.extension().is_some_and(|end| end == "csv"))?;
+    Some(format!(
+        "{}: {}",
+        table.display(),
+        text.lines().next()?.strip_prefix("# ")?
+    ))
+}

@@ -1,0 +1,379 @@
+//! Do published figures come out again? Compares a published folder with one in which the same
+//! experiment was repeated, on any machine.
+//!
+//! Counts that no run of the published folder changes, such as bytes allocated, are the same on
+//! every machine. Seconds are not; how many times as long one setting takes as another should be.
+//! So each setting is compared with the fastest published one of its workload, by the ratio of
+//! times. Ratios are judged together, as in a comparison.
+
+use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table};
+use crate::format::{self, bytes, counted};
+use crate::inference::{Effect, Order, findings};
+use crate::metric::{self, Metric};
+use crate::summary::{Group, Summary, Work};
+use gclab_results::{Configuration, Manifest, Minimum, ResultsDir};
+use std::collections::BTreeSet;
+
+/// The figures that depend on the program and the collector alone, where a program has one thread.
+const COUNTS: [Metric; 5] = [
+    metric::ALLOCATED,
+    metric::GCS,
+    metric::MAJOR_GCS,
+    metric::COPIED,
+    metric::PEAK_IN_USE,
+];
+
+/// What the search for a least heap leaves open, as a share.
+const SEARCH: f64 = 0.01;
+
+/// The comparison of published figures with those of the same experiment on this machine.
+#[derive(Debug)]
+pub struct Reproduction {
+    name: String,
+    kinds: Vec<Kind>,
+    machines: String,
+}
+
+/// The figures of one kind.
+#[derive(Debug)]
+struct Kind {
+    name: String,
+    same: usize,
+    /// Those whose interval is too wide to tell.
+    open: usize,
+    differ: Vec<Difference>,
+}
+
+/// A figure that did not come out again.
+#[derive(Debug)]
+struct Difference {
+    workload: String,
+    setting: String,
+    figure: String,
+    published: String,
+    here: String,
+}
+
+/// Compares a published folder with a repetition of its experiment.
+pub fn reproduction(published: &ResultsDir, here: &ResultsDir) -> Reproduction {
+    let (old, new) = (Summary::of(published), Summary::of(here));
+    let partner = |group: &Group<'_>| new.groups().find(|other| key(other) == key(group));
+    let mut kinds = vec![least_heaps(published.manifest(), here.manifest())];
+    let mut counts = Kind::new("outcomes and counts");
+    for work in &old.works {
+        for group in &work.groups {
+            let place = || (work.title.clone(), old.label(group, &[]));
+            counts.compare(place, group, partner(group));
+        }
+    }
+    kinds.push(counts);
+    for time in [old.time_metric(), &metric::TOTAL_CPU] {
+        kinds.push(ratios(&old, time, partner));
+    }
+    kinds.retain(|kind| kind.all() > 0);
+    let machine = |manifest: &Manifest| {
+        let cpu = manifest.machine.cpu.as_deref().unwrap_or("an unknown processor");
+        let commit = manifest
+            .build
+            .git_commit
+            .as_deref()
+            .map_or("unknown", |hash| &hash[..7.min(hash.len())]);
+        format!("{cpu}, gclab {commit}")
+    };
+    Reproduction {
+        name: published.manifest().name.clone(),
+        kinds,
+        machines: format!(
+            "published: {}; here: {}; seconds are not compared",
+            machine(published.manifest()),
+            machine(here.manifest())
+        ),
+    }
+}
+
+/// The configuration, with the multiple of the least heap in place of its bytes.
+fn key(group: &Group<'_>) -> (Configuration, Option<String>) {
+    let mut configuration = group.configuration.clone();
+    if group.heap.is_some() {
+        configuration.flags.remove("M");
+    }
+    (configuration, group.heap.map(|multiple| multiple.to_string()))
+}
+
+fn least_heaps(published: &Manifest, here: &Manifest) -> Kind {
+    let mut kind = Kind::new("least heaps");
+    let text = |minimum: Option<&Minimum>| match minimum.map(|minimum| minimum.minimum_bytes) {
+        Some(Some(least)) => bytes(least),
+        Some(None) => "none".to_owned(),
+        None => "not searched".to_owned(),
+    };
+    for old in &published.minima {
+        let new = here.minima.iter().find(|new| new.configuration == old.configuration);
+        let is_same = match (old.minimum_bytes, new.map(|new| new.minimum_bytes)) {
+            (Some(old), Some(Some(new))) => (old as f64 / new as f64).ln().abs() <= SEARCH.ln_1p(),
+            (None, Some(None)) => true,
+            _ => false,
+        };
+        kind.add(is_same, || Difference {
+            workload: old.configuration.work(),
+            setting: old.configuration.collector.clone(),
+            figure: "least heap".to_owned(),
+            published: text(Some(old)),
+            here: text(new),
+        });
+    }
+    kind
+}
+
+/// The ratios of a time to that of the fastest setting of each workload.
+fn ratios<'s, 'a: 's>(
+    summary: &'s Summary<'a>,
+    time: &Metric,
+    partner: impl Fn(&Group<'a>) -> Option<&'s Group<'a>>,
+) -> Kind {
+    let mut kind = Kind::new(format!("ratios of {}", time.title));
+    let mut compared = Vec::new();
+    for work in &summary.works {
+        let Some(fastest) = fastest(work, time) else { continue };
+        for group in work.groups.iter().filter(|group| key(group) != key(fastest)) {
+            let ratio = |base: &Group<'_>, new: &Group<'_>| {
+                Effect::of(&base.values(time), &new.values(time), Order::Interleaved)
+            };
+            let again = || ratio(partner(fastest)?, partner(group)?);
+            if let (Some(old), Some(new)) = (ratio(fastest, group), again()) {
+                let over = format!("{} over {}", summary.label(group, &[]), summary.label(fastest, &[]));
+                compared.push(((work.title.clone(), over), old, new));
+            }
+        }
+    }
+    let changes: Vec<Effect> = compared.iter().map(|(_, old, new)| new.over(old)).collect();
+    let chances: Vec<f64> = changes.iter().map(|change| change.chance().unwrap_or(1.0)).collect();
+    for ((((workload, setting), old, new), change), differs) in
+        compared.into_iter().zip(&changes).zip(findings(&chances))
+    {
+        if !differs && (change.ci95().is_none() || change.is_too_noisy()) {
+            kind.open += 1;
+            continue;
+        }
+        kind.add(!differs, || Difference {
+            workload,
+            setting,
+            figure: time.title.to_owned(),
+            published: format::effect(&old),
+            here: format::effect(&new),
+        });
+    }
+    kind
+}
+
+/// The setting with the least time.
+fn fastest<'w, 'a>(work: &'w Work<'a>, time: &Metric) -> Option<&'w Group<'a>> {
+    let timed = work
+        .groups
+        .iter()
+        .filter_map(|group| Some((group, group.spread(time)?.center)));
+    timed
+        .min_by(|(_, one), (_, other)| one.total_cmp(other))
+        .map(|(group, _)| group)
+}
+
+impl Kind {
+    fn new(name: impl Into<String>) -> Kind {
+        Kind {
+            name: name.into(),
+            same: 0,
+            open: 0,
+            differ: Vec::new(),
+        }
+    }
+
+    fn all(&self) -> usize {
+        self.same + self.open + self.differ.len()
+    }
+
+    fn add(&mut self, is_same: bool, difference: impl FnOnce() -> Difference) {
+        if is_same {
+            self.same += 1;
+        } else {
+            self.differ.push(difference());
+        }
+    }
+
+    /// Compares outcomes, checksums and counts. Of a count that varies from run to run nothing is
+    /// expected.
+    fn compare(&mut self, place: impl Fn() -> (String, String), old: &Group<'_>, new: Option<&Group<'_>>) {
+        let difference = |figure: &str, published: String, here: String| {
+            let (workload, setting) = place();
+            Difference {
+                workload,
+                setting,
+                figure: figure.to_owned(),
+                published,
+                here,
+            }
+        };
+        let outcome = |group: &Group<'_>| -> BTreeSet<String> {
+            let of = |run: &&gclab_results::RunRecord| match &run.checksum {
+                Some(checksum) => format!("checksum {checksum}"),
+                None => run.outcome.kind().to_owned(),
+            };
+            group.runs.iter().map(of).collect()
+        };
+        let text = |outcomes: BTreeSet<String>| outcomes.into_iter().collect::<Vec<_>>().join(", ");
+        let outcomes = (outcome(old), new.map(&outcome));
+        // A heap at the edge of thrashing completes in some runs only.
+        if outcomes.0.len() == 1 {
+            let is_same = outcomes.1.as_ref() == Some(&outcomes.0);
+            let here = outcomes.1.map_or_else(|| "not run".to_owned(), text);
+            self.add(is_same, || difference("outcome", text(outcomes.0), here));
+        }
+        for count in COUNTS {
+            let (Some(before), Some(now)) = (old.spread(&count), new.and_then(|new| new.spread(&count))) else {
+                continue;
+            };
+            if before.min == before.max {
+                let is_same = |value| count.is_same(before.min, value);
+                let cell = |spread| {
+                    let text = Cell::spread(&count, Some(spread)).line();
+                    format!("{text} {}", count.unit.name()).trim_end().to_owned()
+                };
+                self.add(is_same(now.min) && is_same(now.max), || {
+                    difference(count.title, cell(before), cell(now))
+                });
+            }
+        }
+    }
+}
+
+impl Reproduction {
+    /// Whether a figure did not come out again.
+    pub fn differs(&self) -> bool {
+        self.kinds.iter().any(|kind| !kind.differ.is_empty())
+    }
+
+    /// The document.
+    pub fn document(&self) -> Document {
+        let sum = |of: fn(&Kind) -> usize| self.kinds.iter().map(of).sum::<usize>();
+        let (all, same, open) = (sum(Kind::all), sum(|kind| kind.same), sum(|kind| kind.open));
+        let differ = match all - same - open {
+            0 => "none differs".to_owned(),
+            1 => "1 differs".to_owned(),
+            some => format!("{some} differ"),
+        };
+        let open = match open {
+            0 => String::new(),
+            _ => format!(", {open} are too noisy to tell"),
+        };
+        let count = |number: usize| Cell::number(number.to_string(), number as f64);
+        let kinds = Table {
+            columns: vec![
+                Column::words("figures"),
+                Column::figures("agree"),
+                Column::figures("differ"),
+                Column::figures("too noisy"),
+            ],
+            rows: self
+                .kinds
+                .iter()
+                .map(|kind| {
+                    vec![
+                        Cell::text(&kind.name),
+                        count(kind.same),
+                        count(kind.differ.len()),
+                        count(kind.open),
+                    ]
+                })
+                .collect(),
+            look: Look::Answers,
+            runs: None,
+        };
+        let differences = self.kinds.iter().flat_map(|kind| &kind.differ);
+        let differences = Table {
+            columns: ["workload", "setting", "figure", "published", "here"]
+                .map(Column::words)
+                .to_vec(),
+            rows: differences
+                .map(|one| {
+                    [&one.workload, &one.setting, &one.figure, &one.published, &one.here]
+                        .map(Cell::text)
+                        .to_vec()
+                })
+                .collect(),
+            look: Look::Grouped,
+            runs: None,
+        };
+        Document {
+            name: self.name.clone(),
+            answer: vec![format!(
+                "{same} of {} agree, {differ}{open}.",
+                counted(all, "published figure")
+            )],
+            facts: vec![self.machines.clone()],
+            sections: vec![Section {
+                title: "Agreement",
+                place: Place::Answer,
+                parts: vec![Part::Table(kinds), Part::Table(differences)],
+                ..Section::default()
+            }],
+            ..Document::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::synthetic::{manifest, small, small_runs, write};
+    use gclab_results::RunRecord;
+
+    /// What a repetition of `small` says, of which `change` changed each record.
+    fn said(change: impl Fn(&mut RunRecord)) -> (bool, String) {
+        let parent = tempfile::tempdir().expect("a folder");
+        let mut runs = small_runs();
+        let published = write(&parent.path().join("published"), manifest(&small()), &runs);
+        runs.iter_mut().for_each(change);
+        let here = write(&parent.path().join("here"), manifest(&small()), &runs);
+        let reproduction = reproduction(&published, &here);
+        (reproduction.differs(), crate::terminal(&reproduction.document(), true))
+    }
+
+    fn is_two_space(run: &RunRecord) -> bool {
+        run.configuration.collector == "two-space"
+    }
+
+    /// Twice as fast a machine takes half of every time, and no ratio changes.
+    #[test]
+    fn another_machine_changes_no_ratio_and_no_count() {
+        let (differs, text) = said(|run| {
+            for stats in &mut run.stats {
+                stats.total_elapsed_seconds = stats.total_elapsed_seconds.map(|seconds| seconds / 2.0);
+            }
+        });
+        assert!(!differs && text.contains(" agree, none differs"), "{text}");
+    }
+
+    #[test]
+    fn a_count_that_differs_is_named_with_both_values() {
+        let (differs, text) = said(|run| {
+            let more = u64::from(is_two_space(run));
+            for stats in &mut run.stats {
+                stats.gcs = stats.gcs.map(|gcs| gcs + more);
+            }
+        });
+        assert!(
+            differs && text.contains("two-space A=1m") && !text.contains("copying A=1m  "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_ratio_that_differs_is_named_with_both_intervals() {
+        let (differs, text) = said(|run| {
+            let slower = if is_two_space(run) { 3.0 } else { 1.0 };
+            for stats in &mut run.stats {
+                stats.total_elapsed_seconds = stats.total_elapsed_seconds.map(|seconds| slower * seconds);
+            }
+        });
+        assert!(differs && text.contains(" over ") && text.contains("total"), "{text}");
+    }
+}
