@@ -140,6 +140,8 @@ impl Compacting {
             promoted: Bytes(0),
             ..work
         };
-        Ok(steps.account(work).into())
+        let work = steps.account(work);
+        self.spaces.note_promoted(&work);
+        Ok(work.into())
     }
 }

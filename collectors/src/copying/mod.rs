@@ -142,9 +142,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         pause.events.phase(Phase::Released);
 
         self.copied[generation as usize] = work.copied;
-        if generation == 0 {
-            self.promoted = work.promoted.to_words_up();
-        }
+        self.note_promoted(&work);
         Ok(work.into())
     }
 
@@ -152,6 +150,16 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     pub(crate) fn set_limits(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome) {
         let live = Live::of(&self.steps);
         self.sizing.after(pause, outcome, &mut self.nursery, live);
+    }
+
+    /// A minor collection is expected to promote as much as the last one did; after a major one,
+    /// nothing is known: an old figure would make every collection a major one.
+    pub(crate) fn note_promoted(&mut self, work: &Work) {
+        self.promoted = if work.generation == 0 {
+            work.promoted.to_words_up()
+        } else {
+            Words(0)
+        };
     }
 
     /// The workers for a collection of `generation`, in terms of the generations that were asked

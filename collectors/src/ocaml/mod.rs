@@ -83,8 +83,10 @@ pub struct Ocaml {
     outside: Outside,
     /// Cycles that are over.
     cycles: u64,
-    /// Memory is short: the minor heap is smaller than it should be.
+    /// Memory is short: the minor heap is smaller than it should be, and less than half of `settled`.
     is_urgent: bool,
+    /// The size that the minor heap had after the last collection of everything.
+    settled: Bytes,
     counts: Counts,
     /// `stack_limit` of the module, if the program has set it.
     stack_limit: Option<u64>,
@@ -140,6 +142,7 @@ unsafe impl Collector for Ocaml {
             outside: Outside::default(),
             cycles: 0,
             is_urgent: false,
+            settled: Bytes(usize::MAX),
             counts: Counts::default(),
             stack_limit: None,
             change: Change::default(),
@@ -232,7 +235,7 @@ impl Collect for Ocaml {
         self.end_cycle(pause, &mut course);
         self.messages.slice_is_over();
         let is_resized = self.change_minor_heap(pause.cause);
-        if course.task.minor && !self.make_room(pause) {
+        if course.task.minor && !self.make_room(pause, course.cycle) {
             self.last_resort(pause, &mut course);
         }
         if let Some(last) = last {

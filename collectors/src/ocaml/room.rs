@@ -16,17 +16,17 @@ impl Ocaml {
             let (whole, more) = self.work(pause, Major::Everything);
             course.cycle = whole;
             course.done += more;
-            if self.make_room(pause) {
+            if self.make_room(pause, course.cycle) {
                 return;
             }
         }
         self.compact(pause, &mut course.done);
-        self.make_room(pause);
+        self.make_room(pause, course.cycle);
     }
 
     /// After a minor collection: returns free chunks if a cycle is over and memory is short, and
     /// gives the minor heap its size. Returns whether there is room for the least minor heap.
-    pub(super) fn make_room(&mut self, pause: &mut Pause<'_, Bump>) -> bool {
+    pub(super) fn make_room(&mut self, pause: &mut Pause<'_, Bump>, cycle: Cycle) -> bool {
         let is_short = self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage;
         if is_short && self.major.is_idle() {
             self.major.shrink_to_the_least(pause.heap);
@@ -34,6 +34,10 @@ impl Ocaml {
         }
         let least = least_area(pause.capabilities.iter().len() as u32);
         self.exhausted = self.set_area(pause.heap, least).err();
+        if cycle == Cycle::Whole {
+            // Another collection of everything would not free more.
+            (self.settled, self.is_urgent) = (self.area, false);
+        }
         self.exhausted.is_none()
     }
 
@@ -44,7 +48,7 @@ impl Ocaml {
     /// If there is not even room for that.
     pub(super) fn set_area(&mut self, heap: &mut Heap, least: Bytes) -> Result<(), OutOfMemory> {
         let mut area = self.settings.minor_heap.max(least);
-        self.is_urgent = false;
+        let enough = Bytes(area.0.min(self.settled.0 / 2));
         loop {
             let resized = self.resize(heap, area);
             let size = self.minor_heap().to_words_up();
@@ -52,13 +56,11 @@ impl Ocaml {
             if kept.is_err() {
                 self.messages.no_room();
             }
+            self.is_urgent = area < enough;
             match kept {
                 Ok(()) => return Ok(()),
                 Err(error) if area <= least => return Err(error),
-                Err(_) => {
-                    area = Bytes(area.0 / 2).max(least);
-                    self.is_urgent = true;
-                }
+                Err(_) => area = Bytes(area.0 / 2).max(least),
             }
         }
     }

@@ -4,7 +4,7 @@
 use crate::basics::config;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
 use gclab_core::config::{Config, HeapHint, Parameter, SizingPolicy};
 use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::stats::Statistics;
@@ -162,6 +162,52 @@ fn under_a_limit_every_policy_keeps_it() {
     for (index, description) in All::descriptions().iter().enumerate() {
         All::with(description.name, Limited(index)).expect("listed");
     }
+}
+
+#[derive(Clone, Copy)]
+struct NearLimit;
+impl CollectorVisitor for NearLimit {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let Description { name, generations, .. } = C::DESCRIPTION;
+        if generations.1 < 2 {
+            return;
+        }
+        // 7.8 MiB are live. Copying collectors need them twice.
+        let copies = matches!(name, "copying" | "parallel");
+        let config = Config {
+            max_heap: Some(Bytes::mib(if copies { 18 } else { 10 })),
+            ..config::<C>(2 << 20)
+        };
+        let world = World::new::<C>(&config).expect("fits");
+        let sum = world.enter(|m| {
+            m.frame(|m, [kept]| {
+                let kept = kept.put_option::<Cell>(m, None);
+                for value in 0..340_000 {
+                    let (m, cell) = m.alloc_with(|m| Cell::new(value, kept.get(m)));
+                    kept.set(m, Some(cell));
+                }
+                for value in 0..2_000_000 {
+                    m.alloc(|_| Cell::new(value, None));
+                }
+                let (mut sum, mut at) = (0, kept.get(m));
+                while let Some(cell) = at {
+                    (sum, at) = (sum + cell.value(m), cell.next(m));
+                }
+                sum
+            })
+        });
+        assert_eq!(sum, Ok(340_000 * 339_999 / 2), "{name}");
+        let statistics = world.finish();
+        let (majors, all) = (majors(&statistics), statistics.collections.len());
+        assert!(majors <= 12 && all > 4 * majors, "{name}: {majors} of {all} are major");
+    }
+}
+
+/// Where little was free, every collection was a major one, though nothing young survived.
+#[test]
+fn near_the_limit_collections_stay_minor_ones() {
+    crate::under_every_collector(NearLimit);
 }
 
 /// The number of runs that mutators allocate in, and the bytes of the largest.

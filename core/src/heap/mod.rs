@@ -28,6 +28,16 @@ mod retention;
 pub(crate) use retention::AfterMajor;
 pub use retention::Kept;
 
+/// The mark stack of the thread that collects. A heap near its limit refuses more, and each closure
+/// that a marking drops for want of room costs a search for it. A list needs one span of 16 bytes at
+/// a time, a balanced tree some thirty, but a hash table as many as it has chains in a piece of its
+/// array.
+pub(crate) const MARK_STACK: Bytes = if cfg!(debug_assertions) {
+    Bytes(64)
+} else {
+    Bytes::kib(16)
+};
+
 /// The memory of one heap. A value: a process may have many.
 #[derive(Debug)]
 pub struct Heap {
@@ -308,6 +318,19 @@ impl Heap {
                 limit: self.blocks.limit(),
                 cause,
             })
+    }
+
+    /// Charges for [`MARK_STACK`], as long as the heap lives: the collector marks.
+    ///
+    /// # Errors
+    /// If the limit would be exceeded, or the request is refused on purpose.
+    pub(crate) fn keep_mark_stack(&self) -> Result<(), OutOfMemory> {
+        self.blocks.charges().charge(MARK_STACK).map_err(|cause| OutOfMemory {
+            requested: MARK_STACK,
+            in_use: self.blocks.accounting().committed(),
+            limit: self.blocks.limit(),
+            cause,
+        })
     }
 
     /// Allocates a chunk of at least `least` blocks for survivors. It is never refused after

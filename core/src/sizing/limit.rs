@@ -113,10 +113,20 @@ impl Limit {
         self.room.0.saturating_sub(taken)
     }
 
-    /// Whether enough is left to continue.
+    /// Half of the bytes by which each old generation can grow before a major collection leaves
+    /// nothing to allocate in.
+    pub(super) fn half_of_growth(&self, live: Live, generations: u32, strategy: MajorStrategy) -> Bytes {
+        clamp(Bytes(self.free(live, strategy) / 2), Bytes::ZERO, generations, strategy)
+    }
+
+    /// Whether a major collection leaves enough to continue.
     pub(super) fn leaves_enough(&self, live: Live, strategy: MajorStrategy) -> bool {
-        let free = self.free(live, strategy);
-        free >= self.least_free.0 && self.area_of(free, strategy) >= self.least_area.0
+        self.free(live, strategy) >= self.least_free.0 && self.can_go_on(live, strategy)
+    }
+
+    /// Whether there is room for the least allocation area, and for a collection after it.
+    pub(super) fn can_go_on(&self, live: Live, strategy: MajorStrategy) -> bool {
+        self.area_of(self.free(live, strategy), strategy) >= self.least_area.0
     }
 
     /// The largest allocation area for which `free` has room, with its copy (if there will be one)
@@ -135,11 +145,14 @@ impl Limit {
         }
     }
 
-    /// The allocation area: `wanted`, or as much of it as fits, but at least a few blocks.
+    /// The allocation area: `wanted`, or as much of it as fits, but at least a few blocks. Beside
+    /// it there is room for the least area, so that the next collection may be a minor one
+    /// ([`Limit::can_go_on`] after it, even if everything lives); at most half of what is free.
     pub(super) fn fitting(&self, wanted: Bytes, live: Live, strategy: MajorStrategy) -> Bytes {
-        wanted
-            .min(Bytes(self.area_of(self.free(live, strategy), strategy)))
-            .max(self.least_area)
+        let free = self.free(live, strategy);
+        let least = (self.least_area.0 as f64 * 2.0 * WITH_COPY) as usize;
+        let area = self.area_of(free - least.min(free / 2), strategy);
+        wanted.min(Bytes(area)).max(self.least_area)
     }
 
     /// The allocation area where nothing is copied.

@@ -7,9 +7,11 @@
 //!
 //! As the limit nears, three things give way, in this order: the factor, so that the next major
 //! collection still fits; the allocation area (of all capabilities together, here and below),
-//! down to a few blocks; and minor collections, which become major ones. The heap is exhausted only
-//! when a major collection leaves less than half of `-m` percent of the limit to allocate in, or no
-//! room for the allocation that asked for it.
+//! down to a few blocks; and minor collections, which become major ones. The area leaves room for
+//! a minor collection in which everything lives, and for a major one after it, so that minor
+//! collections end only where the area has its least size. The heap is exhausted only when a major
+//! collection leaves less than half of `-m` percent of the limit to allocate in, or no room for the
+//! allocation that asked for it.
 //!
 //! A collector makes a call when it begins ([`Sizing::nursery`] or [`Sizing::first_area`]), and one
 //! at the end of each collection ([`Sizing::after`] or [`Sizing::after_in_place`]).
@@ -101,7 +103,7 @@ impl Sizing {
             live: Bytes::ZERO,
             last_was_major: true,
         };
-        sizing.old_limit = sizing.old_limit_of(Bytes::ZERO, strategy);
+        sizing.old_limit = sizing.old_limit_of(Live::default(), strategy);
         sizing
     }
 
@@ -121,7 +123,7 @@ impl Sizing {
     pub fn after<A>(&mut self, pause: &mut Pause<'_, A>, outcome: &mut Outcome, nursery: &mut Nursery, live: Live) {
         self.note(pause, outcome);
         if outcome.work.is_major() {
-            self.old_limit = self.old_limit_of(live.old, self.strategy);
+            self.old_limit = self.old_limit_of(live, self.strategy);
         }
         let area = self.area_after(live, self.old_limit);
         outcome.exhausted = self.resize(nursery, pause.heap, live, area, self.strategy).err();
@@ -149,7 +151,7 @@ impl Sizing {
             self.area_in_place(outcome.work.live)
         } else {
             if outcome.work.is_major() {
-                self.old_limit = self.old_limit_of(live.old, MajorStrategy::InPlace);
+                self.old_limit = self.old_limit_of(live, MajorStrategy::InPlace);
             }
             self.area(live, self.old_limit, MajorStrategy::InPlace)
         };
@@ -204,7 +206,7 @@ impl Sizing {
 
     /// After a minor collection, everything young may be live.
     fn fits_after_minor(&self, live: Live, young: Young) -> bool {
-        self.limit.leaves_enough(live.with(young), self.strategy)
+        self.limit.can_go_on(live.with(young), self.strategy)
     }
 
     /// Notes the figures of a collection.
@@ -235,12 +237,16 @@ impl Sizing {
         }
     }
 
-    /// The size at which an old generation is collected, after a major collection that left `live`
-    /// in it: the policy's limit, at least `-O`; less if the generation's collection would not fit
-    /// (GHC's clamp).
-    fn old_limit_of(&self, live: Bytes, strategy: MajorStrategy) -> Bytes {
-        let wanted = self.policy.old_limit(live, strategy).max(self.old_min);
-        wanted.min(self.limit.clamp(self.area, self.generations, strategy))
+    /// The size at which an old generation is collected, after a major collection that left `live`:
+    /// the policy's limit, at least `-O`; less if the generation's collection would not fit beside
+    /// an allocation area of `-A` (GHC's clamp). Where little is free that clamp would allow the
+    /// generation no growth at all, and every collection would be a major one. So it may take half
+    /// of what is free; the allocation area shrinks.
+    fn old_limit_of(&self, live: Live, strategy: MajorStrategy) -> Bytes {
+        let wanted = self.policy.old_limit(live.old, strategy).max(self.old_min);
+        let clamp = self.limit.clamp(self.area, self.generations, strategy);
+        let half = self.limit.half_of_growth(live, self.generations, strategy);
+        wanted.min(clamp.max(live.old + half))
     }
 
     /// The allocation area with generations: `-A`, or the size that `-H` asks for; less if the next

@@ -44,6 +44,7 @@ fn occupy(heap: &mut Heap, blocks: usize, most: u32, freed: usize) -> Result<Vec
 fn live(copied: usize) -> Live {
     Live {
         copied: Bytes(copied),
+        old: Bytes(copied),
         ..Live::default()
     }
 }
@@ -107,7 +108,7 @@ fn in_place_all_free_memory_is_an_allocation_area() {
     };
     assert!(sizing.area(slop, Bytes(0), MajorStrategy::InPlace).is_err());
     let (old, copied) = (MajorStrategy::InPlace, MajorStrategy::Copying);
-    assert!(sizing.old_limit_of(Bytes(20 * MIB), old) > sizing.old_limit_of(Bytes(20 * MIB), copied));
+    assert!(sizing.old_limit_of(live, old) > sizing.old_limit_of(live, copied));
 }
 
 #[test]
@@ -142,8 +143,8 @@ fn a_heap_of_fixed_size_grows_to_it() {
     // For any live data: half of the limit, or all, less an allocation area of 4 MiB and the side
     // tables.
     for mib in [0, 10, 25] {
-        let copying = sizing.old_limit_of(Bytes(mib * MIB), MajorStrategy::Copying).0 as f64 / MIB as f64;
-        let compacting = sizing.old_limit_of(Bytes(mib * MIB), MajorStrategy::Compacting).0 as f64 / MIB as f64;
+        let copying = sizing.old_limit_of(live(mib * MIB), MajorStrategy::Copying).0 as f64 / MIB as f64;
+        let compacting = sizing.old_limit_of(live(mib * MIB), MajorStrategy::Compacting).0 as f64 / MIB as f64;
         assert!((29.0..=30.0).contains(&copying), "{copying}");
         assert!((58.0..=60.0).contains(&compacting), "{compacting}");
     }
@@ -160,9 +161,9 @@ fn a_heap_of_fixed_size_grows_to_it() {
         ..fixed
     };
     let sizing = Sizing::new(&hinted, &heap(&hinted), MajorStrategy::Copying);
-    assert_eq!(sizing.old_limit_of(Bytes(MIB), MajorStrategy::Copying), Bytes(6 * MIB));
+    assert_eq!(sizing.old_limit_of(live(MIB), MajorStrategy::Copying), Bytes(6 * MIB));
     assert_eq!(
-        sizing.old_limit_of(Bytes(20 * MIB), MajorStrategy::Copying),
+        sizing.old_limit_of(live(20 * MIB), MajorStrategy::Copying),
         Bytes(21 * MIB)
     );
     assert_eq!(
@@ -182,6 +183,53 @@ fn hints_raise_the_allocation_area() {
         .area(live(10 * MIB), Bytes(0), MajorStrategy::Copying)
         .expect("fits");
     assert_eq!(area, hinted_area(Bytes(100 * MIB), Bytes(20 * MIB), 30));
+}
+
+/// GHC's clamp keeps a full allocation area free. Live data beyond it left the old generation no
+/// growth, so every collection was a major one.
+#[test]
+fn near_the_limit_the_old_generation_may_take_half_of_what_is_free() {
+    let config = config(64 * MIB);
+    let sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
+    for (mib, strategy, growth) in [
+        (60, MajorStrategy::InPlace, 1..3),
+        (59, MajorStrategy::Compacting, 1..3),
+        (29, MajorStrategy::Copying, 0..2),
+    ] {
+        let live = live(mib * MIB);
+        let limit = sizing.old_limit_of(live, strategy);
+        assert!(
+            limit > live.old && growth.contains(&((limit - live.old).0 / MIB)),
+            "{strategy:?}: {limit}"
+        );
+    }
+}
+
+/// An allocation area that took all that is free would leave no room for a minor collection in
+/// which everything lives.
+#[test]
+fn a_minor_collection_fits_into_every_area_but_the_least() {
+    let config = config(64 * MIB);
+    for strategy in [
+        MajorStrategy::InPlace,
+        MajorStrategy::Compacting,
+        MajorStrategy::Copying,
+    ] {
+        let sizing = Sizing::new(&config, &heap(&config), strategy);
+        let live = |kib: usize| match strategy {
+            MajorStrategy::Copying => live(kib << 9),
+            _ => live(kib << 10),
+        };
+        let areas = (0..64 << 10).step_by(64).map_while(|kib| {
+            let area = sizing.area(live(kib), Bytes(0), strategy).ok()?;
+            Some((kib, area, sizing.fits_after_minor(live(kib), Young::of_area(area))))
+        });
+        let areas: Vec<_> = areas.collect();
+        assert!(areas.last().is_some_and(|&(kib, ..)| kib > 60 << 10), "{strategy:?}");
+        for (kib, area, fits) in areas {
+            assert!(fits, "{strategy:?}: {area} with {kib} KiB");
+        }
+    }
 }
 
 /// The words that a collection has to announce before it begins.

@@ -71,6 +71,7 @@ impl LiveMap {
     /// # Errors
     /// If the system has no addresses for it.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        heap.keep_mark_stack()?;
         // For each entry: eight bytes of bits, one byte of overhang, eight bytes of destination.
         heap.register_side(Bytes(MEGABLOCK.0 / ENTRY_BYTES * BYTES_OF_ENTRY))?;
         LiveMap::without_charge(heap)

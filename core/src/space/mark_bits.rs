@@ -38,6 +38,7 @@ impl MarkBits {
     /// # Errors
     /// If the system has no addresses for them.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        heap.keep_mark_stack()?;
         MarkBits::shifted(heap, 0)
     }
 

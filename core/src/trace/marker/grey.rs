@@ -1,7 +1,7 @@
 //! The rest of a marking that was interrupted.
 
 use super::dropped::Dropped;
-use super::span_stack::{SpanStack, StackPool};
+use super::span_stack::{KEPT, SpanStack, StackPool};
 use crate::heap::Heap;
 use crate::sync::Arc;
 use crate::words::Bytes;
@@ -37,7 +37,7 @@ impl Grey {
     pub(super) fn within(most: Bytes, heap: &Heap) -> Grey {
         let pool = Arc::new(StackPool::new(most, heap.charges()));
         Grey {
-            stack: SpanStack::new(Arc::clone(&pool)),
+            stack: SpanStack::new(KEPT, Arc::clone(&pool)),
             dropped: Dropped::NONE,
             pool,
         }

@@ -231,6 +231,22 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         }
     }
 
+    /// Takes note of the closure that a remembered slot holds: most are marked, since the slot was
+    /// stored to more than once, or to hold an old closure.
+    ///
+    /// # Safety
+    /// As for [`MarkLoop::found`].
+    #[inline(always)]
+    pub(super) unsafe fn found_by_old(&mut self, slot: Slot) {
+        // SAFETY: the caller's promise.
+        let closure = unsafe { slot.load() };
+        if closure.0.is_null() || self.marks.is_marked(closure.addr()) {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.found::<false>(slot) };
+    }
+
     /// Marks a closure at its place, and puts its slots on the stack if it was unmarked.
     ///
     /// # Safety

@@ -3,9 +3,9 @@
 //! The marks are in a table ([`Marks`]) that belongs to the collector. [`mark_loop`] does the work.
 //! With a [`Destination`] closures of condemned blocks move in the same pass ([`mover`]).
 //!
-//! **Memory is bounded.** Mark stacks take a 64th of the memory of the heap at most, and 64 KiB at
-//! least. When a stack is full, or the system refuses memory for it, spans are dropped, and marked
-//! closures scanned again, for any shape of the heap. With debug assertions the bound is much
+//! **Memory is bounded.** The heap keeps 16 KiB for mark stacks. They take a 64th of its memory in
+//! addition at most, and 64 KiB at least. When a stack is full, or the system refuses memory
+//! for it, spans are dropped, and marked closures scanned again, for any shape of the heap. With debug assertions the bound is much
 //! smaller, so that tests go through this all the time.
 //!
 //! **It may stop and go on later.** A thread that marks alone may have a budget
@@ -30,6 +30,7 @@ use crate::capability::Capabilities;
 use crate::cause::Outcome;
 use crate::closure::Slot;
 use crate::heap::Heap;
+use crate::prefetch::prefetch_line;
 use crate::roots::{RootSlot, Roots};
 use crate::space::{Destination, InPlace, Marks};
 use crate::stats::{Counted, Cycle, Shared, Sharing, Work};
@@ -38,11 +39,14 @@ use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
 use mark_loop::MarkLoop;
 use mover::Mover;
-use span_stack::{SpanStack, StackPool};
+use span_stack::{FIRST, SpanStack, StackPool};
 
 /// Words marked by one thread, or live words to slide, after which workers are woken: 256 KiB, as
 /// in copying.
 pub(super) const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
+
+/// Remembered slots between the prefetch of a slot and the look at it.
+const SLOTS_AHEAD: usize = 16;
 
 /// One marking, under way. Closures move to `D`, if it is not [`InPlace`].
 #[derive(Debug)]
@@ -72,7 +76,8 @@ pub struct Marked {
     pub work: Words,
     /// The numbers that workers counted for the collection's record.
     pub counted: Counted,
-    /// The most memory that mark stacks took at a time, in addition to a KiB that each begins with.
+    /// The most memory that mark stacks took at a time, in addition to the room that each begins
+    /// with.
     pub stack: Bytes,
     /// How workers shared the work. The bytes that each *copied* are those that it marked.
     pub shared: Shared,
@@ -148,8 +153,9 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
         };
         let (marks, pool, first) = (self.marks, &self.pool, &mut self.first);
         // SAFETY: as in `within`.
-        let beside =
-            |mover: &Mover<'m, D>| unsafe { MarkLoop::new(marks, mover.another(), SpanStack::new(Arc::clone(pool))) };
+        let beside = |mover: &Mover<'m, D>| unsafe {
+            MarkLoop::new(marks, mover.another(), SpanStack::new(FIRST, Arc::clone(pool)))
+        };
         let phase = ParallelPhase::new(workers, Vec::new(), |queue| {
             first.share::<false>(queue);
             let absent = beside(&first.mover);
@@ -257,13 +263,22 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.first.empty_ring::<false>();
         }
         let pool = Arc::clone(&self.pool);
-        let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(Arc::clone(&pool)));
+        let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(FIRST, Arc::clone(&pool)));
         let dropped = self.first.dropped;
         (self.results(), Grey { stack, dropped, pool })
     }
 }
 
 impl<M: Marks, D: Destination> Marker<'_, M, D> {
+    /// Marks further where the stack is full: many roots and remembered slots need no more room
+    /// than what each leads to.
+    #[inline(always)]
+    fn drain_full_stack(&mut self) {
+        if self.first.stack.is_full() {
+            self.first.trace::<false>(None);
+        }
+    }
+
     /// Marks everything that can be reached from the closures that have been found, as far as the
     /// budget goes.
     fn advance(&mut self) -> Progress {
@@ -284,6 +299,7 @@ impl<M: Marks, D: Destination> Tracing for Marker<'_, M, D> {
     fn root(&mut self, slot: RootSlot<'_>) {
         // SAFETY: a root of a stopped world holds null or a closure, and no other thread uses it.
         unsafe { self.first.found::<false>(slot.slot()) };
+        self.drain_full_stack();
     }
 
     /// Marks everything that can be reached from the closures that have been found.
@@ -326,11 +342,18 @@ impl<M: Marks, D: Destination> RememberedTracing for Marker<'_, M, D> {
             return;
         }
         for capability in capabilities.iter() {
-            // SAFETY: a slot of a closure of the stopped heap that was in place when the slot was
-            // written, and no memory was freed or handed out again since: a collection empties the
-            // sets before it sweeps.
-            let mut found = |slot: Slot| unsafe { self.first.found::<false>(slot) };
-            capability.remembered().take(&mut found);
+            capability.remembered().drain(|_, slots| {
+                for (index, &slot) in slots.iter().enumerate() {
+                    if let Some(&ahead) = slots.get(index + SLOTS_AHEAD) {
+                        prefetch_line(ahead.addr());
+                    }
+                    // SAFETY: a slot of a closure of the stopped heap that was in place when the
+                    // slot was written, and no memory was freed or handed out again since: a
+                    // collection empties the sets before it sweeps.
+                    unsafe { self.first.found_by_old(slot) };
+                    self.drain_full_stack();
+                }
+            });
         }
     }
 }

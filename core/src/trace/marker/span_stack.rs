@@ -1,8 +1,9 @@
 //! The mark stack of one thread: spans of slots that have not been looked at, in bounded memory.
 //!
-//! A stack begins with room for a few spans of its own. More is taken from the [`StackPool`] of the
-//! marking, which all threads share, and which is charged to the heap. When the pool is empty,
-//! spans are refused, and the caller has to do without. Memory is mapped, not allocated: it grows
+//! A stack begins with room of its own: the heap keeps some for the thread that collects
+//! ([`MARK_STACK`]), and other threads have room for a few spans. More is taken from the
+//! [`StackPool`] of the marking, which all threads share, and which is charged to the heap. When
+//! the pool is empty, spans are refused, and the caller has to do without. Memory is mapped, not allocated: it grows
 //! where it lies, and goes back to the system with the stack.
 //!
 //! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. Those
@@ -11,13 +12,16 @@
 
 use crate::block::Charges;
 use crate::closure::SlotRange;
+use crate::heap::MARK_STACK;
 use crate::memory::{PAGE, Table};
 use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
 use crate::words::Bytes;
 
-/// Spans that a stack has room for from the beginning: 1 KiB. (A list needs one at a time, a
-/// balanced tree some thirty.)
-const FIRST: usize = if cfg!(debug_assertions) { 4 } else { 64 };
+/// Spans that the stacks of other threads have room for from the beginning: 1 KiB.
+pub(super) const FIRST: usize = if cfg!(debug_assertions) { 4 } else { 64 };
+
+/// Spans that the stack of the thread that collects has room for.
+pub(super) const KEPT: usize = MARK_STACK.0 / size_of::<Span>();
 
 /// Spans by which stacks grow at least: a page of them.
 const LEAST: usize = if cfg!(debug_assertions) {
@@ -117,14 +121,15 @@ pub(super) struct SpanStack {
 unsafe impl Send for SpanStack {}
 
 impl SpanStack {
-    pub(super) fn new(pool: Arc<StackPool>) -> Self {
-        let mut few = Vec::with_capacity(FIRST);
+    /// An empty stack with room for `first` spans of its own.
+    pub(super) fn new(first: usize, pool: Arc<StackPool>) -> Self {
+        let mut few = Vec::with_capacity(first);
         let start: *mut Span = few.as_mut_ptr();
         SpanStack {
             start,
             bottom: start,
             top: start,
-            limit: start.wrapping_add(FIRST),
+            limit: start.wrapping_add(first),
             _few: few,
             many: None,
             pool,
@@ -136,6 +141,12 @@ impl SpanStack {
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         (self.top as usize - self.bottom as usize) / size_of::<Span>()
+    }
+
+    /// Whether the next span needs more room.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.top == self.limit
     }
 
     /// Whether half as many spans are on the stack as the pool has room for.

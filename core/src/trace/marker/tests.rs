@@ -12,6 +12,7 @@ use crate::block::BlockState;
 use crate::capability::CapabilityData;
 use crate::closure::{ClosureRef, Header, Kind, Slot, TypeInfo};
 use crate::config::Config;
+use crate::heap::MARK_STACK;
 use crate::remembered::RememberedSet;
 use crate::space::MarkBits;
 use crate::words::Addr;
@@ -121,7 +122,7 @@ impl Graph {
         let marked = marker.finish();
         assert_eq!(
             self.heap.charges().other(),
-            Bytes::ZERO,
+            MARK_STACK,
             "what was charged is given back"
         );
         assert!(marked.stack <= most, "{:?} of mark stacks", marked.stack);
