@@ -43,6 +43,8 @@ pub(super) struct Stats {
 pub(super) struct Cap {
     pub(super) pieces: Series<Piece>,
     pub(super) allocated: Series<Sample>,
+    /// The sparks that remain in its pool.
+    pub(super) sparks: u64,
     held: Vec<(u64, u64, Activity)>,
     /// The time up to which its states are in `pieces` or `held`.
     at: u64,

@@ -185,6 +185,8 @@ pub struct Timeline {
     pub heap_size: Vec<Sample>,
     /// The live data after major collections.
     pub live: Vec<Sample>,
+    /// The sparks in the pools of all capabilities together.
+    pub sparks: Vec<Sample>,
     /// The heap profile, if the log has one.
     pub profile: Option<HeapProfile>,
     /// The markers and messages of the program.

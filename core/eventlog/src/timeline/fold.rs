@@ -28,6 +28,7 @@ pub(super) struct Fold {
     look_began: Option<u64>,
     heap_size: Series<Sample>,
     live: Series<Sample>,
+    sparks: Series<Sample>,
     marks: Marks,
     bands: Bands,
     has_threads: bool,
@@ -48,6 +49,7 @@ impl Fold {
             look_began: None,
             heap_size: Series::default(),
             live: Series::default(),
+            sparks: Series::default(),
             marks: Marks::default(),
             bands: Bands::before(header),
             has_threads: false,
@@ -65,6 +67,7 @@ impl Fold {
         match number {
             RUN_THREAD | STOP_THREAD | GC_START..=REQUEST_PAR_GC | GC_IDLE..=GC_DONE => self.state(event, number, time),
             GC_STATS_GHC | HEAP_ALLOCATED..=HEAP_LIVE => self.figure(event, number, time),
+            SPARK_COUNTERS => self.pools(event, time),
             HEAP_INFO_GHC => [_, self.generations] = event.numbers(),
             USER_MARKER | USER_MSG => self.marks.mark(number == USER_MARKER, event.payload(), time),
             LOOK_BEGIN => self.look_began = Some(time),
@@ -161,6 +164,18 @@ impl Fold {
         self.entries += usize::from(more);
     }
 
+    /// The sparks that remain in the pool of a capability.
+    fn pools(&mut self, event: &Event<'_>, time: u64) {
+        let [.., Some(remaining)]: [Option<u64>; 7] = event.numbers() else {
+            return;
+        };
+        let Some(cap) = self.cap(event) else { return };
+        cap.sparks = remaining;
+        let all = self.caps.iter().flatten().map(|cap| cap.sparks);
+        let all = all.fold(0, u64::saturating_add);
+        self.entries += usize::from(self.sparks.push(Sample::single(time, all), self.step));
+    }
+
     /// Doubles the length of the cells until half of the room is free.
     #[cold]
     fn coarsen(&mut self) {
@@ -168,7 +183,7 @@ impl Fold {
             self.step *= 2;
             let step = self.step;
             self.entries = self.pauses.coarsen(step) + self.looks.coarsen(step);
-            self.entries += self.heap_size.coarsen(step) + self.live.coarsen(step);
+            self.entries += self.heap_size.coarsen(step) + self.live.coarsen(step) + self.sparks.coarsen(step);
             for cap in self.caps.iter_mut().flatten() {
                 self.entries += cap.pieces.coarsen(step) + cap.allocated.coarsen(step);
             }
@@ -207,6 +222,7 @@ impl Fold {
             looks: self.looks.into_entries(),
             heap_size: self.heap_size.into_entries(),
             live: self.live.into_entries(),
+            sparks: self.sparks.into_entries(),
             profile: self.bands.finish(damaged),
             marks: self.marks.finish(),
             has_threads: self.has_threads,

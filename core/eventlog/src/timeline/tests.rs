@@ -35,6 +35,21 @@ fn states(timeline: &Timeline, lane: usize) -> Vec<(u64, usize)> {
 
 const STATS: [u64; 9] = [0, 1, 4096, 64, 128, 2, 3072, 4096, 2048];
 
+#[test]
+fn the_pools_of_sparks_are_added_up() {
+    let one: Events<'_> = &[
+        (100, &SPARK_COUNTERS, &[10, 0, 0, 2, 0, 1, 7]),
+        (300, &SPARK_COUNTERS, &[10, 0, 0, 6, 0, 4, 0]),
+    ];
+    let other: Events<'_> = &[(200, &SPARK_COUNTERS, &[5, 0, 0, 0, 0, 0, 5])];
+    let pools: Vec<_> = fold(&[one, other], 100)
+        .sparks
+        .iter()
+        .map(|pool| (pool.at, pool.last))
+        .collect();
+    assert_eq!(pools, [(100, 7), (200, 12), (300, 5)]);
+}
+
 /// A parallel collection of generation 1 from 1000 to 1300, led by capability 0. Capability 1 stops
 /// before and goes on after.
 #[test]

@@ -41,6 +41,7 @@ pub(super) fn json(facts: &TimelineFacts<'_>) -> String {
         "looks": looks(&timeline.looks),
         "size": samples(&timeline.heap_size, timeline),
         "live": samples(&timeline.live, timeline),
+        "sparks": samples(&timeline.sparks, timeline),
         "marks": timeline.marks.iter().map(mark).collect::<Vec<_>>(),
         "profile": timeline.profile.as_ref().map(profile),
     });

@@ -165,15 +165,16 @@ function inkOn(name) {
 }
 let rgbOf = {};
 
+// Texts of markers come before those of messages, where there is no room for all.
 function drawMarks(pen) {
-  const y = AXIS + MARKS / 2;
-  for (const [place, { at, isMarker, text: words }] of marks.entries()) {
-    if (at < view.from || at > view.to) continue;
+  const y = AXIS + MARKS / 2, taken = [], shown = marks.filter(({ at }) => at >= view.from && at <= view.to);
+  for (const { at, isMarker, text: words } of shown.filter(mark => mark.isMarker).concat(shown.filter(mark => !mark.isMarker))) {
     const x = xOf(at);
     rule(pen, x, isMarker ? AXIS : y + 4, x, isMarker ? lanesHeight() : AXIS + MARKS, isMarker ? "--ink" : "--soft");
-    const label = words.length > 40 ? `${words.slice(0, 39)}…` : words, wide = pen.measureText(label).width;
-    const room = Math.min(panes.clientWidth, place + 1 < marks.length ? xOf(marks[place + 1].at) : Infinity) - x;
-    if (wide + 6 < room) text(pen, label, x + 4, y, "left", isMarker ? "--ink" : "--soft");
+    const label = words.length > 40 ? `${words.slice(0, 39)}…` : words, end = x + 10 + pen.measureText(label).width;
+    if (end > panes.clientWidth || taken.some(([from, to]) => from < end && x < to)) continue;
+    text(pen, label, x + 4, y, "left", isMarker ? "--ink" : "--soft");
+    taken.push([x, end]);
   }
 }
 
@@ -184,14 +185,14 @@ function markerLines(pen, high) {
   pen.setLineDash([]);
 }
 
-// The ground of a pane with bytes upwards. Returns the height of a number of bytes.
-function bytesGround(pen, high, most) {
-  const power = powerOf(most), unit = 1024 ** power;
+// The ground of a pane with numbers upwards, of bytes if nothing else is said. Returns the height of a number.
+function ground(pen, high, most, base = 1024, names = BYTES) {
+  const power = powerOf(most, base, names), unit = base ** power;
   const step = unit * roundStepOf(most / unit / 4);
-  const y = bytes => high - 8 - bytes / most * (high - 34);
-  for (let bytes = 0; bytes <= most * 1.001; bytes += step) {
-    rule(pen, LEFT, y(bytes), LEFT + plotWidth(), y(bytes));
-    text(pen, bytes ? `${bytes / unit} ${BYTES[power]}` : "0", LEFT - 8, y(bytes), "right");
+  const y = number => high - 8 - number / most * (high - 34);
+  for (let number = 0; number <= most * 1.001; number += step) {
+    rule(pen, LEFT, y(number), LEFT + plotWidth(), y(number));
+    text(pen, number ? `${number / unit} ${names[power]}`.trim() : "0", LEFT - 8, y(number), "right");
   }
   return y;
 }
@@ -237,21 +238,29 @@ function stepLine(pen, series, y, shade, dots) {
 
 const largest = list => list.reduce((a, b) => Math.max(a, b), 0);
 const mostBytes = Math.max(largest(size.max), largest(live.max)) || 1;
-const HEAP = 160, PROFILE = 230;
+const HEAP = 160, SPARKS = 110, PROFILE = 230;
 
 function drawHeap() {
   const pen = prepare(byId("heap"), HEAP);
-  const y = bytesGround(pen, HEAP, mostBytes);
+  const y = ground(pen, HEAP, mostBytes);
   markerLines(pen, HEAP);
   stepLine(pen, size, y, "--size", false);
   stepLine(pen, live, y, "--live", true);
   paneTitle(pen, "heap size and live data");
 }
 
+function drawSparks() {
+  const pen = prepare(byId("sparks"), SPARKS);
+  const y = ground(pen, SPARKS, largest(sparks.max) || 1, 1000, ["", "k", "M", "G"]);
+  markerLines(pen, SPARKS);
+  stepLine(pen, sparks, y, "--live", false);
+  paneTitle(pen, "sparks in the pools of all capabilities");
+}
+
 const censusSums = log.profile ? log.profile.bytes.map(census => census.reduce((a, b) => a + b, 0)) : [];
 function drawProfile() {
   const { at, bytes, bands } = log.profile, pen = prepare(byId("profile"), PROFILE);
-  const y = bytesGround(pen, PROFILE, largest(censusSums) || 1);
+  const y = ground(pen, PROFILE, largest(censusSums) || 1);
   pen.save();
   pen.beginPath();
   pen.rect(LEFT, 0, plotWidth(), PROFILE);
@@ -333,6 +342,7 @@ function drawAll() {
   drawOverview();
   if (lanes.length) drawLanes();
   if (size.at.length || live.at.length) drawHeap();
+  if (sparks.at.length) drawSparks();
   if (log.profile) drawProfile();
 }
 

@@ -166,6 +166,7 @@ function tellLegend() {
 function start() {
   byId("lanes").hidden = !lanes.length;
   byId("heap").hidden = !size.at.length && !live.at.length;
+  byId("sparks").hidden = !sparks.at.length;
   byId("profile").hidden = byId("bands").hidden = !log.profile;
   byId("by-cap").hidden = !lanes.length;
   byId("marks").hidden = !marks.length;

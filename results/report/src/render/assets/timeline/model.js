@@ -88,7 +88,7 @@ function decodeSamples({ at, last, max, count }) {
 const lanes = log.lanes.map(decodeLane);
 const pauses = decodePauses(log.pauses), looks = decodeLooks(log.looks);
 const allocated = log.allocated.map(decodeSamples);
-const size = decodeSamples(log.size), live = decodeSamples(log.live);
+const size = decodeSamples(log.size), live = decodeSamples(log.live), sparks = decodeSamples(log.sparks);
 const marks = log.marks.map(([at, isMarker, count, text]) => ({ at, isMarker, count, text: count > 1 ? `${text} (and ${count - 1} more)` : text }));
 
 // The nearest border between steps. All figures between two of these are exact.
@@ -182,10 +182,10 @@ function momentText(ns, precision) {
   return `${(ns / unit).toFixed(decimals)} ${name}`;
 }
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-// The power of 1024 that is the unit of a number of bytes.
-function powerOf(bytes) {
+// The power of a base that is the unit of a number, such as one of bytes.
+function powerOf(number, base = 1024, names = BYTES) {
   let power = 0;
-  while (bytes >= 1024 ** (power + 1) && power < BYTES.length - 1) power++;
+  while (number >= base ** (power + 1) && power < names.length - 1) power++;
   return power;
 }
 function bytesText(bytes) {
