@@ -10,7 +10,8 @@ use unicode_width::UnicodeWidthStr;
 /// The width where standard output is not a terminal, and the greatest width of text.
 const COLUMNS: usize = 80;
 
-/// The longest cells of words in a narrow table: the first length with which it fits is taken.
+/// The widths of cells in a narrow table, whose words go to the next line: the first with which it
+/// fits is taken.
 const LETTERS: [usize; 4] = [200, 34, 26, 20];
 
 /// The units that stay on the line of their number.
@@ -81,8 +82,13 @@ fn visible(text: &str) -> String {
 /// with `indent`.
 fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
     let most = width.unwrap_or(COLUMNS).min(COLUMNS);
+    broken(&visible(text), indent, most).join("\n")
+}
+
+/// Text in lines of at most `most` columns, where its words allow it.
+fn broken(text: &str, indent: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words(&visible(text)) {
+    for word in words(text) {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= most => {
                 line.push(' ');
@@ -92,16 +98,18 @@ fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
             None => lines.push(word),
         }
     }
-    lines.join("\n")
+    lines
 }
 
-/// The words of a text; a number and its unit are one.
+/// The words of a text; a number and its unit are one, and so are a ratio and its interval.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let unit = word.trim_end_matches([',', '.', ';', ':', ')']);
+        let is_unit =
+            |number: &str| UNITS.contains(&unit) && number.ends_with(|c: char| c.is_ascii_digit() || c == ')');
         match words.last_mut() {
-            Some(number) if UNITS.contains(&unit) && number.ends_with(|c: char| c.is_ascii_digit() || c == ')') => {
+            Some(number) if is_unit(number) || number.ends_with('×') && word.starts_with('(') => {
                 number.push(' ');
                 number.push_str(word);
             }
@@ -145,7 +153,7 @@ fn split(table: &Table) -> Vec<(Option<String>, Table)> {
 fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     let Some(width) = width else {
         let all: Vec<usize> = (0..table.columns.len()).collect();
-        return (lines(table, &all, Cell::line), Vec::new());
+        return (lines(table, &all, |cell| vec![cell.line()]), Vec::new());
     };
     let mut shown: Vec<usize> = (0..table.columns.len()).filter(|at| !table.columns[*at].wide).collect();
     let mut dropped: Vec<String> = table
@@ -163,7 +171,11 @@ fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     };
     loop {
         for most in LETTERS {
-            let text = lines(table, &shown, |cell| crate::format::shortened(&full(cell), most));
+            let of_cell = |cell: &Cell| -> Vec<String> {
+                let words = broken(&full(cell), "", most).into_iter();
+                words.map(|line| crate::format::shortened(&line, most)).collect()
+            };
+            let text = lines(table, &shown, of_cell);
             if text.lines().all(|line| line.width() <= width) || shown.len() < 2 {
                 return (text, dropped);
             }
@@ -172,18 +184,22 @@ fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     }
 }
 
-/// The table with these columns, aligned.
-fn lines(table: &Table, shown: &[usize], text: impl Fn(&Cell) -> String) -> String {
+/// The table with these columns, aligned. `text` has the lines of a cell.
+fn lines(table: &Table, shown: &[usize], text: impl Fn(&Cell) -> Vec<String>) -> String {
     let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
-    let head: Vec<String> = columns.iter().map(|column| visible(&column.title)).collect();
-    let rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| shown.iter().map(|at| visible(&text(&row[*at]))).collect())
-        .collect();
-    let all = || std::iter::once(&head).chain(&rows);
+    let mut all: Vec<Vec<String>> = vec![columns.iter().map(|column| visible(&column.title)).collect()];
+    for row in &table.rows {
+        let cells: Vec<Vec<String>> = shown.iter().map(|at| text(&row[*at])).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |at: usize| {
+            cells
+                .iter()
+                .map(move |cell| cell.get(at).map_or_else(String::new, |text| visible(text)))
+        };
+        all.extend((0..height).map(|at| line(at).collect()));
+    }
     let widths: Vec<usize> = (0..columns.len())
-        .map(|at| all().map(|row| row[at].width()).max().unwrap_or(0))
+        .map(|at| all.iter().map(|row| row[at].width()).max().unwrap_or(0))
         .collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().enumerate().map(|(at, cell)| {
@@ -198,7 +214,7 @@ fn lines(table: &Table, shown: &[usize], text: impl Fn(&Cell) -> String) -> Stri
             .trim_end()
             .to_owned()
     };
-    all().map(line).collect::<Vec<_>>().join("\n")
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -243,6 +259,34 @@ mod tests {
         assert!(
             wide.contains("1.5 (1.0–2.0)") && wide.contains("peak MiB") && dropped.is_empty(),
             "{wide}"
+        );
+    }
+
+    /// A name without blanks is cut in its middle.
+    #[test]
+    fn long_cells_of_a_narrow_table_go_on_in_the_next_line() {
+        let columns = vec![Column::words("fastest"), Column::words("the next takes")];
+        let long = "copying A=4m: 1.59× (1.43–1.76), and others";
+        let rows = vec![
+            vec![Cell::text("one"), Cell::text(long)],
+            vec![Cell::text("x".repeat(21)), Cell::absent()],
+        ];
+        let table = Table {
+            columns,
+            rows,
+            ..Table::default()
+        };
+        let (text, _) = table_within(&table, Some(44));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "  fastest               the next takes",
+                "  one                   copying A=4m:",
+                "                        1.59× (1.43–1.76),",
+                "                        and others",
+                "  xxxxxx…xxxxxxxxxxxxx  –",
+            ]
         );
     }
 
