@@ -32,12 +32,13 @@ const WITHOUT_USE: [(&str, &str); 9] = [
     ("W", "warnings of OCaml's runtime"),
 ];
 
-/// The words that a list of letters stands for: `--ocaml=s=64k` and so on. An empty list has none.
+/// The words that a list of letters stands for: `--ocaml=s=64k` and so on. As in OCaml, commas
+/// without an item between them mean nothing.
 ///
 /// # Errors
 /// If an item is not a letter that there is, with a value behind it.
 pub(crate) fn words(list: &str) -> Result<Vec<String>, FlagError> {
-    let items = list.split(',').filter(|_| !list.is_empty());
+    let items = list.split(',').filter(|item| !item.is_empty());
     items.map(word).collect()
 }
 
@@ -113,6 +114,8 @@ mod tests {
             words("s=64k,o=80,v=0x400").unwrap(),
             ["--ocaml=s=64k", "--ocaml=o=80", "--ocaml=v=0x400"]
         );
-        assert!(words("s=64k,").is_err() && words(",s=64k").is_err());
+        for list in [",s=64k", "s=64k,", ",,s=64k,,"] {
+            assert_eq!(words(list).unwrap(), ["--ocaml=s=64k"], "{list}");
+        }
     }
 }

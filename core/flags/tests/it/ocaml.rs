@@ -59,10 +59,6 @@ fn what_ocaml_would_ignore_is_refused() {
         format!("--ocaml: \"x=5\" is not a letter with a value: {form}")
     );
     assert_eq!(
-        error("--ocaml=o=80,"),
-        format!("--ocaml: \"\" is not a letter with a value: {form}")
-    );
-    assert_eq!(
         error("--ocaml=space=80"),
         format!("--ocaml: \"space=80\" is not a letter with a value: {form}")
     );

@@ -60,7 +60,10 @@ impl Start {
         }
         let own = self.env.iter().position(|(own, _)| own == name);
         let own = own.map(|at| self.env.remove(at).1);
-        let all: Vec<&str> = own.iter().chain(words).map(String::as_str).collect();
+        // OCaml before 4.12 loses the item behind two separators.
+        let own = own.iter().map(|own| own.trim_matches(|c| separator.contains(c)));
+        let own = own.filter(|own| !own.is_empty());
+        let all: Vec<&str> = own.chain(words.iter().map(String::as_str)).collect();
         self.env.push((name.to_owned(), all.join(separator)));
     }
 }

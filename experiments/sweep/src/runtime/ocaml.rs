@@ -22,6 +22,7 @@ pub(super) struct Ocaml;
 
 /// The variable that has the flags.
 const VARIABLE: &str = "OCAMLRUNPARAM";
+const OLDER_VARIABLE: &str = "CAMLRUNPARAM";
 
 /// Bytes of a word.
 const WORD: f64 = 8.0;
@@ -127,13 +128,18 @@ impl Runtime for Ocaml {
     }
 
     fn variables(&self) -> &'static [&'static str] {
-        &[VARIABLE, "CAMLRUNPARAM"]
+        &[VARIABLE, OLDER_VARIABLE]
     }
 
     fn start(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Start {
         let mut start = command.start();
         let exit_statistics = task.files.map(|_| "v=0x400".to_owned());
         let parts: Vec<String> = words(setting).map(str::to_owned).chain(exit_statistics).collect();
+        // The runtime reads the older variable only where the newer one is not set.
+        if !parts.is_empty() && start.env.iter().all(|(name, _)| name != VARIABLE) {
+            let older = start.env.iter_mut().find(|(name, _)| name == OLDER_VARIABLE);
+            older.into_iter().for_each(|(name, _)| *name = VARIABLE.to_owned());
+        }
         start.add_to_variable(VARIABLE, &parts, ",");
         start.address_space = address_space(setting);
         start

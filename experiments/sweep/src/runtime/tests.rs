@@ -110,6 +110,18 @@ fn flags_of_ocaml_stand_in_its_variable_after_those_of_the_file() {
         start.env,
         [("OCAMLRUNPARAM".to_owned(), "b,o=120,s=256k,v=0x400".to_owned())]
     );
+    let with = |name: &str, own: &str| started("ocaml", &["./p"], &[(name, own)], &[("o", "90")], false).env;
+    for own in ["", ",", "b,", ",b,,"] {
+        let expected = if own.contains('b') { "b,o=90" } else { "o=90" };
+        assert_eq!(
+            with("OCAMLRUNPARAM", own),
+            [("OCAMLRUNPARAM".to_owned(), expected.to_owned())]
+        );
+    }
+    assert_eq!(
+        with("CAMLRUNPARAM", "b"),
+        [("OCAMLRUNPARAM".to_owned(), "b,o=90".to_owned())]
+    );
     assert_eq!(started("ocaml", &["./p"], &[], &[], false).env, []);
     let limited = started("ocaml", &["./p"], &[], &[("address-space", "64m")], false);
     assert_eq!((limited.address_space, limited.env), (Some(64 << 20), vec![]));
