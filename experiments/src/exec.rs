@@ -15,6 +15,7 @@ use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::render;
+use gclab_core::words::size::size_text;
 use gclab_flags::{FlagValue, Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request, end_by};
 use gclab_results::{Collections, Configuration, PlannedRun, RunRecord, RunStats, Status};
@@ -290,6 +291,7 @@ fn run(
     let Done {
         ended,
         statistics,
+        cut_area,
         profile,
         unwritten,
         unlogged,
@@ -298,6 +300,12 @@ fn run(
         && let Some(Err(message)) = record.as_ref().map(RecordFile::empty)
     {
         return fail(message);
+    }
+    if let Some(area) = cut_area {
+        notes(&[format!(
+            "-A{}: this machine's memory allows allocation areas of {area} at most, so they had that size",
+            size_text(checked.flags.config.allocation_area)
+        )]);
     }
     if let Some(profile) = &profile {
         print(&profile.table);

@@ -105,6 +105,19 @@ pub(crate) fn show(results: &ResultsDir) -> (ExitCode, Result<PathBuf, String>) 
     (printed, write(&gclab_report::html(&[document]), results.path()))
 }
 
+/// Prints which published figures the results agree with, and writes `report.html` into their folder:
+/// the result of both.
+pub(crate) fn show_reproduction(published: &ResultsDir, here: &ResultsDir) -> (ExitCode, Result<PathBuf, String>) {
+    let reproduction = gclab_report::reproduction(published, here);
+    let printed = print(&gclab_report::terminal(&reproduction.document(), false));
+    let code = if reproduction.differs() {
+        ExitCode::FAILURE
+    } else {
+        printed
+    };
+    (code, write_html(here))
+}
+
 /// Writes `report.html` into a folder.
 ///
 /// # Errors

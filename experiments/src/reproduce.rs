@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use gclab_report::{reproduction, terminal};
 use gclab_results::ResultsDir;
 use gclab_sweep::environment::Root;
 use gclab_sweep::folder::is_results;
@@ -15,7 +14,7 @@ use gclab_sweep::spec::MAX_REPEAT;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
 
-use crate::common::{print, refuse};
+use crate::common::refuse;
 use crate::run::run;
 use crate::run_arguments;
 use crate::settings::Settings;
@@ -53,24 +52,13 @@ pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Se
             out: arguments.out,
             fresh: arguments.fresh,
             repeat: arguments.repeat,
-            published: Some(published),
+            published: Some(Box::new(published)),
             ..run_arguments::Arguments::default()
         },
         registry,
         settings,
         &Root::system(),
     )
-}
-
-/// Prints what agrees.
-pub(crate) fn show(published: &ResultsDir, here: &ResultsDir) -> ExitCode {
-    let reproduction = reproduction(published, here);
-    let printed = print(&terminal(&reproduction.document(), false));
-    if reproduction.differs() {
-        ExitCode::FAILURE
-    } else {
-        printed
-    }
 }
 
 /// The published folder at a path, of an experiment's name, or behind a page of `docs`.

@@ -24,8 +24,7 @@ use gclab_sweep::{machine, tell};
 use crate::common::{ended_by, fail, own_command, refuse};
 use crate::conditions;
 use crate::dry_run::dry_run;
-use crate::report::{show, write_html};
-use crate::reproduce;
+use crate::report::{show, show_reproduction};
 use crate::run_arguments::{Arguments, check_shard, look_at_programs, no_runs, tools};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
@@ -235,7 +234,7 @@ fn missed(dir: &ResultsDir, precision: Option<f64>) -> Option<String> {
 /// report. `missed` says that a precision is not reached.
 fn finish(results: &ResultsDir, arguments: &Arguments, missed: Option<String>) -> ExitCode {
     let (printed, written) = match &arguments.published {
-        Some(published) => (reproduce::show(published, results), write_html(results)),
+        Some(published) => show_reproduction(published, results),
         None => show(results),
     };
     let mut faults = faults(results);

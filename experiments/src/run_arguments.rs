@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     pub(crate) shard: Shard,
     /// The folder whose experiment is repeated, in place of a file.
     #[arg(skip)]
-    pub(crate) published: Option<ResultsDir>,
+    pub(crate) published: Option<Box<ResultsDir>>,
 }
 
 /// A duration from `30min` or `2h`.

@@ -15,6 +15,8 @@ pub struct LogOption {
     /// `-ol<file>`: its file; by default the name of the program with `.eventlog` behind it, in the
     /// working directory.
     pub file: Option<PathBuf>,
+    /// `--eventlog-paused`: what happens before the program goes on with the log is left out.
+    pub paused: bool,
 }
 
 impl LogOption {

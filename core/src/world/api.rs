@@ -24,7 +24,7 @@ use crate::session::{Participant, ThreadInside, ThreadState};
 use crate::stats::render::Printer;
 use crate::stats::{Look, Statistics};
 use crate::sync::{Arc, Condvar, Mutex, this_thread};
-use crate::words::Addr;
+use crate::words::{Addr, Bytes};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 impl<M: MutatorKind> std::fmt::Debug for World<M> {
@@ -105,6 +105,12 @@ impl<M: MutatorKind> World<M> {
             capability: None,
             kind: EventKind::RunStart(&state.run),
         });
+    }
+
+    /// The size of the allocation area of each capability when the run begins. Less than `-A` where
+    /// memory does not allow more.
+    pub fn allocation_area(&mut self) -> Bytes {
+        self.state.get_mut().run.allocation_area
     }
 
     /// The clock of the run's recorder, which stamps all events.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gclab_core::block::{OutOfMemory, Shortage};
 use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description};
-use gclab_core::config::Config;
+use gclab_core::config::{Config, HeapHint};
 use gclab_core::events::{Listener, RunInfo};
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::MutatorKind;
@@ -217,6 +217,7 @@ fn run<M: MutatorKind>(
     if let Some(problem) = elsewhere(&request.flags.config, world.base()) {
         return Done::without_heap(Ended::Refused(problem));
     }
+    let cut_area = cut_area(&request.flags.config, world.allocation_area());
     world.print_with(printer.clone());
     if request.flags.stats.level != StatsLevel::None {
         world.enable_rts_stats();
@@ -285,7 +286,14 @@ fn run<M: MutatorKind>(
         profile,
         unlogged: logging.and_then(Logging::finish),
         statistics: Some(statistics),
+        cut_area,
     }
+}
+
+/// `area`, if it is smaller than `-A` asks for and no flag limits memory.
+fn cut_area(config: &Config, area: Bytes) -> Option<Bytes> {
+    let is_limited = config.max_heap.is_some() || config.heap_hint != HeapHint::None;
+    (!is_limited && area < config.allocation_area).then_some(area)
 }
 
 /// The message for a heap that begins at `base`, and not where the flags want it (`-xm`).

@@ -24,6 +24,8 @@ pub(crate) struct Logging {
     log: EventLog,
     /// Its name in messages.
     name: String,
+    /// The program has to begin the record of events.
+    is_paused: bool,
 }
 
 impl Logging {
@@ -54,7 +56,11 @@ impl Logging {
             outputs.add(Purpose::EventLog, TEXT, Box::new(text))
         });
         let log = EventLog::new(Box::new(output), about).map_err(|error| format!("{name}: {error}"))?;
-        Ok(Some(Logging { log, name }))
+        Ok(Some(Logging {
+            log,
+            name,
+            is_paused: request.flags.log.paused,
+        }))
     }
 
     /// The log itself, for a profiler.
@@ -65,20 +71,22 @@ impl Logging {
     /// Lets the log receive the events of `world`.
     pub(crate) fn listen<M: MutatorKind>(&self, world: &mut World<M>) {
         world.listen(Box::new(self.log.clone()));
+        if self.is_paused {
+            self.log().pause(true);
+        }
     }
 
     /// Begins the heap profile in the log, and returns the function that writes its censuses.
-    /// `None` for a breakdown that GHC does not have (`-ho`).
     pub(crate) fn censuses(&self, flags: &HeapProfile) -> Option<impl FnMut(&Census) + Send + use<>> {
         let breakdown = match flags.breakdown? {
             Breakdown::CostCentre => 1,
             Breakdown::Module => 2,
             Breakdown::Description => 3,
             Breakdown::Type => 4,
-            Breakdown::Retainer => 5,
+            // GHC has no number for roots. Readers show bands of retainers by their names.
+            Breakdown::Retainer | Breakdown::NamedRoots => 5,
             Breakdown::Biography => 6,
             Breakdown::ClosureType => 7,
-            Breakdown::NamedRoots => return None,
         };
         let only = &flags.only;
         let filters = [

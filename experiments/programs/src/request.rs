@@ -7,6 +7,7 @@ use gclab_core::block::OutOfMemory;
 use gclab_core::collector::Description;
 use gclab_core::events::Listener;
 use gclab_core::stats::Statistics;
+use gclab_core::words::Bytes;
 use gclab_flags::Flags;
 use gclab_heap_traverse::profile::Profile;
 use gclab_workloads::{Args, Latency, WorkloadDescription};
@@ -74,6 +75,8 @@ pub struct Done {
     pub ended: Ended,
     /// The statistics of the run; absent if it had no heap.
     pub statistics: Option<Statistics>,
+    /// The size of the allocation areas, if the machine's memory allowed none as large as `-A`.
+    pub cut_area: Option<Bytes>,
     /// The heap profile, if the flags ask for one.
     pub profile: Option<RunProfile>,
     /// The file of a time profile that could not be written, and why.
@@ -99,6 +102,7 @@ impl Done {
         Done {
             ended,
             statistics: None,
+            cut_area: None,
             profile: None,
             unwritten: None,
             unlogged: None,

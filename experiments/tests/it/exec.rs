@@ -343,3 +343,21 @@ fn help_and_info_need_no_workload() {
         assert!(!bench.gclab(words).exits(0).stdout.is_empty());
     }
 }
+
+/// No machine has memory for it. An area that `-M` cuts is what was asked for.
+#[test]
+fn an_area_that_memory_cuts_is_told() {
+    let bench = Bench::new();
+    let cut = bench.gclab(&["exec", "binary_trees", "6", "+RTS", "-A8t"]).exits(0);
+    assert!(
+        cut.stderr
+            .contains("note: -A8t: this machine's memory allows allocation areas of ")
+            && cut.stderr.lines().count() == 1,
+        "{}",
+        cut.all()
+    );
+    let limited = bench
+        .gclab(&["exec", "binary_trees", "6", "+RTS", "-A8t", "-M16m"])
+        .exits(0);
+    assert_eq!(limited.stderr, "");
+}

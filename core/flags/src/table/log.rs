@@ -5,6 +5,8 @@ use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
 use crate::value::Value;
 
+use super::common::switch;
+
 fn set_classes(flags: &mut Flags, value: Value, text: bool) {
     flags.log.classes = if let Value::Classes(classes) = value {
         Some(classes)
@@ -53,5 +55,17 @@ pub(super) const LOG: &[FlagSpec] = &[
         optional: false,
         set: |f, v| f.log.file = if let Value::File(path) = v { Some(path) } else { None },
         get: |f| f.log.file.clone().map(Value::File),
+    },
+    FlagSpec {
+        name: "-eventlog-paused",
+        toml: None,
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "begin with the event log paused: a program that calls `Mutator::pause_events(false)` has a log of what follows (OCaml's `OCAML_EVENTLOG_ENABLED=p`)",
+        ghc: Some("gclab's own"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| f.log.paused = v == Value::On,
+        get: |f| switch(f.log.paused),
     },
 ];

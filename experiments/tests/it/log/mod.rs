@@ -121,6 +121,40 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
 }
 
 #[test]
+fn a_profile_by_roots_is_in_the_log() {
+    let bench = Bench::new();
+    let run = ["exec", "hsc_env", "+RTS", "-ho", "-i0", "-l"];
+    bench.gclab(&run).exits(0);
+    let samples = counts(&bench, "hsc_env.eventlog")["HEAP_PROF_SAMPLE_STRING"];
+    let profile = fs::read_to_string(bench.path().join("hsc_env.hp")).unwrap();
+    let bands = profile.lines().filter(|line| line.contains('\t')).count();
+    assert!(samples > 0 && samples == bands as u64, "{samples}: {profile}");
+}
+
+/// The program never goes on with the log.
+#[test]
+fn a_log_that_begins_paused_has_the_process_alone() {
+    let bench = Bench::new();
+    let run = [
+        "exec",
+        "word_index",
+        "-",
+        "50",
+        "1000",
+        "+RTS",
+        "-A64k",
+        "-l",
+        "--eventlog-paused",
+    ];
+    bench.gclab(&run).exits(0);
+    let counts = counts(&bench, "word_index.eventlog");
+    assert!(counts.contains_key("HEAP_INFO_GHC"), "{counts:?}");
+    for kind in ["GC_START", "RUN_THREAD", "USER_MARKER"] {
+        assert!(!counts.contains_key(kind), "{counts:?}");
+    }
+}
+
+#[test]
 fn a_major_collection_says_what_memory_it_returned() {
     let bench = Bench::new();
     let run = [
@@ -189,22 +223,26 @@ fn text_is_printed_while_the_program_runs() {
 #[test]
 fn all_capabilities_begin_a_collection_before_its_sync() {
     let bench = Bench::new();
-    let run = ["exec", "par_trees", "2", "11", "+RTS", "-N2", "-A64k", "-l"];
-    bench.gclab(&run).exits(0);
-    let mut log = Merged::open(&bench.path().join("par_trees.eventlog"), false).unwrap();
-    let (mut synced, mut parallel) = (None, 0);
-    while let Some(event) = log.next_event().unwrap() {
-        match event.kind().unwrap().name {
-            "GC_GLOBAL_SYNC" => synced = event.cap(),
-            "GC_START" => {
-                assert_eq!(synced, None, "at {} ns", event.time());
-                parallel += 1;
+    // On a busy machine one thread may be over before the other begins.
+    let met = (0..20).any(|_| {
+        let run = ["exec", "par_trees", "2", "11", "+RTS", "-N2", "-A64k", "-l"];
+        bench.gclab(&run).exits(0);
+        let mut log = Merged::open(&bench.path().join("par_trees.eventlog"), false).unwrap();
+        let (mut synced, mut parallel) = (None, 0);
+        while let Some(event) = log.next_event().unwrap() {
+            match event.kind().unwrap().name {
+                "GC_GLOBAL_SYNC" => synced = event.cap(),
+                "GC_START" => {
+                    assert_eq!(synced, None, "at {} ns", event.time());
+                    parallel += 1;
+                }
+                "GC_END" if event.cap() == synced => (synced, parallel) = (None, parallel - 1),
+                _ => {}
             }
-            "GC_END" if event.cap() == synced => (synced, parallel) = (None, parallel - 1),
-            _ => {}
         }
-    }
-    assert!(parallel > 0, "no collection had two capabilities");
+        parallel > 0
+    });
+    assert!(met, "no collection had two capabilities");
 }
 
 #[test]

@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn another_machine_changes_no_ratio_and_no_count() {
         let (differs, text) = said(|run| {
-            for stats in &mut run.stats {
+            if let Some(stats) = &mut run.stats {
                 stats.total_elapsed_seconds = stats.total_elapsed_seconds.map(|seconds| seconds / 2.0);
             }
         });
@@ -356,7 +356,7 @@ mod tests {
     fn a_count_that_differs_is_named_with_both_values() {
         let (differs, text) = said(|run| {
             let more = u64::from(is_two_space(run));
-            for stats in &mut run.stats {
+            if let Some(stats) = &mut run.stats {
                 stats.gcs = stats.gcs.map(|gcs| gcs + more);
             }
         });
@@ -370,7 +370,7 @@ mod tests {
     fn a_ratio_that_differs_is_named_with_both_intervals() {
         let (differs, text) = said(|run| {
             let slower = if is_two_space(run) { 3.0 } else { 1.0 };
-            for stats in &mut run.stats {
+            if let Some(stats) = &mut run.stats {
                 stats.total_elapsed_seconds = stats.total_elapsed_seconds.map(|seconds| slower * seconds);
             }
         });
