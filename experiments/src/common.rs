@@ -110,7 +110,7 @@ pub(crate) fn workload(name: &str, registry: &Registry) -> Result<&'static Workl
 ///
 /// # Errors
 /// A message with the workload's usage.
-pub(crate) fn arguments(workload: &WorkloadDescription, words: &[String]) -> Result<Args, String> {
+pub(crate) fn arguments<S: AsRef<str>>(workload: &WorkloadDescription, words: &[S]) -> Result<Args, String> {
     Args::parse(workload, words).map_err(|error| format!("{error}\n\n{}", usage(workload)))
 }
 

@@ -14,6 +14,8 @@ use gclab_core::collector::CollectorList;
 use gclab_programs::{Executor, Lists};
 use gclab_workloads::WorkloadList;
 
+#[cfg(feature = "bench")]
+mod bench;
 mod cli;
 mod common;
 mod compare;
@@ -45,6 +47,8 @@ mod tune;
 mod verdict;
 mod watched;
 
+#[cfg(feature = "bench")]
+pub use bench::bench;
 pub use settings::{Hook, RtsOpts, Settings};
 
 /// The `gclab` command with these collectors and workloads, for a program's `main`.

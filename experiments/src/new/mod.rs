@@ -108,7 +108,9 @@ fn source() -> Option<PathBuf> {
 }
 
 fn write(folder: &Path, name: &Name, from: Origin, source: &Path) -> io::Result<()> {
-    fs::create_dir(folder.join("src"))?;
+    for part in ["src", "benches"] {
+        fs::create_dir(folder.join(part))?;
+    }
     for (file, text) in template::files(name, from, &source.display().to_string()) {
         fs::write(folder.join(file), text)?;
     }
@@ -129,7 +131,8 @@ fn next_steps(name: &Name, source: &Path) -> String {
          cargo test                                    random programs and every workload, checked\n\
          cargo run --release -- exec gcbench --collector {kebab} +RTS -s -DS\n\
          cargo run --release -- inspect gcbench 14 12 50000 --collector {kebab} +RTS -A1m\n\
-         cargo run --release -- run {kebab}.toml       compares it with copying\n",
+         cargo run --release -- run {kebab}.toml       compares it with copying\n\
+         cargo bench --features bench --bench collectors -- gcbench    what an edit changed, by criterion\n",
         source.display()
     )
 }

@@ -7,6 +7,10 @@ use super::name::Name;
 
 const MANIFEST: &str = include_str!("../../../docs/examples/mark_sweep/Cargo.toml");
 const MAIN: &str = include_str!("../../../docs/examples/mark_sweep/src/main.rs");
+const BENCH: &str = include_str!("../../../docs/examples/mark_sweep/benches/collectors.rs");
+
+/// The names of that example: module, type, collector.
+const NAMES: [&str; 3] = ["mark_sweep", "MarkSweep", "plain-mark-sweep"];
 
 /// The path from an example to gclab's source.
 const TO_SOURCE: &str = "../../..";
@@ -30,7 +34,7 @@ impl Origin {
             ),
             Origin::MarkSweep => (
                 include_str!("../../../docs/examples/mark_sweep/src/mark_sweep.rs"),
-                ["mark_sweep", "MarkSweep", "plain-mark-sweep"],
+                NAMES,
             ),
         }
     }
@@ -56,10 +60,8 @@ pub(super) fn files(name: &Name, from: Origin, source: &str) -> Vec<(String, Str
         .replace("\"mark_sweep\"", &format!("\"{}\"", name.kebab()));
     vec![
         ("Cargo.toml".to_owned(), manifest),
-        (
-            "src/main.rs".to_owned(),
-            renamed(MAIN, ["mark_sweep", "MarkSweep", "plain-mark-sweep"]),
-        ),
+        ("src/main.rs".to_owned(), renamed(MAIN, NAMES)),
+        ("benches/collectors.rs".to_owned(), renamed(BENCH, NAMES)),
         (format!("src/{}.rs", name.snake()), renamed(collector, old)),
         (format!("{}.toml", name.kebab()), experiment(name)),
         (".gitignore".to_owned(), "/target\n/results\n".to_owned()),
@@ -123,6 +125,7 @@ mod tests {
             }
             assert_eq!(written.lines().count(), collector.lines().count());
             assert!(text("src/main.rs").contains("gclab::main::<(other_one::OtherOne, gclab_collectors::All)"));
+            assert!(text("benches/collectors.rs").contains("#[path = \"../src/other_one.rs\"]\nmod other_one;"));
             let manifest = text("Cargo.toml");
             assert!(
                 manifest.starts_with("[workspace]") && manifest.contains("name = \"other-one\""),
