@@ -260,7 +260,11 @@ mod tests {
         let wrong = [
             (&["-A1x"][..], &[][..], "the program's own flags: -A: 1x is not a size"),
             (&["-A1m", "-s"], &[], "leave them out of \"-s\" and GCLABRTS"),
-            (&[], &["gcbenhc 1"], "unknown workload `gcbenhc`; did you mean `gcbench`?"),
+            (
+                &[],
+                &["gcbenhc 1"],
+                "unknown workload `gcbenhc`; did you mean `gcbench`?",
+            ),
             (&[], &["gcbench x"], "STRETCH"),
             (&[], &[""], "unknown workload ``"),
         ];

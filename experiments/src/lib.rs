@@ -4,7 +4,8 @@
 //! Where things are: `cli` (the words of the command line, and the subcommand that they name), one
 //! module for each subcommand, `dry_run` and `run_arguments` (parts of `run`), `record_file` (a
 //! part of `exec`), `settings` and `given` (flags and their sources), `exhausted` and `verdict`
-//! (long messages), `common` (messages, exit statuses and look-ups that the subcommands share).
+//! (long messages), `common` (messages, exit statuses and look-ups that the subcommands share), and
+//! with the feature `bench` the benchmarks of criterion (`bench`).
 
 #![forbid(unsafe_code)]
 
