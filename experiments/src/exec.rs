@@ -303,7 +303,7 @@ fn run(
     }
     if let Some(area) = cut_area {
         notes(&[format!(
-            "-A{}: this machine's memory allows allocation areas of {area} at most, so they had that size",
+            "-A{}: there is memory for allocation areas of {area} only, so they had that size",
             size_text(checked.flags.config.allocation_area)
         )]);
     }
