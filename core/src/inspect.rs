@@ -11,7 +11,7 @@ use crate::heap::Heap;
 use crate::overwritten::Overwritten;
 use crate::profile::{Eras, ProofOfStop, SideWords};
 use crate::remembered::RememberedSet;
-use crate::roots::Roots;
+use crate::roots::{Roots, Visited};
 use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
@@ -207,8 +207,10 @@ impl<'a> Stopped<'a> {
         self.roots.for_each_frame_slot(|slot| each(RootOrigin::Frame, slot));
         self.roots
             .handles()
-            .for_each_strong(|slot| each(RootOrigin::Handle, slot));
-        self.roots.handles().for_each_weak(|slot| each(RootOrigin::Weak, slot));
+            .for_each_strong(Visited::All, |slot| each(RootOrigin::Handle, slot));
+        self.roots
+            .handles()
+            .for_each_weak(Visited::All, |slot| each(RootOrigin::Weak, slot));
         roots.into_iter().for_each(|(origin, addr)| visit(origin, addr));
     }
 

@@ -15,6 +15,8 @@
 //! The table has numbers in place of functions, which the world has (`world/finalisers.rs`): a
 //! function may own handles, and so the table that it would lie in.
 
+use super::Visited;
+use super::aged::Aged;
 use crate::closure::Slot;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering, ThreadId, this_thread};
 use std::collections::VecDeque;
@@ -50,8 +52,8 @@ pub(crate) struct FinaliserTable {
 #[derive(Debug, Default)]
 struct Entries {
     /// Registered finalisers, in the order of their registration.
-    first: Vec<Entry>,
-    last: Vec<Entry>,
+    first: Aged<Entry>,
+    last: Aged<Entry>,
     alarms: Vec<Entry>,
     /// Ready ones, in the order in which they are to run.
     ready: VecDeque<Entry>,
@@ -67,25 +69,14 @@ struct Entries {
 }
 
 impl Entries {
-    fn registered(&mut self, occasion: Occasion) -> &mut Vec<Entry> {
-        match occasion {
-            Occasion::First => &mut self.first,
-            Occasion::Last => &mut self.last,
-            Occasion::Alarm => &mut self.alarms,
-        }
-    }
-
     /// Makes the finalisers ready whose closures are dead, the one that was registered last first.
-    fn make_ready(&mut self, occasion: Occasion, mut lives: impl FnMut(Slot) -> bool) {
-        let registered = self.registered(occasion);
-        let mut dead: Vec<Entry> = registered
-            .extract_if(.., |entry| !lives(Slot(&mut entry.closure)))
-            .collect();
-        if occasion == Occasion::Last {
+    fn make_ready(&mut self, is_last: bool, visited: Visited, mut lives: impl FnMut(Slot) -> bool) {
+        let registered = if is_last { &mut self.last } else { &mut self.first };
+        let mut dead = registered.take_dead(visited, |entry| !lives(Slot(&mut entry.closure)));
+        if is_last {
             dead.iter_mut().for_each(|entry| entry.closure = 0);
-        }
-        if occasion == Occasion::First && mutant!("finalisers/twice") {
-            self.first.extend(&dead);
+        } else if mutant!("finalisers/twice") {
+            dead.iter().for_each(|&entry| self.first.push(entry));
         }
         self.added += dead.len();
         self.collected += dead.len();
@@ -124,7 +115,12 @@ impl FinaliserTable {
         let mut entries = self.lock();
         entries.numbers += 1;
         let number = entries.numbers;
-        entries.registered(occasion).push(Entry { closure, number });
+        let entry = Entry { closure, number };
+        match occasion {
+            Occasion::First => entries.first.push(entry),
+            Occasion::Last => entries.last.push(entry),
+            Occasion::Alarm => entries.alarms.push(entry),
+        }
         number
     }
 
@@ -192,10 +188,10 @@ impl FinaliserTable {
     /// After tracing: makes the first finalisers ready whose closures are dead, as `lives` says of
     /// their slots. Returns whether there are any. Then their slots are to be traced
     /// ([`FinaliserTable::for_each_added`]).
-    pub(crate) fn make_first_ready(&self, lives: impl FnMut(Slot) -> bool) -> bool {
+    pub(crate) fn make_first_ready(&self, visited: Visited, lives: impl FnMut(Slot) -> bool) -> bool {
         let mut entries = self.lock();
         entries.added = 0;
-        entries.make_ready(Occasion::First, lives);
+        entries.make_ready(false, visited, lives);
         entries.added > 0
     }
 
@@ -208,13 +204,21 @@ impl FinaliserTable {
     }
 
     /// After all tracing: makes the last finalisers ready whose closures are dead.
-    pub(crate) fn make_last_ready(&self, lives: impl FnMut(Slot) -> bool) {
+    pub(crate) fn make_last_ready(&self, visited: Visited, lives: impl FnMut(Slot) -> bool) {
         let mut entries = self.lock();
-        entries.make_ready(Occasion::Last, lives);
+        entries.make_ready(true, visited, lives);
         if entries.collected > entries.added && !mutant!("finalisers/tracings-apart") {
             entries.sort_collected();
         }
         self.note_due(&entries);
+    }
+
+    /// A collection is over, after which `is_old` says whether closures are old.
+    pub(super) fn settle(&self, is_old: impl Fn(u64) -> bool) {
+        let mut entries = self.lock();
+        let Entries { first, last, .. } = &mut *entries;
+        first.settle(|entry| is_old(entry.closure));
+        last.settle(|entry| is_old(entry.closure));
     }
 
     /// A major collection is over: the alarms are ready that are not waiting already.
@@ -240,7 +244,7 @@ impl FinaliserTable {
     pub(crate) fn for_each_registered(&self, mut visit: impl FnMut(Slot)) {
         let mut entries = self.lock();
         let Entries { first, last, .. } = &mut *entries;
-        let registered = first.iter_mut().chain(last);
+        let registered = first.iter_mut().chain(last.iter_mut());
         registered.for_each(|entry| visit(Slot(&mut entry.closure)));
     }
 }
@@ -254,7 +258,7 @@ mod tests {
     fn only_the_finaliser_that_runs_lets_the_next_one_begin() {
         let table = FinaliserTable::default();
         (1..=3).for_each(|closure| _ = table.register(Occasion::First, 8 * closure));
-        assert!(table.make_first_ready(|_| false));
+        assert!(table.make_first_ready(Visited::All, |_| false));
         let begin = || table.begin().map(|entry| entry.number);
         assert_eq!(begin(), Some(3));
         // A thread without a finaliser.

@@ -4,11 +4,19 @@
 //! time. Only threads inside make or open them, so no thread does that during a collection. A
 //! handle that is dropped while the world is stopped is put aside until the collection is over:
 //! until then its slot belongs to the collection.
+//!
+//! The slots are listed whose closures may be young: those that were taken since the last
+//! collection, and those whose closures were young after it. A collection of generation 0 looks at
+//! no others ([`Visited::Young`]): old closures stay where they are. So it does not matter how many
+//! handles of old closures there are, nor how many weak handles are empty.
 
+use super::Visited;
 use super::finalisers::FinaliserTable;
 use super::watch::Watch;
+use crate::block::{FIRST_OLD_STEP, StateView};
 use crate::closure::{Slot, SlotRange};
 use crate::sync::{Mutex, MutexGuard};
+use crate::words::Addr;
 
 /// Whether a handle keeps its closure alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +50,9 @@ struct Slots {
     /// Those of handles, at stable indices.
     words: Vec<u64>,
     vacant: Vec<usize>,
+    /// The slots whose closures may be young, each once; and whether a slot is in this list.
+    young: Vec<usize>,
+    is_listed: Vec<bool>,
     /// Dropped while the slots belonged to a collection.
     dropped: Vec<usize>,
     /// Those with names.
@@ -57,12 +68,38 @@ pub(crate) struct HeapRoot {
 
 impl Slots {
     fn insert(&mut self, word: u64) -> usize {
-        if let Some(index) = self.vacant.pop() {
-            self.words[index] = word;
-            return index;
+        let index = self.vacant.pop().unwrap_or_else(|| {
+            self.words.push(0);
+            self.is_listed.push(false);
+            self.words.len() - 1
+        });
+        self.words[index] = word;
+        if !std::mem::replace(&mut self.is_listed[index], true) {
+            self.young.push(index);
         }
-        self.words.push(word);
-        self.words.len() - 1
+        index
+    }
+
+    /// Takes the slots off the list whose closures are old, and the empty ones.
+    fn settle(&mut self, is_old: impl Fn(u64) -> bool) {
+        let Slots {
+            words,
+            young,
+            is_listed,
+            ..
+        } = self;
+        young.retain(|&index| {
+            let word = words[index];
+            is_listed[index] = word != 0 && !is_old(word);
+            is_listed[index]
+        });
+    }
+
+    fn for_each(&mut self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        match visited {
+            Visited::All => self.words.iter_mut().for_each(|word| visit(Slot(word))),
+            Visited::Young => self.young.iter().for_each(|&index| visit(Slot(&mut self.words[index]))),
+        }
     }
 
     fn remove(&mut self, index: usize, collecting: bool) {
@@ -130,12 +167,22 @@ impl HandleTable {
         self.lock().collecting = true;
     }
 
-    /// The collection is over: handles that were dropped meanwhile are freed.
-    pub(crate) fn end_collection(&self) {
+    /// The collection is over: handles that were dropped meanwhile are freed. `states` of the
+    /// blocks say which closures are old now, unless the collection has not begun.
+    pub(crate) fn end_collection(&self, states: Option<StateView>) {
         let mut slots = self.lock();
         slots.collecting = false;
         slots.strong.remove_dropped();
         slots.weak.remove_dropped();
+        let Some(states) = states else { return };
+        let is_old = |word: u64| states.of(Addr(word as usize)).step() >= FIRST_OLD_STEP;
+        let is_old = |word: u64| is_old(word) || mutant!("handles/settled-too-early");
+        slots.strong.settle(is_old);
+        slots.weak.settle(is_old);
+        drop(slots);
+        self.finalisers.settle(is_old);
+        self.foreign.settle(is_old);
+        self.sampled.settle(is_old);
     }
 
     /// The finalisers of the heap.
@@ -163,10 +210,15 @@ impl HandleTable {
     }
 
     /// Calls `visit` for each slot that keeps its closure alive.
-    pub(crate) fn for_each_strong(&self, mut visit: impl FnMut(Slot)) {
-        self.lock().strong.words.iter_mut().for_each(|word| visit(Slot(word)));
+    pub(crate) fn for_each_strong(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        self.for_each_handle(Strength::Strong, visited, &mut visit);
         self.for_each_heap_root(&mut visit);
         self.finalisers.for_each_ready(visit);
+    }
+
+    /// Calls `visit` for the slots of handles.
+    pub(crate) fn for_each_handle(&self, strength: Strength, visited: Visited, visit: impl FnMut(Slot)) {
+        self.lock().of(strength).for_each(visited, visit);
     }
 
     /// The slots of strong handles, which lie one behind the other and stay where they are until
@@ -198,11 +250,9 @@ impl HandleTable {
     }
 
     /// Calls `visit` for each slot that does not keep its closure alive.
-    pub(crate) fn for_each_weak(&self, mut visit: impl FnMut(Slot)) {
-        let mut slots = self.lock();
-        slots.weak.words.iter_mut().for_each(|word| visit(Slot(word)));
-        slots.weak.for_each_heap_root(&mut visit);
-        drop(slots);
+    pub(crate) fn for_each_weak(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        self.for_each_handle(Strength::Weak, visited, &mut visit);
+        self.for_each_weak_heap_root(&mut visit);
         self.for_each_observing(visit);
     }
 
@@ -214,5 +264,39 @@ impl HandleTable {
         let weak = slots.weak.heap_roots.iter().map(|root| (root, true));
         let named = |(root, weak): (&HeapRoot, bool)| (root.name.clone(), root.closure, weak);
         strong.chain(weak).map(named).collect()
+    }
+}
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::*;
+
+    fn visited(slots: &mut Slots, visited: Visited) -> Vec<u64> {
+        let mut words = Vec::new();
+        // SAFETY: a slot of the table.
+        slots.for_each(visited, |slot| words.push(unsafe { slot.load() }.0 as u64));
+        words
+    }
+
+    #[test]
+    fn slots_of_old_closures_and_empty_slots_are_visited_only_with_all_others() {
+        let mut slots = Slots::default();
+        let indices: Vec<_> = [8, 16, 24].map(|word| slots.insert(word)).into();
+        assert_eq!(visited(&mut slots, Visited::Young), [8, 16, 24]);
+        // A collection cleared one.
+        slots.words[indices[0]] = 0;
+        slots.settle(|word| word == 16);
+        assert_eq!(visited(&mut slots, Visited::Young), [24]);
+        assert_eq!(visited(&mut slots, Visited::All), [0, 16, 24]);
+        // A slot that is taken again and again is listed once, whether it was or not.
+        for index in [indices[1], indices[2]] {
+            for word in [32, 40] {
+                slots.remove(index, false);
+                assert_eq!(slots.insert(word), index);
+            }
+        }
+        assert_eq!(visited(&mut slots, Visited::Young), [40, 40]);
+        slots.settle(|_| true);
+        assert_eq!(visited(&mut slots, Visited::Young), [0; 0]);
     }
 }

@@ -5,6 +5,7 @@
 //! Other tables have the closures of *finalisers* ([`finalisers`]), and closures whose death is to
 //! be noted ([`watch`]). A collection sees them all as [`Roots`].
 
+mod aged;
 pub(crate) mod finalisers;
 pub(crate) mod frames;
 pub(crate) mod handles;
@@ -33,30 +34,60 @@ impl RootSlot<'_> {
     }
 }
 
+/// The entries of tables that a collection visits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visited {
+    /// All of them.
+    All,
+    /// Those whose closures may be young: a collection of generation 0 neither frees nor moves the
+    /// others.
+    Young,
+}
+
 /// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'a> {
     /// The innermost frame of each mutator.
     frames: &'a [*const FrameHeader],
     handles: &'a HandleTable,
+    /// The handles, finalisers and watched closures among them.
+    visited: Visited,
 }
 
 impl<'a> Roots<'a> {
     /// # Safety
     /// `frames` are the innermost frames of mutators that stay stopped for `'a`.
     pub(crate) unsafe fn new(frames: &'a [*const FrameHeader], handles: &'a HandleTable) -> Self {
-        Roots { frames, handles }
+        Roots {
+            frames,
+            handles,
+            visited: Visited::All,
+        }
+    }
+
+    /// The roots without handles, weak handles and finalisers of old closures.
+    pub(crate) fn of_young(self) -> Self {
+        Roots {
+            visited: Visited::Young,
+            ..self
+        }
+    }
+
+    pub(crate) fn visited(self) -> Visited {
+        self.visited
     }
 
     /// Calls `visit` for every slot that keeps its closure alive; slots may be null.
     pub fn for_each(&self, mut visit: impl FnMut(RootSlot<'a>)) {
         self.for_each_frame_slot(|slot| visit(RootSlot::new(slot)));
-        self.handles.for_each_strong(|slot| visit(RootSlot::new(slot)));
+        self.handles
+            .for_each_strong(self.visited, |slot| visit(RootSlot::new(slot)));
     }
 
     /// Calls `visit` for every slot that does not keep its closure alive.
     pub fn for_each_weak(&self, mut visit: impl FnMut(RootSlot<'a>)) {
-        self.handles.for_each_weak(|slot| visit(RootSlot::new(slot)));
+        self.handles
+            .for_each_weak(self.visited, |slot| visit(RootSlot::new(slot)));
     }
 
     /// Calls `visit` with the bytes that each closure owns outside the heap
@@ -93,10 +124,12 @@ impl<'a> Roots<'a> {
     /// go on; `None` if there are none.
     pub(crate) fn finalise_first(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) -> Option<Finalised<'a>> {
         if mutant!("foreign/before-finalisers") {
-            self.handles.foreign().note_deaths(|slot| lives(RootSlot::new(slot)));
+            self.handles
+                .foreign()
+                .note_deaths(self.visited, |slot| lives(RootSlot::new(slot)));
         }
         let table = self.handles.finalisers();
-        let any = table.make_first_ready(|slot| lives(RootSlot::new(slot)));
+        let any = table.make_first_ready(self.visited, |slot| lives(RootSlot::new(slot)));
         any.then_some(Finalised(table))
     }
 
@@ -104,9 +137,9 @@ impl<'a> Roots<'a> {
     /// which of the watched closures are.
     pub(crate) fn finalise_last(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) {
         let table = self.handles.finalisers();
-        table.make_last_ready(|slot| lives(RootSlot::new(slot)));
+        table.make_last_ready(self.visited, |slot| lives(RootSlot::new(slot)));
         for watch in [self.handles.foreign(), self.handles.sampled()] {
-            watch.note_deaths(|slot| lives(RootSlot::new(slot)));
+            watch.note_deaths(self.visited, |slot| lives(RootSlot::new(slot)));
         }
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! A closure is *new* until a user of the table has seen it survive.
 
+use super::Visited;
+use super::aged::Aged;
 use crate::closure::Slot;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 use crate::words::{Addr, Bytes};
@@ -23,7 +25,7 @@ struct Watched {
 
 #[derive(Debug, Default)]
 struct Closures {
-    watched: Vec<Watched>,
+    watched: Aged<Watched>,
     /// The numbers of dead ones, in the order of their registration.
     dead: VecDeque<u64>,
 }
@@ -50,18 +52,24 @@ impl Watch {
 
     /// After all tracing: drops the closures that are dead, as `lives` says of their slots, and
     /// notes their numbers.
-    pub(crate) fn note_deaths(&self, mut lives: impl FnMut(Slot) -> bool) {
+    pub(crate) fn note_deaths(&self, visited: Visited, mut lives: impl FnMut(Slot) -> bool) {
         let mut closures = self.closures.lock();
         let Closures { watched, dead } = &mut *closures;
-        watched.retain_mut(|watched| {
+        watched.take_dead(visited, |watched| {
             let before = watched.closure;
             let lives = lives(Slot(&mut watched.closure));
             if !lives {
                 dead.push_back(watched.number);
             }
-            lives && !(mutant!("foreign/moved-forgotten") && watched.closure != before)
+            !lives || mutant!("foreign/moved-forgotten") && watched.closure != before
         });
         self.any_dead.store(!dead.is_empty(), Ordering::Relaxed);
+    }
+
+    /// A collection is over, after which `is_old` says whether closures are old.
+    pub(super) fn settle(&self, is_old: impl Fn(u64) -> bool) {
+        let mut closures = self.closures.lock();
+        closures.watched.settle(|watched| is_old(watched.closure));
     }
 
     /// Calls `visit` for the slots of all watched closures.
@@ -105,7 +113,7 @@ mod tests {
         (1..=4).for_each(|number| watch.register(number * 8, 10 * number, Bytes(number as usize)));
         assert!(!watch.any_dead());
         // SAFETY: the slots belong to the table.
-        watch.note_deaths(|slot| unsafe { slot.load() }.0.addr() != 16);
+        watch.note_deaths(Visited::All, |slot| unsafe { slot.load() }.0.addr() != 16);
         let mut new = Vec::new();
         watch.for_each_new(|at, number, bytes| {
             new.push((at.0, number, bytes.0));
@@ -114,7 +122,7 @@ mod tests {
         assert_eq!(new, [(8, 10, 1), (24, 30, 3), (32, 40, 4)]);
         assert!(watch.any_dead());
         assert_eq!((watch.take_dead(), watch.any_dead()), (Some(20), false));
-        watch.note_deaths(|_| false);
+        watch.note_deaths(Visited::All, |_| false);
         assert_eq!(
             [(); 4].map(|()| watch.take_dead()),
             [Some(10), Some(30), Some(40), None]

@@ -31,7 +31,8 @@ use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
-use crate::roots::{RootSlot, Roots};
+use crate::roots::handles::Strength;
+use crate::roots::{RootSlot, Roots, Visited};
 use crate::space::{Chunk, Lane, LargeObject, Nursery, Step, Steps};
 use crate::stats::{Cycle, Shared, Sharing, Work};
 use crate::words::Words;
@@ -210,6 +211,13 @@ impl<'h> Evacuator<'h> {
         if !mutant!("finalisers/ready-forgotten") {
             ready.for_each_ready(|slot| evacuate(&mut self.copier, slot));
         }
+        if roots.visited() == Visited::Young {
+            let of_young = |slot| evacuate(&mut self.copier, slot);
+            roots
+                .handles()
+                .for_each_handle(Strength::Strong, Visited::Young, of_young);
+            return;
+        }
         let handles = roots.handles().strong_handles();
         if self.copier.would_share(Words(handles.len())) {
             self.shared_roots.handles = handles;
@@ -313,6 +321,10 @@ fn release(heap: &mut Heap, states: StateView, (chunks, large): (&[Lane], Vec<La
 }
 
 impl RememberedTracing for Evacuator<'_> {
+    fn spares_old(&self) -> bool {
+        self.last_condemned < FIRST_OLD_STEP
+    }
+
     /// Evacuates the remembered slots that do not lie in condemned memory themselves, and empties
     /// the sets. Comes before the roots, so that the referents go to the steps of the closures that
     /// point to them.

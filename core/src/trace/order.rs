@@ -29,6 +29,10 @@ pub trait Tracing {
 
 /// A tracer that collects a part of the heap, and takes remembered slots for roots.
 pub trait RememberedTracing: Tracing {
+    /// Whether only generation 0 is collected: no closure is freed or moved that was in a block of
+    /// an old step ([`FIRST_OLD_STEP`](crate::block::FIRST_OLD_STEP)) when the last collection ended.
+    /// Then handles, weak handles and finalisers of these closures are not visited.
+    fn spares_old(&self) -> bool;
     /// Traces the referents of the remembered slots that do not lie in condemned memory themselves,
     /// and empties the sets.
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>);
@@ -66,5 +70,6 @@ pub fn live_and_remembered<A>(
 ) {
     tracer.remembered(capabilities);
     phase(Phase::RememberedTraced);
+    let roots = if tracer.spares_old() { roots.of_young() } else { roots };
     live(tracer, roots, phase);
 }

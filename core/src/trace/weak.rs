@@ -12,7 +12,8 @@
 use crate::block::StateView;
 use crate::closure::{ClosureRef, Slot, SlotRange};
 use crate::prefetch::{PrefetchRing, prefetch_line};
-use crate::roots::Roots;
+use crate::roots::handles::Strength;
+use crate::roots::{Roots, Visited};
 use crate::space::Marks;
 use crate::stats::{Shared, Sharing};
 use crate::words::Addr;
@@ -131,6 +132,13 @@ pub(super) unsafe fn update(roots: Roots<'_>, survivors: impl Survivors, workers
     let handles = roots.handles();
     // SAFETY: slots of a stopped world, which no other thread uses; the caller's promise.
     handles.for_each_weak_heap_root(|slot| unsafe { update_slot(slot, survivors) });
+    if roots.visited() == Visited::Young {
+        // SAFETY: as above.
+        handles.for_each_handle(Strength::Weak, Visited::Young, |slot| unsafe {
+            update_slot(slot, survivors)
+        });
+        return Shared::default();
+    }
     // SAFETY: as above.
     unsafe { update_shared(handles.weak_handles(), survivors, workers) }
 }

@@ -16,7 +16,8 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
     /// the system as the heap decides. Returns the bytes given back, and the heap's decision.
     /// There is an `outcome` unless the collection did not begin.
     pub(super) fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> (Bytes, Option<Kept>) {
-        self.handles.end_collection();
+        let states = outcome.map(|_| self.state.heap.states());
+        self.handles.end_collection(states);
         if outcome.is_some_and(|outcome| outcome.work.is_major()) {
             self.handles.finalisers().ring();
         }

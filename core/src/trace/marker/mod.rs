@@ -334,6 +334,11 @@ impl<M: Marks, D: Destination> Tracing for Marker<'_, M, D> {
 }
 
 impl<M: Marks, D: Destination> RememberedTracing for Marker<'_, M, D> {
+    /// Old closures have marks.
+    fn spares_old(&self) -> bool {
+        true
+    }
+
     /// Traces the referents of the remembered slots, and empties the sets. The slots of closures
     /// that are dead by now count as well: their referents live until the next collection of
     /// everything.

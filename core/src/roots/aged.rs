@@ -1,0 +1,91 @@
+//! Entries of a table in the order of their registration, of which the oldest ones are *settled*:
+//! their closures are old, so no collection of generation 0 frees or moves them, and none looks at
+//! these entries.
+//!
+//! Invariant: the closures of the first `settled` entries are old. An entry whose closure is young
+//! keeps those behind it from being settled, for as many collections as a closure takes to grow
+//! old.
+
+use super::Visited;
+
+/// Entries, the settled ones first.
+#[derive(Debug)]
+pub(super) struct Aged<T> {
+    entries: Vec<T>,
+    settled: usize,
+}
+
+impl<T> Default for Aged<T> {
+    fn default() -> Self {
+        Aged {
+            entries: Vec::new(),
+            settled: 0,
+        }
+    }
+}
+
+impl<T> Aged<T> {
+    pub(super) fn push(&mut self, entry: T) {
+        self.entries.push(entry);
+    }
+
+    pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.entries.iter_mut()
+    }
+
+    /// Takes the entries out of which `is_dead` is true, in their order.
+    pub(super) fn take_dead(&mut self, visited: Visited, mut is_dead: impl FnMut(&mut T) -> bool) -> Vec<T> {
+        let from = match visited {
+            Visited::All => 0,
+            Visited::Young => self.settled,
+        };
+        let (mut index, mut settled) = (from, self.settled);
+        let dead = self.entries.extract_if(from.., |entry| {
+            let is_dead = is_dead(entry);
+            settled -= usize::from(is_dead && index < self.settled);
+            index += 1;
+            is_dead
+        });
+        let dead = dead.collect();
+        self.settled = settled;
+        dead
+    }
+
+    /// A collection is over: settles the entries whose closures are old.
+    pub(super) fn settle(&mut self, is_old: impl Fn(&T) -> bool) {
+        while self.entries.get(self.settled).is_some_and(&is_old) {
+            self.settled += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settled_entries_are_looked_at_only_where_all_are() {
+        let mut table = Aged::default();
+        (1..=5).for_each(|entry| table.push(entry));
+        // 3 is young, and keeps 4 and 5.
+        table.settle(|&entry| entry != 3);
+        let mut seen = Vec::new();
+        let dead = table.take_dead(Visited::Young, |&mut entry| {
+            seen.push(entry);
+            entry == 4
+        });
+        assert_eq!((seen, dead), (vec![3, 4, 5], vec![4]));
+        table.push(6);
+        assert_eq!(
+            table.take_dead(Visited::All, |&mut entry| entry == 1 || entry == 5),
+            [1, 5]
+        );
+        // 2 is settled still; 3 is not.
+        let mut seen = Vec::new();
+        table.take_dead(Visited::Young, |&mut entry| {
+            seen.push(entry);
+            false
+        });
+        assert_eq!(seen, [3, 6]);
+    }
+}
