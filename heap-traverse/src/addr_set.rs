@@ -109,6 +109,25 @@ impl AddrSet {
         }
     }
 
+    /// The bits of each page, from the base on; `None` for a page without members.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Option<&[u64]>> {
+        self.pages.iter().map(|page| {
+            let bits = page.bits.as_deref().filter(|_| page.epoch == self.epoch);
+            bits.map(|bits| &bits[..])
+        })
+    }
+
+    /// If `address` is a member: its page, its word of bits, and the members in that word before
+    /// it.
+    pub(crate) fn member(&self, address: Addr) -> Option<(usize, usize, u32)> {
+        if !self.contains(address) {
+            return None;
+        }
+        let Place { page, word, bit } = self.place(address);
+        let bits = self.pages[page].bits.as_ref()?[word];
+        Some((page, word, (bits & (bit - 1)).count_ones()))
+    }
+
     /// The place of an address. For an address below the base the page is beyond all others.
     #[inline(always)]
     fn place(&self, address: Addr) -> Place {

@@ -9,15 +9,15 @@
 //! number of set bits before its own. Then two walks along the heap's memory write the rows. The
 //! result does not refer to the heap, so the mutators may resume.
 //!
-//! **Memory**: during construction the memory of the traversal and 3/128 of the heap; afterwards 12
+//! **Memory**: during construction the memory of the traversal and 1/128 of the heap; afterwards 12
 //! bytes a node and 8 an edge.
 
 use super::edges::{Builder, Graph, GraphError, ROOT};
+use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use crate::walk::{self, Unparsable};
-use gclab_core::block::MEGABLOCK;
 use gclab_core::closure::TypeInfo;
-use gclab_core::words::{Addr, Bytes, WORD, Words};
+use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::world::{ClosureView, RootOrigin, Stopped};
 use std::collections::HashMap;
 
@@ -67,12 +67,10 @@ impl HeapGraph {
     /// If the heap is not sound. The checker ([`crate::Checker`]) would say more.
     pub fn of(stopped: &Stopped<'_>) -> Result<Self, GraphError> {
         let roots = Roots::of(stopped);
-        let mut index = Index::new(stopped.blocks().base());
-        Traversal::new(stopped).each(stopped.root_closures(), |closure| {
-            index.insert(closure.addr());
-            Visit::Descend(())
-        });
-        let closures = index.number(roots.names.len())?;
+        let mut traversal = Traversal::new(stopped);
+        traversal.each(stopped.root_closures(), |_| Visit::Descend(()));
+        let index = Index::new(traversal.into_visited(), roots.names.len())?;
+        let closures = index.count;
         let mut heap = HeapGraph {
             graph: Graph::from_rows([[]])?,
             slots: Vec::new(),
@@ -240,73 +238,40 @@ fn each<'a>(stopped: &Stopped<'a>, index: &Index, mut visit: impl FnMut(ClosureV
     }
 }
 
-/// Words of bits in a page: a bit for each word of a megablock.
-const PAGE_WORDS: usize = MEGABLOCK.0 / WORD / 64;
-
-/// Addresses of closures, and the number of closures before each.
+/// The closures of a heap by address, numbered.
 struct Index {
-    base: Addr,
-    pages: Vec<Page>,
-}
-
-/// The closures of a megablock. Empty if there are none.
-#[derive(Default)]
-struct Page {
-    bits: Box<[u64]>,
-    /// By word of bits: the number of the first closure in it.
-    first: Box<[u32]>,
+    closures: AddrSet,
+    /// By page and word of bits in `closures`: the number of the first closure in it.
+    first: Vec<Box<[u32]>>,
+    /// The number of closures.
+    count: u32,
 }
 
 impl Index {
-    fn new(base: Addr) -> Self {
-        let pages = Vec::new();
-        Index { base, pages }
-    }
-
-    /// Page, word and bit of an address.
-    fn place(&self, addr: Addr) -> Option<(usize, usize, u32)> {
-        let offset = addr.0.checked_sub(self.base.0)?;
-        let word = offset % MEGABLOCK.0 / WORD;
-        offset
-            .is_multiple_of(WORD)
-            .then_some((offset / MEGABLOCK.0, word / 64, (word % 64) as u32))
-    }
-
-    fn insert(&mut self, addr: Addr) {
-        let (page, word, bit) = self.place(addr).expect("a word of the heap");
-        if page >= self.pages.len() {
-            self.pages.resize_with(page + 1, Page::default);
-        }
-        let page = &mut self.pages[page];
-        if page.bits.is_empty() {
-            page.bits = vec![0; PAGE_WORDS].into_boxed_slice();
-        }
-        page.bits[word] |= 1 << bit;
-    }
-
-    /// Numbers the closures from `start` on. Returns the number of closures.
-    fn number(&mut self, start: usize) -> Result<u32, GraphError> {
+    /// Numbers the closures in `closures` from `start` on.
+    fn new(closures: AddrSet, start: usize) -> Result<Self, GraphError> {
         let mut next = start as u64;
-        for page in &mut self.pages {
-            let number = |bits: &u64| {
-                let first = next as u32;
-                next += u64::from(bits.count_ones());
-                first
-            };
-            page.first = page.bits.iter().map(number).collect();
-        }
-        u32::try_from(next)
-            .map(|end| end - start as u32)
-            .map_err(|_| GraphError::TooLarge)
+        let mut number = |bits: &u64| {
+            let first = next as u32;
+            next += u64::from(bits.count_ones());
+            first
+        };
+        let first = closures
+            .pages()
+            .map(|page| page.unwrap_or_default().iter().map(&mut number).collect())
+            .collect();
+        let end = u32::try_from(next).map_err(|_| GraphError::TooLarge)?;
+        Ok(Index {
+            closures,
+            first,
+            count: end - start as u32,
+        })
     }
 
     /// The number of the closure at an address. `None` for null, and for addresses that were not
     /// reached.
     fn get(&self, addr: Addr) -> Option<u32> {
-        let (page, word, bit) = self.place(addr)?;
-        let page = self.pages.get(page).filter(|page| !page.bits.is_empty())?;
-        let bits = page.bits[word];
-        let before = (bits & ((1 << bit) - 1)).count_ones();
-        (bits >> bit & 1 == 1).then(|| page.first[word] + before)
+        let (page, word, before) = self.closures.member(addr)?;
+        Some(self.first[page][word] + before)
     }
 }

@@ -142,6 +142,11 @@ impl Traversal {
         &self.visited
     }
 
+    /// The closures that were visited in the last run.
+    pub(crate) fn into_visited(self) -> AddrSet {
+        self.visited
+    }
+
     /// Marks exactly the closures in `visited` as visited, as if a run had done it.
     pub(crate) fn begin_with(&mut self, visited: &AddrSet) {
         self.visited.copy(visited);
