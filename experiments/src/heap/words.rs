@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use gclab_core::stats::render::commas;
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, Named};
 use gclab_snapshot::EdgeName;
@@ -32,15 +33,7 @@ pub(crate) fn size(bytes: u64) -> String {
 
 /// A whole number with a comma before each three digits: `725,800`.
 pub(crate) fn number(number: impl TryInto<u64>) -> String {
-    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    commas(number.try_into().unwrap_or(u64::MAX))
 }
 
 /// A number with its noun: `1 closure`, `2,000 closures`, `3 classes`.
