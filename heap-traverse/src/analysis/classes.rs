@@ -6,11 +6,12 @@
 //! **Memory**: four bytes a node and 36 a class. While the classes are found, also up to 16 bytes
 //! for each pair of a type and a string.
 
-use super::slots::Slots;
 use crate::graph::NONE;
 use crate::memory::{OutOfMemory, filled, push, with_capacity, zeroed};
 use crate::rows::Rows;
 use gclab_snapshot::{Node, Snapshot};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 
@@ -112,19 +113,12 @@ fn numbered(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     let (mut of, pairs) = pairs(snapshot)?;
     // The first node of each class.
     let mut first: Vec<u32> = Vec::new();
-    let mut table = Slots::new()?;
+    let mut table = HashTable::new();
     let mut class_of_pair = with_capacity(pairs.len())?;
     let hash_of = |node: u32| text_hash(snapshot, snapshot.node(node));
     for &node in &pairs {
-        let class = table.find_or_enter(
-            hash_of(node),
-            |class| same_class(snapshot, first[class as usize], node),
-            |class| hash_of(first.get(class as usize).copied().unwrap_or(node)),
-        )?;
-        if class as usize == first.len() {
-            push(&mut first, node)?;
-        }
-        class_of_pair.push(class);
+        let is_same = |other| same_class(snapshot, other, node);
+        class_of_pair.push(find_or_enter(&mut table, &mut first, node, hash_of, is_same)?);
     }
     for pair in &mut of {
         *pair = class_of_pair[*pair as usize];
@@ -136,22 +130,41 @@ fn numbered(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
 fn pairs(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     let mut of = with_capacity(snapshot.node_count() as usize)?;
     let mut first: Vec<u32> = Vec::new();
-    let mut table = Slots::new()?;
+    let mut table = HashTable::new();
     let key = |node: Node<'_>| (u64::from(node.type_index()) << 32) | u64::from(node.name_index().unwrap_or(0));
     let key_of = |node: u32| key(snapshot.node(node));
+    // Fibonacci hashing (Knuth 6.4). The table looks at both ends of the hash.
+    let hash_of = |node: u32| key_of(node).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
     for node in snapshot.nodes() {
         let own = key(node);
-        let pair = table.find_or_enter(
-            own,
-            |pair| key_of(first[pair as usize]) == own,
-            |pair| first.get(pair as usize).map_or(own, |&node| key_of(node)),
-        )?;
-        if pair as usize == first.len() {
-            push(&mut first, node.ordinal())?;
-        }
-        of.push(pair);
+        let is_same = |other| key_of(other) == own;
+        of.push(find_or_enter(&mut table, &mut first, node.ordinal(), hash_of, is_same)?);
     }
     Ok((of, first))
+}
+
+/// The number of the group of `node`, where `first` has the first node of each group. A node for
+/// which no group's first node `is_same` begins the next group. `table` has the numbers of all
+/// groups.
+fn find_or_enter(
+    table: &mut HashTable<u32>,
+    first: &mut Vec<u32>,
+    node: u32,
+    hash_of: impl Fn(u32) -> u64,
+    is_same: impl Fn(u32) -> bool,
+) -> Result<u32, OutOfMemory> {
+    let hash_of_group = |&group: &u32| hash_of(first[group as usize]);
+    table.try_reserve(1, hash_of_group).map_err(|_| OutOfMemory)?;
+    let entry = table.entry(hash_of(node), |&group| is_same(first[group as usize]), hash_of_group);
+    let next = first.len() as u32;
+    match entry {
+        Entry::Occupied(group) => Ok(*group.get()),
+        Entry::Vacant(free) => {
+            free.insert(next);
+            push(first, node)?;
+            Ok(next)
+        }
+    }
 }
 
 /// The text of a node's name by which its class is known. A long one is not decoded: V8 and JVMs

@@ -13,7 +13,6 @@
 mod classes;
 mod names;
 mod outline;
-mod slots;
 
 pub use classes::{ClassFigures, Classes, Holdings, holdings};
 pub use names::{Named, Sum};

@@ -6,10 +6,8 @@ use std::collections::HashMap;
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::Cursor;
-use crate::hprof::kinds::{
-    CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
-};
 use crate::hprof::record::{Body, Extent, Pass, ROOTS, records};
+use crate::hprof::{CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 

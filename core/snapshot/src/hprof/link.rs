@@ -5,13 +5,14 @@ use crate::error::{Error, Problem};
 use crate::hprof::class::{Class, source_name};
 use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
-use crate::hprof::ids::Ids;
-use crate::hprof::kinds::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
 use crate::hprof::layout::{Layout, References, Sizes, infer};
 use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::hprof::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
 use crate::memory::{insert, push};
 use crate::snapshot::Snapshot;
 use crate::strings::Strings;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -82,7 +83,8 @@ struct Linker {
     class_names: Vec<u32>,
     /// The layout of a class as an object, without its static fields.
     class_layout: Layout,
-    ids: Ids,
+    /// Ordinals, found by the ids in the snapshot.
+    ids: HashTable<u32>,
     /// The second node with the same id as another, if there is one.
     twice: Option<u32>,
     sizes: Sizes,
@@ -95,13 +97,37 @@ struct Linker {
     next: usize,
 }
 
+/// The hash of an id. Addresses differ in their low bits, the product in its high ones (Knuth 6.4),
+/// and the table looks at both ends of the hash.
+fn hash(id: u64) -> u64 {
+    id.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
+}
+
+/// The nodes from ordinal `first` on, by their ids. If two nodes have one id, the table ends before
+/// the second, whose ordinal is returned too.
+fn by_id(ids: &[u64], first: usize) -> Result<(HashTable<u32>, Option<u32>), Problem> {
+    let hash_of = |&ordinal: &u32| hash(ids[ordinal as usize]);
+    let mut table = HashTable::new();
+    table
+        .try_reserve(ids.len() - first, hash_of)
+        .map_err(|_| Problem::OutOfMemory)?;
+    for ordinal in first as u32..ids.len() as u32 {
+        let id = ids[ordinal as usize];
+        match table.entry(hash(id), |&other| ids[other as usize] == id, hash_of) {
+            Entry::Occupied(_) => return Ok((table, Some(ordinal))),
+            Entry::Vacant(free) => free.insert(ordinal),
+        };
+    }
+    Ok((table, None))
+}
+
 impl Linker {
     fn new(cursor: &Cursor<'_>, mut gathered: Gathered) -> Result<Self, Error> {
         let snapshot = &mut gathered.snapshot;
         let first = ROOTS.len() + 1;
         let highest = snapshot.node_ids[first..].iter().copied().max().unwrap_or(0);
         let placed = |problem| cursor.problem(problem);
-        let (ids, twice) = Ids::of(&snapshot.node_ids, first as u32).map_err(placed)?;
+        let (ids, twice) = by_id(&snapshot.node_ids, first).map_err(placed)?;
         let strings = &mut snapshot.strings;
         let mut internals = [0; INTERNALS.len()];
         for (string, name) in internals.iter_mut().zip(INTERNALS) {
@@ -187,8 +213,9 @@ impl Linker {
     /// Adds an edge of the next node, if its target is in the dump.
     #[inline]
     fn edge(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, id: u64) -> Result<(), Error> {
-        match self.ids.get(&self.snapshot.node_ids, id) {
-            Some(target) if id != 0 => self.edge_to(cursor, kind, name, target),
+        let node_ids = &self.snapshot.node_ids;
+        match self.ids.find(hash(id), |&ordinal| node_ids[ordinal as usize] == id) {
+            Some(&target) if id != 0 => self.edge_to(cursor, kind, name, target),
             _ => Ok(()),
         }
     }

@@ -18,14 +18,12 @@
 //! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
 //! Of several heap dumps in one file one is read.
 //!
-//! **Memory**: as a snapshot's. During reading also 8 to 16 bytes an object to find it by its id,
+//! **Memory**: as a snapshot's. During reading also 6 to 12 bytes an object to find it by its id,
 //! and the names of the dump.
 
 mod class;
 mod cursor;
 mod gather;
-mod ids;
-mod kinds;
 mod layout;
 mod link;
 mod record;
@@ -40,6 +38,22 @@ use cursor::Cursor;
 
 pub(crate) use cursor::MAGIC;
 pub(crate) use gather::Gathered;
+
+/// Types of nodes, by their numbers.
+const NODE_TYPES: [&str; 5] = ["synthetic", "class", "object", "object array", "primitive array"];
+const SYNTHETIC: u8 = 0;
+const CLASS: u8 = 1;
+const OBJECT: u8 = 2;
+const OBJECT_ARRAY: u8 = 3;
+const PRIMITIVE_ARRAY: u8 = 4;
+
+/// Types of edges, by their numbers.
+const EDGE_TYPES: [&str; 5] = ["field", "element", "static", "internal", "weak"];
+const FIELD: u8 = 0;
+const ELEMENT: u8 = 1;
+const STATIC: u8 = 2;
+const INTERNAL: u8 = 3;
+const WEAK: u8 = 4;
 
 impl Snapshot {
     /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes. Every column is

@@ -195,7 +195,7 @@ impl Records {
                 }
                 while cursor.offset() < end.min(self.until) {
                     self.whole = cursor.offset();
-                    entry(cursor, pass)?;
+                    entry(cursor, Some(&mut *pass))?;
                 }
                 if cursor.offset() == self.until {
                     return Ok(());
@@ -227,8 +227,7 @@ impl Records {
         {
             self.whole = cursor.offset();
             // A part that is not wanted has no other end than its last record.
-            let mut nothing = Nothing;
-            entry(cursor, if self.wanted { &mut *pass } else { &mut nothing })?;
+            entry(cursor, if self.wanted { Some(&mut *pass) } else { None })?;
         }
         if cursor.offset() > start {
             self.extent.faults.push(format!(
@@ -239,37 +238,8 @@ impl Records {
     }
 }
 
-/// A pass that keeps nothing.
-struct Nothing;
-
-impl Pass for Nothing {
-    fn begins(&mut self, _: u32) -> bool {
-        false
-    }
-
-    fn name(&mut self, cursor: &mut Cursor<'_>, _: u64, bytes: u64) -> Result<(), Error> {
-        cursor.skip(bytes, "the rest of a name")
-    }
-
-    fn loaded(&mut self, _: u64, _: u64) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    fn root(&mut self, _: usize, _: u64) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    fn class(&mut self, _: &Cursor<'_>, _: u64, _: Class) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn object(&mut self, cursor: &mut Cursor<'_>, _: u64, _: u64, body: Body) -> Result<(), Error> {
-        cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")
-    }
-}
-
-/// Reads one record within a heap dump.
-fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
+/// Reads one record within a heap dump, and skips it without a pass.
+fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>) -> Result<(), Error> {
     let at = cursor.offset();
     let tag = cursor.u1("a record of the heap dump")?;
     let root = ROOTS.iter().position(|root| root.0 == tag);
@@ -278,11 +248,12 @@ fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
     if let Some((kind, bytes, ids)) = root.or(android.map(|(_, bytes)| (0, *bytes, 0))) {
         let id = cursor.id("the id of a root")?;
         cursor.skip(bytes + ids * u64::from(cursor.id_bytes), "the rest of a root")?;
-        return pass.root(kind, id).map_err(|problem| cursor.problem(problem));
+        let kept = pass.map_or(Ok(()), |pass| pass.root(kind, id));
+        return kept.map_err(|problem| cursor.problem(problem));
     }
     if tag == CLASS_DUMP {
         let class = Class::read(cursor)?;
-        return pass.class(cursor, at, class);
+        return pass.map_or(Ok(()), |pass| pass.class(cursor, at, class));
     }
     match tag {
         UNREACHABLE => return cursor.id("the id of an object").map(|_| ()),
@@ -321,5 +292,8 @@ fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
             Body::Values { of, count, there }
         }
     };
-    pass.object(cursor, at, id, body)
+    match pass {
+        Some(pass) => pass.object(cursor, at, id, body),
+        None => cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object"),
+    }
 }
