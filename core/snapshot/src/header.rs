@@ -11,6 +11,15 @@ pub(crate) struct NodeFields {
     pub(crate) id: usize,
     pub(crate) self_size: usize,
     pub(crate) edge_count: usize,
+    pub(crate) detachedness: Option<usize>,
+}
+
+/// The places of the fields in the record of a location.
+pub(crate) struct LocationFields {
+    pub(crate) width: usize,
+    pub(crate) object_index: usize,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
 }
 
 /// The places of the fields in an edge record.
@@ -29,6 +38,8 @@ pub(crate) struct Header {
     pub(crate) edge: EdgeFields,
     pub(crate) node_types: Vec<String>,
     pub(crate) edge_types: Vec<String>,
+    /// None if the snapshot describes no locations.
+    pub(crate) location: Option<LocationFields>,
 }
 
 impl Header {
@@ -49,6 +60,7 @@ impl Header {
             id: node("id")?,
             self_size: node("self_size")?,
             edge_count: node("edge_count")?,
+            detachedness: node("detachedness").ok(),
         };
         let edge = EdgeFields {
             width: edge_fields.len(),
@@ -61,6 +73,7 @@ impl Header {
             edge_count: count(&json, "edge_count")?,
             node_types: types(meta, "node_types", node.kind)?,
             edge_types: types(meta, "edge_types", edge.kind)?,
+            location: locations(meta),
             node,
             edge,
         })
@@ -92,6 +105,17 @@ fn names(meta: &Value, key: &str) -> Result<Vec<String>, String> {
 fn place(list: &str, fields: &[String], wanted: &str) -> Result<usize, String> {
     let found = fields.iter().position(|field| field == wanted);
     found.ok_or_else(|| format!("`{list}` has no \"{wanted}\", only {}", fields.join(", ")))
+}
+
+fn locations(meta: &Value) -> Option<LocationFields> {
+    let fields = strings(meta.get("location_fields")?)?;
+    let of = |field| place("location_fields", &fields, field).ok();
+    Some(LocationFields {
+        width: fields.len(),
+        object_index: of("object_index")?,
+        line: of("line")?,
+        column: of("column")?,
+    })
 }
 
 /// The names of the values of the field `type`. There are at most 256, since a type is kept in a

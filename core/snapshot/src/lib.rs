@@ -42,6 +42,7 @@ mod error;
 mod header;
 mod hprof;
 mod input;
+mod interpret;
 mod json;
 mod memory;
 mod options;

@@ -9,6 +9,11 @@ pub struct Options {
     pub names: bool,
     /// The texts of the strings.
     pub strings: bool,
+    /// Whether a snapshot's WeakMaps and names are interpreted for an analysis, which needs all
+    /// columns: the value of a WeakMap's pair belongs to its key only, closures are named with
+    /// their places in the program, plain objects by their properties, and detached nodes of a
+    /// document as such.
+    pub interpret: bool,
     /// The most bytes that are read, unpacked. A longer file is refused.
     pub limit: u64,
     /// Of a file with several heap dumps of a JVM: the number of the one to read, from 1; without,
@@ -17,12 +22,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Everything that this crate can keep.
+    /// Everything that this crate can keep, as it is in the file.
     pub const fn all() -> Self {
         Options {
             ids: true,
             names: true,
             strings: true,
+            interpret: false,
             limit: u64::MAX,
             dump: None,
         }
@@ -34,6 +40,7 @@ impl Options {
             ids: false,
             names: false,
             strings: false,
+            interpret: false,
             limit: u64::MAX,
             dump: None,
         }

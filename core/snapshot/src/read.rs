@@ -9,6 +9,7 @@ use crate::error::{Error, Problem, show};
 use crate::header::Header;
 use crate::hprof;
 use crate::input::Input;
+use crate::interpret::{Extra, Location, interpret};
 use crate::memory::{extend, push, reserve};
 use crate::options::Options;
 use crate::records::{check_count, check_names, declare, narrow, records, type_of};
@@ -20,6 +21,9 @@ const LONGEST_HEADER: usize = 1 << 20;
 /// The most entries that memory is reserved for because the file promises them. For more, the
 /// entries must be there.
 const TRUSTED: u64 = 1 << 26;
+
+/// V8's number for nodes that are detached from their document.
+const DETACHED: u64 = 2;
 
 impl Snapshot {
     /// Reads the file at `path`, plain or gzip: a V8 heap snapshot, or a JVM heap dump, of which
@@ -66,6 +70,7 @@ impl Snapshot {
             nodes: false,
             edges: false,
             strings: false,
+            extra: Extra::default(),
         }
         .run(input)
     }
@@ -79,6 +84,7 @@ struct Reader {
     nodes: bool,
     edges: bool,
     strings: bool,
+    extra: Extra,
 }
 
 impl Reader {
@@ -115,6 +121,7 @@ impl Reader {
             "nodes" => self.nodes,
             "edges" => self.edges,
             "strings" => self.strings,
+            "locations" if self.options.interpret => false,
             _ => return input.value(|_| {}),
         };
         if seen {
@@ -142,6 +149,7 @@ impl Reader {
                 match key {
                     "nodes" => self.read_nodes(input, &mut header)?,
                     "edges" => self.read_edges(input, &mut header)?,
+                    "locations" => self.read_locations(input, &header)?,
                     _ => self.read_strings(input)?,
                 }
                 self.header = Some(header);
@@ -153,6 +161,7 @@ impl Reader {
     fn read_nodes(&mut self, input: &mut Input<'_>, header: &mut Header) -> Result<(), Error> {
         self.nodes = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.node, self.options);
+        let detached = &mut self.extra.detached;
         let room = header.node_count.min(TRUSTED) as usize;
         reserve(&mut snapshot.node_types, room)
             .and_then(|()| reserve(&mut snapshot.self_sizes, room))
@@ -178,6 +187,9 @@ impl Reader {
             }
             if keep.names {
                 push(&mut snapshot.node_names, narrow("a node's name", row[fields.name])?)?;
+            }
+            if keep.interpret && fields.detachedness.is_some_and(|field| row[field] == DETACHED) {
+                push(detached, count as u32)?;
             }
             count += 1;
             Ok(())
@@ -243,6 +255,22 @@ impl Reader {
         Ok(())
     }
 
+    /// Keeps the locations of nodes; what is none is left out.
+    fn read_locations(&mut self, input: &mut Input<'_>, header: &Header) -> Result<(), Error> {
+        let Some(fields) = &header.location else {
+            return input.value(|_| {});
+        };
+        let step = header.node.width as u64;
+        records(input, fields.width, |row| {
+            let node = row[fields.object_index] / step;
+            let (line, column) = (row[fields.line], row[fields.column]);
+            match u32::try_from(node) {
+                Ok(node) => push(&mut self.extra.locations, Location { node, line, column }),
+                Err(_) => Ok(()),
+            }
+        })
+    }
+
     fn read_strings(&mut self, input: &mut Input<'_>) -> Result<(), Error> {
         self.strings = true;
         if !self.options.strings {
@@ -291,6 +319,9 @@ impl Reader {
         snapshot.edge_type_names = header.edge_types;
         if self.options.strings && self.options.names {
             check_names(&snapshot).map_err(|problem| input.error(problem))?;
+        }
+        if self.options.interpret {
+            interpret(&mut snapshot, &self.extra).map_err(|problem| input.error(problem))?;
         }
         Ok(snapshot)
     }

@@ -33,6 +33,10 @@ pub struct Snapshot {
     pub(crate) strings: Strings,
 }
 
+/// The name of a kind of roots that only our own dumps have, and the nodes among which it is.
+const FRAMES: &str = "(Frames)";
+const OURS_WITHIN: usize = 8;
+
 impl Snapshot {
     /// The number of bytes that were read, decompressed.
     pub fn bytes(&self) -> u64 {
@@ -49,6 +53,12 @@ impl Snapshot {
     /// other files, which have the sizes.
     pub fn layout(&self) -> Option<&str> {
         self.layout.as_deref()
+    }
+
+    /// Whether an object has the same id in a later file of the same heap. Those of V8 have; the
+    /// ids of JVMs are addresses, and ours are the order in which objects were met.
+    pub fn has_stable_ids(&self) -> bool {
+        self.layout.is_none() && !self.nodes().take(OURS_WITHIN).any(|node| node.name() == FRAMES)
     }
 
     /// The number of nodes. Their ordinals are below it.
@@ -153,6 +163,16 @@ impl<'s> Node<'s> {
     pub fn edge_range(self) -> Range<u32> {
         let ordinal = self.ordinal as usize;
         self.snapshot.first_edge[ordinal]..self.snapshot.first_edge[ordinal + 1]
+    }
+
+    /// All strings of the snapshot.
+    pub(crate) fn strings(self) -> &'s Strings {
+        &self.snapshot.strings
+    }
+
+    /// The text of a string as in the file.
+    pub(crate) fn string(self, index: u32) -> &'s [u8] {
+        self.snapshot.strings.raw(index)
     }
 
     /// Its edges, in file order.

@@ -3,6 +3,7 @@
 mod build;
 mod damage;
 mod hprof;
+mod interpret;
 mod random;
 mod real;
 mod versions;

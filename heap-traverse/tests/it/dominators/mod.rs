@@ -2,6 +2,7 @@
 //! and at sizes that would show quadratic time.
 
 mod classes;
+mod ephemerons;
 mod naive;
 mod outline;
 mod real;

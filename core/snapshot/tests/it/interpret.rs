@@ -1,0 +1,117 @@
+//! Names for readers.
+
+use gclab_snapshot::{Options, Snapshot};
+
+/// A snapshot of these nodes (type, name, detachedness), edges (source, type, name, target) and
+/// locations.
+fn names(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locations: &str) -> Vec<String> {
+    let types = ["synthetic", "object", "closure", "code", "native"];
+    let edge_types = ["property", "internal", "element"];
+    let mut strings: Vec<&str> = vec![""];
+    let mut string = |text| {
+        let known = strings.iter().position(|&own| own == text);
+        known.unwrap_or_else(|| {
+            strings.push(text);
+            strings.len() - 1
+        })
+    };
+    let place = |names: &[&str], name| names.iter().position(|&own| own == name).unwrap();
+    let (mut rows, mut links) = (Vec::new(), Vec::new());
+    for (at, &(kind, name, detached)) in nodes.iter().enumerate() {
+        let own: Vec<_> = edges.iter().filter(|edge| edge.0 == at).collect();
+        let kind = place(&types, kind);
+        rows.push(format!(
+            "{kind},{},{},10,{},{detached}",
+            string(name),
+            2 * at + 1,
+            own.len()
+        ));
+        for &&(_, kind, name, to) in &own {
+            links.push(format!("{},{},{}", place(&edge_types, kind), string(name), to * 6));
+        }
+    }
+    let text = format!(
+        r#"{{"snapshot":{{"meta":{{"node_fields":["type","name","id","self_size","edge_count","detachedness"],
+        "node_types":[{types:?},"string","number","number","number","number"],
+        "edge_fields":["type","name_or_index","to_node"],"edge_types":[{edge_types:?},"string_or_number","node"],
+        "location_fields":["object_index","script_id","line","column"]}},
+        "node_count":{},"edge_count":{}}},"nodes":[{}],"edges":[{}],"locations":[{locations}],"strings":{strings:?}}}"#,
+        nodes.len(),
+        edges.len(),
+        rows.join(","),
+        links.join(","),
+    );
+    let options = Options {
+        interpret: true,
+        ..Options::all()
+    };
+    let snapshot = Snapshot::read(text.as_bytes(), "names", options).unwrap();
+    snapshot.nodes().map(|node| node.name().into_owned()).collect()
+}
+
+#[test]
+fn plain_objects_are_named_by_the_properties_that_others_have_too() {
+    let nodes = ["Object", "Object", "Object", "Point", "Point", "Object"].map(|name| ("object", name, 0));
+    let edges = [
+        (0, "property", "id", 3),
+        (0, "property", "__proto__", 3),
+        (0, "property", "text", 3),
+        (0, "element", "", 3),
+        (1, "property", "id", 4),
+        (1, "property", "text", 3),
+        (2, "property", "id", 3),
+        (3, "property", "x", 4),
+        (4, "property", "x", 4),
+    ];
+    let expected = ["{id, text}", "{id, text}", "Object", "Point", "Point", "Object"];
+    assert_eq!(names(&nodes, &edges, ""), expected);
+}
+
+#[test]
+fn a_long_shape_is_cut() {
+    let properties: Vec<String> = (0..100).map(|number| format!("property{number}")).collect();
+    let edges: Vec<_> = [0, 1]
+        .iter()
+        .flat_map(|&node| properties.iter().map(move |name| (node, "property", name.as_str(), 0)))
+        .collect();
+    let found = names(&[("object", "Object", 0), ("object", "Object", 0)], &edges, "");
+    assert_eq!(found[0], "{property0, property1, property2, property3, …}");
+}
+
+#[test]
+fn closures_are_named_with_their_places_in_the_program() {
+    let nodes = [
+        ("closure", "onData", 0),
+        ("code", "onData", 0),
+        ("code", "/srv/app/server.js", 0),
+        ("closure", "", 0),
+        ("object", "Server", 0),
+    ];
+    let edges = [
+        (0, "internal", "shared", 1),
+        (1, "internal", "script_or_debug_info", 2),
+        (3, "internal", "shared", 1),
+        (4, "internal", "shared", 1),
+    ];
+    // Lines and columns begin at 0 in the file. Node 9 is none.
+    let found = names(&nodes, &edges, "0,7,4,95, 18,7,0,3, 24,7,1,1, 54,7,1,1");
+    assert_eq!(
+        [0, 3, 4].map(|node: usize| found[node].as_str()),
+        ["onData server.js:5:96", "anonymous server.js:1:4", "Server"]
+    );
+}
+
+#[test]
+fn detached_nodes_are_called_so() {
+    let nodes = [
+        ("native", "<div>", 2),
+        ("native", "<div>", 1),
+        ("native", "<div>", 0),
+        ("native", "Node / Binding", 2),
+        ("native", "Detached Window", 2),
+    ];
+    assert_eq!(
+        names(&nodes, &[], ""),
+        ["Detached <div>", "<div>", "<div>", "Node / Binding", "Detached Window"]
+    );
+}
