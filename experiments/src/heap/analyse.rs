@@ -63,26 +63,17 @@ fn id(text: &str) -> Result<u64, String> {
 }
 
 /// A size as flags have it.
-fn limit(text: &str) -> Result<Bytes, String> {
+pub(super) fn limit(text: &str) -> Result<Bytes, String> {
     read_size(text).ok_or_else(|| "expected a number with k, m, g or t, as in 8g".to_owned())
 }
 
 pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     let start = Instant::now();
-    let limit = arguments.limit.unwrap_or(Bytes(default_limit().0 / 2));
-    let options = Options {
-        limit: limit.0 as u64,
-        dump: arguments.dump,
-        ..Options::all()
-    };
-    let snapshot = match open(&arguments.file, options) {
+    let snapshot = match open(&arguments.file, arguments.limit, arguments.dump) {
         Ok(snapshot) => snapshot,
-        Err(error) => return refuse(unread(&error, &arguments.file, arguments.limit)),
+        Err(message) => return refuse(message),
     };
     let file = input::name(&arguments.file);
-    for warning in snapshot.warnings() {
-        tell!("gclab: warning: {file}: {warning}");
-    }
     let read = start.elapsed().as_secs_f64();
     let analysis = match Analysis::of(&snapshot) {
         Ok(analysis) => analysis,
@@ -129,13 +120,28 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Reads a snapshot or a dump, which is read twice.
-fn open(file: &Path, options: Options) -> Result<Snapshot, Error> {
+/// Reads a snapshot or a dump, which is read twice, and tells its faults.
+///
+/// # Errors
+/// The message for a file that cannot be read.
+pub(super) fn open(file: &Path, limit: Option<Bytes>, dump: Option<u32>) -> Result<Snapshot, String> {
+    let most = limit.unwrap_or(Bytes(default_limit().0 / 2));
+    let options = Options {
+        limit: most.0 as u64,
+        dump,
+        interpret: true,
+        ..Options::all()
+    };
     let name = input::name(file);
-    match input::seekable(file) {
+    let read = match input::seekable(file) {
         Ok(opened) => Snapshot::of_file(&opened, &name, options),
         Err(error) => Err(Error::cannot_open(&name, error)),
+    };
+    let snapshot = read.map_err(|error| unread(&error, file, limit))?;
+    for warning in snapshot.warnings() {
+        tell!("gclab: warning: {name}: {warning}");
     }
+    Ok(snapshot)
 }
 
 /// The message for a file that cannot be read.

@@ -1,7 +1,9 @@
 //! `gclab heap`: heaps in files, of other programs and of our own.
 
 mod analyse;
+mod diff;
 pub(crate) mod dump;
+mod holders;
 mod json;
 mod picture;
 mod text;
@@ -19,6 +21,7 @@ use crate::settings::Settings;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Analyse(analyse::Arguments),
+    Diff(diff::Arguments),
     Dump(dump::Arguments),
 }
 
@@ -31,6 +34,7 @@ pub(crate) fn heap(
 ) -> ExitCode {
     match command {
         Command::Analyse(arguments) => analyse::analyse(&arguments),
+        Command::Diff(arguments) => diff::diff(&arguments),
         Command::Dump(arguments) => dump::dump(&arguments, words, registry, executor, settings),
     }
 }

@@ -1,18 +1,25 @@
 //! An analysis as text: which classes and which objects hold the memory.
 
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Outline};
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Merged, Names, Outline};
+use gclab_heap_traverse::graph::GraphError;
 
-use super::words::{chain, class, counted, name, number, object, percent, reference, rest, size};
+use super::holders::{self, Held, Paths, answer, held};
+use super::words::{COLUMNS, chain, class, counted, fit, fit_to, name, number, object, percent, reference, rest, size};
 
 /// Lines of the dominator tree for each object of `--top`.
 const BRANCHES: usize = 2;
 /// The smallest part of the heap that gets a line in the tree, in percent.
 const LEAST: u64 = 1;
-/// The part of the heap that no single object holds, at which the text says so, in percent.
-const MUCH: f64 = 10.0;
+/// The part of the heap that a suspect holds, in percent.
+const SUSPECT: u64 = 5;
+/// The most suspects.
+const SUSPECTS: usize = 5;
 /// The most levels of the tree that are shown.
 const LEVELS: usize = 12;
+
+/// The most objects of one class in a row on a path that are all shown.
+const LIST: usize = 5;
 
 /// The choices of a reader.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +39,7 @@ pub(super) fn text(
     analysis: &Analysis<'_>,
     wanted: Listing,
     path: Option<&[u32]>,
-) -> Result<String, OutOfMemory> {
+) -> Result<String, GraphError> {
     let hidden = |node: u32| !wanted.synthetic && analysis.is_synthetic(node);
     let outline = analysis.outline(&hidden);
     let least = (analysis.reached_size() / 100 * LEAST).max(1);
@@ -42,20 +49,82 @@ pub(super) fn text(
         least,
     })?;
     let mut out = String::new();
-    head(&mut out, file, analysis);
-    shared(&mut out, analysis, &outline, least)?;
-    types(&mut out, analysis);
-    classes(&mut out, analysis, wanted)?;
-    holders(&mut out, analysis, &outline, wanted.top)?;
-    tree(&mut out, analysis, &lines)?;
+    suspects(&mut out, file, analysis, path.is_none())?;
     if let Some(path) = path {
         steps(&mut out, analysis, path);
     }
+    holders(&mut out, analysis, &outline, wanted.top)?;
+    tree(&mut out, analysis, &lines)?;
+    classes(&mut out, analysis, wanted)?;
+    types(&mut out, analysis);
     Ok(out)
 }
 
+/// The answer: what holds most, and what the rest is.
+fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -> Result<(), GraphError> {
+    let all = analysis.reached_size();
+    let names = Names::of(analysis)?;
+    let merged = Merged::of(analysis, &names)?;
+    let paths = Paths::new(analysis);
+    let all_held: Vec<Held> = merged
+        .holders((all / 100 * SUSPECT).max(1))
+        .iter()
+        .map(|holder| held(analysis, &merged, &paths, holder))
+        .collect::<Result<_, _>>()?;
+    let (runtime, suspects): (Vec<&Held>, Vec<&Held>) = all_held.iter().partition(|held| held.is_runtime);
+    let suspects = &suspects[..suspects.len().min(SUSPECTS)];
+    match suspects.first() {
+        Some(first) => {
+            let part = percent(first.bytes, all);
+            line(
+                out,
+                &format!(
+                    "{} ({part:.0} % of {}): {}",
+                    size(first.bytes),
+                    size(all),
+                    answer(first)
+                ),
+            );
+        }
+        None => line(
+            out,
+            &format!("nothing holds {SUSPECT} % of {}; below are the largest", size(all)),
+        ),
+    }
+    head(out, analysis);
+    if let Some(first) = suspects.first().filter(|_| more) {
+        out.push_str(&format!("next: gclab heap analyse {file} --path-to {}\n", first.id));
+    }
+    line(out, &format!("\n{:>10} {:>6}  what holds it", "retained", "%"));
+    let mut rest = all;
+    for held in suspects {
+        holders::lines(held, all).iter().for_each(|text| line(out, text));
+        rest = rest.saturating_sub(held.bytes);
+    }
+    let mut row = |bytes: u64, words: &str| {
+        line(
+            out,
+            &format!("{:>10} {:>6.1}  {words}", size(bytes), percent(bytes, all)),
+        )
+    };
+    let own: u64 = runtime.iter().map(|held| held.bytes).sum();
+    if own > 0 {
+        let is_jvm = analysis.snapshot().layout().is_some();
+        row(
+            own,
+            if is_jvm {
+                "the JVM and its libraries"
+            } else {
+                "Node.js and V8 themselves"
+            },
+        );
+    }
+    row(rest.saturating_sub(own), "the rest, in smaller parts");
+    Ok(())
+}
+
 /// The contents of the file in numbers.
-fn head(out: &mut String, file: &str, analysis: &Analysis<'_>) {
+fn head(out: &mut String, analysis: &Analysis<'_>) {
     let snapshot = analysis.snapshot();
     let all: u64 = analysis.types().iter().map(|(_, sum)| sum.bytes).sum();
     let objects = counted(snapshot.node_count(), "object");
@@ -63,7 +132,7 @@ fn head(out: &mut String, file: &str, analysis: &Analysis<'_>) {
     let weak = number(snapshot.edge_count() - analysis.strong_edges());
     line(
         out,
-        &format!("{file}: {} in {objects}, {edges} ({weak} of them weak)", size(all)),
+        &format!("{} in {objects}, {edges} ({weak} of them weak)", size(all)),
     );
     if let Some(layout) = snapshot.layout() {
         line(out, &format!("sizes: {layout}"));
@@ -77,21 +146,6 @@ fn head(out: &mut String, file: &str, analysis: &Analysis<'_>) {
             &format!("{lost} of them ({bytes}) {are} not reachable from the root"),
         );
     }
-}
-
-/// The part of the heap that no single object holds, if it is large.
-fn shared(out: &mut String, analysis: &Analysis<'_>, outline: &Outline<'_>, least: u64) -> Result<(), OutOfMemory> {
-    let rest = outline.top(least)?.rest;
-    let bytes = rest.iter().map(|&node| analysis.retained(node)).sum();
-    let part = percent(bytes, analysis.reached_size());
-    if part >= MUCH {
-        let part = format!(
-            "{} ({part:.0} %) of it hangs from no single object with {LEAST} % or more",
-            size(bytes)
-        );
-        line(out, &format!("{part}: the classes below tell more"));
-    }
-    Ok(())
 }
 
 fn types(out: &mut String, analysis: &Analysis<'_>) {
@@ -126,10 +180,9 @@ fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Listing) -> Result
         let (retained, own) = (size(figures.retained), size(figures.shallow));
         let part = percent(figures.retained, analysis.reached_size());
         let (count, class) = (number(figures.count), class(analysis, figures.first));
-        line(
-            out,
-            &format!("{retained:>10} {part:>6.1} {own:>10} {count:>10}  {class}{largest}"),
-        );
+        let row = format!("{retained:>10} {part:>6.1} {own:>10} {count:>10}  ");
+        let room = COLUMNS.saturating_sub(row.len() + largest.len());
+        line(out, &format!("{row}{}{largest}", fit_to(&class, room)));
     }
     Ok(())
 }
@@ -211,16 +264,26 @@ fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
         return line(out, "\nthe object is not reachable from the root");
     }
     line(out, &format!("\n{:>10}  a shortest path from the root", "retained"));
-    let before = std::iter::once(None).chain(path.iter().copied().map(Some));
-    for (&node, before) in path.iter().zip(before) {
-        let name = before.and_then(|before| reference(analysis, before, node));
-        let name = name.map_or_else(String::new, |name| format!("{name} "));
-        let retained = size(analysis.retained(node));
-        line(out, &format!("{retained:>10}  {name}{}", object(analysis, node)));
+    let class_of = analysis.classes().of_nodes();
+    let mut before = None;
+    for same in path.chunk_by(|&one, &other| class_of[one as usize] == class_of[other as usize]) {
+        let shown = if same.len() > LIST { 2 } else { same.len() };
+        for (at, &node) in same.iter().enumerate() {
+            if at < shown || at + 1 == same.len() {
+                let name = before.and_then(|before| reference(analysis, before, node));
+                let name = name.map_or_else(String::new, |name| format!("{name} "));
+                let retained = size(analysis.retained(node));
+                line(out, &format!("{retained:>10}  {name}{}", object(analysis, node)));
+            } else if at == shown {
+                let more = same.len() - shown - 1;
+                line(out, &format!("{:>10}  … {} more of this class", "", number(more)));
+            }
+            before = Some(node);
+        }
     }
 }
 
 fn line(out: &mut String, text: &str) {
-    out.push_str(text);
+    out.push_str(&text.split('\n').map(fit).collect::<Vec<_>>().join("\n"));
     out.push('\n');
 }

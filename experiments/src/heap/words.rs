@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use gclab_core::stats::render::commas;
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, Named};
+use gclab_heap_traverse::analysis::{Analysis, Named, Rank, rank};
 use gclab_snapshot::EdgeName;
 
 /// The most letters of a name that are shown.
@@ -45,6 +45,22 @@ pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
         _ => "s",
     };
     format!("{} {noun}{ending}", number(count))
+}
+
+/// The columns of a line.
+pub(super) const COLUMNS: usize = 80;
+
+/// A line of at most 80 columns, cut if it is longer.
+pub(super) fn fit(line: &str) -> String {
+    fit_to(line.trim_end(), COLUMNS)
+}
+
+/// A text of at most `columns` columns, cut if it is longer.
+pub(super) fn fit_to(text: &str, columns: usize) -> String {
+    match text.chars().nth(columns) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
+    }
 }
 
 /// `part` in percent of `whole`.
@@ -133,17 +149,26 @@ pub(super) fn chain(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) 
         let class = class(analysis, part.first);
         format!("{name}{class} × {}{list} (from @{id}{by})", number(part.count as u64))
     };
-    match &parts[..] {
-        all if all.len() <= PARTS => all.iter().map(shown).collect::<Vec<_>>().join(" > "),
-        [first, second, .., last] => format!(
-            "{} > {} > … > {} (chain of {})",
-            shown(first),
-            shown(second),
-            shown(last),
-            number(chain.len())
-        ),
-        _ => unreachable!("more than {PARTS} parts"),
+    if parts.len() <= PARTS {
+        return parts.iter().map(shown).collect::<Vec<_>>().join(" > ");
     }
+    // Of a long chain the reader's own classes are shown, or the first parts, and the last one.
+    let is_own = |part: &&Part| rank(&name(analysis, part.first)) == Rank::Own;
+    let own = parts.iter().filter(is_own).count();
+    let mut words = Vec::new();
+    let (mut before, mut kept) = (None, 0);
+    for (place, part) in parts.iter().enumerate() {
+        let is_shown = if own > 0 { is_own(&part) } else { place < PARTS / 2 };
+        let last = place + 1 == parts.len();
+        if last || (is_shown && kept < PARTS / 2) {
+            if place > before.map_or(0, |before: usize| before + 1) {
+                words.push("…".to_owned());
+            }
+            words.push(shown(part));
+            (before, kept) = (Some(place), kept + 1);
+        }
+    }
+    format!("{} (chain of {})", words.join(" > "), number(chain.len()))
 }
 
 fn parts(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) -> Vec<Part> {

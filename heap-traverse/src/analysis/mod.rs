@@ -11,11 +11,13 @@
 //! graphs, and on a real heap against another program.
 
 mod classes;
+mod merged;
 mod names;
 mod outline;
 
 pub use classes::{ClassFigures, Classes, Holdings, holdings};
-pub use names::{Named, Sum};
+pub use merged::{Holder, Merged, Place};
+pub use names::{Named, Names, Rank, Sum, rank};
 pub use outline::{Branches, Extent, Line, Lines, Outline};
 
 use crate::dominators::Dominators;
@@ -96,6 +98,14 @@ impl<'s> Analysis<'s> {
         self.dominators.idom(node).filter(|_| node != ROOT)
     }
 
+    /// By node: the sum of `weight` over all nodes that it dominates, itself included.
+    ///
+    /// # Errors
+    /// If there is no memory for eight bytes a node.
+    pub fn retained_of(&self, weight: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
+        self.dominators.retained(weight)
+    }
+
     /// The classes of the nodes.
     pub fn classes(&self) -> &Classes {
         &self.classes
@@ -157,8 +167,15 @@ impl<'s> Analysis<'s> {
         let Some(node) = self.snapshot.nodes().find(|node| node.id() == Some(id)) else {
             return Ok(None);
         };
-        let paths = ShortestPaths::of(&Graph::of_snapshot(self.snapshot)?)?;
-        Ok(Some(paths.to(node.ordinal()).unwrap_or_default()))
+        Ok(Some(self.paths()?.to(node.ordinal()).unwrap_or_default()))
+    }
+
+    /// Shortest paths from the root to all nodes.
+    ///
+    /// # Errors
+    /// As [`Analysis::path_to`].
+    pub fn paths(&self) -> Result<ShortestPaths, GraphError> {
+        Ok(ShortestPaths::of(&Graph::of_snapshot(self.snapshot)?)?)
     }
 
     /// The first edge from one node to another that keeps its target alive.

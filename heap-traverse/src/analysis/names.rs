@@ -1,14 +1,118 @@
 //! Objects by name. The name is the class's where the file has one; other objects, such as
 //! strings, whose names are their texts, count together under their type.
 
+use super::Analysis;
 use super::classes::Classes;
 use crate::memory::{OutOfMemory, push, with_capacity};
 use gclab_snapshot::Snapshot;
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 /// Types whose names are class names. Names of other types are values, or empty.
-const NAMED: [&str; 4] = ["object", "native", "object array", "primitive array"];
+const NAMED: [&str; 5] = ["object", "native", "closure", "object array", "primitive array"];
+
+/// Classes of every program that tell nothing about the one at hand.
+const CONTAINERS: [&str; 6] = ["Object", "Array", "Map", "Set", "WeakMap", "WeakSet"];
+/// The beginnings of names of such classes.
+const LIBRARIES: [&str; 7] = ["system / ", "blink::", "java.", "javax.", "jdk.", "sun.", "com.sun."];
+
+/// The letters of a name that are kept.
+const LONGEST: usize = 200;
+
+/// What the name of a class tells a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    /// It is a class of the program, or a function.
+    Own,
+    /// It is a class of the language's libraries: an array, a map, a plain object.
+    Library,
+    /// It is the scope of a function, or of the whole program.
+    Scope,
+}
+
+/// The names of all classes. Classes of several types may have one name, and those without a name
+/// have that of their type, in brackets.
+#[derive(Debug)]
+pub struct Names {
+    /// By class: the number of its name.
+    of: Vec<u32>,
+    all: Vec<String>,
+}
+
+impl Names {
+    /// Collects the names of all classes.
+    ///
+    /// # Errors
+    /// If there is no memory for a text for each.
+    pub fn of(analysis: &Analysis<'_>) -> Result<Self, OutOfMemory> {
+        let (mut names, mut numbers) = (
+            Names {
+                of: Vec::new(),
+                all: Vec::new(),
+            },
+            HashMap::new(),
+        );
+        let mut number_of = |text: String, all: &mut Vec<String>| {
+            numbers.try_reserve(1).map_err(|_| OutOfMemory)?;
+            let number = *numbers.entry(text).or_insert_with_key(|text| {
+                all.push(text.clone());
+                all.len() as u32 - 1
+            });
+            Ok(number)
+        };
+        let mut of_type = vec![None; analysis.snapshot().node_type_names().len()];
+        for class in 0..analysis.classes().len() as u32 {
+            let node = analysis.snapshot().node(analysis.classes().figures(class).first);
+            let kind = usize::from(node.type_index());
+            let text = || text(analysis.snapshot(), node.name_index());
+            let number = match node.type_name() {
+                "class" => number_of(format!("class {}", text()), &mut names.all)?,
+                _ if has_class_name(analysis.snapshot(), node.ordinal()) => {
+                    number_of(text().into_owned(), &mut names.all)?
+                }
+                // Names are texts of the program, of which there may be many and long ones.
+                name => match of_type[kind] {
+                    Some(number) => number,
+                    None => *of_type[kind].insert(number_of(format!("({name})"), &mut names.all)?),
+                },
+            };
+            push(&mut names.of, number)?;
+        }
+        Ok(names)
+    }
+
+    /// The name of a class, by its number in [`Classes`].
+    pub fn number(&self, class: u32) -> u32 {
+        self.of[class as usize]
+    }
+
+    /// All names, by number.
+    pub fn all(&self) -> &[String] {
+        &self.all
+    }
+}
+
+/// A string of the file for a name, cut if it is very long.
+pub(super) fn text(snapshot: &Snapshot, index: Option<u32>) -> Cow<'_, str> {
+    index.map_or(Cow::Borrowed(""), |index| snapshot.strings().start(index, LONGEST))
+}
+
+/// Whether objects of a class hold anything, and one in another is no list.
+pub(super) fn is_container(name: &str) -> bool {
+    CONTAINERS.contains(&name) || name.ends_with("[]") || name.starts_with(['{', '('])
+}
+
+/// What the name of a class tells a reader.
+pub fn rank(name: &str) -> Rank {
+    if ["system / Context", "global", "globalThis"].contains(&name) {
+        Rank::Scope
+    } else if is_container(name) || LIBRARIES.iter().any(|library| name.starts_with(library)) {
+        Rank::Library
+    } else {
+        Rank::Own
+    }
+}
 
 /// The number and the bytes of some objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +141,8 @@ pub struct Named {
 
 /// Whether the name of a node is a class name.
 pub(super) fn has_class_name(snapshot: &Snapshot, node: u32) -> bool {
-    NAMED.contains(&snapshot.node(node).type_name())
+    let node = snapshot.node(node);
+    NAMED.contains(&node.type_name()) && node.name_bytes() > 0
 }
 
 /// The `count` names whose objects have most bytes of their own, most bytes first; of equals the

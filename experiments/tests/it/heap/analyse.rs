@@ -43,16 +43,27 @@ fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
     }
 }
 
-/// Another program found the first sixty classes, from the definition.
+/// Another program found the first sixty classes, from the definition. It takes all plain objects
+/// as one class, and closures by the names of their functions.
 #[test]
 fn the_largest_classes_of_a_snapshot_are_those_that_another_program_found() {
     let expected = fs::read_to_string(root().join("experiments/tests/it/fixtures/postcss.classes.json")).unwrap();
-    let expected = json(&expected);
-    let expected = expected.as_array().unwrap();
+    let others = |classes: &Value| -> Vec<Value> {
+        let is_other = |class: &&Value| {
+            let name = class["name"].as_str().unwrap();
+            class["type"] != "closure" && name != "Object" && !name.starts_with('{')
+        };
+        classes.as_array().unwrap().iter().filter(is_other).cloned().collect()
+    };
+    let expected = others(&json(&expected));
     for top in [60, 3] {
         let words = ["heap", "analyse", &postcss(), "--top", &top.to_string(), "--json"];
         let report = json(&Bench::new().gclab(&words).exits(0).stdout);
-        assert_eq!(report["classes"].as_array().unwrap(), &expected[..top]);
+        assert_eq!(report["classes"].as_array().unwrap().len(), top);
+        let found = others(&report["classes"]);
+        assert!(found.len() > top / 2);
+        let known = found.len().min(expected.len());
+        assert_eq!(found[..known], expected[..known]);
     }
 }
 
@@ -63,12 +74,11 @@ fn the_rest_is_told_by_class_in_text_and_picture() {
     let bench = Bench::new();
     let words = ["heap", "analyse", &postcss(), "--top", "5", "--svg", "tree.svg"];
     let text = bench.gclab(&words).exits(0).stdout;
-    let rest = text.lines().last().unwrap();
     assert!(
-        rest.contains("others, by class: (code) 1.11 MB, (closure) 579 kB, (string) 369 kB, "),
-        "{rest}"
+        text.contains("19,657 others, by class: (code) 1.11 MB, (string) 369 kB, sy…"),
+        "{text}"
     );
-    assert!(text.contains("hangs from no single object with 1 % or more"), "{text}");
+    assert!(text.contains("2.23 MB   39.2  the rest, in smaller parts"), "{text}");
     assert!(
         text.contains("object Root @6215 > .nodes object Array @149117"),
         "{text}"

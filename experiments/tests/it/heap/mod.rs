@@ -1,6 +1,7 @@
 //! `gclab heap`: heaps of other programs, analysed, and heaps of our own, dumped.
 
 mod analyse;
+mod diff;
 mod dump;
 mod limits;
 mod refusals;

@@ -1,0 +1,495 @@
+//! `gclab heap diff`: why a heap grows, from two or more files of it.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use gclab_core::words::Bytes;
+use gclab_core::words::size::read_size;
+use gclab_heap_traverse::analysis::{self, Analysis, Merged, Names};
+use gclab_heap_traverse::graph::GraphError;
+use gclab_snapshot::Snapshot;
+use gclab_sweep::tell;
+use serde::Serialize;
+
+use super::analyse::{limit, open};
+use super::holders::{self, Held, Paths, held, lines};
+use super::words::{counted, fit, number, size};
+use crate::common::{print, refuse};
+use crate::input;
+
+/// The smallest part of the heap whose growth is told, in percent.
+const LEAST: u64 = 1;
+/// The most steps that have a column.
+const STEPS: usize = 4;
+/// The part of the ids that must have their classes in both files, in percent.
+const SAME: usize = 50;
+
+/// Show why a heap grows: what is new in later files of it, and what holds that
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Arguments {
+    /// Two or more snapshots or heap dumps of one program, oldest first
+    #[arg(required = true, num_args = 2..)]
+    files: Vec<PathBuf>,
+    /// End with status 1 if the heap grew by more than this from the first file to the last
+    #[arg(long, value_name = "SIZE", value_parser = growth)]
+    fail_above: Option<Bytes>,
+    /// Number of classes and holders to list
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// Read at most this many bytes of each file, unpacked [default: half of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = limit)]
+    limit: Option<Bytes>,
+}
+
+/// A size as flags have it, or with a B behind.
+fn growth(text: &str) -> Result<Bytes, String> {
+    let plain = text.strip_suffix(['b', 'B']).unwrap_or(text);
+    read_size(plain).ok_or_else(|| "expected a size, as in 1MB, 500k or 0".to_owned())
+}
+
+/// The objects of a class.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    objects: u64,
+    bytes: u64,
+}
+
+/// An object that later files may have, too.
+struct Object {
+    id: u64,
+    class: u32,
+    bytes: u64,
+    retained: u64,
+}
+
+/// What is kept of each file.
+struct File {
+    /// The bytes that the root reaches.
+    reached: u64,
+    /// By the number of its name: the objects of a class.
+    classes: Vec<Count>,
+    /// All objects by id, if ids are the same in other files.
+    objects: Vec<Object>,
+    /// The merged tree of all objects.
+    merged: Merged,
+}
+
+/// The names of classes of all files.
+#[derive(Default)]
+struct Classes {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Classes {
+    fn number(&mut self, name: &str) -> u32 {
+        let next = self.names.len() as u32;
+        *self.numbers.entry(name.to_owned()).or_insert_with(|| {
+            self.names.push(name.to_owned());
+            next
+        })
+    }
+}
+
+/// The growth of a class.
+#[derive(Debug, Clone, Serialize)]
+struct Growth {
+    name: String,
+    /// Objects that the last file has and the first has not.
+    new: u64,
+    /// Objects that the first file has and the last has not.
+    gone: u64,
+    /// Bytes of the new objects.
+    bytes: i64,
+    /// Bytes by which older objects grew.
+    grown: u64,
+    /// By step from file to file: the new objects.
+    steps: Vec<i64>,
+}
+
+/// The answer, as `--json` prints it.
+#[derive(Serialize)]
+struct Report {
+    files: Vec<String>,
+    /// By file: bytes that the root reaches.
+    bytes: Vec<u64>,
+    /// Bytes from the first to the last.
+    growth: i64,
+    /// Whether something that grows in every step holds a part of the heap that counts.
+    leak: bool,
+    /// Whether objects are known by their ids; otherwise by class and path.
+    by_id: bool,
+    classes: Vec<Growth>,
+    holders: Vec<Holder>,
+}
+
+/// A holder of new objects.
+#[derive(Serialize)]
+struct Holder {
+    #[serde(flatten)]
+    held: Held,
+    /// By step from file to file: bytes of new objects that it holds.
+    steps: Vec<u64>,
+}
+
+pub(crate) fn diff(arguments: &Arguments) -> ExitCode {
+    match compare(arguments) {
+        Ok(report) => answer(arguments, &report),
+        Err(message) => refuse(message),
+    }
+}
+
+/// The name of each node's class, by number in the file.
+fn named(analysis: &Analysis<'_>, names: &Names, node: u32) -> u32 {
+    names.number(analysis.classes().of_nodes()[node as usize])
+}
+
+/// Reads all files, and finds the growth from the first to the last.
+fn compare(arguments: &Arguments) -> Result<Report, String> {
+    let mut classes = Classes::default();
+    let mut files: Vec<File> = Vec::new();
+    let (last, earlier) = arguments.files.split_last().ok_or("no files")?;
+    for path in earlier {
+        let snapshot = open(path, arguments.limit, None)?;
+        let failed = |error| format!("{}: {error}", input::name(path));
+        files.push(file(&snapshot, &mut classes).map_err(failed)?.0);
+    }
+    let snapshot = open(last, arguments.limit, None)?;
+    let failed = |error: GraphError| format!("{}: {error}", input::name(last));
+    let (end, analysis, names) = file(&snapshot, &mut classes).map_err(failed)?;
+    let by_id = files.iter().all(|file| is_same_heap(file, &end));
+    if !by_id && !end.objects.is_empty() && files.iter().any(|file| !file.objects.is_empty()) {
+        tell!("gclab: warning: these files are not of one run of a program: objects are compared by class, not by id");
+    }
+    let growths = match by_id {
+        true => by_ids(&files, &end, &classes),
+        false => by_counts(&files, &end, &classes),
+    };
+    let paths = Paths::new(&analysis);
+    let least = (end.reached / 100 * LEAST).max(1);
+    let mut holders = Vec::new();
+    let steps_of: Box<dyn Fn(u32) -> Vec<u64>>;
+    let merged;
+    if by_id {
+        let born = births(&files, &snapshot, &end);
+        let weight = |node: u32| {
+            if born[node as usize] > 0 {
+                snapshot.node(node).self_size()
+            } else {
+                0
+            }
+        };
+        let weights = analysis.retained_of(weight).map_err(|error| failed(error.into()))?;
+        let mut steps: Vec<Vec<u64>> = Vec::new();
+        let count = |node: u32, place: u32| {
+            let all = steps.len().max(place as usize + 1);
+            steps.resize(all, vec![0; files.len()]);
+            if let Some(step) = born[node as usize].checked_sub(1) {
+                steps[place as usize][usize::from(step)] += snapshot.node(node).self_size();
+            }
+        };
+        merged = Merged::weighed(&analysis, &names, &weights, count).map_err(|error| failed(error.into()))?;
+        for place in (1..steps.len()).rev() {
+            let own = std::mem::take(&mut steps[place]);
+            let above = &mut steps[merged.place(place as u32).above as usize];
+            above.iter_mut().zip(&own).for_each(|(above, own)| *above += own);
+            steps[place] = own;
+        }
+        steps_of = Box::new(move |place| steps[place as usize].clone());
+    } else {
+        merged = end
+            .merged
+            .since(&files[0].merged)
+            .map_err(|error| failed(error.into()))?;
+        let grown = &merged;
+        let sizes = |place| -> Vec<u64> {
+            let before = files.iter().map(|file| {
+                file.merged
+                    .same(grown, place)
+                    .map_or(0, |same| file.merged.place(same).bytes)
+            });
+            let bytes: Vec<u64> = before.collect();
+            let last = bytes.first().map_or(0, |first| first + grown.place(place).bytes);
+            let after = bytes.iter().skip(1).copied().chain([last]);
+            bytes
+                .iter()
+                .zip(after)
+                .map(|(before, after)| after.saturating_sub(*before))
+                .collect()
+        };
+        let held = grown.holders(least);
+        let places = held.iter().filter_map(|holder| holder.path.last());
+        let steps: HashMap<u32, Vec<u64>> = places.map(|&place| (place, sizes(place))).collect();
+        steps_of = Box::new(move |place| steps.get(&place).cloned().unwrap_or_default());
+    }
+    for holder in merged.holders(least) {
+        let Some(&place) = holder.path.last() else { continue };
+        let held = held(&analysis, &merged, &paths, &holder).map_err(failed)?;
+        let steps = steps_of(place);
+        // A cache that was filled once does not grow any more.
+        let grows = steps.iter().all(|&step| step * 4 * steps.len() as u64 >= holder.bytes);
+        if !held.is_runtime && grows && (!by_id || has_grown(&files[0], &analysis, &merged, &holder)) {
+            holders.push(Holder { held, steps });
+        }
+    }
+    let bytes: Vec<u64> = files.iter().map(|file| file.reached).chain([end.reached]).collect();
+    let growth = end.reached as i64 - bytes[0] as i64;
+    holders.truncate(arguments.top);
+    Ok(Report {
+        files: arguments.files.iter().map(|path| input::name(path)).collect(),
+        leak: !holders.is_empty(),
+        growth,
+        bytes,
+        by_id,
+        classes: growths.into_iter().take(arguments.top).collect(),
+        holders,
+    })
+}
+
+/// What is kept of a file.
+fn file<'s>(snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Analysis<'s>, Names), GraphError> {
+    let analysis = Analysis::of(snapshot)?;
+    let names = Names::of(&analysis)?;
+    let numbers: Vec<u32> = names.all().iter().map(|name| classes.number(name)).collect();
+    let mut file = File {
+        reached: analysis.reached_size(),
+        classes: vec![Count::default(); classes.names.len()],
+        objects: Vec::new(),
+        merged: Merged::of(&analysis, &names)?,
+    };
+    let by_id = snapshot.has_stable_ids();
+    for node in snapshot.nodes() {
+        let class = numbers[named(&analysis, &names, node.ordinal()) as usize];
+        let own = &mut file.classes[class as usize];
+        own.objects += 1;
+        own.bytes += node.self_size();
+        if by_id {
+            file.objects.push(Object {
+                id: node.id().unwrap_or_default(),
+                class,
+                bytes: node.self_size(),
+                retained: analysis.retained(node.ordinal()),
+            });
+        }
+    }
+    if by_id {
+        file.objects.sort_unstable_by_key(|object| object.id);
+    }
+    Ok((file, analysis, names))
+}
+
+/// Calls `each` with every object of either of two files, in the order of ids.
+fn both<'o>(one: &'o [Object], other: &'o [Object], mut each: impl FnMut(Option<&'o Object>, Option<&'o Object>)) {
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    loop {
+        match (one.peek(), other.peek()) {
+            (None, None) => return,
+            (Some(a), Some(b)) if a.id == b.id => each(one.next(), other.next()),
+            (Some(a), Some(b)) if a.id < b.id => each(one.next(), None),
+            (Some(_), None) => each(one.next(), None),
+            _ => each(None, other.next()),
+        }
+    }
+}
+
+/// Whether two files are of one heap: most objects with one id have one class.
+fn is_same_heap(before: &File, after: &File) -> bool {
+    let (mut shared, mut same) = (0, 0);
+    both(&before.objects, &after.objects, |one, other| {
+        if let (Some(one), Some(other)) = (one, other) {
+            shared += 1;
+            same += usize::from(one.class == other.class);
+        }
+    });
+    let least = before.objects.len().min(after.objects.len());
+    shared > 0 && same * 100 > shared * SAME && shared * 100 > least * SAME
+}
+
+/// Whether a holder retains more than before, by half of its new objects at least. A cache replaces
+/// its objects and does not grow.
+fn has_grown(before: &File, analysis: &Analysis<'_>, merged: &Merged, holder: &analysis::Holder) -> bool {
+    let known = holder.path.iter().rev().find_map(|&place| {
+        let node = merged.place(place).largest;
+        let id = analysis.snapshot().node(node).id()?;
+        let at = before.objects.binary_search_by_key(&id, |object| object.id).ok()?;
+        Some(analysis.retained(node).saturating_sub(before.objects[at].retained))
+    });
+    known.is_none_or(|more| more >= holder.bytes / 2)
+}
+
+/// The growth of each class from the ids of its objects, most new bytes first.
+fn by_ids(files: &[File], end: &File, classes: &Classes) -> Vec<Growth> {
+    let mut growths = empty(classes, files.len());
+    both(&files[0].objects, &end.objects, |before, after| match (before, after) {
+        (None, Some(new)) => {
+            let growth = &mut growths[new.class as usize];
+            growth.new += 1;
+            growth.bytes += new.bytes as i64;
+        }
+        (Some(gone), None) => growths[gone.class as usize].gone += 1,
+        (Some(before), Some(after)) => growths[after.class as usize].grown += after.bytes.saturating_sub(before.bytes),
+        (None, None) => {}
+    });
+    for (step, file) in files.iter().enumerate() {
+        // Objects that are not in this file came in this step or later.
+        both(&file.objects, &end.objects, |before, after| {
+            if let (None, Some(new)) = (before, after) {
+                growths[new.class as usize].steps[step] += 1;
+            }
+        });
+    }
+    for growth in &mut growths {
+        for step in 1..growth.steps.len() {
+            growth.steps[step - 1] -= growth.steps[step];
+        }
+    }
+    sorted(growths)
+}
+
+/// The growth of each class from the numbers of its objects, most bytes first.
+fn by_counts(files: &[File], end: &File, classes: &Classes) -> Vec<Growth> {
+    let mut growths = empty(classes, files.len());
+    let count = |file: &File, class: usize| file.classes.get(class).copied().unwrap_or_default();
+    for (class, growth) in growths.iter_mut().enumerate() {
+        let (before, after) = (count(&files[0], class), count(end, class));
+        growth.new = after.objects.saturating_sub(before.objects);
+        growth.gone = before.objects.saturating_sub(after.objects);
+        growth.bytes = after.bytes as i64 - before.bytes as i64;
+        for (step, pair) in files.iter().chain([end]).collect::<Vec<_>>().windows(2).enumerate() {
+            growth.steps[step] = count(pair[1], class).objects as i64 - count(pair[0], class).objects as i64;
+        }
+    }
+    sorted(growths)
+}
+
+fn empty(classes: &Classes, steps: usize) -> Vec<Growth> {
+    let growth = |name: &String| Growth {
+        name: name.clone(),
+        new: 0,
+        gone: 0,
+        bytes: 0,
+        grown: 0,
+        steps: vec![0; steps],
+    };
+    classes.names.iter().map(growth).collect()
+}
+
+fn sorted(mut growths: Vec<Growth>) -> Vec<Growth> {
+    growths.retain(|growth| growth.name != "(synthetic)" && growth.new + growth.gone + growth.grown > 0);
+    growths.sort_by(|one, other| (other.bytes, &one.name).cmp(&(one.bytes, &other.name)));
+    growths
+}
+
+/// By node of the last file: the step in which it came, from 1; 0 if the first file has it.
+fn births(files: &[File], snapshot: &Snapshot, end: &File) -> Vec<u16> {
+    let mut born: HashMap<u64, u16> = HashMap::new();
+    for file in files {
+        both(&file.objects, &end.objects, |before, after| {
+            if let (None, Some(new)) = (before, after) {
+                *born.entry(new.id).or_default() += 1;
+            }
+        });
+    }
+    let of = |id: u64| born.get(&id).copied().unwrap_or(0);
+    snapshot.nodes().map(|node| of(node.id().unwrap_or_default())).collect()
+}
+
+fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
+    let printed = match arguments.json {
+        true => serde_json::to_string_pretty(report).map_or_else(refuse, |json| print(&format!("{json}\n"))),
+        false => print(&text(report)),
+    };
+    match arguments.fail_above {
+        Some(most) if report.growth > most.0 as i64 => {
+            tell!(
+                "gclab: the heap grew by {}, more than --fail-above allows",
+                size(report.growth as u64)
+            );
+            ExitCode::from(1)
+        }
+        _ => printed,
+    }
+}
+
+/// The answer in words: what holds the new objects, and their classes.
+fn text(report: &Report) -> String {
+    let mut out = String::new();
+    let sizes: Vec<String> = report.bytes.iter().map(|&bytes| size(bytes)).collect();
+    let sizes = sizes.join(" -> ");
+    let steps = report.files.len() - 1;
+    let all = *report.bytes.last().unwrap_or(&0);
+    let Some(first) = report.holders.first() else {
+        let _ = writeln!(
+            out,
+            "{}",
+            fit(&format!("No leak: {sizes}; nothing holds {LEAST} % more than before"))
+        );
+        classes(&mut out, report);
+        return out;
+    };
+    let (held, rate) = (&first.held, size(first.held.bytes / steps as u64));
+    let _ = writeln!(
+        out,
+        "{}",
+        fit(&format!(
+            "{} new, {rate} a step: {}",
+            size(held.bytes),
+            holders::answer(held)
+        ))
+    );
+    let total = match report.growth {
+        ..0 => format!("-{}", size(report.growth.unsigned_abs())),
+        growth => format!("+{}", size(growth as u64)),
+    };
+    let _ = writeln!(
+        out,
+        "{}",
+        fit(&format!(
+            "the whole heap: {sizes} ({total} in {})",
+            counted(steps as u64, "step")
+        ))
+    );
+    let file = report.files.last().map_or("", String::as_str);
+    let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", held.id);
+    let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
+    for holder in &report.holders {
+        for line in lines(&holder.held, all) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    classes(&mut out, report);
+    out
+}
+
+/// The table of classes.
+fn classes(out: &mut String, report: &Report) {
+    let steps = (report.files.len() - 1).min(STEPS);
+    // Of one step, the column would be that of all.
+    let steps = if steps > 1 { steps } else { 0 };
+    let mut head = String::new();
+    for step in report.files.len() - steps..report.files.len() {
+        let _ = write!(head, " {:>8}", format!("in {}", step + 1));
+    }
+    let _ = writeln!(out, "\n{:>10} {:>8}{head} {:>8}  class", "new bytes", "new", "gone");
+    for growth in &report.classes {
+        let bytes = match growth.bytes {
+            ..0 => format!("-{}", size(growth.bytes.unsigned_abs())),
+            bytes => size(bytes as u64),
+        };
+        let mut row = format!("{bytes:>10} {:>8}", number(growth.new));
+        for step in &growth.steps[growth.steps.len() - steps..] {
+            let _ = write!(row, " {:>8}", format!("{step:+}"));
+        }
+        let _ = writeln!(
+            out,
+            "{}",
+            fit(&format!("{row} {:>8}  {}", number(growth.gone), growth.name))
+        );
+    }
+}

@@ -1,0 +1,368 @@
+//! The holders of memory in the reader's own names.
+
+use std::cell::OnceCell;
+
+use gclab_heap_traverse::analysis::{Analysis, Holder, Merged, Rank, rank};
+use gclab_heap_traverse::graph::{GraphError, ShortestPaths};
+use serde::Serialize;
+
+use super::words::{COLUMNS, fit, name, number, percent, reference, size};
+
+/// The most kinds of objects that are shown below a holder.
+const PARTS: usize = 3;
+/// The smallest part of a holder that is shown, in percent.
+const LEAST: f64 = 5.0;
+/// The most steps that are shown below an object.
+const STEPS: usize = 9;
+
+/// The most nodes of a path to one of several.
+const WAY: usize = 5;
+/// A reference to one of many.
+const ANY: &str = "[*]";
+
+/// Classes and functions of Node.js itself, besides those whose scripts are `node:...`.
+const RUNTIME: [&str; 3] = ["BuiltinModule", "internalBinding", "NativeModule"];
+
+/// A holder in words.
+#[derive(Debug, Serialize)]
+pub(super) struct Held {
+    /// The object that a reader knows.
+    pub(super) id: u64,
+    /// Its class.
+    pub(super) name: String,
+    /// The way to the objects below: `.live Set @6173 > .table`.
+    pub(super) path: String,
+    pub(super) bytes: u64,
+    /// The largest kinds of objects below.
+    pub(super) parts: Vec<Part>,
+    /// Of objects that no single object holds: the last steps of a path to one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<String>,
+    /// Whether it is a part of Node.js or V8, not of the program.
+    #[serde(skip)]
+    pub(super) is_runtime: bool,
+    /// Whether it is one object, or each of several that no object holds together.
+    #[serde(skip)]
+    pub(super) is_one: bool,
+}
+
+/// The objects of one class below a holder.
+#[derive(Debug, Serialize)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) count: u64,
+    pub(super) bytes: u64,
+    /// The way from each of them to most of its bytes.
+    pub(super) path: String,
+}
+
+/// Shortest paths to objects, for which all are searched when the first is asked for.
+pub(super) struct Paths<'a> {
+    analysis: &'a Analysis<'a>,
+    all: OnceCell<ShortestPaths>,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn new(analysis: &'a Analysis<'a>) -> Self {
+        Paths {
+            analysis,
+            all: OnceCell::new(),
+        }
+    }
+
+    fn to(&self, node: u32) -> Result<Vec<u32>, GraphError> {
+        if self.all.get().is_none() {
+            let _ = self.all.set(self.analysis.paths()?);
+        }
+        Ok(self.all.get().and_then(|all| all.to(node)).unwrap_or_default())
+    }
+}
+
+/// A holder in words.
+///
+/// # Errors
+/// If there is no memory for the paths.
+pub(super) fn held(
+    analysis: &Analysis<'_>,
+    merged: &Merged,
+    paths: &Paths<'_>,
+    holder: &Holder,
+) -> Result<Held, GraphError> {
+    let anchor = anchor(merged, &holder.path);
+    let first = holder.path[anchor];
+    let last = *holder.path.last().unwrap_or(&first);
+    let is_one = merged.place(last).is_one;
+    let node = merged.place(first).largest;
+    let id = analysis.snapshot().node(node).id().unwrap_or_default();
+    let mut words = vec![match is_one {
+        true => format!("{} @{id}", way_to(analysis, merged, first)),
+        false => way_to(analysis, merged, first),
+    }];
+    for &place in &holder.path[anchor + 1..] {
+        words.extend(step_word(merged, place));
+    }
+    // The arrays inside a map, a list or an object tell nothing.
+    while words.len() > 1 && words.last().is_some_and(|word| INNER.contains(&word.as_str())) {
+        words.pop();
+    }
+    let parts = match is_one {
+        true => holder.parts.clone(),
+        false => vec![last],
+    };
+    let shown = parts
+        .into_iter()
+        .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
+    let by = match is_one {
+        true => None,
+        false => Some(way_from_root(analysis, &paths.to(node)?, node)),
+    };
+    Ok(Held {
+        id,
+        name: merged.class(first).to_owned(),
+        path: words.join(" > "),
+        bytes: holder.bytes,
+        parts: shown.take(PARTS).map(|part| part_of(merged, part, is_one)).collect(),
+        by,
+        is_runtime: is_runtime(analysis, merged, paths, holder)?,
+        is_one,
+    })
+}
+
+/// Ways into the inner arrays of containers.
+const INNER: [&str; 5] = [
+    ".table",
+    ".elements",
+    ".properties",
+    ".array Object[]",
+    ".elementData Object[]",
+];
+
+/// The place on a path at which a reader's own names begin: the last object of a class of the
+/// program, or the outermost container in a scope.
+fn anchor(merged: &Merged, path: &[u32]) -> usize {
+    let Some(known) = path
+        .iter()
+        .rposition(|&place| rank(merged.class(place)) != Rank::Library)
+    else {
+        return 0;
+    };
+    let is_static = known > 0 && merged.class(path[known - 1]).starts_with("class ");
+    match rank(merged.class(path[known])) {
+        Rank::Scope => (known + 1).min(path.len() - 1),
+        _ if is_static => known - 1,
+        _ => known,
+    }
+}
+
+/// A class after the name of a reference, which tells more than some classes do.
+fn class_word(class: &str) -> &str {
+    if class == "Object" || class.starts_with(['(', '{']) || class.starts_with("system / Context") {
+        return "";
+    }
+    let is_library = rank(class) == Rank::Library;
+    let start = class.rfind('.').filter(|_| is_library).map_or(0, |point| point + 1);
+    &class[start..]
+}
+
+/// A step of a path, if it tells anything.
+fn step_word(merged: &Merged, place: u32) -> Option<String> {
+    let (way, class) = (merged.way(place), merged.class(place));
+    let is_inner = way == ANY && rank(class) == Rank::Library && (class.contains('<') || class_word(class).is_empty());
+    (!is_inner).then(|| format!("{way} {}", class_word(class)).trim().to_owned())
+}
+
+/// The last steps of a shortest path to a node, for others of its kind.
+fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
+    let start = path
+        .iter()
+        .rposition(|&node| analysis.is_synthetic(node))
+        .map_or(0, |last| last + 1);
+    let start = start.max(path.len().saturating_sub(WAY));
+    let mut words = Vec::new();
+    for step in path[start..].windows(2) {
+        if words.is_empty() {
+            words.push(class_word(&name(analysis, step[0])).to_owned());
+        }
+        let is_last = step[1] == node;
+        let way = reference(analysis, step[0], step[1]).filter(|way| way.starts_with('.') && !is_last);
+        words.push(way.unwrap_or_else(|| ANY.to_owned()));
+    }
+    words.retain(|word| !word.is_empty());
+    words.join(" > ")
+}
+
+/// The name of a place with the reference that a reader finds it by.
+fn way_to(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> String {
+    let (class, own) = (merged.class(place), merged.place(place));
+    let way = match merged.way(place) {
+        _ if class.starts_with("class ") => String::new(),
+        "" | ANY if own.is_one => best_reference(analysis, own.largest),
+        ANY => String::new(),
+        way => way.to_owned(),
+    };
+    format!("{way} {class}").trim().to_owned()
+}
+
+/// The reference to a node that tells a reader most: a property of the global object, a variable
+/// or another property. Looks at all references.
+fn best_reference(analysis: &Analysis<'_>, node: u32) -> String {
+    let mut best = (0, String::new());
+    for source in analysis.snapshot().nodes() {
+        for edge in source
+            .edges()
+            .filter(|edge| edge.target().ordinal() == node && edge.is_strong())
+        {
+            let Some(way) = reference(analysis, source.ordinal(), node) else {
+                continue;
+            };
+            let rank = match edge.type_name() {
+                _ if [".this", ".__proto__", ".globalThis", ".window", ".self"].contains(&way.as_str()) => 0,
+                "property" if name(analysis, source.ordinal()).starts_with("global") => 4,
+                "context" => 3,
+                "static" => 2,
+                "property" | "field" => 1,
+                _ => 0,
+            };
+            if rank > best.0 && !holds(analysis, node, source.ordinal()) {
+                let scope = if rank == 4 { "global" } else { "" };
+                best = (rank, format!("{scope}{way}"));
+            }
+        }
+    }
+    best.1
+}
+
+/// Whether every path to `other` goes through `node`.
+fn holds(analysis: &Analysis<'_>, node: u32, other: u32) -> bool {
+    std::iter::successors(Some(other), |&at| analysis.holder(at)).any(|at| at == node)
+}
+
+/// The largest child of a place, if it has most of its bytes.
+fn next(merged: &Merged, place: u32) -> Option<u32> {
+    let next = *merged.below(place).first()?;
+    (merged.place(next).bytes > merged.place(place).bytes / 2).then_some(next)
+}
+
+/// A part of a holder: with `behind`, the objects of the program's own class behind those of
+/// libraries.
+fn part_of(merged: &Merged, place: u32, behind: bool) -> Part {
+    let chain: Vec<u32> = std::iter::successors(Some(place), |&at| next(merged, at))
+        .take(STEPS)
+        .collect();
+    let own = chain
+        .iter()
+        .position(|&at| behind && rank(merged.class(at)) == Rank::Own)
+        .unwrap_or(0);
+    let words = chain[own + 1..].iter().filter_map(|&at| step_word(merged, at));
+    let words: Vec<String> = words.filter(|word| !INNER.contains(&word.as_str())).collect();
+    let part = merged.place(chain[own]);
+    Part {
+        name: merged.class(chain[own]).to_owned(),
+        count: part.count,
+        bytes: part.bytes,
+        path: words.join(" > "),
+    }
+}
+
+/// Whether a holder is a part of Node.js or V8.
+fn is_runtime(
+    analysis: &Analysis<'_>,
+    merged: &Merged,
+    paths: &Paths<'_>,
+    holder: &Holder,
+) -> Result<bool, GraphError> {
+    let of_runtime = |class: &str| {
+        class.contains(" node:")
+            || RUNTIME
+                .iter()
+                .any(|name| class == *name || class.starts_with(&format!("{name} ")))
+    };
+    let mut classes = holder
+        .path
+        .iter()
+        .chain(holder.parts.first())
+        .map(|&place| merged.class(place));
+    let last = merged.place(*holder.path.last().unwrap_or(&0));
+    let inner = holder
+        .path
+        .iter()
+        .all(|&place| merged.class(place).starts_with('(') || merged.class(place).starts_with("system / "));
+    let is_v8 = inner && {
+        let path = paths.to(last.largest)?;
+        let before = path.len().checked_sub(2).map(|at| path[at]);
+        !last.is_one || before.is_none_or(|before| analysis.is_synthetic(before))
+    };
+    let is_jdk = analysis.snapshot().layout().is_some() && {
+        let of_jdk = |class: &str| rank(class) == Rank::Library && !class.contains("Thread");
+        holder
+            .path
+            .iter()
+            .chain(&holder.parts)
+            .all(|&place| of_jdk(merged.class(place)))
+    };
+    // Plain objects at the top, of which nothing is known, are many things.
+    let is_mixed = !last.is_one && ["Object", "Array"].contains(&merged.class(*holder.path.last().unwrap_or(&0)));
+    Ok(is_v8 || is_jdk || is_mixed || classes.any(of_runtime))
+}
+
+/// The lines of a holder, each of at most 80 columns: its path, and what hangs from it.
+pub(super) fn lines(held: &Held, all: u64) -> Vec<String> {
+    let indent = " ".repeat(19);
+    let part = percent(held.bytes, all);
+    let path = match (held.is_one, held.parts.first()) {
+        (false, Some(part)) => format!("{} × {} that no single object holds", number(part.count), held.path),
+        _ => held.path.clone(),
+    };
+    let mut lines = folded(&format!("{:>10} {part:>6.1}  ", size(held.bytes)), &path);
+    if let Some(by) = held.by.as_ref().filter(|by| !by.is_empty()) {
+        lines.extend(folded(&format!("{indent}by "), by));
+    }
+    for part in &held.parts {
+        if held.is_one {
+            let text = format!("{} × {}: {}", number(part.count), part.name, size(part.bytes));
+            lines.push(fit(&format!("{indent}{text}")));
+        }
+        if !part.path.is_empty() {
+            lines.extend(folded(&format!("{indent}  > "), &part.path));
+        }
+    }
+    lines
+}
+
+/// A path behind a head, on as many lines as it needs.
+fn folded(head: &str, path: &str) -> Vec<String> {
+    let mut lines = vec![head.to_owned()];
+    for (index, step) in path.split(" > ").enumerate() {
+        let line = lines.last_mut().expect("the head");
+        let step = if index == 0 {
+            step.to_owned()
+        } else {
+            format!(" > {step}")
+        };
+        if index > 0 && line.chars().count() + step.chars().count() > COLUMNS {
+            lines.push(format!("{}{step}", " ".repeat(20)));
+        } else {
+            line.push_str(&step);
+        }
+    }
+    lines.iter().map(|line| fit(line)).collect()
+}
+
+/// What hangs from a holder, as the first line of an answer says it.
+pub(super) fn answer(held: &Held) -> String {
+    // The place of a function is below.
+    let short = |name: &str| match name.rsplit_once(' ') {
+        Some((function, place))
+            if place.matches(':').count() > 1 && place.ends_with(|last: char| last.is_ascii_digit()) =>
+        {
+            function.to_owned()
+        }
+        _ => name.to_owned(),
+    };
+    let name = short(&held.name);
+    match held.parts.first() {
+        Some(part) if held.is_one => format!("{name} @{} holds {} {}", held.id, number(part.count), short(&part.name)),
+        Some(part) => format!("{} {name}", number(part.count)),
+        None => format!("{name} @{}", held.id),
+    }
+}

@@ -1,0 +1,192 @@
+//! `gclab heap diff`: why a heap grows.
+
+use super::json;
+use crate::docs::{pages, root};
+use crate::support::Bench;
+use serde_json::Value;
+use std::fs;
+
+/// Three snapshots of the program of the page: forty listeners more in each.
+fn leak(number: u32) -> String {
+    root()
+        .join(format!("workloads/fixtures/leak-{number}.heapsnapshot.gz"))
+        .display()
+        .to_string()
+}
+
+fn report(words: &[&str]) -> Value {
+    json(
+        &Bench::new()
+            .gclab(&[&["heap", "diff", "--json"], words].concat())
+            .exits(0)
+            .stdout,
+    )
+}
+
+/// The class of a report with this beginning of its name.
+fn class<'r>(report: &'r Value, name: &str) -> &'r Value {
+    let classes = report["classes"].as_array().unwrap();
+    classes
+        .iter()
+        .find(|class| class["name"].as_str().unwrap().starts_with(name))
+        .unwrap_or_else(|| panic!("no {name} in {report}"))
+}
+
+#[test]
+fn the_holder_of_new_objects_is_named_with_its_path() {
+    let report = report(&[&leak(1), &leak(2), &leak(3)]);
+    assert_eq!((&report["leak"], &report["by_id"]), (&true.into(), &true.into()));
+    let holder = &report["holders"][0];
+    assert_eq!(
+        (&holder["id"], &holder["name"]),
+        (&77535.into(), &"EventEmitter".into())
+    );
+    assert_eq!(
+        holder["path"],
+        ".bus EventEmitter @77535 > ._events > .config-changed Array"
+    );
+    assert_eq!(
+        (&holder["parts"][0]["count"], &holder["parts"][0]["name"]),
+        (&80.into(), &"onConfigChanged server.js:13:52".into())
+    );
+    // Each step is the half, but for the growth of the array of listeners.
+    let steps: Vec<u64> = holder["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step.as_u64().unwrap())
+        .collect();
+    assert_eq!(steps.iter().sum::<u64>(), holder["bytes"].as_u64().unwrap());
+    assert!(steps[0].abs_diff(steps[1]) < 2000, "{steps:?}");
+    for name in ["onConfigChanged server.js:13:52", "Session"] {
+        let class = class(&report, name);
+        assert_eq!(
+            (&class["new"], &class["gone"], &class["steps"]),
+            (&80.into(), &0.into(), &vec![40, 40].into()),
+            "{name}"
+        );
+    }
+}
+
+/// The other way round everything is gone; the same file twice is no change.
+#[test]
+fn a_heap_that_does_not_grow_has_no_leak() {
+    let gone = report(&[&leak(3), &leak(1)]);
+    assert_eq!(
+        (&gone["leak"], &class(&gone, "Session")["gone"]),
+        (&false.into(), &80.into())
+    );
+    assert!(gone["growth"].as_i64().unwrap() < 0);
+    let bench = Bench::new();
+    let same = bench.gclab(&["heap", "diff", &leak(2), &leak(2)]).exits(0).stdout;
+    assert!(
+        same.starts_with("No leak: 42.5 kB -> 42.5 kB; nothing holds 1 % more than before\n"),
+        "{same}"
+    );
+    bench
+        .gclab(&["heap", "diff", &leak(2), &leak(2), "--fail-above", "0"])
+        .exits(0);
+}
+
+#[test]
+fn a_build_fails_if_the_heap_grows_by_more_than_is_allowed() {
+    let bench = Bench::new();
+    let words = ["heap", "diff", &leak(1), &leak(3), "--fail-above"];
+    let failed = bench.gclab(&[&words[..], &["40KB"]].concat()).exits(1);
+    assert!(
+        failed
+            .stderr
+            .contains("the heap grew by 41.8 kB, more than --fail-above allows"),
+        "{}",
+        failed.stderr
+    );
+    bench.gclab(&[&words[..], &["1MB"]].concat()).exits(0);
+    let wrong = bench.gclab(&[&words[..], &["much"]].concat()).exits(2);
+    assert!(
+        wrong.stderr.contains("expected a size, as in 1MB, 500k or 0"),
+        "{}",
+        wrong.stderr
+    );
+    bench.gclab(&["heap", "diff", &leak(1)]).exits(2);
+    let missing = bench.gclab(&["heap", "diff", &leak(1), "none"]).exits(2);
+    assert!(missing.stderr.contains("none: no such file"), "{}", missing.stderr);
+}
+
+/// Our dumps number objects anew, so objects are compared by class and path.
+#[test]
+fn heaps_without_stable_ids_are_compared_by_class_and_path() {
+    let bench = Bench::new();
+    for cells in ["1000", "3000"] {
+        let name = format!("{cells}.heapsnapshot");
+        bench
+            .gclab(&[
+                "heap",
+                "dump",
+                "long_list",
+                cells,
+                "20000",
+                "-o",
+                &name,
+                "+RTS",
+                "-A64k",
+            ])
+            .exits(0);
+    }
+    let text = bench
+        .gclab(&["heap", "diff", "1000.heapsnapshot", "3000.heapsnapshot", "--json"])
+        .exits(0)
+        .stdout;
+    let report = json(&text);
+    assert_eq!((&report["by_id"], &report["leak"]), (&false.into(), &true.into()));
+    assert_eq!(
+        (&class(&report, "Cell")["new"], &report["holders"][0]["bytes"]),
+        (&2000.into(), &48_000.into())
+    );
+}
+
+#[test]
+fn no_line_wraps_and_the_first_is_the_answer() {
+    let bench = Bench::new();
+    let (one, last) = (leak(1), leak(3));
+    let files = [leak(1), leak(2), leak(3)];
+    for words in [
+        vec!["diff", &files[0], &files[1], &files[2]],
+        vec!["diff", &one, &last],
+        vec!["analyse", &last, "--path-to", "77535"],
+    ] {
+        let text = bench.gclab(&[&["heap"], &words[..]].concat()).exits(0).stdout;
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.contains("EventEmitter @77535 holds") && first.contains("onConfigChanged"),
+            "{first}"
+        );
+        // The name of a file has any length.
+        for line in text.lines().filter(|line| !line.starts_with("next: ")) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}
+
+/// The page for a person with a leak shows what its commands print.
+#[test]
+fn the_page_on_leaks_shows_what_its_commands_print() {
+    let page = pages()
+        .into_iter()
+        .find(|page| page.name() == "docs/heap-leaks.md")
+        .unwrap();
+    let bench = Bench::new();
+    fs::create_dir_all(bench.path().join("workloads/fixtures")).unwrap();
+    for number in 1..=3 {
+        let to = format!("workloads/fixtures/leak-{number}.heapsnapshot.gz");
+        fs::copy(leak(number), bench.path().join(to)).unwrap();
+    }
+    let blocks = page.blocks().into_iter().filter(|block| block.language == "console");
+    let mut commands = 0;
+    for block in blocks {
+        let (command, output) = block.text.trim_end().split_once('\n').expect("output");
+        let words: Vec<&str> = command.strip_prefix("$ gclab ").unwrap().split(' ').collect();
+        assert_eq!(bench.gclab(&words).exits(0).stdout.trim_end(), output, "{command}");
+        commands += 1;
+    }
+    assert_eq!(commands, 2);
+}

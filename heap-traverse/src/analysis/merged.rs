@@ -1,0 +1,418 @@
+//! The dominator tree with equal branches as one, for the question who holds the memory.
+//!
+//! **Terms.** A *place* stands for all objects of one class that are held by the objects of another
+//! place in the same way: 900 listeners in an array are one place. Its *way* is the name of the
+//! reference, `[*]` for elements, for internal references and for references to many of one class,
+//! whose names say nothing. Nodes that stand for no object are left out, and a chain of one class,
+//! such as a list, is one place. An object that has
+//! most of the weight of such a place has its own. Each node has a weight, and places without weight are left out.
+//!
+//! **Holders.** Place 0 is the root. From it down, the holder of much memory is the last place of
+//! one object before there are many: the array of the listeners, not the heap, nor a listener.
+//!
+//! A tree keeps its texts, so trees of two files can be compared.
+
+use super::names::{is_container, text};
+use super::{Analysis, Names};
+use crate::graph::ROOT;
+use crate::memory::{OutOfMemory, push};
+use crate::rows::Rows;
+use gclab_snapshot::EdgeName;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// The most references to objects of one class of which each keeps its name.
+const NAMED: u32 = 8;
+/// The way of a reference whose name says nothing.
+const ANY: &str = "[*]";
+
+/// A place of a merged tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The place above; of the root the root.
+    pub above: u32,
+    way: u32,
+    class: u32,
+    /// The number of objects. In a tree of growth: how many more there are.
+    pub count: u64,
+    /// Whether it stands for one object, or for no more than before.
+    pub is_one: bool,
+    /// Whether its object has a place of its own beside others, since it has most of their weight.
+    is_apart: bool,
+    /// The weight of its objects and of all below.
+    pub bytes: u64,
+    /// The object with most weight.
+    pub largest: u32,
+}
+
+/// A dominator tree with equal branches merged.
+#[derive(Debug)]
+pub struct Merged {
+    places: Vec<Place>,
+    below: Rows,
+    texts: Vec<String>,
+}
+
+/// A place that holds much, or many places of one kind that nothing holds together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The places from the top to the holder.
+    pub path: Vec<u32>,
+    /// The weight that it holds.
+    pub bytes: u64,
+    /// The places below it, most weight first.
+    pub parts: Vec<u32>,
+}
+
+/// The objects of one class that one object holds.
+struct Siblings {
+    count: u32,
+    weight: u64,
+    /// The largest weight, and its node.
+    largest: (u64, u32),
+}
+
+impl Siblings {
+    /// Adds a node to those of its class.
+    fn add(all: &mut HashMap<u32, Siblings>, class: u32, node: u32, weight: u64) {
+        let own = all.entry(class).or_insert(Siblings {
+            count: 0,
+            weight: 0,
+            largest: (0, node),
+        });
+        own.count += 1;
+        own.weight += weight;
+        own.largest = own.largest.max((weight, node));
+    }
+}
+
+/// Texts by number, each once.
+#[derive(Default)]
+struct Texts {
+    all: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> Result<u32, OutOfMemory> {
+        if let Some(&number) = self.numbers.get(text) {
+            return Ok(number);
+        }
+        let number = self.all.len() as u32;
+        self.numbers.try_reserve(1).map_err(|_| OutOfMemory)?;
+        self.numbers.insert(text.to_owned(), number);
+        push(&mut self.all, text.to_owned())?;
+        Ok(number)
+    }
+}
+
+impl Merged {
+    /// Merges the dominator tree of a snapshot, in which each node weighs its bytes. `names` has the
+    /// names of its classes.
+    ///
+    /// # Errors
+    /// If there is no memory for the places.
+    pub fn of(analysis: &Analysis<'_>, names: &Names) -> Result<Self, OutOfMemory> {
+        Merged::weighed(analysis, names, &analysis.retained, |_, _| {})
+    }
+
+    /// The same with other weights: by node, the weight of all that it dominates. Calls `visit` with
+    /// each node that has any, and its place.
+    ///
+    /// # Errors
+    /// As [`Merged::of`].
+    pub fn weighed(
+        analysis: &Analysis<'_>,
+        names: &Names,
+        weights: &[u64],
+        mut visit: impl FnMut(u32, u32),
+    ) -> Result<Self, OutOfMemory> {
+        let mut texts = Texts::default();
+        // Names come first, so they keep their numbers.
+        for name in names.all() {
+            texts.number(name)?;
+        }
+        let of_node = analysis.classes().of_nodes();
+        let name_of = |node: u32| names.number(of_node[node as usize]);
+        let (any, none) = (texts.number(ANY)?, texts.number("")?);
+        let mut places = vec![Place {
+            above: 0,
+            way: none,
+            class: none,
+            count: 1,
+            is_one: true,
+            is_apart: false,
+            bytes: 0,
+            largest: ROOT,
+        }];
+        let mut known: HashMap<(u32, u32, u32, bool), u32> = HashMap::new();
+        let mut way_of_string: HashMap<u32, u32> = HashMap::new();
+        let (mut counts, mut ways) = (HashMap::new(), HashMap::new());
+        // The objects at the top, which are below several nodes that stand for none.
+        let mut top = HashMap::new();
+        for &node in analysis
+            .dominators
+            .reached()
+            .iter()
+            .filter(|&&node| weights[node as usize] > 0)
+        {
+            let is_below = analysis
+                .holder(node)
+                .is_some_and(|above| analysis.is_synthetic(above) || above == ROOT);
+            if is_below {
+                Siblings::add(&mut top, name_of(node), node, weights[node as usize]);
+            }
+        }
+        let mut open = vec![(ROOT, 0)];
+        while let Some((node, above)) = open.pop() {
+            let children = analysis.children.row(node);
+            let kept = children.iter().copied().filter(|&child| weights[child as usize] > 0);
+            let below: u64 = kept.clone().map(|child| weights[child as usize]).sum();
+            if node != ROOT {
+                places[above as usize].bytes += weights[node as usize] - below;
+                visit(node, above);
+            }
+            if below == 0 {
+                continue;
+            }
+            counts.clear();
+            kept.clone()
+                .for_each(|child| Siblings::add(&mut counts, name_of(child), child, weights[child as usize]));
+            ways.clear();
+            if !analysis.is_synthetic(node) && counts.values().any(|own| own.count <= NAMED) {
+                let edges = analysis.snapshot.node(node).edges().filter(|edge| edge.is_strong());
+                for edge in edges {
+                    let target = edge.target().ordinal();
+                    let is_named = counts.get(&name_of(target)).is_some_and(|own| own.count <= NAMED);
+                    // Of two references the first with a name counts.
+                    let is_known = ways.get(&target).is_some_and(|&way| way != any);
+                    let (true, Some(EdgeName::String(string)), false) = (is_named, edge.name(), is_known) else {
+                        continue;
+                    };
+                    let way = match way_of_string.get(&string) {
+                        Some(&way) => way,
+                        None => {
+                            let text = text(analysis.snapshot(), Some(string));
+                            let way = if text.bytes().all(|byte| byte.is_ascii_digit()) {
+                                any
+                            } else if text.contains(" / part of key (") {
+                                texts.number("[WeakMap]")?
+                            } else {
+                                texts.number(&format!(".{text}"))?
+                            };
+                            way_of_string.insert(string, way);
+                            way
+                        }
+                    };
+                    ways.insert(target, way);
+                }
+            }
+            for child in kept {
+                if analysis.is_synthetic(child) {
+                    push(&mut open, (child, above))?;
+                    continue;
+                }
+                let class = name_of(child);
+                let way = ways
+                    .get(&child)
+                    .copied()
+                    .unwrap_or(if analysis.is_synthetic(node) { none } else { any });
+                let siblings: &Siblings = if above == 0 { &top[&class] } else { &counts[&class] };
+                let is_apart =
+                    siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;
+                let own = &places[above as usize];
+                let in_a_chain = above != 0 && own.class == class && !is_container(&texts.all[class as usize]);
+                let place = if in_a_chain {
+                    above
+                } else {
+                    match known.get(&(above, way, class, is_apart)) {
+                        Some(&place) => place,
+                        None => {
+                            known.try_reserve(1).map_err(|_| OutOfMemory)?;
+                            let place = places.len() as u32;
+                            known.insert((above, way, class, is_apart), place);
+                            push(
+                                &mut places,
+                                Place {
+                                    above,
+                                    way,
+                                    class,
+                                    count: 0,
+                                    is_one: true,
+                                    is_apart,
+                                    bytes: 0,
+                                    largest: child,
+                                },
+                            )?;
+                            place
+                        }
+                    }
+                };
+                let own = &mut places[place as usize];
+                own.count += 1;
+                own.is_one = own.count == 1;
+                if weights[child as usize] > weights[own.largest as usize] {
+                    own.largest = child;
+                }
+                push(&mut open, (child, place))?;
+            }
+        }
+        // A place comes after the one above it.
+        for at in (1..places.len()).rev() {
+            let Place { above, bytes, .. } = places[at];
+            places[above as usize].bytes += bytes;
+        }
+        Merged {
+            places,
+            below: Rows::default(),
+            texts: texts.all,
+        }
+        .linked()
+    }
+
+    /// The growth from `before` to this tree: places with more weight than the same place had.
+    ///
+    /// # Errors
+    /// If there is no memory for the places.
+    pub fn since(&self, before: &Merged) -> Result<Self, OutOfMemory> {
+        let mut grown = Merged {
+            places: vec![self.places[0]],
+            below: Rows::default(),
+            texts: self.texts.clone(),
+        };
+        grown.places[0].bytes = self.places[0].bytes.saturating_sub(before.places[0].bytes);
+        // Each place with the same one before, and its number among the grown.
+        let mut open = vec![(0, Some(0), 0)];
+        while let Some((place, same, above)) = open.pop() {
+            let old = same.map_or(&[][..], |same| before.below.row(same));
+            let old: HashMap<_, u32> = old.iter().map(|&old| (before.key(old), old)).collect();
+            for &child in self.below.row(place) {
+                let own = self.places[child as usize];
+                let same = old.get(&self.key(child)).copied();
+                let then = same.map(|same| before.places[same as usize]);
+                let (count, bytes) = then.map_or((0, 0), |then| (then.count, then.bytes));
+                if own.bytes > bytes {
+                    let next = grown.places.len() as u32;
+                    let is_one = own.count <= count.max(1);
+                    push(&mut open, (child, same, next))?;
+                    push(
+                        &mut grown.places,
+                        Place {
+                            above,
+                            is_one,
+                            count: own.count.saturating_sub(count),
+                            bytes: own.bytes - bytes,
+                            ..own
+                        },
+                    )?;
+                }
+            }
+        }
+        grown.linked()
+    }
+
+    /// Sets the places below each.
+    fn linked(mut self) -> Result<Self, OutOfMemory> {
+        let places = self.places.len();
+        let mut below = Rows::with_capacity(places as u32, places as u32)?;
+        below.fill(places, places, |place| {
+            (place > 0).then(|| (self.places[place].above, place as u32))
+        });
+        self.below = below;
+        Ok(self)
+    }
+
+    fn key(&self, place: u32) -> (&str, &str, bool) {
+        (self.way(place), self.class(place), self.place(place).is_apart)
+    }
+
+    /// The number of places, the root included.
+    #[expect(clippy::len_without_is_empty, reason = "the root is always there")]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// A place.
+    ///
+    /// # Panics
+    /// If there is no such place, as in all that follow.
+    pub fn place(&self, place: u32) -> Place {
+        self.places[place as usize]
+    }
+
+    /// The name of the class of a place.
+    pub fn class(&self, place: u32) -> &str {
+        &self.texts[self.places[place as usize].class as usize]
+    }
+
+    /// The name of the references to the objects of a place: `.next`, `[*]`, or empty at the top.
+    pub fn way(&self, place: u32) -> &str {
+        &self.texts[self.places[place as usize].way as usize]
+    }
+
+    /// The place of the same way as `place` of `other`, if there is one.
+    pub fn same(&self, other: &Merged, place: u32) -> Option<u32> {
+        if place == 0 {
+            return Some(0);
+        }
+        let above = self.same(other, other.place(place).above)?;
+        let row = self.below.row(above);
+        row.iter().copied().find(|&own| self.key(own) == other.key(place))
+    }
+
+    /// The places below one, most weight first.
+    pub fn below(&self, place: u32) -> Vec<u32> {
+        let mut below = self.below.row(place).to_vec();
+        below.sort_by_key(|&place| (Reverse(self.places[place as usize].bytes), place));
+        below
+    }
+
+    /// The holders of `least` bytes or more, largest first. A place of many objects at the top is
+    /// one, too: no single object holds them.
+    pub fn holders(&self, least: u64) -> Vec<Holder> {
+        let mut holders = Vec::new();
+        let mut open = vec![Vec::new()];
+        while let Some(path) = open.pop() {
+            let own = path.last().copied().unwrap_or(0);
+            let parts = self.below(own);
+            let large = |&&part: &&u32| self.places[part as usize].bytes >= least;
+            let ones: Vec<u32> = parts
+                .iter()
+                .filter(large)
+                .copied()
+                .filter(|&part| self.places[part as usize].is_one)
+                .collect();
+            let held: u64 = ones.iter().map(|&part| self.places[part as usize].bytes).sum();
+            let bytes = self.places[own as usize].bytes;
+            let further = |next: u32| path.iter().copied().chain([next]).collect::<Vec<u32>>();
+            if path.is_empty() {
+                for &many in parts
+                    .iter()
+                    .filter(large)
+                    .filter(|&&part| !self.places[part as usize].is_one)
+                {
+                    holders.push(Holder {
+                        path: further(many),
+                        bytes: self.places[many as usize].bytes,
+                        parts: self.below(many),
+                    });
+                }
+            }
+            if path.is_empty() || (held > bytes / 2 && !ones.is_empty()) {
+                open.extend(ones.iter().map(|&one| further(one)));
+                if !path.is_empty() && bytes - held >= least {
+                    let parts = parts.into_iter().filter(|part| !ones.contains(part)).collect();
+                    holders.push(Holder {
+                        path,
+                        bytes: bytes - held,
+                        parts,
+                    });
+                }
+            } else {
+                holders.push(Holder { path, bytes, parts });
+            }
+        }
+        holders.sort_by_key(|holder| (Reverse(holder.bytes), holder.path.clone()));
+        holders
+    }
+}
