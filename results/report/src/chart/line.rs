@@ -126,15 +126,13 @@ impl Chart {
     fn places<'f>(&self, frame: &'f Frame) -> impl Iterator<Item = Place<'f>> + use<'f> {
         let marked = self.series.iter().filter(|series| series.marks).count();
         let aside = self.is_side_by_side();
+        let dodge = move |number: usize| (number as f64 - (marked as f64 - 1.0) / 2.0) * DODGE;
         (0..self.series.len()).map(move |number| Place {
             x: &frame.x,
             y: &frame.y,
-            offset: if aside {
-                (number as f64 - (marked as f64 - 1.0) / 2.0) * DODGE
-            } else {
-                0.0
-            },
-            row: frame.top - LINE / 2.0,
+            offset: if aside { dodge(number) } else { 0.0 },
+            crosses: dodge(number),
+            row: frame.top - LINE,
         })
     }
 
@@ -226,7 +224,7 @@ impl Chart {
                 svg,
                 r#"<text x="{:.1}" y="{:.1}" class="end">fails</text>"#,
                 left - 6.0,
-                frame.top - LINE / 2.0 + 3.8
+                frame.top - LINE + 3.8
             );
         }
         let mut free_from = f64::NEG_INFINITY;
@@ -279,8 +277,8 @@ impl Frame {
             .filter(|series| series.marks)
             .flat_map(|series| &series.points)
             .any(|p| p.y.is_none());
-        let rows = lines.max(1) - 1 + usize::from(has_crosses);
-        let top = TOP + LINE * rows as f64;
+        let rows = (lines.max(1) - 1) as f64 + if has_crosses { 1.5 } else { 0.0 };
+        let top = TOP + LINE * rows;
         let ends = |values: &mut dyn Iterator<Item = f64>| {
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
                 (low.min(v), high.max(v))
@@ -388,6 +386,27 @@ mod tests {
             "{svg}"
         );
         assert!(Chart::default().svg().ends_with("</svg>"), "an empty chart is a chart");
+    }
+
+    /// Each series that fails at a place has a cross of its own there, which no other one covers.
+    #[test]
+    fn crosses_of_several_series_lie_side_by_side() {
+        let failed = |x: f64| Point { x, ..Point::default() };
+        let series = |style: usize| Series {
+            style,
+            points: vec![failed(1.0), Point::at(2.0, 1.0)],
+            marks: true,
+            joined: true,
+            ..Series::default()
+        };
+        let chart = Chart {
+            series: (0..3).map(series).collect(),
+            ..Chart::default()
+        };
+        let data = chart.data();
+        let at = |series: usize, point: usize| data["series"][series]["points"][point]["x"].as_f64().expect("a place");
+        assert!(at(1, 0) - at(0, 0) > 5.0 && at(2, 0) - at(1, 0) > 5.0, "{data}");
+        assert_eq!((at(0, 1), at(1, 1)), (at(2, 1), at(2, 1)));
     }
 
     /// One run far above the marks does not set the scale.

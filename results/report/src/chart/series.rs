@@ -80,14 +80,17 @@ pub(super) struct Place<'f> {
     pub(super) y: &'f Scale,
     /// The distance by which points are moved aside.
     pub(super) offset: f64,
-    /// The height of the row of crosses.
+    /// The distance by which crosses are moved aside: those of several series have one row.
+    pub(super) crosses: f64,
+    /// The height of that row.
     pub(super) row: f64,
 }
 
 impl Place<'_> {
     /// The pixel of a point on the horizontal axis.
     pub(super) fn across(&self, point: &Point) -> f64 {
-        self.x.at(point.x) + self.offset
+        let aside = if point.y.is_some() { self.offset } else { self.crosses };
+        self.x.at(point.x) + aside
     }
 }
 
