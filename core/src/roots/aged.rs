@@ -6,7 +6,15 @@
 //! keeps those behind it from being settled, for as many collections as a closure takes to grow
 //! old.
 
-use super::Visited;
+/// The entries of tables that a collection visits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visited {
+    /// All of them.
+    All,
+    /// Those whose closures may be young: a collection of generation 0 neither frees nor moves the
+    /// others.
+    Young,
+}
 
 /// Entries, the settled ones first.
 #[derive(Debug)]

@@ -15,8 +15,7 @@
 //! The table has numbers in place of functions, which the world has (`world/finalisers.rs`): a
 //! function may own handles, and so the table that it would lie in.
 
-use super::Visited;
-use super::aged::Aged;
+use super::aged::{Aged, Visited};
 use crate::closure::Slot;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering, ThreadId, this_thread};
 use std::collections::VecDeque;

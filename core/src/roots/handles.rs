@@ -10,7 +10,7 @@
 //! no others ([`Visited::Young`]): old closures stay where they are. So it does not matter how many
 //! handles of old closures there are, nor how many weak handles are empty.
 
-use super::Visited;
+use super::aged::Visited;
 use super::finalisers::FinaliserTable;
 use super::watch::Watch;
 use crate::block::{FIRST_OLD_STEP, StateView};

@@ -11,6 +11,8 @@ pub(crate) mod frames;
 pub(crate) mod handles;
 pub(crate) mod watch;
 
+pub(crate) use aged::Visited;
+
 use crate::closure::Slot;
 use crate::words::{Bytes, Words};
 use finalisers::FinaliserTable;
@@ -32,16 +34,6 @@ impl RootSlot<'_> {
     pub(crate) fn slot(self) -> Slot {
         self.0
     }
-}
-
-/// The entries of tables that a collection visits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visited {
-    /// All of them.
-    All,
-    /// Those whose closures may be young: a collection of generation 0 neither frees nor moves the
-    /// others.
-    Young,
 }
 
 /// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.

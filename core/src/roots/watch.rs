@@ -6,8 +6,7 @@
 //!
 //! A closure is *new* until a user of the table has seen it survive.
 
-use super::Visited;
-use super::aged::Aged;
+use super::aged::{Aged, Visited};
 use crate::closure::Slot;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 use crate::words::{Addr, Bytes};
