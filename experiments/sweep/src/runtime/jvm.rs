@@ -4,7 +4,7 @@
 //! If the command is not `java` itself but a script that starts it, the flags go into
 //! `JDK_JAVA_OPTIONS`, which `java` reads (JDK 9 and later).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gclab_results::{Pauses, RunRecord, RunStats};
@@ -12,6 +12,7 @@ use gclab_results::{Pauses, RunRecord, RunStats};
 use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, first_line, number_of, warnings};
 use super::flag::{BYTES, Flag, Kind, Setting, Value, words};
 use super::space::{TunableFlag, tried};
+use crate::text::cut;
 
 /// The adapter.
 #[derive(Debug)]
@@ -235,8 +236,11 @@ impl Runtime for Jvm {
     }
 
     fn figures(&self, ended: &Ended<'_>) -> RunRecord {
-        let log = ended.statistics.filter(|log| !log.is_empty());
-        let (stats, note) = log.map_or((None, None), |log| Log::of(log).statistics());
+        let (stats, note) = match ended.statistics.map(statistics) {
+            Some(Ok(stats)) => (Some(stats), None),
+            Some(Err(why)) => (None, Some(format!("no figures of collections: {why}"))),
+            None => (None, None),
+        };
         RunRecord {
             stats,
             notes: warnings(ended.stderr, " VM warning: ").chain(note).collect(),
@@ -252,72 +256,131 @@ const EXHAUSTED: [&str; 3] = [
     "GC triggered before VM initialization completed",
 ];
 
+/// The statistics of a log.
+///
+/// # Errors
+/// What of it is not understood: figures without a part of the collections would be wrong.
+fn statistics(text: &str) -> Result<RunStats, String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next() else {
+        return Err("the log of the JVM is empty (`-Xlog` of the command may switch it off)".to_owned());
+    };
+    // Each log says at the start which collector works: `[0.008s][info][gc] Using G1`.
+    if !text.contains("][gc") {
+        let first = cut(first.trim(), LONGEST_LINE);
+        return Err(format!(
+            "no line of the JVM's log is like `[0.1s][info][gc] GC(0) Pause Young ...`; it begins with `{first}`"
+        ));
+    }
+    let mut log = Log::default();
+    text.lines().for_each(|line| log.line(line));
+    log.statistics()
+}
+
+/// The most characters of a line of the log in a message.
+const LONGEST_LINE: usize = 80;
+
 /// The figures of a log.
 #[derive(Debug, Default)]
 struct Log<'t> {
     pauses: Vec<u64>,
-    /// The numbers of the collections that the log has lines of, as it writes them: `GC(7)`.
-    begun: BTreeSet<&'t str>,
-    /// Those of them that ended.
-    ended: BTreeSet<&'t str>,
-    /// Those of them that collected the whole heap.
-    whole: BTreeSet<&'t str>,
+    /// By their numbers: `GC(7)`.
+    collections: BTreeMap<u64, Collection<'t>>,
     /// The largest committed heap.
     committed: Option<u64>,
     /// The most that was live after a full collection.
     live: Option<u64>,
 }
 
-/// The beginnings of the lines that end a collection: of all collectors that stop the program, of
-/// ZGC, of generational ZGC, and of Shenandoah.
-const ENDS: [&str; 5] = [
-    "Pause ",
+/// What the lines of a collection, or of a concurrent cycle of G1, say.
+#[derive(Debug, Default)]
+struct Collection<'t> {
+    /// The first line.
+    first: &'t str,
+    /// Whether a line is one of [`NAMES`], and no line has a pause of unknown length.
+    is_known: bool,
+    has_odd_pause: bool,
+    has_ended: bool,
+    /// Whether it is a cycle of Shenandoah, which can be cancelled: then it has no end.
+    is_cancellable: bool,
+    /// Whether it is one of [`WHOLE`], and not of one generation only.
+    is_whole: bool,
+    is_of_generation: bool,
+}
+
+/// The beginnings of the lines that name a collection. If it has ended, the sizes of the heap stand
+/// behind the name. Of G1's concurrent cycles they never do: their marking is no collection, as the
+/// pauses to remark and to clean up are none.
+const NAMES: [&str; 13] = [
+    "Pause Young",
+    "Pause Full",
+    "Pause Initial Mark",
+    "Pause Mixed",
+    "Pause Init Mark",
+    "Pause Degenerated",
     "Garbage Collection",
     "Minor Collection",
     "Major Collection",
+    "Concurrent reset",
     "Concurrent cleanup",
+    "Concurrent Mark Cycle",
+    "Concurrent Undo Cycle",
 ];
 
+/// Of these, those of the cycles of Shenandoah that can be cancelled.
+const CANCELLABLE: [&str; 2] = ["Concurrent reset", "Pause Init Mark"];
+
 /// Of these, the collections of the whole heap.
-const WHOLE: [&str; 4] = [
+const WHOLE: [&str; 7] = [
     "Pause Full",
     "Garbage Collection",
     "Major Collection",
+    "Concurrent reset",
+    "Pause Init Mark",
+    "Pause Degenerated",
     "Concurrent cleanup",
 ];
 
-impl<'t> Log<'t> {
-    fn of(text: &'t str) -> Log<'t> {
-        let mut log = Log::default();
-        for line in text.lines() {
-            log.line(line);
-        }
-        log
-    }
+/// What generational Shenandoah writes behind the name of a collection that is not one of the whole
+/// heap.
+const GENERATIONS: [&str; 3] = ["(Young", "(Old", "(Bootstrap"];
 
+impl<'t> Log<'t> {
     /// A line such as `[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2.170ms`.
     fn line(&mut self, line: &'t str) {
         let Some((_, rest)) = line.split_once("] GC(") else {
             return;
         };
-        let Some((number, what)) = rest.split_once(") ") else {
+        let Some((Ok(number), what)) = rest
+            .split_once(") ")
+            .map(|(number, what)| (number.parse(), what.trim()))
+        else {
             return;
         };
-        self.begun.insert(number);
         // Generational ZGC begins with the generation: `Y: Pause Mark Start 0.012ms`.
         let what = match what.split_once(": ") {
-            Some((generation, rest)) if generation.len() == 1 => rest,
+            Some((generation, rest)) if generation.len() == 1 => rest.trim_start(),
             _ => what,
         };
+        let collection = self.collections.entry(number).or_insert(Collection {
+            first: what,
+            ..Collection::default()
+        });
         let starts = |all: &[&str]| all.iter().any(|start| what.starts_with(start));
         let words: Vec<&str> = what.split_whitespace().collect();
-        if let Some((after, committed)) = words.iter().find_map(|word| heap(word)).filter(|_| starts(&ENDS)) {
-            self.ended.insert(number);
+        let heap = words.iter().find_map(|word| heap(word));
+        if starts(&NAMES) {
+            collection.is_known = true;
+            collection.has_ended |= heap.is_some();
+            collection.is_cancellable |= starts(&CANCELLABLE);
+            collection.is_whole |= starts(&WHOLE);
+            collection.is_of_generation |= GENERATIONS.iter().any(|generation| what.contains(generation));
+        }
+        let is_pause = what.starts_with("Pause ");
+        if let Some((after, committed)) = heap.filter(|_| is_pause || starts(&NAMES)) {
             self.committed = self.committed.max(committed);
-            if starts(&WHOLE) {
-                self.whole.insert(number);
-            }
-            if what.starts_with("Pause Full") {
+            // The log has whole mebibytes: 0 may be almost one.
+            if what.starts_with("Pause Full") && after > 0 {
                 self.live = self.live.max(Some(after));
             }
         }
@@ -327,37 +390,47 @@ impl<'t> Log<'t> {
             self.committed = self.committed.max(sizes.max());
         }
         let milliseconds = words.last().and_then(|last| number_of(last.strip_suffix("ms")?));
-        if let Some(milliseconds) = milliseconds.filter(|_| what.starts_with("Pause ")) {
-            self.pauses.push((milliseconds * 1e6).round() as u64);
+        match milliseconds.filter(|_| is_pause) {
+            Some(milliseconds) => self.pauses.push((milliseconds * 1e6).round() as u64),
+            None => collection.has_odd_pause |= is_pause && heap.is_some(),
         }
     }
 
-    /// The statistics; if the log has collections of which neither an end nor a pause was
-    /// understood, a note in their place.
-    fn statistics(mut self) -> (Option<RunStats>, Option<String>) {
-        let missing = match (self.ended.is_empty(), self.pauses.is_empty()) {
-            (true, _) => Some("the end of a collection"),
-            (_, true) => Some("a pause"),
-            _ => None,
-        };
-        if let Some(missing) = missing.filter(|_| !self.begun.is_empty()) {
-            let count = self.begun.len();
-            return (
-                None,
-                Some(format!(
-                    "no figures of collections: the log of the JVM has {count}, and in no line of it {missing} that gclab knows"
-                )),
-            );
+    fn statistics(mut self) -> Result<RunStats, String> {
+        let all = &self.collections;
+        let mut odd = all.values().filter(|one| !one.is_known || one.has_odd_pause);
+        if let Some(Collection { first, .. }) = odd.next() {
+            return Err(format!(
+                "gclab does not understand {} of {} collections in the log of the JVM; one begins with `{}`",
+                1 + odd.count(),
+                all.len(),
+                cut(first, LONGEST_LINE)
+            ));
         }
+        let ended: Vec<_> = all
+            .iter()
+            .filter(|(number, one)| {
+                // Where the last one has no end, the program ended first.
+                let is_cancelled = one.is_cancellable && all.keys().next_back() != Some(number);
+                one.has_ended || is_cancelled
+            })
+            .map(|(_, one)| one)
+            .collect();
+        let gcs = ended.len() as u64;
+        let whole = ended.iter().filter(|one| one.is_whole && !one.is_of_generation);
+        let major_gcs = whole.count() as u64;
         self.pauses.sort_unstable();
         let count = self.pauses.len();
+        if gcs > 0 && count == 0 {
+            return Err("the log of the JVM has no pause".to_owned());
+        }
         let total: u64 = self.pauses.iter().sum();
         // The nearest rank: one in `of` is longer.
         let rank = |of: usize| (count >= of).then(|| self.pauses[(count * (of - 1)).div_ceil(of) - 1]);
-        let stats = RunStats {
+        Ok(RunStats {
             gc_elapsed_seconds: Some(total as f64 / 1e9),
-            gcs: Some(self.ended.len() as u64),
-            major_gcs: Some(self.whole.len() as u64),
+            gcs: Some(gcs),
+            major_gcs: Some(major_gcs),
             peak_in_use_bytes: self.committed,
             max_live_bytes: self.live,
             pauses: Some(Pauses {
@@ -372,8 +445,7 @@ impl<'t> Log<'t> {
                 ..Pauses::default()
             }),
             ..RunStats::default()
-        };
-        (Some(stats), None)
+        })
     }
 }
 

@@ -295,7 +295,11 @@ fn what_the_jvm_logs_becomes_statistics() {
         Some(0.01),
         "the pauses, not the concurrent cycle"
     );
-    assert_eq!((stats.gcs, stats.major_gcs), (Some(3), Some(1)));
+    assert_eq!(
+        (stats.gcs, stats.major_gcs),
+        (Some(2), Some(1)),
+        "marking and its pauses are no collection"
+    );
     assert_eq!(
         (stats.peak_in_use_bytes, stats.max_live_bytes),
         (Some(96 << 20), Some(5 << 20))
@@ -314,7 +318,9 @@ fn what_the_jvm_logs_becomes_statistics() {
         (stats.gcs, stats.pauses.unwrap().count, stats.peak_in_use_bytes),
         (Some(1), 2, None)
     );
-    assert_eq!(jvm.figures(&ended(Some(1), "", Some(""))).stats, None);
+    let nothing = "[0.1s][info][gc] GC(0) Pause Full (System.gc()) 48M->0M(64M) 2.000ms\n";
+    let stats = jvm.figures(&ended(Some(0), "", Some(nothing))).stats.unwrap();
+    assert_eq!(stats.max_live_bytes, None, "less than 1M, and not 0");
 }
 
 /// The logs of collectors that work beside the program, and of locales with a decimal comma.
@@ -333,12 +339,18 @@ fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
     let generational = "[0.089s][info][gc,start    ] GC(0) Minor Collection (Allocation Rate)\n\
         [0.090s][info][gc,phases   ] GC(0) y: Pause Mark Start 0.010ms\n\
         [0.095s][info][gc,phases   ] GC(0) y: Pause Mark End 0.050ms\n\
-        [0.095s][info][gc,heap     ] GC(0) y: Capacity:       64M (100%)        96M (100%)        64M (100%)\n\
+        [0.095s][info][gc,heap     ] GC(0) y: Max Capacity: 128M(100%)\n\
+        [0.095s][info][gc,heap     ] GC(0) y:  Capacity:       64M (100%)        96M (100%)        64M (100%)   \n\
         [0.100s][info][gc          ] GC(0) Minor Collection (Allocation Rate) 38M(59%)->18M(28%) 0.025s\n\
         [0.200s][info][gc,phases   ] GC(1) Y: Pause Mark Start 0.020ms\n\
         [0.210s][info][gc,phases   ] GC(1) O: Pause Mark End 0.030ms\n\
         [0.220s][info][gc          ] GC(1) Major Collection (Warmup) 40M(62%)->20M(31%) 0.030s\n";
     assert_eq!(of(generational), ((2, 1), (4, 110_000, 50_000), Some(96)));
+    let z = "[0.187s][info][gc,phases   ] GC(0) Pause Mark Start 0.010ms\n\
+        [0.187s][info][gc,heap     ] GC(0) Soft Max Capacity: 96M(100%)\n\
+        [0.187s][info][gc,heap     ] GC(0)  Capacity:       64M (67%)          64M (67%)          66M (69%)   \n\
+        [0.187s][info][gc          ] GC(0) Garbage Collection (Warmup) 10M(10%)->8M(8%)\n";
+    assert_eq!(of(z), ((1, 1), (1, 10_000, 10_000), Some(66)));
     let shenandoah = "[0.089s][info][gc,start    ] GC(0) Pause Init Mark (unload classes)\n\
         [0.089s][info][gc          ] GC(0) Pause Init Mark (unload classes) 0.040ms\n\
         [0.099s][info][gc          ] GC(0) Pause Final Mark (unload classes) 0.130ms\n\
@@ -350,20 +362,43 @@ fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
         ((1, 1), (3, 180_000, 130_000), Some(64)),
         "the second did not end"
     );
+    // A cancelled cycle counts, and the one that does its work while the program stands.
+    let cancelled = "[0.1s][info][gc          ] GC(0) Concurrent reset 0.052ms\n\
+        [0.1s][info][gc          ] GC(0) Pause Init Mark (unload classes) 0.030ms\n\
+        [0.2s][info][gc,start    ] GC(1) Pause Degenerated GC (Outside of Cycle)\n\
+        [0.2s][info][gc          ] GC(1) Pause Degenerated GC (Outside of Cycle) 91M->25M(96M) 10.000ms\n";
+    assert_eq!(of(cancelled), ((2, 2), (2, 10_030_000, 10_000_000), Some(96)));
+    let young = cancelled
+        .replace("reset", "reset (Young)")
+        .replace("GC (Out", "GC (Young) (Out");
+    assert_eq!(of(&young).0, (2, 0), "generational");
     let comma = "[0,135s][info][gc] GC(0) Pause Young (Allocation Failure) 6M->1M(64M) 2,170ms\n\
         [0,300s][info][gc] GC(1) Pause Full (System.gc()) 30M->5M(32M) 7,500ms\n";
     assert_eq!(of(comma), ((2, 1), (2, 9_670_000, 7_500_000), Some(64)));
-    // Lines of a collector that nobody knows.
-    for log in [
-        "[0.1s][info][gc] GC(0) Stop everything 6M->1M(64M) 2.170ms\n",
-        "[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2 milliseconds\n",
+    let odd = "[0.1s][info][gc] GC(1) Stop everything 6M->1M(64M) 2.170ms\n";
+    let known = "[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2.000ms\n";
+    for (log, part) in [
+        (
+            odd,
+            "1 of 1 collections in the log of the JVM; one begins with `Stop everything",
+        ),
+        (&format!("{known}{odd}"), "1 of 2 collections"),
+        (
+            "[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2 milliseconds\n",
+            "1 of 1",
+        ),
+        (
+            "0.135: [GC (Allocation Failure)  6144K->1M(64M), 0.0021 secs]\n",
+            "begins with `0.135: [GC",
+        ),
+        ("", "-Xlog"),
     ] {
         let figures = jvm.figures(&ended(Some(0), "", Some(log)));
         assert_eq!(figures.stats, None, "no figure in place of 0: {log}");
+        let note = &figures.notes[0];
         assert!(
-            figures.notes[0].starts_with("no figures of collections"),
-            "{:?}",
-            figures.notes
+            note.starts_with("no figures of collections: ") && note.contains(part),
+            "{note}"
         );
     }
     let none = jvm.figures(&ended(Some(0), "", Some("[0.008s][info][gc] Using G1\n")));
