@@ -50,8 +50,14 @@ impl Snapshot {
         let rewind = |mut file: &File| file.rewind().map_err(|error| Error::cannot_open(name, error));
         rewind(file)?;
         let gathered = hprof::first_pass(file, name, options)?;
+        let at = gathered.at();
         rewind(file)?;
-        hprof::second_pass(file, name, options, gathered)
+        let mut snapshot = hprof::second_pass(file, name, options, gathered)?;
+        if options.interpret {
+            rewind(file)?;
+            hprof::third_pass(file, name, options, at, &mut snapshot)?;
+        }
+        Ok(snapshot)
     }
 
     /// Reads a snapshot, plain or gzip, from any reader. Errors name the file `name`.

@@ -31,6 +31,8 @@ pub struct Snapshot {
     pub(crate) edge_names: Vec<u32>,
     pub(crate) targets: Vec<u32>,
     pub(crate) strings: Strings,
+    /// Nodes that readers know by a text, with the string, in the order of nodes.
+    pub(crate) labels: Vec<(u32, u32)>,
 }
 
 /// The name of a kind of roots that only our own dumps have, and the nodes among which it is.
@@ -144,6 +146,14 @@ impl<'s> Node<'s> {
     /// The text of its name. Empty if names or strings were left out.
     pub fn name(self) -> Cow<'s, str> {
         string(self.snapshot, self.name_index())
+    }
+
+    /// The text by which a reader knows it: the name of a thread or class loader of a JVM, or the
+    /// beginning of a long string. Only with [`crate::Options::interpret`].
+    pub fn label(self) -> Option<Cow<'s, str>> {
+        let labels = &self.snapshot.labels;
+        let at = labels.binary_search_by_key(&self.ordinal, |label| label.0).ok()?;
+        Some(self.snapshot.strings.get(labels[at].1))
     }
 
     /// The bytes of its name in the file, with escapes. 0 if names or strings were left out.

@@ -120,7 +120,7 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Reads a snapshot or a dump, which is read twice, and tells its faults.
+/// Reads a snapshot or a dump, which is read several times, and tells its faults.
 ///
 /// # Errors
 /// The message for a file that cannot be read.

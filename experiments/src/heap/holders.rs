@@ -6,7 +6,7 @@ use gclab_heap_traverse::analysis::{Analysis, Holder, Merged, Rank, rank};
 use gclab_heap_traverse::graph::{GraphError, ShortestPaths};
 use serde::Serialize;
 
-use super::words::{COLUMNS, fit, name, number, percent, reference, size};
+use super::words::{COLUMNS, fit, label, name, number, percent, reference, size};
 
 /// The most kinds of objects that are shown below a holder.
 const PARTS: usize = 3;
@@ -14,6 +14,9 @@ const PARTS: usize = 3;
 const LEAST: f64 = 5.0;
 /// The most steps that are shown below an object.
 const STEPS: usize = 9;
+
+/// Roots of a JVM's own objects.
+const JVM_ROOTS: [&str; 3] = ["(Unknown roots)", "(JNI globals)", "(System classes)"];
 
 /// The most nodes of a path to one of several.
 const WAY: usize = 5;
@@ -95,11 +98,12 @@ pub(super) fn held(
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
     let mut words = vec![match is_one {
-        true => format!("{} @{id}", way_to(analysis, merged, first)),
+        true => format!("{} @{id}{}", way_to(analysis, merged, first), label(analysis, node)),
         false => way_to(analysis, merged, first),
     }];
     for &place in &holder.path[anchor + 1..] {
-        words.extend(step_word(merged, place));
+        let text = label(analysis, merged.place(place).largest);
+        words.extend(step_word(merged, place).map(|word| word + &text));
     }
     // The arrays inside a map, a list or an object tell nothing.
     while words.len() > 1 && words.last().is_some_and(|word| INNER.contains(&word.as_str())) {
@@ -293,12 +297,11 @@ fn is_runtime(
         !last.is_one || before.is_none_or(|before| analysis.is_synthetic(before))
     };
     let is_jdk = analysis.snapshot().layout().is_some() && {
-        let of_jdk = |class: &str| rank(class) == Rank::Library && !class.contains("Thread");
-        holder
-            .path
-            .iter()
-            .chain(&holder.parts)
-            .all(|&place| of_jdk(merged.class(place)))
+        let mut places = holder.path.iter().chain(&holder.parts);
+        // What a thread has in its frames is the program's, whatever its class.
+        let path = paths.to(last.largest)?;
+        let root = path.get(1).map_or_else(String::new, |&root| name(analysis, root));
+        places.all(|&place| rank(merged.class(place)) == Rank::Library) && JVM_ROOTS.contains(&root.as_str())
     };
     // Plain objects at the top, of which nothing is known, are many things.
     let is_mixed = !last.is_one && ["Object", "Array"].contains(&merged.class(*holder.path.last().unwrap_or(&0)));
@@ -363,6 +366,6 @@ pub(super) fn answer(held: &Held) -> String {
     match held.parts.first() {
         Some(part) if held.is_one => format!("{name} @{} holds {} {}", held.id, number(part.count), short(&part.name)),
         Some(part) => format!("{} {name}", number(part.count)),
-        None => format!("{name} @{}", held.id),
+        None => held.path.clone(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Names are decoded while they are written, so a long one is in memory only once.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -54,6 +55,9 @@ struct Object<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     name: Name<'a>,
+    /// The name of a thread or class loader, or the beginning of a long string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Cow<'a, str>>,
     self_size: u64,
     retained_size: u64,
 }
@@ -212,6 +216,7 @@ fn object<'a>(analysis: &Analysis<'a>, node: u32) -> Object<'a> {
         id: own.id().unwrap_or_default(),
         kind: own.type_name(),
         name: Name(own),
+        text: own.label(),
         self_size: own.self_size(),
         retained_size: analysis.retained(node),
     }

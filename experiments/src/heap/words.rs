@@ -97,7 +97,13 @@ pub(super) fn class(analysis: &Analysis<'_>, node: u32) -> String {
 /// A node with its id: `object Array @149117`.
 pub(super) fn object(analysis: &Analysis<'_>, node: u32) -> String {
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
-    format!("{} @{id}", class(analysis, node))
+    format!("{} @{id}{}", class(analysis, node), label(analysis, node))
+}
+
+/// The text by which a reader knows a node, behind its id.
+pub(super) fn label(analysis: &Analysis<'_>, node: u32) -> String {
+    let label = analysis.snapshot().node(node).label();
+    label.map_or_else(String::new, |label| format!(" \"{}\"", cut(&label)))
 }
 
 /// The name of a group: a class, or a type in brackets.

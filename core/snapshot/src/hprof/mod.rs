@@ -12,7 +12,8 @@
 //! **Sizes.** A dump has no sizes of objects in memory: they follow from the fields (`layout.rs`).
 //!
 //! **How.** Classes may come after their objects, and references lead forwards, so the file is read
-//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). The format
+//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). For a reader
+//! it is read again, for the texts of some strings (`texts.rs`). The format
 //! is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
 //!
 //! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
@@ -27,6 +28,7 @@ mod gather;
 mod layout;
 mod link;
 mod record;
+mod texts;
 
 use std::io::Read;
 
@@ -84,4 +86,39 @@ pub(crate) fn second_pass(
         Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?,
         gathered,
     )
+}
+
+/// The heap dump of a file that is read.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    /// Its number, from 1.
+    dump: u32,
+    /// The first byte behind the last whole record, if the file is cut off there.
+    cut: Option<u64>,
+}
+
+impl Gathered {
+    /// Where the heap dump is.
+    pub(crate) fn at(&self) -> At {
+        At {
+            dump: self.dump,
+            cut: self.extent.cut,
+        }
+    }
+}
+
+/// Reads the same bytes for the texts of threads, class loaders and long strings, if there are any.
+pub(crate) fn third_pass(
+    reader: impl Read,
+    name: &str,
+    options: Options,
+    at: At,
+    snapshot: &mut Snapshot,
+) -> Result<(), Error> {
+    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?;
+    let wanted = texts::wanted(snapshot).map_err(|problem| cursor.problem(problem))?;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    texts::read(cursor, snapshot, at, &wanted)
 }

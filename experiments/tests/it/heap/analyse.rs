@@ -196,3 +196,29 @@ fn a_picture_has_a_bar_for_what_is_large() {
     }
     assert!(!picture.contains(['\u{8}', '\u{0}']));
 }
+
+/// A thread was a number among others of its class.
+#[test]
+fn a_thread_of_a_jvm_is_told_by_its_name() {
+    let report = json(
+        &Bench::new()
+            .gclab(&["heap", "analyse", &cells(), "--json", "--top", "2000"])
+            .exits(0)
+            .stdout,
+    );
+    let retained = report["retained"].as_array().unwrap();
+    let thread = retained
+        .iter()
+        .find(|object| object["text"] == "main")
+        .expect("the main thread");
+    assert_eq!(thread["name"], "java.lang.Thread");
+    let id = thread["id"].to_string();
+    let text = Bench::new()
+        .gclab(&["heap", "analyse", &cells(), "--path-to", &id])
+        .exits(0)
+        .stdout;
+    assert!(
+        text.contains(&format!("object java.lang.Thread @{id} \"main\"")),
+        "{text}"
+    );
+}

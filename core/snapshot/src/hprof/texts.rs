@@ -1,0 +1,165 @@
+//! The third pass: texts by which readers know objects, read where the graph says they are.
+//!
+//! Threads and class loaders get their names, and long strings their beginnings.
+
+use crate::error::{Error, Problem};
+use crate::hprof::class::Class;
+use crate::hprof::cursor::{Basic, Cursor};
+use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::hprof::{At, CLASS, INTERNAL};
+use crate::memory::push;
+use crate::snapshot::{EdgeName, Node, Snapshot};
+
+/// The bytes of a string's array from which on its text is shown.
+const LONG: u64 = 256;
+
+/// The most bytes of a text that are kept.
+const KEPT: usize = 120;
+
+/// An array to read, and the node that its text is for.
+type Wanted = (u32, u32);
+
+/// The arrays with the texts of a dump, in the order of the file.
+pub(crate) fn wanted(snapshot: &Snapshot) -> Result<Vec<Wanted>, Problem> {
+    let mut wanted = Vec::new();
+    for node in snapshot.nodes() {
+        let is_class = node.type_index() == CLASS;
+        if node.name() == "(Threads)" {
+            for thread in node.edges() {
+                want(&mut wanted, field(thread.target(), b"name"), thread.target())?;
+            }
+        } else if is_class {
+            let loaders = node
+                .edges()
+                .filter(|edge| edge.type_index() == INTERNAL && is_named(node, edge.name(), b"<loader>"));
+            for loader in loaders {
+                want(&mut wanted, field(loader.target(), b"name"), loader.target())?;
+            }
+        } else if node
+            .name_index()
+            .is_some_and(|name| node.string(name) == b"java.lang.String")
+        {
+            let is_long = field(node, b"value").is_some_and(|array| array.self_size() >= LONG);
+            want(&mut wanted, Some(node).filter(|_| is_long), node)?;
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    Ok(wanted)
+}
+
+/// Wants the text of a `java.lang.String` for a node.
+fn want(wanted: &mut Vec<Wanted>, string: Option<Node<'_>>, of: Node<'_>) -> Result<(), Problem> {
+    match string.and_then(|string| field(string, b"value")) {
+        Some(array) => push(wanted, (array.ordinal(), of.ordinal())),
+        None => Ok(()),
+    }
+}
+
+fn is_named(node: Node<'_>, name: Option<EdgeName>, wanted: &[u8]) -> bool {
+    matches!(name, Some(EdgeName::String(string)) if node.string(string) == wanted)
+}
+
+/// The object in a field.
+fn field<'s>(node: Node<'s>, name: &[u8]) -> Option<Node<'s>> {
+    let mut edges = node.edges();
+    edges
+        .find(|edge| is_named(node, edge.name(), name))
+        .map(|edge| edge.target())
+}
+
+/// Reads the texts.
+pub(super) fn read(mut cursor: Cursor<'_>, snapshot: &mut Snapshot, at: At, wanted: &[Wanted]) -> Result<(), Error> {
+    let mut texts = Texts {
+        snapshot,
+        dump: at.dump,
+        wanted,
+        next: ROOTS.len() as u32 + 1,
+    };
+    records(&mut cursor, &mut texts, at.cut)?;
+    texts.snapshot.labels.sort_unstable();
+    Ok(())
+}
+
+struct Texts<'s> {
+    snapshot: &'s mut Snapshot,
+    /// The number of the heap dump.
+    dump: u32,
+    /// The arrays that have not come yet.
+    wanted: &'s [Wanted],
+    /// The ordinal of the next node.
+    next: u32,
+}
+
+impl Pass for Texts<'_> {
+    fn begins(&mut self, dump: u32) -> bool {
+        dump == self.dump
+    }
+
+    fn name(&mut self, cursor: &mut Cursor<'_>, _: u64, bytes: u64) -> Result<(), Error> {
+        cursor.skip(bytes, "the rest of a name")
+    }
+
+    fn loaded(&mut self, _: u64, _: u64) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn root(&mut self, _: usize, _: u64) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn class(&mut self, _: &Cursor<'_>, _: u64, _: Class) -> Result<(), Error> {
+        self.next += 1;
+        Ok(())
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'_>, _: u64, _: u64, body: Body) -> Result<(), Error> {
+        let (own, mut bytes) = (self.next, Vec::new());
+        self.next += 1;
+        let owners = self.wanted.iter().take_while(|(array, _)| *array == own).count();
+        let kept = if owners > 0 { KEPT } else { 0 };
+        cursor.bytes(body.bytes(cursor.id_bytes), "the rest of an object", |piece| {
+            bytes.extend(piece.iter().take(kept - bytes.len()));
+        })?;
+        let (owners, rest) = self.wanted.split_at(owners);
+        self.wanted = rest;
+        let text = match body {
+            Body::Values { of, .. } if !bytes.is_empty() => text(of, &bytes),
+            _ => return Ok(()),
+        };
+        let Snapshot { strings, labels, .. } = &mut *self.snapshot;
+        let kept = strings.push(&text);
+        let kept = kept.and_then(|string| owners.iter().try_for_each(|&(_, owner)| push(labels, (owner, string))));
+        kept.map_err(|problem| cursor.problem(problem))
+    }
+}
+
+/// The text in a string's array. Which of two codes the bytes have is not in the graph: two-byte
+/// letters are those with a zero among them.
+fn text(of: Basic, bytes: &[u8]) -> String {
+    let units = |unit: fn([u8; 2]) -> u16| -> String {
+        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        char::decode_utf16(units)
+            .map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    };
+    match of {
+        Basic::Char => units(u16::from_be_bytes),
+        _ if bytes.contains(&0) => units(u16::from_le_bytes),
+        _ => bytes.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use crate::hprof::cursor::Basic;
+
+    #[test]
+    fn texts_are_of_one_byte_or_two() {
+        assert_eq!(text(Basic::Byte, b"worker-7"), "worker-7");
+        assert_eq!(text(Basic::Byte, &[0xe9, b'a']), "éa");
+        assert_eq!(text(Basic::Byte, &[b'a', 0, 0xac, 0x20]), "a€");
+        assert_eq!(text(Basic::Char, &[0, b'a', 0x20, 0xac]), "a€");
+    }
+}
