@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::process::{self, ExitCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{BenchmarkId, Criterion};
@@ -11,7 +11,9 @@ use gclab_core::collector::{CollectorList, Description};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_flags::{ENVIRONMENT, Flags, Given};
 use gclab_programs::{Ended, Executor, Lists};
+use gclab_sweep::environment::{Root, Sample, Used};
 use gclab_sweep::registry::Registry;
+use gclab_sweep::tell;
 use gclab_workloads::WorkloadList;
 
 use crate::common::{EXIT_PANIC, EXIT_USAGE, arguments, refuse, workload};
@@ -142,15 +144,36 @@ fn measure(executor: &dyn Executor, programs: &[Program]) {
                 Some(set) => BenchmarkId::new(collector, set),
                 None => BenchmarkId::from_parameter(collector),
             };
-            group.bench_function(id, |bencher| {
-                bencher.iter(|| {
-                    whole_run(executor, &run.checked, &checksum).unwrap_or_else(|status| process::exit(status.into()))
-                })
+            let disturbances = disturbances(|| {
+                group.bench_function(id, |bencher| {
+                    bencher.iter(|| {
+                        whole_run(executor, &run.checked, &checksum)
+                            .unwrap_or_else(|status| process::exit(status.into()))
+                    })
+                });
             });
+            if let Some(names) = disturbances {
+                tell!("gclab: caution: disturbed by {names}: a change may be the machine's, so measure again");
+            }
         }
         group.finish();
     }
     criterion.final_summary();
+}
+
+/// The names of what disturbed the machine meanwhile.
+fn disturbances(benchmark: impl FnOnce()) -> Option<String> {
+    let root = Root::system();
+    let (before, start, cpu) = (Sample::now(&root), Instant::now(), Clock::process_cpu_ns());
+    benchmark();
+    let used = Used {
+        wall: start.elapsed(),
+        cpu: Duration::from_nanos(Clock::process_cpu_ns() - cpu),
+        preempted: 0,
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+    };
+    let conditions = before.until(&Sample::now(&root), &used, &root);
+    Some(conditions.disturbances?.join(", "))
 }
 
 /// A run. The error is the exit status, if the run failed or its checksum is not that of the
@@ -283,6 +306,15 @@ mod tests {
         assert_eq!(status("", None), Ok(()));
         assert_eq!(status("", Some(1)), Err(101));
         assert_eq!(status("-M2m -A1m", None), Err(251));
+    }
+
+    #[test]
+    fn another_program_is_a_disturbance() {
+        let names = disturbances(|| {
+            let busy = ["0.5", "sh", "-c", "while :; do :; done"];
+            process::Command::new("timeout").args(busy).status().unwrap();
+        });
+        assert!(names.is_some_and(|names| names.contains("other programs")));
     }
 
     #[test]
