@@ -10,6 +10,8 @@ use super::words::{COLUMNS, fit, label, name, number, percent, reference, size};
 
 /// The most kinds of objects that are shown below a holder.
 const PARTS: usize = 3;
+/// The steps of a longer path that are shown at each end.
+const SHOWN: usize = 4;
 /// The smallest part of a holder that is shown, in percent.
 const LEAST: f64 = 5.0;
 /// The most steps that are shown below an object.
@@ -101,7 +103,14 @@ pub(super) fn held(
         true => format!("{} @{id}{}", way_to(analysis, merged, first), label(analysis, node)),
         false => way_to(analysis, merged, first),
     }];
-    for &place in &holder.path[anchor + 1..] {
+    let below = &holder.path[anchor + 1..];
+    for (at, &place) in below.iter().enumerate() {
+        if at == SHOWN && below.len() > 2 * SHOWN {
+            words.push(format!("… {} more", number(below.len() - 2 * SHOWN)));
+        }
+        if at >= SHOWN && at + SHOWN < below.len() {
+            continue;
+        }
         let text = label(analysis, merged.place(place).largest);
         words.extend(step_word(merged, place).map(|word| word + &text));
     }

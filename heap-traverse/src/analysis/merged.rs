@@ -23,6 +23,8 @@ use std::collections::HashMap;
 
 /// The most references to objects of one class of which each keeps its name.
 const NAMED: u32 = 8;
+/// The most classes of a list in turn.
+const PERIOD: usize = 4;
 /// The way of a reference whose name says nothing.
 const ANY: &str = "[*]";
 
@@ -84,6 +86,17 @@ impl Siblings {
         own.weight += weight;
         own.largest = own.largest.max((weight, node));
     }
+}
+
+/// The place of a chain that goes on with an object below `above`: of its class, or some steps up of
+/// its class and way, where lists have several classes.
+fn chain(places: &[Place], above: u32, way: u32, class: u32) -> Option<u32> {
+    let up = std::iter::successors(Some(above), |&at| Some(places[at as usize].above)).take(PERIOD);
+    let mut up = up.take_while(|&at| at != 0);
+    up.find(|&at| {
+        let own = &places[at as usize];
+        own.class == class && (at == above || own.way == way)
+    })
 }
 
 /// Texts by number, each once.
@@ -220,10 +233,9 @@ impl Merged {
                 let siblings: &Siblings = if above == 0 { &top[&class] } else { &counts[&class] };
                 let is_apart =
                     siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;
-                let own = &places[above as usize];
-                let in_a_chain = above != 0 && own.class == class && !is_container(&texts.all[class as usize]);
-                let place = if in_a_chain {
-                    above
+                let chain = chain(&places, above, way, class).filter(|_| !is_container(&texts.all[class as usize]));
+                let place = if let Some(place) = chain {
+                    place
                 } else {
                     match known.get(&(above, way, class, is_apart)) {
                         Some(&place) => place,
@@ -372,7 +384,7 @@ impl Merged {
     pub fn holders(&self, least: u64) -> Vec<Holder> {
         let mut holders = Vec::new();
         let mut open = vec![Vec::new()];
-        while let Some(path) = open.pop() {
+        while let Some(mut path) = open.pop() {
             let own = path.last().copied().unwrap_or(0);
             let parts = self.below(own);
             let large = |&&part: &&u32| self.places[part as usize].bytes >= least;
@@ -399,7 +411,18 @@ impl Merged {
                 }
             }
             if path.is_empty() || (held > bytes / 2 && !ones.is_empty()) {
-                open.extend(ones.iter().map(|&one| further(one)));
+                let (first, others) = ones
+                    .split_first()
+                    .map_or((None, &[][..]), |(first, others)| (Some(*first), others));
+                open.extend(others.iter().map(|&one| further(one)));
+                if let (Some(first), true) = (first, bytes - held < least || path.is_empty()) {
+                    // A long path is not copied for each step.
+                    let mut path = std::mem::take(&mut path);
+                    path.push(first);
+                    open.push(path);
+                } else {
+                    open.extend(first.map(further));
+                }
                 if !path.is_empty() && bytes - held >= least {
                     let parts = parts.into_iter().filter(|part| !ones.contains(part)).collect();
                     holders.push(Holder {

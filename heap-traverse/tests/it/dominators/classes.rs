@@ -3,7 +3,7 @@
 
 use super::naive::{reached, rows};
 use gclab_heap_traverse::Dominators;
-use gclab_heap_traverse::analysis::{Analysis, holdings};
+use gclab_heap_traverse::analysis::{Analysis, Merged, Names, holdings};
 use gclab_heap_traverse::graph::{Graph, NONE};
 use gclab_snapshot::{Options, Snapshot};
 use proptest::prelude::*;
@@ -98,6 +98,25 @@ fn nodes_with_equal_names_are_one_class_even_if_the_file_has_the_name_twice() {
         found,
         expected.map(|(name, count, shallow, retained)| (name.to_owned(), count, shallow, retained))
     );
+}
+
+/// The holder was a member somewhere in the list, from which on it was no longer large.
+#[test]
+fn a_list_of_two_classes_in_turn_hangs_from_its_head() {
+    let names: Vec<u32> = [0].into_iter().chain((0..100).map(|node| 1 + node % 2)).collect();
+    let edges: Vec<(u32, u32)> = (0..100).map(|node| (node, node + 1)).collect();
+    let snapshot = snapshot(&names, &["next", "A", "B"], &edges);
+    let analysis = Analysis::of(&snapshot).unwrap();
+    let merged = Merged::of(&analysis, &Names::of(&analysis).unwrap()).unwrap();
+    let holders = merged.holders(100);
+    let held: Vec<u64> = holders.iter().map(|holder| holder.bytes).collect();
+    assert_eq!(held, [1000]);
+    // The head is an A; then come as many of both classes.
+    let counts: Vec<_> = (1..merged.len() as u32)
+        .map(|place| (merged.class(place), merged.place(place).count))
+        .collect();
+    assert_eq!(counts, [("A", 1), ("B", 50), ("A", 49)]);
+    assert_eq!(holders[0].path, [1]);
 }
 
 /// Another program found the figures: it has a reader of its own, finds dominators by sweeps, and
