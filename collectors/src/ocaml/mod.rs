@@ -83,7 +83,8 @@ pub struct Ocaml {
     outside: Outside,
     /// Cycles that are over.
     cycles: u64,
-    /// Memory is short: the minor heap is smaller than it should be, and less than half of `settled`.
+    /// Memory is short: the minor heap is smaller than it should be, and less than half of `settled`
+    /// or very small.
     is_urgent: bool,
     /// The size that the minor heap had after the last collection of everything.
     settled: Bytes,

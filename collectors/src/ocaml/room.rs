@@ -8,6 +8,10 @@ use gclab_core::collector::{Bump, Cause, Cycle, NotBegun, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::words::Bytes;
 
+/// A minor heap smaller than this part of its full size is never enough: so small that only a
+/// collection of everything, each time, keeps the memory together that a compaction may need.
+const LEAST_SHARE: usize = 16;
+
 impl Ocaml {
     /// There is no room for the least minor heap: frees what a whole cycle finds, and then what a
     /// compaction does.
@@ -33,10 +37,13 @@ impl Ocaml {
             self.messages.heap(self.major.words());
         }
         let least = least_area(pause.capabilities.iter().len() as u32);
-        self.exhausted = self.set_area(pause.heap, least).err();
         if cycle == Cycle::Whole {
             // Another collection of everything would not free more.
-            (self.settled, self.is_urgent) = (self.area, false);
+            self.settled = Bytes::ZERO;
+        }
+        self.exhausted = self.set_area(pause.heap, least).err();
+        if cycle == Cycle::Whole {
+            self.settled = self.area;
         }
         self.exhausted.is_none()
     }
@@ -48,7 +55,7 @@ impl Ocaml {
     /// If there is not even room for that.
     pub(super) fn set_area(&mut self, heap: &mut Heap, least: Bytes) -> Result<(), OutOfMemory> {
         let mut area = self.settings.minor_heap.max(least);
-        let enough = Bytes(area.0.min(self.settled.0 / 2));
+        let enough = Bytes((self.settled.0 / 2).max(area.0 / LEAST_SHARE).min(area.0));
         loop {
             let resized = self.resize(heap, area);
             let size = self.minor_heap().to_words_up();
