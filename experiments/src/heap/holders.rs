@@ -2,12 +2,16 @@
 
 use std::cell::OnceCell;
 
-use gclab_heap_traverse::analysis::{Analysis, Holder, Merged, Rank, rank};
+use gclab_heap_traverse::analysis::{Analysis, Holder, Merged, Names, Rank, rank};
 use gclab_heap_traverse::graph::{GraphError, ShortestPaths};
 use serde::Serialize;
 
 use super::words::{COLUMNS, fit, label, name, number, percent, reference, size};
 
+/// The part of the heap that a suspect holds, in percent.
+pub(super) const SUSPECT: u64 = 5;
+/// The most suspects.
+const SUSPECTS: usize = 5;
 /// The most kinds of objects that are shown below a holder.
 const PARTS: usize = 3;
 /// The steps of a longer path that are shown at each end.
@@ -358,6 +362,27 @@ fn folded(head: &str, path: &str) -> Vec<String> {
         }
     }
     lines.iter().map(|line| fit(line)).collect()
+}
+
+/// The holders of much of the heap, largest first, and the bytes of those that are parts of Node.js
+/// or of the JVM.
+///
+/// # Errors
+/// If there is no memory for the merged tree.
+pub(super) fn suspects(analysis: &Analysis<'_>) -> Result<(Vec<Held>, u64), GraphError> {
+    let merged = Merged::of(analysis, &Names::of(analysis)?)?;
+    let paths = Paths::new(analysis);
+    let least = (analysis.reached_size() / 100 * SUSPECT).max(1);
+    let (mut suspects, mut own) = (Vec::new(), 0);
+    for holder in merged.holders(least) {
+        let held = held(analysis, &merged, &paths, &holder)?;
+        if held.is_runtime {
+            own += held.bytes;
+        } else if suspects.len() < SUSPECTS {
+            suspects.push(held);
+        }
+    }
+    Ok((suspects, own))
 }
 
 /// What hangs from a holder, as the first line of an answer says it.

@@ -8,9 +8,11 @@ use std::process::ExitCode;
 
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Named, Sum};
+use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Edge, Node};
 use serde::{Serialize, Serializer};
 
+use super::holders::{Held, suspects};
 use crate::common::{fail, refuse};
 
 /// The whole analysis, as `--json` prints it.
@@ -35,6 +37,8 @@ struct Report<'a> {
     self_size: u64,
     /// Bytes of the objects that the root reaches.
     reached_size: u64,
+    /// The holders of much of the heap, largest first.
+    suspects: Vec<Held>,
     /// The nodes that retain most, largest first; of equals the lower ordinal first.
     retained: Vec<Object<'a>>,
     /// The classes that retain most, largest first; of equals the one that comes first in the file.
@@ -153,7 +157,7 @@ pub(super) fn print(
     analysis: &Analysis<'_>,
     top: usize,
     path: Option<&[u32]>,
-) -> Result<ExitCode, OutOfMemory> {
+) -> Result<ExitCode, GraphError> {
     let report = report(file, analysis, top, path)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = match serde_json::to_writer_pretty(&mut out, &report) {
@@ -174,7 +178,7 @@ fn report<'a>(
     analysis: &Analysis<'a>,
     top: usize,
     path: Option<&[u32]>,
-) -> Result<Report<'a>, OutOfMemory> {
+) -> Result<Report<'a>, GraphError> {
     let snapshot = analysis.snapshot();
     let types = analysis.types();
     let self_size = types.iter().map(|(_, sum)| sum.bytes).sum();
@@ -194,6 +198,7 @@ fn report<'a>(
         reached: analysis.reached(),
         self_size,
         reached_size: analysis.reached_size(),
+        suspects: suspects(analysis)?.0,
         retained: retained.map(|node| object(analysis, node)).collect(),
         classes: analysis
             .largest_classes(top, |_| true)?

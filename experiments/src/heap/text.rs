@@ -1,20 +1,16 @@
 //! An analysis as text: which classes and which objects hold the memory.
 
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Merged, Names, Outline};
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Outline};
 use gclab_heap_traverse::graph::GraphError;
 
-use super::holders::{self, Held, Paths, answer, held};
+use super::holders::{self, SUSPECT, answer};
 use super::words::{COLUMNS, chain, class, counted, fit, fit_to, name, number, object, percent, reference, rest, size};
 
 /// Lines of the dominator tree for each object of `--top`.
 const BRANCHES: usize = 2;
 /// The smallest part of the heap that gets a line in the tree, in percent.
 const LEAST: u64 = 1;
-/// The part of the heap that a suspect holds, in percent.
-const SUSPECT: u64 = 5;
-/// The most suspects.
-const SUSPECTS: usize = 5;
 /// The most levels of the tree that are shown.
 const LEVELS: usize = 12;
 
@@ -63,16 +59,7 @@ pub(super) fn text(
 /// The answer: what holds most, and what the rest is.
 fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -> Result<(), GraphError> {
     let all = analysis.reached_size();
-    let names = Names::of(analysis)?;
-    let merged = Merged::of(analysis, &names)?;
-    let paths = Paths::new(analysis);
-    let all_held: Vec<Held> = merged
-        .holders((all / 100 * SUSPECT).max(1))
-        .iter()
-        .map(|holder| held(analysis, &merged, &paths, holder))
-        .collect::<Result<_, _>>()?;
-    let (runtime, suspects): (Vec<&Held>, Vec<&Held>) = all_held.iter().partition(|held| held.is_runtime);
-    let suspects = &suspects[..suspects.len().min(SUSPECTS)];
+    let (suspects, own) = holders::suspects(analysis)?;
     match suspects.first() {
         Some(first) => {
             let part = percent(first.bytes, all);
@@ -97,7 +84,7 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
     }
     line(out, &format!("\n{:>10} {:>6}  what holds it", "retained", "%"));
     let mut rest = all;
-    for held in suspects {
+    for held in &suspects {
         holders::lines(held, all).iter().for_each(|text| line(out, text));
         rest = rest.saturating_sub(held.bytes);
     }
@@ -107,7 +94,6 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
             &format!("{:>10} {:>6.1}  {words}", size(bytes), percent(bytes, all)),
         )
     };
-    let own: u64 = runtime.iter().map(|held| held.bytes).sum();
     if own > 0 {
         let is_jvm = analysis.snapshot().layout().is_some();
         row(

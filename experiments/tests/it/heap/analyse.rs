@@ -40,6 +40,9 @@ fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
             (&16_109.into(), &1_027_784.into())
         );
         assert!(report["names"].as_array().unwrap().len() <= top);
+        // The style sheet at work is the one thing that is the program's.
+        let suspects = report["suspects"].as_array().unwrap();
+        assert_eq!((suspects.len(), &suspects[0]["id"]), (1, &6215.into()));
     }
 }
 
