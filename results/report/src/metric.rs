@@ -5,6 +5,7 @@
 //! measured phase of a run. Figures of memory and of parallel collections are those of the whole
 //! run, as are all figures of a program that is not gclab's own.
 
+use crate::inference::Effect;
 pub(crate) use gclab_results::Unit;
 use gclab_results::{Counters, MeteredLatency, Program, RunPhase, RunRecord, RunStats};
 use serde::Serializer;
@@ -41,9 +42,8 @@ impl PartialEq for Metric {
     }
 }
 
-/// A change of the peak up to this many bytes does not count: memory in use is counted in
-/// megablocks. One byte more is for rounding.
-const PEAK_SLACK: f64 = 1_048_577.0;
+/// gclab's collectors and GHC count memory in use in megablocks of this many bytes.
+pub(crate) const MEGABLOCK: f64 = 1_048_576.0;
 
 impl Metric {
     /// The figure of a run; `None` where the run does not have it.
@@ -83,9 +83,11 @@ impl Metric {
         [TOTAL_ELAPSED, WALL].contains(self)
     }
 
-    /// Whether two values differ by no more than the unit in which the figure is counted.
-    pub(crate) fn is_same(&self, one: f64, other: f64) -> bool {
-        one == other || *self == PEAK_IN_USE && (one - other).abs() <= PEAK_SLACK
+    /// Whether both sides of an effect are the same. So are peaks of runs that scatter by the unit
+    /// in which they are counted: the interval of their ratio has 1 then.
+    pub(crate) fn is_same(&self, effect: &Effect) -> bool {
+        let is_small = *self == PEAK_IN_USE && (effect.base - effect.new).abs() <= MEGABLOCK;
+        effect.base == effect.new || is_small && effect.ci95().is_some() && !effect.differs()
     }
 }
 
@@ -451,3 +453,21 @@ pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
 
 /// The figures that `compare` judges, with those of a program's own.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::Order;
+
+    #[test]
+    fn peaks_are_the_same_only_where_the_runs_scatter_by_a_megablock() {
+        let same = |base: [f64; 6], new: [f64; 6]| {
+            let [base, new] = [base, new].map(|one| (0..).zip(one.map(|peak| peak * MEGABLOCK)).collect::<Vec<_>>());
+            PEAK_IN_USE.is_same(&Effect::of(&base, &new, Order::Interleaved).expect("an effect"))
+        };
+        assert!(same([2.0; 6], [2.0; 6]));
+        assert!(!same([2.0; 6], [3.0; 6]));
+        assert!(!same([2.4; 6], [2.8, 2.8, 2.81, 2.8, 2.8, 2.8]));
+        assert!(same([2.0, 3.0, 2.0, 3.0, 2.0, 2.0], [3.0, 2.0, 3.0, 2.0, 2.0, 3.0]));
+    }
+}

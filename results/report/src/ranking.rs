@@ -190,7 +190,7 @@ impl Ranking {
             let verdict = match &effect {
                 None if *center == least => Verdict::Tied,
                 None => Verdict::Unclear,
-                Some(effect) if metric.is_same(effect.base, effect.new) => Verdict::Tied,
+                Some(effect) if metric.is_same(effect) => Verdict::Tied,
                 Some(effect) if effect.differs() && metric.is_elapsed() => {
                     disturbance(effect, contender, &contenders[best])
                 }

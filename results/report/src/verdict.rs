@@ -61,7 +61,7 @@ pub(crate) fn judge(metric: &Metric, effect: &Effect, threshold: f64) -> Verdict
         false => (Verdict::Worse, Verdict::Better),
         true => (Verdict::Better, Verdict::Worse),
     };
-    if metric.is_same(effect.base, effect.new) || effect.is_within(threshold) {
+    if metric.is_same(effect) || effect.is_within(threshold) {
         Verdict::Same
     } else if effect.differs() && ratio >= 1.0 + threshold {
         more

@@ -233,7 +233,6 @@ impl FoundSeries {
         let starts = self.levels.map_or_else(Vec::new, |levels| levels.starts);
         let starts = large(&points, &starts, threshold);
         let steps = changes(&points, &starts).into_iter();
-        let steps = steps.filter(|(_, effect)| !self.metric.is_same(effect.base, effect.new));
         let mut means = vec![None; self.folders];
         self.points
             .iter()

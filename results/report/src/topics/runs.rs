@@ -139,9 +139,17 @@ fn with_unit(dir: &ResultsDir, name: &str) -> String {
 
 /// The centre of a figure over the good runs.
 fn center(group: &Group<'_>, value: impl Fn(&RunRecord) -> Option<f64>) -> Cell {
-    let spread = Spread::of(group.ok().filter_map(value));
+    centered(group.ok().filter_map(value).collect())
+}
+
+fn centered(values: Vec<f64>) -> Cell {
+    let decimals = |value: &f64| number(*value).split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    // A mean is not that much more exact than the runs.
+    let most = values.iter().map(decimals).max().unwrap_or(0) + 2;
+    let scale = 10_f64.powi(most as i32);
+    let spread = Spread::of(values.into_iter());
     spread.map_or_else(Cell::absent, |spread| {
-        Cell::number(number(spread.center), spread.center)
+        Cell::number(number((spread.center * scale).round() / scale), spread.center)
     })
 }
 
@@ -355,4 +363,18 @@ pub(super) fn failed(of: &Context<'_>) -> Option<Section> {
         parts,
         ..Section::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_have_two_decimals_more_than_the_runs() {
+        let text = |values: &[f64]| centered(values.to_vec()).text;
+        assert_eq!(text(&[50.0, 52.0, 51.0]), "50.99");
+        assert_eq!(text(&[90.0, 90.0]), "90");
+        assert_eq!(text(&[0.001, 0.002]), "0.00141");
+        assert_eq!(text(&[]), ABSENT);
+    }
 }
