@@ -73,6 +73,7 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
                 ),
             );
         }
+        None if all == 0 => line(out, "no object is reached from a root: what one retains is not known"),
         None => line(
             out,
             &format!("nothing holds {SUSPECT} % of {}; below are the largest", size(all)),

@@ -73,6 +73,12 @@ pub(super) fn gather(mut cursor: Cursor<'_>, asked: Option<u32>) -> Result<Gathe
             "{dumps} heap dumps in this file: the last one is shown; --dump N shows another, from 1"
         ));
     }
+    if gathered.roots.iter().all(Vec::is_empty) {
+        gathered.extent.faults.push(
+            "the heap dump has no roots: no object is reached, and what one retains is not known, not 0 bytes"
+                .to_owned(),
+        );
+    }
     Ok(gathered)
 }
 

@@ -102,15 +102,15 @@ enum Shape {
 
 /// The layouts that HotSpot has with ids of 8 bytes: headers of 8 bytes are compact (JDK 24), of 12
 /// the usual ones, of 16 without compressed class pointers. Before JDK 23 the elements of an array
-/// began at a multiple of 8 there.
+/// began at a multiple of 8 there. `-XX:ObjectAlignmentInBytes` is a power of two from 8 to 256.
 fn candidates() -> impl Iterator<Item = Sizes> {
     let headers = [(12, 16), (16, 24), (16, 20), (8, 12)];
     headers.into_iter().flat_map(|(header, array)| {
-        [(4, 8), (8, 8), (4, 16), (8, 16)].map(|(reference, alignment)| Sizes {
+        (0..12).map(move |number| Sizes {
             id_bytes: 8,
             header,
-            reference,
-            alignment,
+            reference: [4, 8][number % 2],
+            alignment: 8 << (number / 2),
             array,
         })
     })

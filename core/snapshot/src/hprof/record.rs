@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
-use crate::hprof::cursor::{Basic, Cursor};
+use crate::hprof::cursor::{Basic, Cursor, MAGIC};
 
 /// Kinds of GC roots: the number in the file, the name of the node, and the size of the data after
 /// the id (in bytes, and in ids).
@@ -146,10 +146,12 @@ impl Records {
             && let Some(next) = cursor.peek()?
         {
             self.whole = cursor.offset();
-            if next == 0 && !self.open && self.extent.dumps > 0 {
-                self.extent
-                    .faults
-                    .push(format!("the bytes from {} on are no records", self.whole));
+            if self.extent.dumps > 0 && (next == MAGIC[0] || next == 0 && !self.open) {
+                let whole = self.whole;
+                self.extent.faults.push(match next {
+                    0 => format!("the bytes from {whole} on are no records"),
+                    _ => format!("a second file begins at byte {whole}: only the first is shown"),
+                });
                 return Ok(());
             }
             let tag = cursor.u1("a record")?;

@@ -160,6 +160,21 @@ fn a_jvm_dump_in_text() {
     insta::assert_snapshot!(bench.gclab(&words).exits(0).stdout);
 }
 
+/// HotSpot writes the roots last, so a dump that is cut off has none.
+#[test]
+fn without_roots_nothing_is_said_to_be_retained() {
+    let bench = Bench::new();
+    let dump = fs::read(cells()).unwrap();
+    fs::write(bench.path().join("cut.hprof.gz"), &dump[..dump.len() / 2]).unwrap();
+    let done = bench.gclab(&["heap", "analyse", "cut.hprof.gz"]).exits(0);
+    assert!(done.stderr.contains("the heap dump has no roots"), "{}", done.stderr);
+    assert!(
+        done.stdout.starts_with("no object is reached from a root"),
+        "{}",
+        done.stdout
+    );
+}
+
 #[test]
 fn paths_lead_from_the_root_to_the_object() {
     let bench = Bench::new();

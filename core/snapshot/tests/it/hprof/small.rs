@@ -189,6 +189,8 @@ fn sizes_follow_from_the_distances_between_objects() {
         ([16, 8, 8, 24], 32, 616),
         ([16, 4, 8, 20], 24, 384),
         ([12, 4, 16, 16], 32, 400),
+        ([12, 4, 32, 16], 32, 480),
+        ([16, 8, 256, 24], 256, 2048),
         ([8, 4, 8, 12], 16, 320),
     ] {
         let [_, reference, alignment, start] = layout;
