@@ -29,6 +29,13 @@ fn a_wrong_program_is_shown_with_its_place() {
             &["program p: the runtime ocaml has no flag `A`", "flags of ocaml: s,"],
         ),
         (
+            "command = [\"env\", \"./prog\"]\nsweep = { A = [\"1m\"] }\n",
+            &[
+                "the runtime none has no flag `A`",
+                "its runtime in the table of the program: `runtime = \"ghc\"`",
+            ],
+        ),
+        (
             "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1x\"] }\n",
             &["`A`: 1x is not a size", "w.toml:5:16"],
         ),
