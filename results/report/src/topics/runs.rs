@@ -147,7 +147,7 @@ fn centered(values: Vec<f64>) -> Cell {
     // A mean is not that much more exact than the runs.
     let most = values.iter().map(decimals).max().unwrap_or(0) + 2;
     let scale = 10_f64.powi(most as i32);
-    let spread = Spread::of(values.into_iter());
+    let spread = Spread::of(values);
     spread.map_or_else(Cell::absent, |spread| {
         Cell::number(number((spread.center * scale).round() / scale), spread.center)
     })
