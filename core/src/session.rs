@@ -3,8 +3,9 @@
 use crate::alloc::Alloc;
 use crate::capability::CapabilityData;
 use crate::profile::StackId;
-use crate::sync::{AtomicU8, AtomicU64, Ordering, ThreadId};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Mutex, Ordering, ThreadId};
 use crate::words::Bytes;
+use std::any::Any;
 
 /// The state of a thread that is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +28,16 @@ pub(crate) struct Participant<A> {
     /// Its capability, or null for a thread that is inside only for `World::inspect`. A thread that
     /// follows the pointer has the world's lock, and found the participant in the registry.
     pub(crate) capability: *const CapabilityData<A>,
+    /// Its mutator, which another thread uses as long as it is lent; null for a thread that only
+    /// looks.
+    pub(crate) mutator: *mut (),
     number: Option<usize>,
     state: AtomicU8,
+    /// It is in a blocking call, and another thread runs finalisers by its mutator. This changes
+    /// under the world's lock.
+    lent: AtomicBool,
+    /// The panic of such a finaliser.
+    panic: Mutex<Option<Panic>>,
     /// Bytes that it allocated in this session up to the last collection.
     collected: AtomicU64,
     /// Bytes since then, as far as it has reported them: it does so on slow paths.
@@ -37,7 +46,10 @@ pub(crate) struct Participant<A> {
     stack: AtomicU64,
 }
 
-// SAFETY: the target of `capability` is used under the world's lock only, and each use of another
+/// The payload of a panic.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+// SAFETY: the target of `mutator` is used while it is lent only, and the target of `capability` under the world's lock only, and each use of another
 // thread's target says why it is allowed; an allocator may go from thread to thread.
 unsafe impl<A: Send> Send for Participant<A> {}
 // SAFETY: as above; all other fields are atomic or never change.
@@ -65,18 +77,22 @@ impl<A: Alloc> Session<'_, A> {
 }
 
 impl<A> Participant<A> {
-    /// A thread with a capability and its number, or one that only looks: null and `None`.
+    /// A thread with a mutator, its capability and the number of that, or one that only looks:
+    /// nulls and `None`.
     pub(crate) fn new(
         thread: ThreadId,
-        capability: *const CapabilityData<A>,
+        (mutator, capability): (*mut (), *const CapabilityData<A>),
         number: Option<usize>,
         state: ThreadState,
     ) -> Self {
         Participant {
             thread,
             capability,
+            mutator,
             number,
             state: AtomicU8::new(state as u8),
+            lent: AtomicBool::new(false),
+            panic: Mutex::new(None),
             collected: AtomicU64::new(0),
             since: AtomicU64::new(0),
             stack: AtomicU64::new(u64::from(StackId::MAIN.0)),
@@ -113,6 +129,27 @@ impl<A> Participant<A> {
 
     pub(crate) fn set_state(&self, state: ThreadState) {
         self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Whether another thread uses its mutator.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lent.load(Ordering::Relaxed)
+    }
+
+    /// Another thread uses its mutator from now on.
+    pub(crate) fn lend(&self) {
+        self.lent.store(true, Ordering::Relaxed);
+    }
+
+    /// The other thread is done, or a finaliser panicked.
+    pub(crate) fn give_back(&self, panic: Option<Panic>) {
+        *self.panic.lock() = panic;
+        self.lent.store(false, Ordering::Relaxed);
+    }
+
+    /// The panic of a finaliser that another thread ran by its mutator.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        self.panic.lock().take()
     }
 
     /// A collection counted `allocated` bytes.

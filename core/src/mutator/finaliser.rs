@@ -3,9 +3,10 @@
 //!
 //! A collection only notes which of them are ready ([`crate::roots::finalisers`]). A mutator runs
 //! them where it may collect: when it needs memory, at the end of [`Mutator::collect`], and when it
-//! comes to a safepoint at which it stops. So a finaliser may allocate, collect, store its closure
-//! where the program finds it, and register others. It never runs inside a collection, in the
-//! initialiser of a closure, or in [`Mutator::blocking`]. Its panic is one of the allocation that
+//! comes to a safepoint at which it stops. An idle collection runs them at once, while the mutators
+//! are in [`Mutator::blocking`]. So a finaliser may allocate, collect, store its closure
+//! where the program finds it, and register others. It never runs inside a collection, or in the
+//! initialiser of a closure. Its panic is one of the allocation, or of the blocking call, that
 //! ran it.
 
 use super::{Any, Gc, Handle, Mutator, NoGc};
@@ -116,7 +117,7 @@ impl<M: MutatorKind> Mutator<'_, M> {
 
     /// Runs the finalisers that are ready now. (Those that become ready meanwhile run at the next
     /// slow path: a finaliser may register itself again.)
-    pub(super) fn run_finalisers(&mut self) {
+    pub(crate) fn run_finalisers(&mut self) {
         self.attend();
         if !self.finaliser_is_due() {
             return;

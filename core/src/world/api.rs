@@ -71,6 +71,7 @@ impl<M: MutatorKind> World<M> {
             all_stopped: Condvar::new(),
             resumed: Condvar::new(),
             left: Condvar::new(),
+            given_back: Condvar::new(),
             participants: Registry::new(),
             handles: Arc::default(),
             functions: Functions::default(),
@@ -157,7 +158,7 @@ impl<M: MutatorKind> World<M> {
         let capability = unsafe { Mutator::capability_of(this) };
         let participant = Arc::new(Participant::new(
             this_thread(),
-            capability,
+            (this.cast(), capability),
             Some(number),
             ThreadState::Running,
         ));
@@ -302,7 +303,7 @@ impl<M: MutatorKind> World<M> {
         self.wait_while_stopping(&mut state);
         let observer = Arc::new(Participant::new(
             this_thread(),
-            std::ptr::null(),
+            (std::ptr::null_mut(), std::ptr::null()),
             None,
             ThreadState::Stopping,
         ));

@@ -9,11 +9,21 @@
 //! Threads note that they run and rest where they take the lock anyway: two stores, and a look at
 //! the clock if idle collections are on.
 //!
+//! Finalisers that an idle collection makes ready run at once, on the thread that collects: GHC
+//! starts a thread for them. The connections of an idle server are closed then.
+//!
 //! [`Config::idle_delay`]: crate::config::Config::idle_delay
 
+use super::gate::Locked;
 use super::state::World;
+
 use crate::cause::Cause;
+use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
+use crate::mutator::Mutator;
+use crate::session::{Participant, Session, ThreadState};
+use crate::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
@@ -45,6 +55,41 @@ impl<M: MutatorKind> World<M> {
         idleness.collected_ns = Some(now);
         // If there is no memory for it, the heap is as it was, and no thread asked for room.
         let _ = self.stop_and_collect(&mut state, None, Cause::Idle);
+        self.finalise(state);
         delay
+    }
+
+    /// Runs the finalisers that are ready, on this thread: by the mutator of a thread in a blocking
+    /// call, which waits at the end of its call until they are over, or else by a free capability.
+    fn finalise(&self, mut state: Locked<'_, M>) {
+        if !self.handles.finalisers().is_due() {
+            return;
+        }
+        let can_lend = |one: &&Arc<Participant<M::Alloc>>| one.state() == ThreadState::Blocking && !one.is_lent();
+        let lender = self.participants.read(|all| all.iter().find(can_lend).cloned());
+        let Some(lender) = lender else {
+            drop(state);
+            // Of a run that has ended nothing is left to finalise.
+            let _ = self.enter(|m| m.run_finalisers());
+            return;
+        };
+        lender.lend();
+        let session = Session {
+            // SAFETY: its thread is inside and does not leave before the mutator is given back.
+            capability: unsafe { &*lender.capability },
+            participant: &lender,
+        };
+        self.resume(&mut state, session);
+        drop(state);
+        let mutator = lender.mutator.cast::<Mutator<'_, M>>();
+        // SAFETY: it is valid for the same reason, and its thread waits to use it.
+        let ran = catch_unwind(AssertUnwindSafe(|| unsafe { &mut *mutator }.run_finalisers()));
+        let mut state = self.state.lock();
+        let events = &session.capability.common.events;
+        events.record(|| CapabilityEventKind::Stop(StopReason::Blocks));
+        self.no_longer_runs(&mut state, &lender, ThreadState::Blocking);
+        lender.give_back(ran.err());
+        drop(state);
+        self.given_back.notify_all();
     }
 }

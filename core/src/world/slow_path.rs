@@ -22,9 +22,11 @@ use crate::roots::handles::HandleTable;
 use crate::sampled::{MemprofError, Sampled, Track};
 use crate::session::{Session, ThreadState};
 use crate::stats::{NotEnabled, RtsStats};
-use crate::sync::Arc;
+use crate::sync::{Arc, this_thread};
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
+use std::panic::resume_unwind;
+use std::thread::panicking;
 use std::time::Duration;
 
 /// The collections that a collector may ask for before it gives room.
@@ -171,9 +173,32 @@ impl<M: MutatorKind> World<M> {
         self.no_longer_runs(&mut state, session.participant, ThreadState::Blocking);
     }
 
-    /// The thread touches the heap again. Waits while the world is stopped.
+    /// The thread touches the heap again. Waits while the world is stopped, and while another thread
+    /// runs finalisers by its mutator. If one of these panicked, the panic continues here.
     pub(crate) fn leave_blocking(&self, session: Session<'_, M::Alloc>) {
-        self.resume(&mut self.state.lock(), session);
+        let mut state = self.state.lock();
+        let participant = session.participant;
+        // A finaliser may be in a blocking call itself.
+        let must_wait = || participant.is_lent() && participant.thread == this_thread();
+        loop {
+            while must_wait() {
+                self.given_back.wait(&mut state);
+            }
+            // The lock is free meanwhile.
+            self.wait_while_stopping(&mut state);
+            if !must_wait() {
+                break;
+            }
+        }
+        self.resume(&mut state, session);
+        if participant.is_lent() {
+            return;
+        }
+        let panic = participant.take_panic();
+        drop(state);
+        if let Some(panic) = panic.filter(|_| !panicking()) {
+            resume_unwind(panic);
+        }
     }
 
     /// The handles of the heap.

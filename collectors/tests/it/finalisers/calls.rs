@@ -8,6 +8,7 @@ use gclab_core::config::Config;
 use gclab_core::mutator::{Alarm, Handle, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -67,26 +68,58 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    /// A thread outside of the heap collects meanwhile.
-    fn finalisers_and_alarms_wait_for_the_end_of_a_blocking_call<C>() {
+    /// A thread outside of the heap collects, and runs them by the mutator of the thread that waits
+    /// for them. They allocate, collect and block.
+    fn an_idle_collection_runs_finalisers_in_the_blocking_call<C>() {
         let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let (say, hear) = channel();
         let ran = world.enter(|m| {
             let (noted, rung) = (notes.clone(), notes.clone());
-            list(m, 4, |m, list| m.finalise(list, move |m, list| noted.add(sum(m, list.open(m)))));
+            list(m, 4, |m, list| m.finalise(list, move |m, list: Handle<Number>| {
+                m.collect(Request::Full);
+                m.blocking(|| ());
+                noted.add(sum(m, list.open(m)));
+                self::list(m, 100, |_, _| ());
+                say.send(()).expect("it waits");
+            }));
             let alarm = m.create_alarm(move |_| rung.add(1));
             m.blocking(|| thread::scope(|scope| {
                 scope.spawn(|| world.collect_if_idle(Duration::ZERO, Duration::ZERO));
+                hear.recv().expect("they run in the call");
             }));
-            // They run where memory is wanted, not in the call.
-            assert!(notes.take().is_empty());
+            assert_eq!(notes.take(), [10, 1]);
             m.delete_alarm(alarm);
-            m.collect(Request::Minor);
-            assert_eq!(notes.take(), [10]);
+            m.collect(Request::Full);
+            assert!(notes.take().is_empty());
         });
         ran.expect("room enough");
         let collections = world.finish().collections;
         let idle = collections.iter().filter(|one| one.before.cause == Cause::Idle);
-        assert_eq!(idle.count(), 1, "the finaliser was ready in the call");
+        assert_eq!(idle.count(), 1);
+    }
+
+    fn a_panic_of_such_a_finaliser_is_one_of_the_blocking_call<C>() {
+        let world = world::<C>(&config::<C>(16 << 10));
+        let ran = world.enter(|m| {
+            list(m, 4, |m, list| m.finalise(list, |_, _: Handle<Number>| panic!("on purpose")));
+            let collect = || thread::scope(|scope| {
+                scope.spawn(|| world.collect_if_idle(Duration::ZERO, Duration::ZERO));
+            });
+            let call = catch_unwind(AssertUnwindSafe(|| m.blocking(collect)));
+            assert_eq!(call.expect_err("it panics").downcast_ref(), Some(&"on purpose"));
+            m.collect(Request::Full);
+        });
+        ran.expect("room enough");
+    }
+
+    /// Nobody is inside: a free capability runs them.
+    fn an_idle_collection_runs_finalisers_of_a_heap_that_nobody_uses<C>() {
+        let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
+        let noted = notes.clone();
+        let ran = world.enter(|m| list(m, 4, |m, list| m.finalise(list, move |m, list| noted.add(sum(m, list.open(m))))));
+        ran.expect("room enough");
+        world.collect_if_idle(Duration::ZERO, Duration::ZERO);
+        assert_eq!(notes.take(), [10]);
     }
 }
 
