@@ -19,7 +19,7 @@ use gclab_sweep::registry::Registry;
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
 use crate::{
-    compare, emit, events, exec, heap, inspect, list, minheap, new, plan, profile, report, reproduce, run,
+    compare, emit, events, exec, heap, input, inspect, list, minheap, new, plan, profile, report, reproduce, run,
     run_arguments, shell, status, tune,
 };
 
@@ -74,7 +74,7 @@ pub(crate) fn command(
     if program.is_empty() && !rts.is_empty() {
         program.push("exec".into());
     }
-    if let Some(message) = bare_command(&program) {
+    if let Some(message) = bare_command(&program, registry).or_else(|| bare_file(&program)) {
         return refuse(message);
     }
     let cli = match Cli::try_parse_from(std::iter::once("gclab".to_owned()).chain(program.iter().cloned())) {
@@ -139,19 +139,34 @@ pub(crate) fn command(
 
 /// The message for a command that is to be measured and does not stand behind `--`; `None` if there
 /// is none.
-fn bare_command(program: &[String]) -> Option<String> {
+fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     let (verb, words) = program.split_first()?;
     if !["run", "tune", "minheap"].contains(&verb.as_str()) || words.iter().any(|word| word == "--") {
         return None;
     }
-    let is_program =
-        |word: &String| word.contains('/') && !word.ends_with(".toml") && find(word, Path::new(""), None).is_some();
-    let at = words.iter().position(is_program)?;
+    // `prog` is not found in the working directory; ./prog is.
+    let as_program = |word: &String| match word.contains('/') {
+        true => Some(word.clone()),
+        false => Some(format!("./{word}")).filter(|_| registry.workload(word).is_none()),
+    };
+    let is_program = |word: &String| !word.ends_with(".toml") && find(word, Path::new(""), None).is_some();
+    let found = |(at, word)| Some((at, as_program(word).filter(&is_program)?));
+    let (at, command) = words.iter().enumerate().find_map(found)?;
     let mut right = vec!["gclab".to_owned(), verb.clone()];
     right.extend_from_slice(&words[..at]);
-    right.push("--".to_owned());
-    right.extend_from_slice(&words[at..]);
+    right.extend(["--".to_owned(), command]);
+    right.extend_from_slice(&words[at + 1..]);
     Some(format!("put -- before a command: {}", shell_line(&right)))
+}
+
+/// The message for a file in the place of a subcommand that reads it; `None` if there is none.
+fn bare_file(program: &[String]) -> Option<String> {
+    let [verb, file, ..] = program else { return None };
+    let hint = ["events", "heap", "profile"]
+        .contains(&verb.as_str())
+        .then(|| input::hint(Path::new(file)))?;
+    let hint = hint.strip_prefix("; ")?;
+    Some(format!("{file}: {hint}"))
 }
 
 /// Whether a word is a flag of the runtime's.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use gclab_report::{Document, Side, history};
 use gclab_results::ResultsDir;
-use gclab_sweep::find::find;
+use gclab_sweep::find;
 use gclab_sweep::suggest::suggest;
 
 use crate::common::{fraction, print, refuse};
@@ -24,7 +24,6 @@ pub(crate) struct CompareArguments {
     base: Option<PathBuf>,
     /// The folder that may have become worse, or the name of its experiment. With `--against` it may
     /// be absent: then both sides are in one folder
-    #[arg(required_unless_present_any = ["against", "history"])]
     new: Option<PathBuf>,
     /// Alone: look for changes in these folders, exit 1 if the last one is worse than those since
     /// the last change. With two folders to compare: widen their intervals by the scatter of these
@@ -107,6 +106,14 @@ type Compared = Result<(Document, String, bool), String>;
 fn of_two(arguments: &CompareArguments, base: &Path) -> Compared {
     let new = arguments.new.as_deref().unwrap_or(base);
     let against = arguments.against.as_deref();
+    if arguments.new.is_none() && against.is_none() {
+        let there = gclab_report::names(&find::open(base)?);
+        let how = match &there[..] {
+            [first, .., last] => format!("or, within it, --collector {last} --against {first}"),
+            _ => "as in: gclab compare BASE NEW".to_owned(),
+        };
+        return Err(format!("{}: name a folder to compare it with, {how}", base.display()));
+    }
     let sides = match (arguments.collector.as_deref(), arguments.build.as_deref(), against) {
         (Some(name), _, Some(against)) => Some((Side::Collector(against), Side::Collector(name))),
         (None, Some(build), Some(against)) => Some((Side::Build(against), Side::Build(build))),
@@ -159,7 +166,7 @@ fn of_many(arguments: &CompareArguments) -> Compared {
 fn different(names: &[PathBuf]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     for name in names {
-        let path = find(name)?;
+        let path = find::find(name)?;
         if !seen.insert(path.canonicalize().unwrap_or(path)) {
             return Err(format!(
                 "--history: {} is given twice; each folder is one point of a history",

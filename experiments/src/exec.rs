@@ -301,7 +301,7 @@ fn run(
     {
         return fail(message);
     }
-    if let Some(area) = cut_area {
+    if let Some(area) = cut_area.filter(|_| checked.flags.given.contains_key("A")) {
         notes(&[format!(
             "-A{}: there is memory for allocation areas of {area} only, so they had that size",
             size_text(checked.flags.config.allocation_area)

@@ -7,7 +7,7 @@ use gclab_sweep::experiment::Experiment;
 use gclab_sweep::program::find;
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
-use gclab_sweep::{runtime, spec};
+use gclab_sweep::{runtime, spec, tell};
 
 use crate::common::{refuse, refuse_file};
 
@@ -27,6 +27,10 @@ pub(crate) fn of_words(
     {
         let names = suggest(name, "runtimes", &runtime::names());
         return Err(refuse(format!("--runtime: unknown runtime `{name}`; {names}")));
+    }
+    let behind_dashes = words.windows(2).filter(|pair| pair[0] == "--").map(|pair| &pair[1]);
+    for word in behind_dashes.filter(|word| word.contains('/') && !begins_a_command(Some(word))) {
+        tell!("gclab: note: {word} is not a program, so it is an argument of the command before it");
     }
     spec::of_commands(&commands(words), runtime, repeat, registry).map_err(|error| refuse_file(&error))
 }

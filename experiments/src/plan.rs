@@ -8,6 +8,7 @@ use gclab_sweep::minheap::reference;
 use gclab_sweep::plan::{Plan, Shard};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::builds::look_at_builds;
+use gclab_sweep::runner::preflight::look_for_clashes;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::spec::MAX_REPEAT;
 use gclab_sweep::tell;
@@ -51,7 +52,7 @@ pub(crate) fn plan(own: &Arguments, registry: &Registry) -> ExitCode {
         Ok(stop) => stop,
         Err(error) => return refuse(format!("cannot listen for signals: {error}")),
     };
-    let looked = look_at_builds(&experiment, &stop);
+    let looked = look_at_builds(&experiment, &stop).and_then(|()| look_for_clashes(&experiment));
     if let Some(signal) = stop.signal() {
         return ended_by(signal);
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
 use gclab_eventlog::hp::{Problem, Profile};
-use gclab_report::{profile_line, profile_page};
+use gclab_report::{profile_line, profile_page, wrapped};
 
 use crate::common::{print, refuse};
 use crate::input::{self, page_of};
@@ -67,5 +67,6 @@ fn show(arguments: &Show) -> Result<String, String> {
     } else {
         ""
     };
-    Ok(format!("{}: {}{cut_off}\n", output.display(), profile_line(&profile)))
+    let line = format!("{}: {}{cut_off}", output.display(), profile_line(&profile));
+    Ok(format!("{}\n", wrapped(&line)))
 }

@@ -78,38 +78,55 @@ fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, 
     Ok(side)
 }
 
-/// The figures that the first line has.
-const FIRST: [&str; 4] = [
-    "total elapsed",
-    "collections (GC)",
-    "allocated",
-    "largest heap after a collection",
-];
+/// The setting whose values are the commands.
+const COMMAND: &str = "program and arguments";
 
-/// The change of the most important figures, in a line.
-fn answer(damaged: [bool; 2], rows: &[Row]) -> String {
+/// The change of the time, of the most important other figures, and whether the commands differ.
+fn answer(damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
     if damaged.contains(&true) {
         return "A log is damaged, so sums and maxima are lower bounds, and changes may be of what is lost.\n\n"
             .to_owned();
     }
-    let told = FIRST.iter().filter_map(|name| {
-        let row = rows.iter().find(|row| row.name == *name)?;
-        let [Some(_), Some(b)] = row.amounts else { return None };
-        let (_, ratio) = change(row);
-        let ratio = if ratio.is_empty() { "the same" } else { ratio.trim() };
-        Some(format!("{name} {} ({ratio})", shown(b)))
-    });
-    let told: Vec<String> = told.collect();
-    match rows.iter().any(Row::differs) {
-        false => "B equals A in every figure.\n\n".to_owned(),
-        true if told.is_empty() => String::new(),
-        true => format!("B against A: {}.\n\n", told.join(", ")),
+    if !rows.iter().any(Row::differs) {
+        return "B equals A in every figure.\n\n".to_owned();
     }
+    let row = |name: &str| rows.iter().find(|row| row.name == name);
+    let mut text = String::new();
+    if let Some([Some(a), Some(b)]) = row("total elapsed").map(|row| row.amounts) {
+        let (share, more) = (b.number() / a.number() - 1.0, b.number() > a.number());
+        let by = format!("{:.1} %", 100.0 * share.abs());
+        let _ = match by.as_str() {
+            "0.0 %" => writeln!(text, "B takes as long as A: {}.", shown(b)),
+            by if more => writeln!(text, "B takes {by} longer than A: {}, not {}.", shown(b), shown(a)),
+            by => writeln!(text, "B takes {by} less time than A: {}, not {}.", shown(b), shown(a)),
+        };
+    }
+    let others = [
+        ("GC", "collections (GC)"),
+        ("allocated", "allocated"),
+        ("largest heap", "largest heap after a collection"),
+    ];
+    let others = others.into_iter().filter_map(|(word, name)| {
+        let change = change(row(name)?);
+        (!change.is_empty()).then(|| format!("{word} {change}"))
+    });
+    let others: Vec<String> = others.collect();
+    if !others.is_empty() {
+        let _ = writeln!(text, "{}.", capital(&others.join(", ")));
+    }
+    if settings
+        .iter()
+        .any(|one| one.name == COMMAND && one.values[0] != one.values[1])
+    {
+        text.push_str("The two ran different commands.\n");
+    }
+    text.push('\n');
+    text
 }
 
 /// The settings and figures that differ.
 fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
-    let mut text = answer(damaged, rows);
+    let mut text = answer(damaged, settings, rows);
     for ((letter, name), damaged) in ["A", "B"].into_iter().zip(names).zip(damaged) {
         let bounds = if damaged {
             " (damaged: > is at least, ~ is near)"
@@ -134,15 +151,14 @@ fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
     for row in rows.iter().filter(|row| row.differs()) {
         if row.group != group {
             group = &row.group;
-            let _ = writeln!(text, "\n{:<34}{:>18}{:>18}{:>18}", capital(group), "A", "B", "B - A");
+            let _ = writeln!(text, "\n{:<34}{:>16}{:>16}{:>12}", capital(group), "A", "B", "change");
         }
         let [a, b] = [0, 1].map(|place| {
             let mark = if damaged[place] { row.mark_if_damaged() } else { "" };
             row.amounts[place].map_or("?".to_owned(), |amount| format!("{mark}{}", shown(amount)))
         });
-        let (change, ratio) = change(row);
-        let name = escaped(&row.name);
-        let line = format!("  {name:<32}{a:>18}{b:>18}{change:>18}{ratio:>10}");
+        let (name, change) = (escaped(&row.name), change(row));
+        let line = format!("  {name:<32}{a:>16}{b:>16}{change:>12}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let same = rows.iter().filter(|row| !row.differs()).count();
@@ -171,34 +187,28 @@ fn shown(amount: Amount) -> String {
     }
 }
 
-/// The change of a figure, and its part of the first amount.
-fn change(row: &Row) -> (String, String) {
+/// The change of a figure as a part of the first amount; of a share in points, and of 0 in its unit.
+/// Empty if it rounds to nothing.
+fn change(row: &Row) -> String {
     let [Some(a), Some(b)] = row.amounts else {
-        return Default::default();
+        return String::new();
     };
     let falls = b.number() < a.number();
-    let change = match (a, b) {
-        (Amount::Count(a), Amount::Count(b)) => shown(Amount::Count(a.abs_diff(b))),
-        (Amount::Bytes(a), Amount::Bytes(b)) => shown(Amount::Bytes(a.abs_diff(b))),
-        (Amount::Ns(a), Amount::Ns(b)) => shown(Amount::Ns(a.abs_diff(b))),
-        _ => format!("{:.1} points", 100.0 * (b.number() - a.number()).abs()),
-    };
-    let ratio = row.ratio().filter(|_| !matches!(a, Amount::Share(_)));
-    let ratio = ratio.map_or(String::new(), |ratio| match ratio {
-        10.0.. => format!("{ratio:.0} times"),
-        _ => signed(ratio < 1.0, &format!("{:.1} %", 100.0 * (ratio - 1.0).abs())),
-    });
-    (signed(falls, &change), ratio)
+    match (a, row.ratio()) {
+        (Amount::Share(_), _) => signed(falls, &format!("{:.1} points", 100.0 * (b.number() - a.number()).abs())),
+        (_, Some(ratio @ 10.0..)) => format!("{ratio:.0} times"),
+        (_, Some(ratio)) => signed(falls, &format!("{:.1} %", 100.0 * (ratio - 1.0).abs())),
+        (_, None) => signed(falls, &shown(b)),
+    }
 }
 
-/// A change with its sign. A change that rounds to zero has none.
+/// A change with its sign; empty if it rounds to zero.
 fn signed(falls: bool, change: &str) -> String {
-    let sign = match (change.contains(|digit| matches!(digit, '1'..='9')), falls) {
-        (false, _) => "",
-        (true, true) => "-",
-        (true, false) => "+",
-    };
-    format!("{sign}{change}")
+    if change.contains(|digit| matches!(digit, '1'..='9')) {
+        format!("{}{change}", if falls { '-' } else { '+' })
+    } else {
+        String::new()
+    }
 }
 
 /// All settings and figures.
@@ -239,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_that_rounds_to_zero_has_no_sign() {
+    fn a_change_that_rounds_to_zero_is_none() {
         let changed = |a: Amount, b: Amount| {
             change(&Row {
                 group: String::new(),
@@ -247,15 +257,13 @@ mod tests {
                 amounts: [Some(a), Some(b)],
             })
         };
-        let pair = |change: &str, ratio: &str| (change.to_owned(), ratio.to_owned());
         let (a, b) = (Amount::Ns(1_000_000_000), Amount::Ns(999_999_900));
-        assert_eq!(changed(a, b), pair("0.000 ms", "0.0 %"));
-        assert_eq!(changed(b, a), pair("0.000 ms", "0.0 %"));
-        assert_eq!(changed(Amount::Count(200), Amount::Count(190)), pair("-10", "-5.0 %"));
-        assert_eq!(changed(Amount::Count(190), Amount::Count(200)), pair("+10", "+5.3 %"));
-        assert_eq!(
-            changed(Amount::Share(0.5), Amount::Share(0.499_99)),
-            pair("0.0 points", "")
-        );
+        assert_eq!((changed(a, b), changed(b, a)), (String::new(), String::new()));
+        assert_eq!(changed(Amount::Count(200), Amount::Count(190)), "-5.0 %");
+        assert_eq!(changed(Amount::Count(190), Amount::Count(200)), "+5.3 %");
+        assert_eq!(changed(Amount::Count(2), Amount::Count(200)), "100 times");
+        assert_eq!(changed(Amount::Count(0), Amount::Count(7)), "+7");
+        assert_eq!(changed(Amount::Share(0.5), Amount::Share(0.25)), "-25.0 points");
+        assert_eq!(changed(Amount::Share(0.5), Amount::Share(0.499_99)), "");
     }
 }

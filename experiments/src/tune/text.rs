@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gclab_report::wrapped;
 use gclab_results::shell_line;
 use gclab_sweep::text::counted;
 use gclab_sweep::tune::answer::{Answer, Comparison, Medians, Verdict, answer as answer_of, medians};
@@ -45,7 +46,7 @@ pub(super) fn settings(offer: &Offer) -> String {
 pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     let (search, offer) = (tuned.search, tuned.offer);
     let answer = answer_of(search);
-    let mut text = format!("{}\n", sentence(tuned, &answer));
+    let mut text = format!("{}\n", wrapped(&sentence(tuned, &answer)));
     if let Answer::Compared(Comparison {
         setting,
         verdict: Verdict::Better | Verdict::Needed(_),
@@ -61,10 +62,10 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     let tried = tried(tuned);
     let _ = write!(
         text,
-        "\nThe evidence: {} of {}; {} without a run. Medians of all runs\n{}",
+        "\nThe medians of {} of {}; {} had no run.\n{}",
         counted(search.asked(), "run"),
         counted(tried.len(), "setting"),
-        counted(offer.space.len() - tried.len(), "setting"),
+        counted(offer.space.len() - tried.len(), "other"),
         table(tuned, &tried)
     );
     for (setting, candidate) in search.candidates().iter().enumerate() {
@@ -123,8 +124,22 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     let dropped = tuned.search.longer().map_or_else(String::new, |longer| {
         format!(" {} is no better than {flags}.", label(tuned.offer, longer))
     });
+    let last = || {
+        let settings = [tuned.search.space().default_setting(), comparison.setting];
+        let candidates = settings.map(|setting| &tuned.search.candidates()[setting].confirmation);
+        candidates.into_iter().flatten()
+    };
+    let disturbed = last().filter(|run| run.disturbed).count();
+    let caution = if 3 * disturbed > last().count() {
+        format!(
+            " Other programs disturbed {disturbed} of these {} runs: repeat the search before you rely on it.",
+            last().count()
+        )
+    } else {
+        String::new()
+    };
     match comparison.verdict {
-        Verdict::Better => format!("Use {flags}: {figure}.{dropped}"),
+        Verdict::Better => format!("Use {flags}: {figure}.{dropped}{caution}"),
         Verdict::AsGood => format!("Keep the default: it is as good as the best flags found. {flags}: {figure}."),
         Verdict::Unclear => {
             format!("Keep the default: these runs cannot tell whether {flags} is better. {flags}: {figure}.")
@@ -160,16 +175,25 @@ fn fate(search: &Search, setting: usize) -> String {
     }
 }
 
-/// A table of settings with their figures, runs and fates.
+/// The most settings of a table.
+const SHOWN: usize = 12;
+
+/// A table of the best settings, the default and the finalist, with their figures and runs.
 fn table(tuned: &Tuned<'_>, settings: &[Medians]) -> String {
-    let header = ["flags", "elapsed time", "longest pause", "peak memory", "runs", ""];
+    let header = ["flags", "time", "pause", "memory", "runs", ""];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for medians in settings {
+    let role = |setting: usize| match setting {
+        _ if setting == tuned.search.space().default_setting() => "the default",
+        _ if tuned.search.finalist() == Some(setting) => "compared with it",
+        _ => "",
+    };
+    let is_shown = |(at, medians): &(usize, &Medians)| *at < SHOWN || !role(medians.setting).is_empty();
+    for (_, medians) in settings.iter().enumerate().filter(is_shown) {
         let mut row = vec![label(tuned.offer, medians.setting).to_owned()];
         let figures = Goal::ALL.iter().zip(medians.figures);
         row.extend(figures.map(|(goal, of)| of.map_or_else(|| "–".to_owned(), |median| shown(*goal, median))));
         row.push(medians.runs.to_string());
-        row.push(fate(tuned.search, medians.setting));
+        row.push(role(medians.setting).to_owned());
         rows.push(row);
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -179,6 +203,9 @@ fn table(tuned: &Tuned<'_>, settings: &[Medians]) -> String {
         let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
         let line = cells.collect::<Vec<_>>().join("  ");
         let _ = writeln!(text, "  {}", line.trim_end());
+    }
+    if settings.len() >= rows.len() {
+        let _ = writeln!(text, "  and {} more (--json has all)", settings.len() + 1 - rows.len());
     }
     text
 }

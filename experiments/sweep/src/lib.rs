@@ -13,8 +13,8 @@
 
 #![deny(unsafe_code)]
 
-/// Prints a line on standard error, at once, without characters that drive the terminal. `eprintln!` would panic if the reader has closed the
-/// pipe (`2>&1 | head`); this ignores it.
+/// Prints a line on standard error, at once, without characters that drive the terminal. `eprintln!`
+/// would panic if the reader has closed the pipe (`2>&1 | head`); this ignores it.
 #[macro_export]
 macro_rules! tell {
     ($($text:tt)*) => {{

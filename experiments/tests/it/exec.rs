@@ -360,4 +360,9 @@ fn an_area_that_memory_cuts_is_told() {
         "{cut}"
     );
     assert_eq!(exec("-M16m"), "");
+    // It has OCaml's minor heap in place of -A.
+    let ocaml = bench
+        .gclab(&["exec", "binary_trees", "6", "--collector", "ocaml"])
+        .exits(0);
+    assert_eq!(ocaml.stderr, "");
 }

@@ -85,6 +85,18 @@ fn our_own_profiles_are_drawn() {
     bench.gclab(&restricted).exits(0);
     let (_, line) = shown(&bench, "hsc_env.hp", "hsc_env.hp.html");
     assert!(line.ends_with("none of them counted a byte\n"), "{line}");
+    // GHC's file of a run without a census.
+    let head = "JOB \"leak\"\nDATE \"now\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n";
+    let sample = |at: &str| format!("BEGIN_SAMPLE {at}\nEND_SAMPLE {at}\n");
+    bench.write(
+        "leak.hp",
+        &format!("{head}{}{}", sample("0.000000"), sample("0.012000")),
+    );
+    let none = bench.gclab(&["profile", "show", "leak.hp"]).exits(0).stdout;
+    assert!(
+        none.contains("the run ended before the first was due (-i<seconds>"),
+        "{none}"
+    );
     bench.gclab(&["exec", "hsc_env", "+RTS", "-hy", "-i0"]).exits(0);
     let (page, line) = shown(&bench, "hsc_env.hp", "hsc_env.hp.html");
     check(&page);

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::support::Bench;
+use crate::support::{Bench, tiny};
 
 #[test]
 fn a_refused_run_leaves_all_files_as_they_were() {
@@ -177,4 +177,35 @@ fn a_file_for_a_log_as_text_is_refused_with_the_flag_that_overrides_the_log() {
     assert!(overridden.contains("of -l and -v the last one counts"), "{overridden}");
     assert!(!overridden.contains("-l asks for one"), "{overridden}");
     assert!(run(&[]).contains("-l asks for one"));
+}
+
+#[test]
+fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
+    let bench = Bench::new();
+    bench.write("x.hp", "JOB \"x\"\nDATE \"now\"\n");
+    for verb in ["events", "heap", "profile"] {
+        let done = bench.gclab(&[verb, "x.hp"]).exits(2);
+        assert_eq!(
+            done.stderr,
+            "gclab: x.hp: this is a heap profile: gclab profile show x.hp\n"
+        );
+    }
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml", "--out", "base"]).exits(0);
+    let alone = bench.gclab(&["compare", "base"]).exits(2);
+    let how = "gclab: base: name a folder to compare it with, or, within it, --collector two-space --against copying\n";
+    assert_eq!(alone.stderr, how);
+}
+
+/// A name reaches the terminal without its control characters.
+#[test]
+fn the_name_of_a_faulty_experiment_file_cannot_drive_the_terminal() {
+    let bench = Bench::new();
+    bench.write("e\u{1b}[31m.toml", "repeat = []\n");
+    let done = bench.gclab(&["plan", "e\u{1b}[31m.toml"]).exits(2);
+    assert!(
+        done.stderr.contains("[31m.toml") && !done.stderr.contains('\u{1b}'),
+        "{:?}",
+        done.stderr
+    );
 }

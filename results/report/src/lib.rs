@@ -52,7 +52,7 @@ mod verdict;
 pub use document::Document;
 pub use render::{
     HeapMapFacts, TimelineFacts, csv, heap_map_page, html, markdown, profile_line, profile_page, terminal,
-    timeline_page,
+    timeline_page, wrapped,
 };
 pub use topics::checksums::{disagreements, untimed_disagreements};
 pub use topics::comparison::{Comparison, Side, compare};

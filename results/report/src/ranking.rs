@@ -297,8 +297,10 @@ impl Ranking {
                 format!("{names} tie{scope} (within {}).", format::percent(NEAR))
             }
             Verdict::Disturbed => format!(
-                "Disturbed{scope}: {} looks worse than {}, but other programs ran meanwhile. Stop them and repeat.",
-                open.label, first.label
+                "Disturbed{scope}: {} {} as long as {}, but other programs ran meanwhile. Stop them and repeat.",
+                open.label,
+                takes(open),
+                first.label
             ),
             Verdict::TooNoisy => format!(
                 "Too noisy{scope} to tell {names} apart: {}.",
@@ -380,18 +382,16 @@ fn judge(effect: &Effect) -> Verdict {
     }
 }
 
-/// The verdict on a difference of elapsed times: it is a disturbance if the CPU time contradicts it,
-/// or does not confirm it while many runs of a side were disturbed.
+/// The verdict on a difference of elapsed times: as in a comparison of folders, none is called worse
+/// if many runs of a side were disturbed, or if the CPU time contradicts it.
 fn disturbance(effect: &Effect, contender: &Contender<'_>, best: &Contender<'_>) -> Verdict {
     let groups = || contender.groups().chain(best.groups());
-    let Some(cpu) = contender.over(best, &metric::TOTAL_CPU) else {
-        return judge(effect);
-    };
-    let confirmed = cpu.differs() && cpu.ratio() > 1.0;
-    if !confirmed && (groups().any(Group::is_disturbed) || contradicts(&cpu, groups())) {
-        return Verdict::Disturbed;
+    let cpu = contender.over(best, &metric::TOTAL_CPU);
+    let is_contradicted = || cpu.is_some_and(|cpu| contradicts(&cpu, groups()));
+    match judge(effect) {
+        Verdict::Worse if groups().any(Group::is_disturbed) || is_contradicted() => Verdict::Disturbed,
+        verdict => verdict,
     }
-    judge(effect)
 }
 
 /// Whether a CPU time without a change contradicts a change of the elapsed time: in programs of one
@@ -422,5 +422,36 @@ pub(crate) fn judge_together<'r>(rankings: impl Iterator<Item = &'r mut Ranking>
             }
         }
         ranking.name_best();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::synthetic::{manifest, small, small_runs, write};
+    use gclab_results::Conditions;
+
+    /// Every run was disturbed, so nothing is called worse, whatever the CPU time says.
+    #[test]
+    fn of_disturbed_runs_none_is_called_worse() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut runs = small_runs();
+        let answer = |runs: &[gclab_results::RunRecord], name: &str| {
+            let dir = write(&folder.path().join(name), manifest(&small()), runs);
+            crate::report(&dir).answer.join(" ")
+        };
+        let quiet = answer(&runs, "quiet");
+        assert!(quiet.contains("is the fastest") || quiet.contains("is best"), "{quiet}");
+        for run in &mut runs {
+            run.conditions = Some(Conditions {
+                disturbances: Some(vec!["other programs".to_owned()]),
+                ..Conditions::default()
+            });
+        }
+        let disturbed = answer(&runs, "disturbed");
+        assert!(disturbed.starts_with("Disturbed"), "{disturbed}");
+        assert!(
+            !disturbed.contains("is the fastest") && !disturbed.contains("is best"),
+            "{disturbed}"
+        );
     }
 }

@@ -215,14 +215,15 @@ impl<'a> Summary<'a> {
 /// Whether the runs are of several programs, each of which does a work that only its own name
 /// describes: the experiment compares the programs.
 fn programs_compete(groups: &[Group<'_>], programs: &[Program]) -> bool {
-    let mut ids = BTreeSet::new();
+    // Two programs with the same command compete, too.
+    let mut names = BTreeSet::new();
     let named = groups.iter().all(|group| {
         let Configuration { program, workload, .. } = &group.configuration;
-        let of_file = programs.iter().find(|one| Some(&one.id) == program.as_ref());
-        ids.insert(program);
-        of_file.is_some_and(|one| one.name == *workload)
+        names.insert(workload);
+        let is_it = |one: &Program| Some(&one.id) == program.as_ref() && one.name == *workload;
+        programs.iter().any(is_it)
     });
-    named && ids.len() > 1 && groups.iter().all(|group| group.heap.is_none())
+    named && names.len() > 1 && groups.iter().all(|group| group.heap.is_none())
 }
 
 /// The checksums and the names that computed them.

@@ -16,10 +16,10 @@ impl Summary {
         let time = format!("{least}{:.3} s", total / 1e9);
         let mutator = self
             .mutator_ns
-            .map_or_else(String::new, |ns| format!(", the mutator {}", share(ns)));
+            .map_or_else(String::new, |ns| format!(", mutator {}", share(ns)));
         sentences.push(match (self.gc_ns, self.pauses.count()) {
             (Some(gc), count) if count > 0 => format!(
-                "Collections take {} of {time}{mutator}: {count} {}, the longest {:.3} ms.",
+                "GC {}{mutator} of {time}: {count} {}, the longest {:.3} ms.",
                 share(gc),
                 if count == 1 { "pause" } else { "pauses" },
                 self.pauses.longest_ns() as f64 / 1e6
@@ -32,17 +32,21 @@ impl Summary {
             && self.capabilities.is_some_and(|count| count > 1)
         {
             sentences.push(format!(
-                "The capabilities take another {} to stop for them.",
+                "Stopping the capabilities for them takes {}, which counts as mutator time.",
                 share(total_ns)
             ));
         }
         if let Some(sparks) = self.sparks.filter(|sparks| sparks.total() > 0) {
-            sentences.push(format!(
-                "Of {least}{} sparks, {} were converted and {} fizzled.",
-                sparks.total(),
-                sparks.converted,
-                sparks.fizzled
-            ));
+            let fates = [
+                (sparks.converted, "converted"),
+                (sparks.overflowed, "overflowed"),
+                (sparks.dud, "dud"),
+                (sparks.gcd, "GC'd"),
+                (sparks.fizzled, "fizzled"),
+            ];
+            let fates = fates.iter().filter(|(count, _)| *count > 0);
+            let fates: Vec<String> = fates.map(|(count, fate)| format!("{count} {fate}")).collect();
+            sentences.push(format!("{least}{} sparks: {}.", sparks.total(), fates.join(", ")));
         }
         if self.has_profile && self.looks.is_none() {
             sentences.push("The run had a heap profile, whose censuses slow it: measure without -h.".to_owned());

@@ -269,17 +269,17 @@ fn write_lengths(out: &mut String, name: &str, pauses: &Pauses, Marks { sum, mea
     }
     write!(
         out,
-        "  {name}: {sum}{}, longest {sum}{}",
+        "  {name}: {sum}{}, longest {sum}{:.3}",
         pauses.count(),
-        milliseconds(pauses.longest_ns())
+        pauses.longest_ns() as f64 / 1e6
     )?;
     let percentiles = pauses.exceeded_by_one_in(PERCENTILES.map(|(_, rarer)| rarer));
     for ((name, _), ns) in PERCENTILES.into_iter().zip(percentiles) {
         if let Some(ns) = ns {
-            write!(out, ", {name} {mean}{}", milliseconds(ns))?;
+            write!(out, ", {name} {mean}{:.3}", ns as f64 / 1e6)?;
         }
     }
-    out.push('\n');
+    out.push_str(" ms\n");
     Ok(())
 }
 

@@ -3,10 +3,10 @@
 //! The marks are in a table ([`Marks`]) that belongs to the collector. [`mark_loop`] does the work.
 //! With a [`Destination`] closures of condemned blocks move in the same pass ([`mover`]).
 //!
-//! **Memory is bounded.** The heap keeps 16 KiB for mark stacks. They take a 64th of its memory in
-//! addition at most, and 64 KiB at least. When a stack is full, or the system refuses memory
-//! for it, spans are dropped, and marked closures scanned again, for any shape of the heap. With debug assertions the bound is much
-//! smaller, so that tests go through this all the time.
+//! **Memory is bounded.** The heap keeps 16 KiB for mark stacks. Beyond that they may take a 64th of
+//! its memory, or 64 KiB if that is more. When a stack is full, or the system refuses memory for it,
+//! spans are dropped, and marked closures scanned again, for any shape of the heap. With debug
+//! assertions the bound is much smaller, so that tests go through this all the time.
 //!
 //! **It may stop and go on later.** A thread that marks alone may have a budget
 //! ([`Marker::set_budget`]). The part that it has not scanned when that is used up is a value

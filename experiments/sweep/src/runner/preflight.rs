@@ -49,6 +49,7 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     let mut result = Ok(());
     let entries = experiment.entries.iter();
     let points: Vec<_> = entries.map(|entry| plan::planned_points(experiment, entry)).collect();
+    look_for_clashes(experiment)?;
     let entries = experiment.entries.iter_mut().zip(points);
     for (entry, points) in entries.filter(|(entry, _)| !entry.is_own()) {
         result = look(entry, points, with_heap, &scratch, stop, &mut notes);
@@ -60,6 +61,21 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     // The folder is empty now; one that stays does no harm.
     let _ = std::fs::remove_dir(&folder);
     result.map(|()| notes)
+}
+
+/// Looks for flags of a setting that a runtime refuses together, or of which it ignores one.
+///
+/// # Errors
+/// A message about the first such setting, with the line that leaves it out.
+pub fn look_for_clashes(experiment: &Experiment) -> Result<(), String> {
+    for entry in experiment.entries.iter().filter(|entry| !entry.is_own()) {
+        let runtime = entry.program.runtime;
+        let points = plan::planned_points(experiment, entry);
+        if let Some(clash) = points.iter().find_map(|point| runtime.clash(&point.flags)) {
+            return Err(clashing(&entry.program, &clash));
+        }
+    }
+    Ok(())
 }
 
 /// The refusals of the runtime of `program`: a reason for each of `settings` that it does not take.
@@ -86,10 +102,6 @@ fn look(
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
     notes.extend(empty_place(entry));
-    let program = &entry.program;
-    if let Some(clash) = points.iter().find_map(|point| program.runtime.clash(&point.flags)) {
-        return Err(clashing(program, &clash));
-    }
     points.truncate(MOST_SETTINGS);
     let mut version = None;
     for point in points {

@@ -1,8 +1,9 @@
 //! An experiment file, from text to an [`Experiment`] in which every name exists and every value is
 //! legal.
 //!
-//! Three steps: `read` (bytes to text), `file` (TOML, keys, types), `validate` (names, flags, arguments), each with errors that point into the file
-//! (`errors`). No run starts before the whole file is checked.
+//! Three steps: `read` (bytes to text), `file` (TOML, keys, types), `validate` (names, flags,
+//! arguments), each with errors that point into the file (`errors`). No run starts before the whole
+//! file is checked.
 
 mod duration;
 mod errors;

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use gclab_results::printable;
+
 use super::errors::{Source, SpecError};
 
 /// The longest experiment file, in bytes: a plan of as many runs as there may be has a tenth of it.
@@ -35,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
         let byte = error.as_bytes()[valid];
         // Up to this byte the text with replacements is that of the file, so the place is the same.
         let shown = Source {
-            name: path.display().to_string(),
+            name: printable(&path.display().to_string()).into_owned(),
             text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
         };
         SpecError::at(
@@ -47,7 +49,7 @@ pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
         .help("save the file as UTF-8; TOML allows nothing else")
     })?;
     Ok(Source {
-        name: path.display().to_string(),
+        name: printable(&path.display().to_string()).into_owned(),
         text,
     })
 }

@@ -33,7 +33,7 @@ pub const EQUAL: f64 = 0.05;
 /// The conclusion from the last runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The setting is better: the interval lies below 1.
+    /// The setting is better: the interval lies below 1, and says by how much within a factor of two.
     Better,
     /// No difference that matters: the ratio lies within [`EQUAL`] of 1.
     AsGood,
@@ -76,7 +76,7 @@ pub fn answer(search: &Search) -> Answer {
         _ if failed => Verdict::Unclear,
         (Some(limit), None, _) => Verdict::Needed(limit),
         (None, None, Some(effect)) => match effect.ci95() {
-            Some(ci) if ci.high < 1.0 => Verdict::Better,
+            Some(ci) if ci.high < 1.0 && !effect.is_too_noisy() => Verdict::Better,
             Some(ci) if ci.low > 1.0 => Verdict::Worse,
             _ if effect.is_within(EQUAL) => Verdict::AsGood,
             _ => Verdict::Unclear,

@@ -15,6 +15,8 @@ pub struct Figures {
     pub pause: Option<f64>,
     /// The peak of memory, in bytes.
     pub memory: Option<f64>,
+    /// Other programs disturbed the run.
+    pub disturbed: bool,
 }
 
 /// A figure that a search makes as small as it can, or that a limit bounds.

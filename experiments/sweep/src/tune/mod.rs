@@ -142,5 +142,9 @@ pub fn figures_of(record: &RunRecord) -> Result<Figures, String> {
         time: measured.or(record.wall_seconds).ok_or("its record has no time")?,
         pause: longest,
         memory: memory.map(|bytes| bytes as f64),
+        disturbed: record
+            .conditions
+            .as_ref()
+            .is_some_and(|during| during.disturbances.is_some()),
     })
 }

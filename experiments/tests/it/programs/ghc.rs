@@ -178,6 +178,7 @@ fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
     }
     assert!(bench.folders().is_empty());
+    assert_eq!(bench.gclab(&["plan", "pair.toml"]).exits(2).stderr, done.stderr);
     // The remedy works.
     bench.write(
         "left.toml",

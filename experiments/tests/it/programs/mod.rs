@@ -294,6 +294,16 @@ fn commands_without_a_file_are_compared() {
         .collect();
     assert_eq!(names.iter().filter(|name| *name == "other").count(), 3, "{names:?}");
     assert!(done.stdout.contains("other and prog"), "{}", done.all());
+    // A program against itself: the noise of the machine.
+    let itself = bench
+        .gclab(&["run", "--repeat", "3", "--", "./other", "5", "--", "./other", "5"])
+        .exits(0);
+    assert!(itself.stdout.contains("other and other-2"), "{}", itself.all());
+    let mistyped = bench
+        .gclab(&["run", "--repeat", "1", "--", "./prog", "1", "--", "./othre"])
+        .exits(0);
+    let note = "note: ./othre is not a program, so it is an argument of the command before it";
+    assert!(mistyped.stderr.contains(note), "{}", mistyped.all());
     let twice = bench.gclab(&["tune", "--", "./prog", "--", "./other"]).exits(2);
     assert!(twice.stderr.contains("2 commands, separated by --"), "{}", twice.all());
 }
@@ -317,6 +327,7 @@ fn a_command_needs_two_dashes_before_it() {
     let bench = with_script("true");
     for (words, right) in [
         (&["run", "./prog", "1"][..], "gclab run -- ./prog 1"),
+        (&["tune", "prog", "1"], "gclab tune -- ./prog 1"),
         (
             &["tune", "--goal", "pause", "./prog"],
             "gclab tune --goal pause -- ./prog",

@@ -13,5 +13,5 @@ pub use heap_map::{HeapMapFacts, heap_map_page};
 pub use html::html;
 pub use markdown::markdown;
 pub use profile_page::{profile_line, profile_page};
-pub use terminal::terminal;
+pub use terminal::{terminal, wrapped};
 pub use timeline::{TimelineFacts, timeline_page};

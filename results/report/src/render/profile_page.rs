@@ -78,7 +78,8 @@ fn facts(shown: &FileProfile<'_>) -> String {
     let censuses = counted(shown.censuses(), "census");
     let Some(peak) = shown.peak else {
         let why = match shown.censuses() {
-            0 if shown.profile.samples.len() > 1 => "none of them counted a byte",
+            // GHC writes an empty sample at the begin and at the end of each run.
+            0 if shown.profile.samples.len() > 2 => "none of them counted a byte",
             0 => "the run ended before the first was due (-i<seconds> sets the time between two)",
             _ => "every value in them is 0",
         };

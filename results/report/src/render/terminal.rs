@@ -27,7 +27,7 @@ pub fn terminal(document: &Document, wide: bool) -> String {
 pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
     let mut text = String::new();
     for sentence in &document.answer {
-        let _ = writeln!(text, "{}", wrapped(sentence, "", width));
+        let _ = writeln!(text, "{}", indented(sentence, "", width));
     }
     let mut left_out = BTreeSet::new();
     let is_shown =
@@ -44,7 +44,7 @@ pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
                     }
                     Ok(())
                 }
-                Part::Paragraph(line) if width.is_none() => writeln!(text, "\n{}", wrapped(line, "", width)),
+                Part::Paragraph(line) if width.is_none() => writeln!(text, "\n{}", indented(line, "", width)),
                 Part::Heading(title) if width.is_none() => writeln!(text, "\n{}", visible(title)),
                 _ => Ok(()),
             };
@@ -56,10 +56,10 @@ pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
             .cloned()
             .collect::<Vec<_>>()
             .join(" · ");
-        let _ = writeln!(text, "\n{}", wrapped(&name, "", width));
+        let _ = writeln!(text, "\n{}", indented(&name, "", width));
     }
     for caution in &document.cautions {
-        let _ = writeln!(text, "{}", wrapped(&format!("caution: {caution}"), "  ", width));
+        let _ = writeln!(text, "{}", indented(&format!("caution: {caution}"), "  ", width));
     }
     if !left_out.is_empty() {
         let _ = writeln!(
@@ -78,9 +78,14 @@ fn visible(text: &str) -> String {
         .collect()
 }
 
+/// Text in lines of at most 80 columns.
+pub fn wrapped(text: &str) -> String {
+    indented(text, "", None)
+}
+
 /// Text in lines of at most `width` columns and at most [`COLUMNS`]; those after the first begin
 /// with `indent`.
-fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
+fn indented(text: &str, indent: &str, width: Option<usize>) -> String {
     let most = width.unwrap_or(COLUMNS).min(COLUMNS);
     broken(&visible(text), indent, most).join("\n")
 }

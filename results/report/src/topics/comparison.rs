@@ -638,9 +638,12 @@ impl Comparison {
     /// The largest change with this verdict: `gcbench, copying: total 1.10× (1.08–1.12)`.
     fn largest(&self, verdict: Verdict) -> Option<String> {
         let rows = self.configurations.iter().filter(|row| row.verdict == verdict);
-        let figures = rows.flat_map(|row| row.figures.iter().map(move |figure| (row, figure)));
-        let changed = figures
-            .filter_map(|(row, figure)| Some((row, figure, figure.effect.filter(|_| figure.verdict == verdict)?)));
+        // The first figure is the most important one.
+        let first = |row: &&Row| row.figures.iter().position(|figure| figure.verdict == verdict);
+        let changed = rows.filter_map(|row| {
+            let figure = &row.figures[first(&row)?];
+            Some((row, figure, figure.effect?))
+        });
         let size = |effect: &Effect| effect.ratio().ln().abs();
         match changed.max_by(|(.., a), (.., b)| size(a).total_cmp(&size(b))) {
             Some((row, figure, effect)) => Some(format!(
@@ -705,10 +708,14 @@ impl Comparison {
                 ..Section::default()
             });
         }
+        let taken_back = match self.taken_back {
+            0 => String::new(),
+            some => format!("; {some} changes may be chance among so many"),
+        };
         let judged = format!(
             "{} figures were judged together: of those called changed at most one in twenty is expected to be chance \
-             (Benjamini and Hochberg); {} may be chance among so many",
-            self.judged_together, self.taken_back
+             (Benjamini and Hochberg){taken_back}",
+            self.judged_together
         );
         Document {
             name: match &self.sides {

@@ -166,6 +166,29 @@ impl Curve<'_> {
         others.find(|one| !matches!(one.verdict, Verdict::Worse | Verdict::Fails | Verdict::Tied))
     }
 
+    /// A value as the runtime takes it: `-A4m`, and OCaml's `s=256k`.
+    fn written(&self, axis: &Axis, value: &str) -> String {
+        let mut runs = self
+            .values
+            .iter()
+            .flat_map(Contender::groups)
+            .flat_map(|group| &group.runs);
+        let is_ocaml = runs.any(|run| run.runtime.as_deref() == Some("ocaml"));
+        match axis_name(&axis.flag) {
+            _ if is_ocaml => format!("{}={value}", axis.flag),
+            // A longer flag is a word, and its value may be true or false.
+            flag if flag.starts_with('-') && flag.len() <= 3 => format!("{flag}{value}"),
+            flag => format!("{flag} = {value}"),
+        }
+    }
+
+    /// A value that only looks worse, if no value is.
+    fn disturbed(&self) -> Option<&Rank> {
+        let is_worse = |rank: &Rank| rank.verdict == Verdict::Worse;
+        let of_verdict = |verdict| self.ranking.ranks.iter().find(|rank| rank.verdict == verdict);
+        of_verdict(Verdict::Disturbed).filter(|_| !self.ranking.ranks.iter().any(is_worse))
+    }
+
     /// The answer in a few words, for a table.
     fn words(&self) -> String {
         if self.ranking.is_flat() {
@@ -195,6 +218,14 @@ impl Curve<'_> {
             );
         }
         let worse = self.worse();
+        if let Some(disturbed) = self.disturbed() {
+            return format!(
+                "{name}Disturbed: {} {} as long as {}, but other programs ran meanwhile. Stop them and repeat.",
+                self.written(axis, &disturbed.label),
+                disturbed.takes(),
+                self.ranking.first().label
+            );
+        }
         if worse.is_empty() {
             let Some(open) = self.open() else {
                 return format!("{name}{flag} was measured at one value that completes.");
@@ -213,10 +244,11 @@ impl Curve<'_> {
         let best = &self.ranking.first().label;
         let good = self.good();
         let begin = match (good.0 == good.1, self.is_certain()) {
-            (true, _) => format!("{flag} = {best} is best"),
+            (true, _) => format!("{} is best", self.written(axis, best)),
             (false, true) => format!("{flag} does not matter {}", self.range()),
             (false, false) => format!(
-                "{flag} = {best} is best, not told apart from the others {}",
+                "{} is best, not told apart from the others {}",
+                self.written(axis, best),
                 self.range()
             ),
         };

@@ -233,9 +233,9 @@ fn a_summary_begins_with_what_it_says() {
     assert_eq!(
         said("sparks-thr-n2.a.eventlog"),
         [
-            "Collections take 37.2 % of 0.031 s, the mutator 43.8 %: 220 pauses, the longest 0.131 ms.",
-            "The capabilities take another 19.6 % to stop for them.",
-            "Of 6169 sparks, 1903 were converted and 1014 fizzled.",
+            "GC 37.2 %, mutator 43.8 % of 0.031 s: 220 pauses, the longest 0.131 ms.",
+            "Stopping the capabilities for them takes 19.6 %, which counts as mutator time.",
+            "6169 sparks: 1903 converted, 3252 GC'd, 1014 fizzled.",
         ]
     );
     assert_eq!(
