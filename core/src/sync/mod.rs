@@ -61,6 +61,11 @@ pub(crate) fn this_thread() -> ThreadId {
     tool::thread::current().id()
 }
 
+/// Whether the calling thread unwinds.
+pub(crate) fn panicking() -> bool {
+    std::thread::panicking()
+}
+
 /// Real threads and channels in every build, for the timer, of which no model is.
 pub(crate) mod real {
     pub(crate) use std::sync::mpsc::{RecvTimeoutError, channel};

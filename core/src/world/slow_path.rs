@@ -22,11 +22,10 @@ use crate::roots::handles::HandleTable;
 use crate::sampled::{MemprofError, Sampled, Track};
 use crate::session::{Session, ThreadState};
 use crate::stats::{NotEnabled, RtsStats};
-use crate::sync::{Arc, this_thread};
+use crate::sync::{Arc, panicking, this_thread};
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
 use std::panic::resume_unwind;
-use std::thread::panicking;
 use std::time::Duration;
 
 /// The collections that a collector may ask for before it gives room.

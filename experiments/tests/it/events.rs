@@ -308,7 +308,7 @@ fn two_logs_are_compared() {
         .join("../core/eventlog/tests/it/fixtures/phases-thr-n2.b.eventlog.gz");
     fs::copy(whole, bench.path().join("b.eventlog.gz")).unwrap();
     let answer = begin("ghc.eventlog", "b.eventlog.gz");
-    assert!(answer.starts_with("B against A: total elapsed "), "{answer}");
+    assert_eq!(answer, "B takes 15.0 % longer than A: 150.426 ms, not 130.752 ms.");
     assert!(
         done.stderr.ends_with("were read, and their sums are lower bounds\n"),
         "{}",
@@ -324,15 +324,8 @@ fn two_logs_are_compared() {
     // Of the events that the cut log lost, the whole one has these many.
     let starts = line("GC_START");
     let number = |word: &str| word.replace([',', '>'], "").parse::<i64>().unwrap();
-    assert_eq!(
-        number(&starts[1]) + number(&starts[3]),
-        number(&starts[2]),
-        "{starts:?}"
-    );
-    assert!(
-        starts[3].starts_with('-') && starts[4].starts_with('-') && starts[5] == "%",
-        "{starts:?}"
-    );
+    assert!(number(&starts[2]) < number(&starts[1]), "{starts:?}");
+    assert!(starts[3].starts_with('-') && starts[4] == "%", "{starts:?}");
 
     let json = |words: &[&str]| -> Value {
         let words = [&["events", "diff"], words, &["--json"]].concat();
