@@ -13,9 +13,11 @@ fn ghc(name: &str) -> String {
         .to_string()
 }
 
-/// The page of a profile, and the line on standard output.
+/// The page of a profile, and the sentence on standard output as one line.
 fn shown(bench: &Bench, file: &str, page: &str) -> (String, String) {
     let line = bench.gclab(&["profile", "show", file]).exits(0).stdout;
+    assert!(line.lines().all(|line| line.chars().count() <= 80), "{line}");
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n";
     (fs::read_to_string(bench.path().join(page)).unwrap(), line)
 }
 

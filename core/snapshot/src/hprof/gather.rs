@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::Cursor;
+use crate::hprof::kinds::{
+    CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
+};
 use crate::hprof::record::{Body, Extent, Pass, ROOTS, records};
-use crate::hprof::{CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
@@ -95,6 +97,25 @@ fn empty() -> Snapshot {
         // Ids are odd, as V8's are: no object has such an address.
         node_ids: synthetic.map(|node| 2 * node + 1).collect(),
         ..Snapshot::default()
+    }
+}
+
+/// The heap dump of a file that is read.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    /// Its number, from 1.
+    pub(super) dump: u32,
+    /// The first byte behind the last whole record, if the file is cut off there.
+    pub(super) cut: Option<u64>,
+}
+
+impl Gathered {
+    /// Where the heap dump is.
+    pub(crate) fn at(&self) -> At {
+        At {
+            dump: self.dump,
+            cut: self.extent.cut,
+        }
     }
 }
 

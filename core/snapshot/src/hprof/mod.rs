@@ -25,6 +25,7 @@
 mod class;
 mod cursor;
 mod gather;
+mod kinds;
 mod layout;
 mod link;
 mod record;
@@ -37,25 +38,10 @@ use crate::input::Input;
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 use cursor::Cursor;
+use gather::At;
 
 pub(crate) use cursor::MAGIC;
 pub(crate) use gather::Gathered;
-
-/// Types of nodes, by their numbers.
-const NODE_TYPES: [&str; 5] = ["synthetic", "class", "object", "object array", "primitive array"];
-const SYNTHETIC: u8 = 0;
-const CLASS: u8 = 1;
-const OBJECT: u8 = 2;
-const OBJECT_ARRAY: u8 = 3;
-const PRIMITIVE_ARRAY: u8 = 4;
-
-/// Types of edges, by their numbers.
-const EDGE_TYPES: [&str; 5] = ["field", "element", "static", "internal", "weak"];
-const FIELD: u8 = 0;
-const ELEMENT: u8 = 1;
-const STATIC: u8 = 2;
-const INTERNAL: u8 = 3;
-const WEAK: u8 = 4;
 
 impl Snapshot {
     /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes. Every column is
@@ -86,25 +72,6 @@ pub(crate) fn second_pass(
         Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?,
         gathered,
     )
-}
-
-/// The heap dump of a file that is read.
-#[derive(Clone, Copy)]
-pub(crate) struct At {
-    /// Its number, from 1.
-    dump: u32,
-    /// The first byte behind the last whole record, if the file is cut off there.
-    cut: Option<u64>,
-}
-
-impl Gathered {
-    /// Where the heap dump is.
-    pub(crate) fn at(&self) -> At {
-        At {
-            dump: self.dump,
-            cut: self.extent.cut,
-        }
-    }
 }
 
 /// Reads the same bytes for the texts of threads, class loaders and long strings, if there are any.

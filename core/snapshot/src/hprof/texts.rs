@@ -5,8 +5,9 @@
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::{Basic, Cursor};
+use crate::hprof::gather::At;
+use crate::hprof::kinds::{CLASS, INTERNAL};
 use crate::hprof::record::{Body, Pass, ROOTS, records};
-use crate::hprof::{At, CLASS, INTERNAL};
 use crate::memory::push;
 use crate::snapshot::{EdgeName, Node, Snapshot};
 

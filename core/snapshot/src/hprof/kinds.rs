@@ -1,0 +1,17 @@
+//! Types of nodes and edges in the snapshot of a dump.
+
+/// Types of nodes, by their numbers.
+pub(super) const NODE_TYPES: [&str; 5] = ["synthetic", "class", "object", "object array", "primitive array"];
+pub(super) const SYNTHETIC: u8 = 0;
+pub(super) const CLASS: u8 = 1;
+pub(super) const OBJECT: u8 = 2;
+pub(super) const OBJECT_ARRAY: u8 = 3;
+pub(super) const PRIMITIVE_ARRAY: u8 = 4;
+
+/// Types of edges, by their numbers.
+pub(super) const EDGE_TYPES: [&str; 5] = ["field", "element", "static", "internal", "weak"];
+pub(super) const FIELD: u8 = 0;
+pub(super) const ELEMENT: u8 = 1;
+pub(super) const STATIC: u8 = 2;
+pub(super) const INTERNAL: u8 = 3;
+pub(super) const WEAK: u8 = 4;
