@@ -75,9 +75,9 @@ fn an_answer_begins_with_a_sentence_and_shows_failures() {
         let first = done.stdout.lines().next().unwrap();
         first.starts_with("Use ") && first.contains("s=4M")
     });
-    let first = done.stdout.lines().next().unwrap();
+    let answer = done.stdout.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(
-        first.contains("of the default's elapsed time, by 6 new runs of each."),
+        answer.contains("of the default's elapsed time, by 6 new runs of each."),
         "{}",
         done.all()
     );

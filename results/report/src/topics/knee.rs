@@ -185,8 +185,10 @@ impl Curve<'_> {
     /// A value that only looks worse, if no value is.
     fn disturbed(&self) -> Option<&Rank> {
         let is_worse = |rank: &Rank| rank.verdict == Verdict::Worse;
-        let of_verdict = |verdict| self.ranking.ranks.iter().find(|rank| rank.verdict == verdict);
-        of_verdict(Verdict::Disturbed).filter(|_| !self.ranking.ranks.iter().any(is_worse))
+        // The first shares the verdict of the second.
+        let others = &self.ranking.ranks[1..];
+        let disturbed = others.iter().find(|rank| rank.verdict == Verdict::Disturbed);
+        disturbed.filter(|_| !others.iter().any(is_worse))
     }
 
     /// The answer in a few words, for a table.
@@ -246,11 +248,7 @@ impl Curve<'_> {
         let begin = match (good.0 == good.1, self.is_certain()) {
             (true, _) => format!("{} is best", self.written(axis, best)),
             (false, true) => format!("{flag} does not matter {}", self.range()),
-            (false, false) => format!(
-                "{} is best, not told apart from the others {}",
-                self.written(axis, best),
-                self.range()
-            ),
+            (false, false) => format!("not decided which {flag} {} is best", self.range()),
         };
         format!(
             "{name}{begin}; {}.{}",
