@@ -307,8 +307,10 @@ impl Frame {
         let places = chart.points().map(|point| point.x);
         let (x_low, x_high) = ends(&mut chart.x_ticks.iter().map(|tick| tick.0).chain(places));
         let (x_low, x_high) = if x_low.is_finite() { (x_low, x_high) } else { (0.0, 1.0) };
-        // The margin keeps bars at the ends off the axis.
-        let margin = if chart.series.iter().any(|series| series.marks) {
+        // The margin keeps bars at the ends off the axis, and crosses off their word.
+        let margin = if has_crosses {
+            26.0
+        } else if chart.series.iter().any(|series| series.marks) {
             18.0
         } else {
             2.0
