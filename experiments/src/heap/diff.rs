@@ -255,7 +255,7 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
 /// What is kept of a file.
 fn file<'s>(snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Analysis<'s>, Names), GraphError> {
     let analysis = Analysis::of(snapshot)?;
-    let names = Names::of(&analysis)?;
+    let names = Names::of(analysis.snapshot(), analysis.classes())?;
     let numbers: Vec<u32> = names.all().iter().map(|name| classes.number(name)).collect();
     let mut file = File {
         reached: analysis.reached_size(),

@@ -370,7 +370,7 @@ fn folded(head: &str, path: &str) -> Vec<String> {
 /// # Errors
 /// If there is no memory for the merged tree.
 pub(super) fn suspects(analysis: &Analysis<'_>) -> Result<(Vec<Held>, u64), GraphError> {
-    let merged = Merged::of(analysis, &Names::of(analysis)?)?;
+    let merged = Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)?;
     let paths = Paths::new(analysis);
     let least = (analysis.reached_size() / 100 * SUSPECT).max(1);
     let (mut suspects, mut own) = (Vec::new(), 0);

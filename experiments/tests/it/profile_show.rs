@@ -95,10 +95,7 @@ fn our_own_profiles_are_drawn() {
         &format!("{head}{}{}", sample("0.000000"), sample("0.012000")),
     );
     let none = bench.gclab(&["profile", "show", "leak.hp"]).exits(0).stdout;
-    assert!(
-        none.contains("the run ended before the first was due (-i<seconds>"),
-        "{none}"
-    );
+    assert!(none.contains("the run ended before the first was"), "{none}");
     bench.gclab(&["exec", "hsc_env", "+RTS", "-hy", "-i0"]).exits(0);
     let (page, line) = shown(&bench, "hsc_env.hp", "hsc_env.hp.html");
     check(&page);

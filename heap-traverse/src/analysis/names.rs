@@ -1,7 +1,6 @@
 //! Objects by name. The name is the class's where the file has one; other objects, such as
 //! strings, whose names are their texts, count together under their type.
 
-use super::Analysis;
 use super::classes::Classes;
 use crate::memory::{OutOfMemory, push, with_capacity};
 use gclab_snapshot::Snapshot;
@@ -45,7 +44,7 @@ impl Names {
     ///
     /// # Errors
     /// If there is no memory for a text for each.
-    pub fn of(analysis: &Analysis<'_>) -> Result<Self, OutOfMemory> {
+    pub fn of(snapshot: &Snapshot, classes: &Classes) -> Result<Self, OutOfMemory> {
         let (mut names, mut numbers) = (
             Names {
                 of: Vec::new(),
@@ -61,16 +60,14 @@ impl Names {
             });
             Ok(number)
         };
-        let mut of_type = vec![None; analysis.snapshot().node_type_names().len()];
-        for class in 0..analysis.classes().len() as u32 {
-            let node = analysis.snapshot().node(analysis.classes().figures(class).first);
+        let mut of_type = vec![None; snapshot.node_type_names().len()];
+        for class in 0..classes.len() as u32 {
+            let node = snapshot.node(classes.figures(class).first);
             let kind = usize::from(node.type_index());
-            let text = || text(analysis.snapshot(), node.name_index());
+            let text = || text(snapshot, node.name_index());
             let number = match node.type_name() {
                 "class" => number_of(format!("class {}", text()), &mut names.all)?,
-                _ if has_class_name(analysis.snapshot(), node.ordinal()) => {
-                    number_of(text().into_owned(), &mut names.all)?
-                }
+                _ if has_class_name(snapshot, node.ordinal()) => number_of(text().into_owned(), &mut names.all)?,
                 // Names are texts of the program, of which there may be many and long ones.
                 name => match of_type[kind] {
                     Some(number) => number,

@@ -6,7 +6,6 @@ use std::path::Path;
 use gclab_results::{PlannedRun, Purpose, RunRecord};
 
 use super::flag::{Flag, Setting, Value};
-use super::none::Plain;
 use super::space::TunableFlag;
 use crate::suggest::suggest;
 use crate::text::cut;
@@ -151,27 +150,14 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         let name = self.name();
         let Some(flag) = self.flags().iter().find(|flag| flag.key == key) else {
             let keys: Vec<&str> = self.flags().iter().map(|flag| flag.key).collect();
-            let mut help = format!(
-                "{}; `flags` and `sweep` in the table of a program replace the file's",
-                suggest(key, &format!("flags of {name}"), &keys)
-            );
-            // A script that starts the program hides its runtime.
-            let others = super::all().into_iter().filter(|_| name == Plain.name());
-            let owners: Vec<String> = others
-                .filter(|other| other.flags().iter().any(|flag| flag.key == key))
-                .map(|other| format!("`runtime = \"{}\"`", other.name()))
-                .collect();
-            if !owners.is_empty() {
-                help = format!(
-                    "if the command starts a program with this flag, name its runtime in the table of the program: {}",
-                    owners.join(" or ")
-                );
-            }
             return Err(BadFlag {
                 is_value: false,
                 message: format!("the runtime {name} has no flag `{key}`"),
                 label: format!("not with {name}"),
-                help,
+                help: format!(
+                    "{}; `flags` and `sweep` in the table of a program replace the file's",
+                    suggest(key, &format!("flags of {name}"), &keys)
+                ),
             });
         };
         flag.read(text).ok_or_else(|| BadFlag {

@@ -38,6 +38,30 @@ pub fn named(name: &str) -> Option<&'static dyn Runtime> {
     all().into_iter().find(|runtime| runtime.name() == name)
 }
 
+/// Reads a value of a flag of `runtime`. A script that starts a program hides the program's runtime: so
+/// where a plain command has no such flag, the remedy names the runtimes that have it.
+///
+/// # Errors
+/// If there is no such flag, or it does not take the value.
+pub(crate) fn read(runtime: &dyn Runtime, key: &str, text: &str) -> Result<Value, BadFlag> {
+    runtime.read(key, text).map_err(|bad| {
+        let is_plain = runtime.name() == none::Plain.name() && !bad.is_value;
+        let has_it = |other: &&dyn Runtime| other.flags().iter().any(|flag| flag.key == key);
+        let owners = all().into_iter().filter(|_| is_plain).filter(has_it);
+        let owners: Vec<String> = owners
+            .map(|owner| format!("`runtime = \"{}\"`", owner.name()))
+            .collect();
+        if owners.is_empty() {
+            return bad;
+        }
+        let help = format!(
+            "if the command starts a program with this flag, name its runtime in the table of the program: {}",
+            owners.join(" or ")
+        );
+        BadFlag { help, ..bad }
+    })
+}
+
 /// The names of the runtimes of programs.
 pub fn names() -> Vec<&'static str> {
     all().map(Runtime::name).to_vec()

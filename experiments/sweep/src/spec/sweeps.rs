@@ -10,7 +10,7 @@ use super::errors::{Parsed, Source, SpecError};
 use super::file::{self, File, SWEEP_KEYS};
 use crate::axes::{ARGS, CHOICES, ENV};
 use crate::experiment::{Axis, Point};
-use crate::runtime::{Runtime, Value};
+use crate::runtime::{self, Runtime, Value};
 use crate::suggest::suggest;
 
 /// The names that the runs of an entity of the file have: see [`CHOICES`]. A choice without names
@@ -48,7 +48,7 @@ impl Reader<'_> {
     /// Reads a value of a flag.
     pub(super) fn value(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<Value> {
         let name = key.get_ref().as_str();
-        let value = self.runtime.read(name, text.get_ref()).map_err(|bad| {
+        let value = runtime::read(self.runtime, name, text.get_ref()).map_err(|bad| {
             let place = if bad.is_value { text.span() } else { key.span() };
             let near = gclab_flags::nearest(name, SWEEP_KEYS).filter(|_| !bad.is_value);
             let near = near

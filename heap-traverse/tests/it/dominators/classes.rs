@@ -107,7 +107,7 @@ fn a_list_of_two_classes_in_turn_hangs_from_its_head() {
     let edges: Vec<(u32, u32)> = (0..100).map(|node| (node, node + 1)).collect();
     let snapshot = snapshot(&names, &["next", "A", "B"], &edges);
     let analysis = Analysis::of(&snapshot).unwrap();
-    let merged = Merged::of(&analysis, &Names::of(&analysis).unwrap()).unwrap();
+    let merged = Merged::of(&analysis, &Names::of(analysis.snapshot(), analysis.classes()).unwrap()).unwrap();
     let holders = merged.holders(100);
     let held: Vec<u64> = holders.iter().map(|holder| holder.bytes).collect();
     assert_eq!(held, [1000]);
