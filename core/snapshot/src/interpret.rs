@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_script_is_told_by_what_names_it() {
         let paths = [
-            "/home/a/js/small.js",
+            "/app/js/small.js",
             "file:///x/lib/index.mjs",
             "/a/node_modules/b/lib/c.js",
             "node:internal/timers",
