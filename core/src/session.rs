@@ -49,8 +49,9 @@ pub(crate) struct Participant<A> {
 /// The payload of a panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
 
-// SAFETY: the target of `mutator` is used while it is lent only, and the target of `capability` under the world's lock only, and each use of another
-// thread's target says why it is allowed; an allocator may go from thread to thread.
+// SAFETY: other threads use the target of `capability` only under the world's lock, and that of
+// `mutator` only while it is lent; each such use says why it is allowed. Allocators may go from
+// thread to thread.
 unsafe impl<A: Send> Send for Participant<A> {}
 // SAFETY: as above; all other fields are atomic or never change.
 unsafe impl<A: Send> Sync for Participant<A> {}

@@ -25,9 +25,10 @@ use crate::settings::Settings;
 /// `harness = false`. It reads criterion's command line.
 ///
 /// `sets` are sets of flags, such as `["-A256k", "-A1m -n64k"]`; without any the defaults hold.
-/// Flags in `GCLABRTS` override those of each set, and a flag that a collector does not honour gives way. `programs` are
-/// workloads with their arguments, such as `["binary_trees 15", "gcbench"]`; a name alone takes
-/// [those of its bench](gclab_workloads::WorkloadDescription::bench), and without any it is every workload with these.
+/// Flags in `GCLABRTS` override those of each set, and a flag that a collector does not honour gives
+/// way. `programs` are workloads with their arguments, such as `["binary_trees 15", "gcbench"]`; a
+/// name alone takes [those of its bench](gclab_workloads::WorkloadDescription::bench), and an empty
+/// list stands for every workload with these.
 ///
 /// A benchmark is called `gcbench/copying`; with several sets of them `gcbench/copying/-A1m`. If
 /// a workload is listed twice, its arguments are part of the name. What is measured is CPU time of
@@ -44,10 +45,12 @@ pub fn bench<Collectors: CollectorList, Workloads: WorkloadList>(sets: &[&str], 
         ));
     }
     match planned(&registry, sets, programs) {
-        Ok(programs) => measure(&executor, &programs),
-        Err(message) => return refuse(format!("bench: {message}")),
+        Ok(programs) => {
+            measure(&executor, &programs);
+            ExitCode::SUCCESS
+        }
+        Err(message) => refuse(format!("bench: {message}")),
     }
-    ExitCode::SUCCESS
 }
 
 /// The benchmarks of a workload with some arguments: a group of criterion's.
@@ -84,12 +87,8 @@ fn planned(registry: &Registry, sets: &[&str], programs: &[&str]) -> Result<Vec<
             let (flags, gave_way) = given
                 .fit(collector, &registry.collectors)
                 .map_err(|error| error.to_string())?;
-            notes(
-                &gave_way
-                    .iter()
-                    .map(|note| format!("{}: {note}", collector.name))
-                    .collect::<Vec<_>>(),
-            );
+            let gave_way = gave_way.iter().map(|note| format!("{}: {note}", collector.name));
+            notes(&gave_way.collect::<Vec<_>>());
             fitted.push((*collector, (read.len() > 1).then(|| (*set).to_owned()), flags));
         }
     }

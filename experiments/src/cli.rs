@@ -159,7 +159,7 @@ fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     Some(format!("put -- before a command: {}", shell_line(&right)))
 }
 
-/// The message for a file in the place of a subcommand that reads it; `None` if there is none.
+/// The message for `gclab events FILE` and its like: the command that reads the file.
 fn bare_file(program: &[String]) -> Option<String> {
     let [verb, file, ..] = program else { return None };
     let hint = ["events", "heap", "profile"]

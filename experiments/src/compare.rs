@@ -108,11 +108,11 @@ fn of_two(arguments: &CompareArguments, base: &Path) -> Compared {
     let against = arguments.against.as_deref();
     if arguments.new.is_none() && against.is_none() {
         let there = gclab_report::names(&find::open(base)?);
-        let how = match &there[..] {
-            [first, .., last] => format!("or, within it, --collector {last} --against {first}"),
-            _ => "as in: gclab compare BASE NEW".to_owned(),
+        let within = match &there[..] {
+            [first, .., last] => format!(", or compare within it: --collector {last} --against {first}"),
+            _ => String::new(),
         };
-        return Err(format!("{}: name a folder to compare it with, {how}", base.display()));
+        return Err(format!("{}: name a second folder{within}", base.display()));
     }
     let sides = match (arguments.collector.as_deref(), arguments.build.as_deref(), against) {
         (Some(name), _, Some(against)) => Some((Side::Collector(against), Side::Collector(name))),

@@ -303,7 +303,7 @@ fn run(
     }
     if let Some(area) = cut_area.filter(|_| checked.flags.given.contains_key("A")) {
         notes(&[format!(
-            "-A{}: there is memory for allocation areas of {area} only, so they had that size",
+            "-A{} does not fit into memory: each allocation area has {area}",
             size_text(checked.flags.config.allocation_area)
         )]);
     }

@@ -85,7 +85,7 @@ fn pairs(snapshot: &mut Snapshot) -> Result<(), Problem> {
 
 /// The pair in the name of an edge to a value, and the id of its table: `7 / part of key (Conn @5)
 /// -> value (Meta @9) pair in WeakMap (table @3)`. Each holder counts its own edges, so the number
-/// is no part of the pair.
+/// is not part of the pair.
 fn pair(name: &[u8]) -> Option<(&[u8], u64)> {
     let inner = std::str::from_utf8(name.strip_suffix(b")")?).ok()?;
     let (before, table) = inner.rsplit_once(" pair in WeakMap (table @")?;

@@ -33,6 +33,7 @@ pub trait RememberedTracing: Tracing {
     /// an old step ([`FIRST_OLD_STEP`](crate::block::FIRST_OLD_STEP)) when the last collection ended.
     /// Then handles, weak handles and finalisers of these closures are not visited.
     fn spares_old(&self) -> bool;
+
     /// Traces the referents of the remembered slots that do not lie in condemned memory themselves,
     /// and empties the sets.
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>);

@@ -37,7 +37,7 @@ impl<A: Alloc + Default, B: Barrier<A>> World<Direct<A, B>> {
     /// A world with an empty heap under collector `C`: see [`World::with`].
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If there is not enough memory for it.
     pub fn new<C: Collector<Alloc = A, Barrier = B>>(config: &Config) -> Result<Self, StartError> {
         World::with(Chosen::plain::<C>(), config)
     }
@@ -48,7 +48,7 @@ impl World<Observed> {
     /// allocated and when they are used, for profiles: see [`World::with`].
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If there is not enough memory for it.
     pub fn observed<C: Collector>(config: &Config) -> Result<Self, StartError> {
         World::with(Chosen::observed::<C>(), config)
     }
@@ -59,7 +59,7 @@ impl<M: MutatorKind> World<M> {
     /// as many generations as `config` says, the heap has the nearest number that it can have.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If there is not enough memory for it.
     pub fn with(collector: Chosen<M>, config: &Config) -> Result<Self, StartError> {
         let config = &Config {
             generations: collector.description.fitting_generations(config.generations),

@@ -53,7 +53,7 @@ impl<M: MutatorKind> World<M> {
         }
         idleness.ran = mutant!("idle/again-and-again");
         idleness.collected_ns = Some(now);
-        // If there is no memory for it, the heap is as it was, and no thread asked for room.
+        // If there is not enough memory for it, the heap is as it was, and no thread asked for room.
         let _ = self.stop_and_collect(&mut state, None, Cause::Idle);
         self.finalise(state);
         delay

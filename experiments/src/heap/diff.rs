@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use gclab_core::words::Bytes;
 use gclab_core::words::size::read_size;
+use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{self, Analysis, Merged, Names};
 use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::Snapshot;
@@ -173,65 +174,16 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     };
     let paths = Paths::new(&analysis);
     let least = (end.reached / 100 * LEAST).max(1);
-    let mut holders = Vec::new();
-    let steps_of: Box<dyn Fn(u32) -> Vec<u64>>;
-    let merged;
-    if by_id {
-        let born = births(&files, &snapshot, &end);
-        let weight = |node: u32| {
-            if born[node as usize] > 0 {
-                snapshot.node(node).self_size()
-            } else {
-                0
-            }
-        };
-        let weights = analysis.retained_of(weight).map_err(|error| failed(error.into()))?;
-        let mut steps: Vec<Vec<u64>> = Vec::new();
-        let count = |node: u32, place: u32| {
-            let all = steps.len().max(place as usize + 1);
-            steps.resize(all, vec![0; files.len()]);
-            if let Some(step) = born[node as usize].checked_sub(1) {
-                steps[place as usize][usize::from(step)] += snapshot.node(node).self_size();
-            }
-        };
-        merged = Merged::weighed(&analysis, &names, &weights, count).map_err(|error| failed(error.into()))?;
-        for place in (1..steps.len()).rev() {
-            let own = std::mem::take(&mut steps[place]);
-            let above = &mut steps[merged.place(place as u32).above as usize];
-            above.iter_mut().zip(&own).for_each(|(above, own)| *above += own);
-            steps[place] = own;
-        }
-        steps_of = Box::new(move |place| steps[place as usize].clone());
-    } else {
-        merged = end
-            .merged
-            .since(&files[0].merged)
-            .map_err(|error| failed(error.into()))?;
-        let grown = &merged;
-        let sizes = |place| -> Vec<u64> {
-            let before = files.iter().map(|file| {
-                file.merged
-                    .same(grown, place)
-                    .map_or(0, |same| file.merged.place(same).bytes)
-            });
-            let bytes: Vec<u64> = before.collect();
-            let last = bytes.first().map_or(0, |first| first + grown.place(place).bytes);
-            let after = bytes.iter().skip(1).copied().chain([last]);
-            bytes
-                .iter()
-                .zip(after)
-                .map(|(before, after)| after.saturating_sub(*before))
-                .collect()
-        };
-        let held = grown.holders(least);
-        let places = held.iter().filter_map(|holder| holder.path.last());
-        let steps: HashMap<u32, Vec<u64>> = places.map(|&place| (place, sizes(place))).collect();
-        steps_of = Box::new(move |place| steps.get(&place).cloned().unwrap_or_default());
+    let (merged, steps) = match by_id {
+        true => growth_by_id(&files, &end, &analysis, &names),
+        false => growth_by_path(&files, &end, least),
     }
+    .map_err(|error| failed(error.into()))?;
+    let mut holders = Vec::new();
     for holder in merged.holders(least) {
         let Some(&place) = holder.path.last() else { continue };
         let held = held(&analysis, &merged, &paths, &holder).map_err(failed)?;
-        let steps = steps_of(place);
+        let steps = steps.get(&place).cloned().unwrap_or_default();
         // A cache that was filled once does not grow any more.
         let grows = steps.iter().all(|&step| step * 4 * steps.len() as u64 >= holder.bytes);
         if !held.is_runtime && grows && (!by_id || has_grown(&files[0], &analysis, &merged, &holder)) {
@@ -250,6 +202,56 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         classes: growths.into_iter().take(arguments.top).collect(),
         holders,
     })
+}
+
+/// A merged tree of growth, and by place: the bytes of each step from file to file.
+type Grown = (Merged, HashMap<u32, Vec<u64>>);
+
+/// The objects that are new since the first file.
+fn growth_by_id(files: &[File], end: &File, analysis: &Analysis<'_>, names: &Names) -> Result<Grown, OutOfMemory> {
+    let snapshot = analysis.snapshot();
+    let born = births(files, snapshot, end);
+    let weight = |node: u32| match born[node as usize] {
+        0 => 0,
+        _ => snapshot.node(node).self_size(),
+    };
+    let weights = analysis.retained_of(weight)?;
+    let mut steps: Vec<Vec<u64>> = Vec::new();
+    let count = |node: u32, place: u32| {
+        let all = steps.len().max(place as usize + 1);
+        steps.resize(all, vec![0; files.len()]);
+        if let Some(step) = born[node as usize].checked_sub(1) {
+            steps[place as usize][usize::from(step)] += snapshot.node(node).self_size();
+        }
+    };
+    let merged = Merged::weighed(analysis, names, &weights, count)?;
+    // A place comes after the one above it.
+    for place in (1..steps.len()).rev() {
+        let own = std::mem::take(&mut steps[place]);
+        let above = &mut steps[merged.place(place as u32).above as usize];
+        above.iter_mut().zip(&own).for_each(|(above, own)| *above += own);
+        steps[place] = own;
+    }
+    Ok((merged, (0..).zip(steps).collect()))
+}
+
+/// The places that have more bytes than in the first file. Only those that hold `least` bytes have
+/// steps.
+fn growth_by_path(files: &[File], end: &File, least: u64) -> Result<Grown, OutOfMemory> {
+    let grown = end.merged.since(&files[0].merged)?;
+    let steps_of = |place: u32| -> Vec<u64> {
+        let bytes = |file: &File| {
+            let same = file.merged.same(&grown, place);
+            same.map_or(0, |same| file.merged.place(same).bytes)
+        };
+        let mut all: Vec<u64> = files.iter().map(bytes).collect();
+        all.push(all[0] + grown.place(place).bytes);
+        all.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()
+    };
+    let holders = grown.holders(least);
+    let places = holders.iter().filter_map(|holder| holder.path.last());
+    let steps = places.map(|&place| (place, steps_of(place))).collect();
+    Ok((grown, steps))
 }
 
 /// What is kept of a file.

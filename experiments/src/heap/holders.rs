@@ -29,6 +29,15 @@ const WAY: usize = 5;
 /// A reference to one of many.
 const ANY: &str = "[*]";
 
+/// Ways into the inner arrays of containers.
+const INNER: [&str; 5] = [
+    ".table",
+    ".elements",
+    ".properties",
+    ".array Object[]",
+    ".elementData Object[]",
+];
+
 /// Classes and functions of Node.js itself, besides those whose scripts are `node:...`.
 const RUNTIME: [&str; 3] = ["BuiltinModule", "internalBinding", "NativeModule"];
 
@@ -53,6 +62,9 @@ pub(super) struct Held {
     /// Whether it is one object, or each of several that no object holds together.
     #[serde(skip)]
     pub(super) is_one: bool,
+    /// Whether one of several holds most of the others, as the first of a list does.
+    #[serde(skip)]
+    pub(super) is_list: bool,
 }
 
 /// The objects of one class below a holder.
@@ -90,7 +102,7 @@ impl<'a> Paths<'a> {
 /// A holder in words.
 ///
 /// # Errors
-/// If there is no memory for the paths.
+/// If there is not enough memory for the paths.
 pub(super) fn held(
     analysis: &Analysis<'_>,
     merged: &Merged,
@@ -142,17 +154,9 @@ pub(super) fn held(
         by,
         is_runtime: is_runtime(analysis, merged, paths, holder)?,
         is_one,
+        is_list: !is_one && analysis.retained(node) > holder.bytes / 2,
     })
 }
-
-/// Ways into the inner arrays of containers.
-const INNER: [&str; 5] = [
-    ".table",
-    ".elements",
-    ".properties",
-    ".array Object[]",
-    ".elementData Object[]",
-];
 
 /// The place on a path at which a reader's own names begin: the last object of a class of the
 /// program, or the outermost container in a scope.
@@ -326,6 +330,9 @@ pub(super) fn lines(held: &Held, all: u64) -> Vec<String> {
     let indent = " ".repeat(19);
     let part = percent(held.bytes, all);
     let path = match (held.is_one, held.parts.first()) {
+        (false, Some(part)) if held.is_list => {
+            format!("{} × {} in a list from @{}", number(part.count), held.path, held.id)
+        }
         (false, Some(part)) => format!("{} × {} that no single object holds", number(part.count), held.path),
         _ => held.path.clone(),
     };
@@ -368,7 +375,7 @@ fn folded(head: &str, path: &str) -> Vec<String> {
 /// or of the JVM.
 ///
 /// # Errors
-/// If there is no memory for the merged tree.
+/// If there is not enough memory for the merged tree.
 pub(super) fn suspects(analysis: &Analysis<'_>) -> Result<(Vec<Held>, u64), GraphError> {
     let merged = Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)?;
     let paths = Paths::new(analysis);
@@ -399,6 +406,7 @@ pub(super) fn answer(held: &Held) -> String {
     let name = short(&held.name);
     match held.parts.first() {
         Some(part) if held.is_one => format!("{name} @{} holds {} {}", held.id, number(part.count), short(&part.name)),
+        Some(part) if held.is_list => format!("a list of {} {name}", number(part.count)),
         Some(part) => format!("{} {name}", number(part.count)),
         None => held.path.clone(),
     }

@@ -151,7 +151,7 @@ impl Serialize for GroupName<'_> {
 /// Prints the analysis with the first `top` objects, classes and names.
 ///
 /// # Errors
-/// If there is no memory for the lists.
+/// If there is not enough memory for the lists.
 pub(super) fn print(
     file: &str,
     analysis: &Analysis<'_>,

@@ -64,7 +64,7 @@ struct Picture<'a> {
 /// Draws the chart as SVG. `synthetic` says whether nodes that stand for no object have bars too.
 ///
 /// # Errors
-/// If there is no memory for the lists of objects.
+/// If there is not enough memory for the lists of objects.
 pub(super) fn picture(file: &str, analysis: &Analysis<'_>, synthetic: bool) -> Result<String, OutOfMemory> {
     let hidden = |node: u32| !synthetic && analysis.is_synthetic(node);
     let mut picture = Picture {

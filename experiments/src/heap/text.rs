@@ -1,7 +1,7 @@
 //! An analysis as text: which classes and which objects hold the memory.
 
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Outline};
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines};
 use gclab_heap_traverse::graph::GraphError;
 
 use super::holders::{self, SUSPECT, answer};
@@ -29,7 +29,7 @@ pub(super) struct Listing {
 /// The whole analysis.
 ///
 /// # Errors
-/// If there is no memory for the lists of objects and classes.
+/// If there is not enough memory for the lists of objects and classes.
 pub(super) fn text(
     file: &str,
     analysis: &Analysis<'_>,
@@ -37,9 +37,8 @@ pub(super) fn text(
     path: Option<&[u32]>,
 ) -> Result<String, GraphError> {
     let hidden = |node: u32| !wanted.synthetic && analysis.is_synthetic(node);
-    let outline = analysis.outline(&hidden);
     let least = (analysis.reached_size() / 100 * LEAST).max(1);
-    let lines = outline.lines(Extent {
+    let lines = analysis.outline(&hidden).lines(Extent {
         lines: wanted.top.saturating_mul(BRANCHES),
         levels: LEVELS,
         least,
@@ -49,7 +48,6 @@ pub(super) fn text(
     if let Some(path) = path {
         steps(&mut out, analysis, path);
     }
-    holders(&mut out, analysis, &outline, wanted.top)?;
     tree(&mut out, analysis, &lines)?;
     classes(&mut out, analysis, wanted)?;
     types(&mut out, analysis);
@@ -73,7 +71,7 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
                 ),
             );
         }
-        None if all == 0 => line(out, "no object is reached from a root: what one retains is not known"),
+        None if all == 0 => line(out, "no object is reachable from a root, so retained sizes are unknown"),
         None => line(
             out,
             &format!("nothing holds {SUSPECT} % of {}; below are the largest", size(all)),
@@ -170,25 +168,6 @@ fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Listing) -> Result
         let row = format!("{retained:>10} {part:>6.1} {own:>10} {count:>10}  ");
         let room = COLUMNS.saturating_sub(row.len() + largest.len());
         line(out, &format!("{row}{}{largest}", fit_to(&class, room)));
-    }
-    Ok(())
-}
-
-fn holders(out: &mut String, analysis: &Analysis<'_>, outline: &Outline<'_>, top: usize) -> Result<(), OutOfMemory> {
-    line(
-        out,
-        &format!("\n{:>10} {:>6} {:>10}  largest holders", "retained", "%", "itself"),
-    );
-    for head in outline.largest(top)? {
-        let nodes = outline.chain(head)?;
-        let own = nodes
-            .iter()
-            .map(|&node| analysis.snapshot().node(node).self_size())
-            .sum();
-        let (retained, own) = (analysis.retained(head), size(own));
-        let part = percent(retained, analysis.reached_size());
-        let words = chain(analysis, None, &nodes);
-        line(out, &format!("{:>10} {part:>6.1} {own:>10}  {words}", size(retained)));
     }
     Ok(())
 }

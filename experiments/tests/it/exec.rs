@@ -356,7 +356,8 @@ fn an_area_that_memory_cuts_is_told() {
     };
     let cut = exec("-xr64m");
     assert!(
-        cut.starts_with("gclab: note: -A1g: there is memory for allocation areas of ") && cut.lines().count() == 1,
+        cut.starts_with("gclab: note: -A1g does not fit into memory: each allocation area has ")
+            && cut.lines().count() == 1,
         "{cut}"
     );
     assert_eq!(exec("-M16m"), "");

@@ -193,7 +193,7 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
     bench.write("tiny.toml", &tiny(1));
     bench.gclab(&["run", "tiny.toml", "--out", "base"]).exits(0);
     let alone = bench.gclab(&["compare", "base"]).exits(2);
-    let how = "gclab: base: name a folder to compare it with, or, within it, --collector two-space --against copying\n";
+    let how = "gclab: base: name a second folder, or compare within it: --collector two-space --against copying\n";
     assert_eq!(alone.stderr, how);
 }
 

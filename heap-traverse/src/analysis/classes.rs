@@ -198,7 +198,7 @@ fn same_class(snapshot: &Snapshot, one: u32, other: u32) -> bool {
 /// level of the tree, and 16 a class.
 ///
 /// # Errors
-/// If there is no memory for that.
+/// If there is not enough memory for that.
 pub fn holdings(children: &Rows, retained: &[u64], class: &[u32], classes: usize) -> Result<Holdings, OutOfMemory> {
     let mut holdings = Holdings {
         retained: zeroed(classes)?,

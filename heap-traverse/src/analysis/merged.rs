@@ -3,9 +3,9 @@
 //! **Terms.** A *place* stands for all objects of one class that are held by the objects of another
 //! place in the same way: 900 listeners in an array are one place. Its *way* is the name of the
 //! reference, `[*]` for elements, for internal references and for references to many of one class,
-//! whose names say nothing. Nodes that stand for no object are left out, and a chain of one class,
-//! such as a list, is one place. An object that has
-//! most of the weight of such a place has its own. Each node has a weight, and places without weight are left out.
+//! whose names say nothing. A chain of one class, such as a list, is one place. An object that has
+//! most of the weight of such a place has its own. Nodes that stand for no object are left out, and
+//! so are places without weight.
 //!
 //! **Holders.** Place 0 is the root. From it down, the holder of much memory is the last place of
 //! one object before there are many: the array of the listeners, not the heap, nor a listener.
@@ -124,7 +124,7 @@ impl Merged {
     /// names of its classes.
     ///
     /// # Errors
-    /// If there is no memory for the places.
+    /// If there is not enough memory for the places.
     pub fn of(analysis: &Analysis<'_>, names: &Names) -> Result<Self, OutOfMemory> {
         Merged::weighed(analysis, names, &analysis.retained, |_, _| {})
     }
@@ -285,7 +285,7 @@ impl Merged {
     /// The growth from `before` to this tree: places with more weight than the same place had.
     ///
     /// # Errors
-    /// If there is no memory for the places.
+    /// If there is not enough memory for the places.
     pub fn since(&self, before: &Merged) -> Result<Self, OutOfMemory> {
         let mut grown = Merged {
             places: vec![self.places[0]],

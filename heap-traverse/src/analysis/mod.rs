@@ -101,7 +101,7 @@ impl<'s> Analysis<'s> {
     /// By node: the sum of `weight` over all nodes that it dominates, itself included.
     ///
     /// # Errors
-    /// If there is no memory for eight bytes a node.
+    /// If there is not enough memory for eight bytes a node.
     pub fn retained_of(&self, weight: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
         self.dominators.retained(weight)
     }
@@ -125,7 +125,7 @@ impl<'s> Analysis<'s> {
     /// ordinal first.
     ///
     /// # Errors
-    /// If there is no memory for a list of all nodes.
+    /// If there is not enough memory for a list of all nodes.
     pub fn largest(&self, count: usize) -> Result<Vec<u32>, OutOfMemory> {
         let mut nodes = with_capacity(self.reached())?;
         nodes.extend_from_slice(self.dominators.reached());
@@ -138,7 +138,7 @@ impl<'s> Analysis<'s> {
     /// the one that comes first in the file.
     ///
     /// # Errors
-    /// If there is no memory for a list of them.
+    /// If there is not enough memory for a list of them.
     pub fn largest_classes(
         &self,
         count: usize,
@@ -162,7 +162,7 @@ impl<'s> Analysis<'s> {
     /// if there is none. `None` if no object has this id.
     ///
     /// # Errors
-    /// If there is no memory for the search.
+    /// If there is not enough memory for the search.
     pub fn path_to(&self, id: u64) -> Result<Option<Vec<u32>>, GraphError> {
         let Some(node) = self.snapshot.nodes().find(|node| node.id() == Some(id)) else {
             return Ok(None);
@@ -210,7 +210,7 @@ impl<'s> Analysis<'s> {
     /// without a class name counts under its type.
     ///
     /// # Errors
-    /// If there is no memory for a list of all classes.
+    /// If there is not enough memory for a list of all classes.
     pub fn names(&self, count: usize) -> Result<Vec<Named>, OutOfMemory> {
         names::census(self.snapshot, &self.classes, count)
     }
@@ -219,7 +219,7 @@ impl<'s> Analysis<'s> {
     /// without a class name counts under its type.
     ///
     /// # Errors
-    /// If there is no memory for a list of the nodes.
+    /// If there is not enough memory for a list of the nodes.
     pub fn groups(&self, nodes: &[u32]) -> Result<Vec<Named>, OutOfMemory> {
         names::groups(self.snapshot, &self.classes, nodes, |node| self.retained(node))
     }

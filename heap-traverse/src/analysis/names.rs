@@ -43,7 +43,7 @@ impl Names {
     /// Collects the names of all classes.
     ///
     /// # Errors
-    /// If there is no memory for a text for each.
+    /// If there is not enough memory for a text for each.
     pub fn of(snapshot: &Snapshot, classes: &Classes) -> Result<Self, OutOfMemory> {
         let (mut names, mut numbers) = (
             Names {

@@ -105,7 +105,7 @@ impl<'a> Outline<'a> {
     /// The branches at the top; those are large that retain `least` bytes or more.
     ///
     /// # Errors
-    /// If there is no memory for them, as in all that follow.
+    /// If there is not enough memory for them, as in all that follow.
     pub fn top(&self, least: u64) -> Result<Branches, OutOfMemory> {
         self.parted(vec![ROOT], least)
     }
@@ -135,29 +135,6 @@ impl<'a> Outline<'a> {
             heads.extend(self.beside(chain, place));
         }
         self.parted(heads, least)
-    }
-
-    /// The `count` branches that retain most, wherever they are, largest first. No branch within a
-    /// chain is among them, since it is a part of the chain's line.
-    ///
-    /// # Errors
-    /// As [`Outline::top`].
-    pub fn largest(&self, count: usize) -> Result<Vec<u32>, OutOfMemory> {
-        let mut largest = Vec::new();
-        let mut open = BinaryHeap::new();
-        let mut branches = self.top(0)?;
-        loop {
-            for head in branches.large.into_iter().take(count - largest.len()) {
-                enter(&mut open, (self.retained[head as usize], Reverse(head)))?;
-            }
-            match open.pop() {
-                Some((_, Reverse(head))) if largest.len() < count => {
-                    largest.push(head);
-                    branches = self.below(&self.chain(head)?, 0)?;
-                }
-                _ => return Ok(largest),
-            }
-        }
     }
 
     /// The largest branches, as lines. A branch without a line is in the rest of the line above it,

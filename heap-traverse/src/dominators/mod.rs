@@ -36,7 +36,7 @@ impl Dominators {
     /// Computes the dominator tree of `graph`.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If there is not enough memory for it.
     pub fn of(graph: &Graph) -> Result<Self, OutOfMemory> {
         let (idom, order) = semi_nca::dominators(graph)?;
         Ok(Dominators { idom, order })
@@ -67,7 +67,7 @@ impl Dominators {
     /// does not reach it.
     ///
     /// # Errors
-    /// If there is no memory for eight bytes a node.
+    /// If there is not enough memory for eight bytes a node.
     pub fn retained(&self, size: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
         let mut retained = zeroed(self.idom.len())?;
         for &node in &self.order {
@@ -83,7 +83,7 @@ impl Dominators {
     /// Takes eight bytes a node.
     ///
     /// # Errors
-    /// If there is no memory for that.
+    /// If there is not enough memory for that.
     pub fn children(&self) -> Result<Rows, OutOfMemory> {
         let nodes = self.idom.len();
         let mut children = Rows::with_capacity(nodes as u32, self.order.len() as u32)?;

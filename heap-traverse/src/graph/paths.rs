@@ -15,7 +15,7 @@ impl ShortestPaths {
     /// Searches breadth-first from the root.
     ///
     /// # Errors
-    /// If there is no memory for the search.
+    /// If there is not enough memory for the search.
     pub fn of(graph: &Graph) -> Result<Self, OutOfMemory> {
         let mut before = filled(NONE, graph.node_count() as usize)?;
         let mut reached = vec![ROOT];

@@ -77,8 +77,7 @@ pub(super) fn gather(mut cursor: Cursor<'_>, asked: Option<u32>) -> Result<Gathe
     }
     if gathered.roots.iter().all(Vec::is_empty) {
         gathered.extent.faults.push(
-            "the heap dump has no roots: no object is reached, and what one retains is not known, not 0 bytes"
-                .to_owned(),
+            "the heap dump has no roots, so nothing is reachable from one, and retained sizes are unknown".to_owned(),
         );
     }
     Ok(gathered)
@@ -117,9 +116,7 @@ impl Gathered {
             cut: self.extent.cut,
         }
     }
-}
 
-impl Gathered {
     /// Keeps an object for the layout.
     fn measure(&mut self, id: u64, body: Option<Body>) {
         if self.sample.len() < SAMPLE {

@@ -323,18 +323,6 @@ impl Pass for Linker {
         dump == self.dump
     }
 
-    fn name(&mut self, cursor: &mut Cursor<'_>, _: u64, bytes: u64) -> Result<(), Error> {
-        cursor.skip(bytes, "the rest of a name")
-    }
-
-    fn loaded(&mut self, _: u64, _: u64) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    fn root(&mut self, _: usize, _: u64) -> Result<(), Problem> {
-        Ok(())
-    }
-
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error> {
         self.expect(cursor, at, class.id)?;
         let others = [class.superclass].into_iter().chain(class.others);

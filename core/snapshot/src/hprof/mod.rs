@@ -12,9 +12,9 @@
 //! **Sizes.** A dump has no sizes of objects in memory: they follow from the fields (`layout.rs`).
 //!
 //! **How.** Classes may come after their objects, and references lead forwards, so the file is read
-//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). For a reader
-//! it is read again, for the texts of some strings (`texts.rs`). The format
-//! is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
+//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). For people
+//! it is read once more, for the texts of some strings (`texts.rs`). The format is HotSpot's
+//! `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
 //!
 //! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
 //! Of several heap dumps in one file one is read.

@@ -78,11 +78,20 @@ pub(super) trait Pass {
     /// The heap dump with this number begins, from 1. Whether its records are wanted.
     fn begins(&mut self, dump: u32) -> bool;
     /// A name. `cursor` is at its `bytes` bytes, and the pass must take them.
-    fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error>;
+    fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error> {
+        let _ = id;
+        cursor.skip(bytes, "the rest of a name")
+    }
     /// A class was loaded under a name.
-    fn loaded(&mut self, class: u64, name: u64) -> Result<(), Problem>;
+    fn loaded(&mut self, class: u64, name: u64) -> Result<(), Problem> {
+        let _ = (class, name);
+        Ok(())
+    }
     /// A root of one of [`ROOTS`].
-    fn root(&mut self, kind: usize, id: u64) -> Result<(), Problem>;
+    fn root(&mut self, kind: usize, id: u64) -> Result<(), Problem> {
+        let _ = (kind, id);
+        Ok(())
+    }
     /// A class, whose record begins at offset `at`.
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error>;
     /// Any other object. `cursor` is at its contents, and the pass must take them.
@@ -149,7 +158,7 @@ impl Records {
             if self.extent.dumps > 0 && (next == MAGIC[0] || next == 0 && !self.open) {
                 let whole = self.whole;
                 self.extent.faults.push(match next {
-                    0 => format!("the bytes from {whole} on are no records"),
+                    0 => format!("the bytes from {whole} on are not records"),
                     _ => format!("a second file begins at byte {whole}: only the first is shown"),
                 });
                 return Ok(());

@@ -11,7 +11,7 @@ use crate::hprof::record::{Body, Pass, ROOTS, records};
 use crate::memory::push;
 use crate::snapshot::{EdgeName, Node, Snapshot};
 
-/// The bytes of a string's array from which on its text is shown.
+/// Strings whose arrays have at least this many bytes are shown with their texts.
 const LONG: u64 = 256;
 
 /// The most bytes of a text that are kept.
@@ -95,18 +95,6 @@ struct Texts<'s> {
 impl Pass for Texts<'_> {
     fn begins(&mut self, dump: u32) -> bool {
         dump == self.dump
-    }
-
-    fn name(&mut self, cursor: &mut Cursor<'_>, _: u64, bytes: u64) -> Result<(), Error> {
-        cursor.skip(bytes, "the rest of a name")
-    }
-
-    fn loaded(&mut self, _: u64, _: u64) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    fn root(&mut self, _: usize, _: u64) -> Result<(), Problem> {
-        Ok(())
     }
 
     fn class(&mut self, _: &Cursor<'_>, _: u64, _: Class) -> Result<(), Error> {

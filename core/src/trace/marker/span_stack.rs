@@ -3,8 +3,8 @@
 //! A stack begins with room of its own: the heap keeps some for the thread that collects
 //! ([`MARK_STACK`]), and other threads have room for a few spans. More is taken from the
 //! [`StackPool`] of the marking, which all threads share, and which is charged to the heap. When
-//! the pool is empty, spans are refused, and the caller has to do without. Memory is mapped, not allocated: it grows
-//! where it lies, and goes back to the system with the stack.
+//! the pool is empty, spans are refused, and the caller has to do without. Memory is mapped, not
+//! allocated: it grows where it lies, and goes back to the system with the stack.
 //!
 //! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. Those
 //! under `bottom` were given to other workers. `Marked::stack` says how much memory all stacks took

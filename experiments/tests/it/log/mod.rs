@@ -71,27 +71,22 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
     for (flag, breakdown, sample) in [
         ("-hT", 7, &kinds::HEAP_PROF_SAMPLE_STRING),
         ("-hr", 5, &kinds::HEAP_PROF_SAMPLE_STRING),
+        ("-ho", 5, &kinds::HEAP_PROF_SAMPLE_STRING),
         ("-hc", 1, &kinds::HEAP_PROF_SAMPLE_COST_CENTRE),
         ("-hb", 6, &kinds::HEAP_PROF_SAMPLE_STRING),
     ] {
-        let run = [
-            "exec",
-            "word_index",
-            "-",
-            "50",
-            "1000",
-            "+RTS",
-            "-l",
-            "-A256k",
-            "-i0",
-            flag,
-        ];
+        // The other workload names no roots.
+        let work: &[&str] = match flag {
+            "-ho" => &["hsc_env"],
+            _ => &["word_index", "-", "50", "1000"],
+        };
+        let run = [&["exec"], work, &["+RTS", "-l", "-A256k", "-i0", flag]].concat();
         bench.gclab(&run).exits(0);
-        let path = bench.path().join("word_index.eventlog");
+        let path = bench.path().join(format!("{}.eventlog", work[0]));
         let (complaints, _) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
         assert!(complaints.rules().is_empty(), "{flag}: {:?}", complaints.rules());
-        let hp = fs::read(bench.path().join("word_index.hp")).unwrap();
-        let hp = gclab_eventlog::hp::Profile::read(&hp[..], "word_index.hp").unwrap();
+        let hp = fs::read(bench.path().join(format!("{}.hp", work[0]))).unwrap();
+        let hp = gclab_eventlog::hp::Profile::read(&hp[..], "its profile").unwrap();
         // The file has two samples more, as GHC's has: an empty one at the start, one at the end.
         let in_file = hp
             .samples
@@ -116,19 +111,8 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
         }
         in_log.retain(|bytes| *bytes > 0);
         assert_eq!((begun, in_log), (Some(breakdown), in_file), "{flag}");
-        assert!(bands > 5, "{flag}");
+        assert!(bands > 3, "{flag}: {bands}");
     }
-}
-
-#[test]
-fn a_profile_by_roots_is_in_the_log() {
-    let bench = Bench::new();
-    let run = ["exec", "hsc_env", "+RTS", "-ho", "-i0", "-l"];
-    bench.gclab(&run).exits(0);
-    let samples = counts(&bench, "hsc_env.eventlog")["HEAP_PROF_SAMPLE_STRING"];
-    let profile = fs::read_to_string(bench.path().join("hsc_env.hp")).unwrap();
-    let bands = profile.lines().filter(|line| line.contains('\t')).count();
-    assert!(samples > 0 && samples == bands as u64, "{samples}: {profile}");
 }
 
 /// The program never goes on with the log.
