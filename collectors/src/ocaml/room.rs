@@ -8,8 +8,8 @@ use gclab_core::collector::{Bump, Cause, Cycle, NotBegun, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::words::Bytes;
 
-/// A minor heap smaller than this part of its full size is never enough: so small that only a
-/// collection of everything, each time, keeps the memory together that a compaction may need.
+/// A minor heap below one part in this many of its full size is never enough: then only a collection
+/// of everything, each time, keeps free what a compaction may need.
 const LEAST_SHARE: usize = 16;
 
 impl Ocaml {

@@ -69,7 +69,7 @@ impl<M: MutatorKind> World<M> {
         let lender = self.participants.read(|all| all.iter().find(can_lend).cloned());
         let Some(lender) = lender else {
             drop(state);
-            // Of a run that has ended nothing is left to finalise.
+            // A run that has ended has nothing left to finalise.
             let _ = self.enter(|m| m.run_finalisers());
             return;
         };

@@ -84,7 +84,7 @@ impl Metric {
     }
 
     /// Whether both sides of an effect are the same. So are peaks of runs that scatter by the unit
-    /// in which they are counted: the interval of their ratio has 1 then.
+    /// in which they are counted: the interval of their ratio contains 1 then.
     pub(crate) fn is_same(&self, effect: &Effect) -> bool {
         let is_small = *self == PEAK_IN_USE && (effect.base - effect.new).abs() <= MEGABLOCK;
         effect.base == effect.new || is_small && effect.ci95().is_some() && !effect.differs()

@@ -308,9 +308,9 @@ struct Collection<'t> {
     is_of_generation: bool,
 }
 
-/// The beginnings of the lines that name a collection. If it has ended, the sizes of the heap stand
-/// behind the name. Of G1's concurrent cycles they never do: their marking is no collection, as the
-/// pauses to remark and to clean up are none.
+/// The beginnings of the lines that name a collection. Once it has ended, the sizes of the heap stand
+/// behind the name. They never do for G1's concurrent cycles, which are not collections, and neither
+/// are the pauses to remark and to clean up.
 const NAMES: [&str; 13] = [
     "Pause Young",
     "Pause Full",

@@ -199,8 +199,8 @@ impl Kind {
         }
     }
 
-    /// Compares outcomes, checksums and counts. Of a count that varies from run to run nothing is
-    /// expected.
+    /// Compares outcomes, checksums and counts. A count that varies from run to run is not
+    /// compared.
     fn compare(&mut self, place: impl Fn() -> (String, String), old: &Group<'_>, new: Option<&Group<'_>>) {
         let difference = |figure: &str, published: String, here: String| {
             let (workload, setting) = place();
