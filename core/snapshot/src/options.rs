@@ -12,7 +12,9 @@ pub struct Options {
     /// Whether a snapshot's WeakMaps and names are interpreted for an analysis, which needs all
     /// columns: the value of a WeakMap's pair belongs to its key only, closures are named with
     /// their places in the program, plain objects by their properties, and detached nodes of a
-    /// document as such. Threads, class loaders and long strings of a JVM get their texts.
+    /// document as such. Likewise for a JVM's WeakHashMaps; its soft references, and those for
+    /// finalisation, become weak where something else keeps the target; threads, class loaders and
+    /// strings get their texts.
     pub interpret: bool,
     /// The most bytes that are read, unpacked. A longer file is refused.
     pub limit: u64,

@@ -149,11 +149,17 @@ impl<'s> Node<'s> {
     }
 
     /// The text by which a reader knows it: the name of a thread or class loader of a JVM, or the
-    /// beginning of a long string. Only with [`crate::Options::interpret`].
+    /// beginning of a string. Only with [`crate::Options::interpret`].
     pub fn label(self) -> Option<Cow<'s, str>> {
+        Some(self.snapshot.strings.get(self.label_index()?))
+    }
+
+    /// The index of that text in [`Snapshot::strings`]. Of two strings of a JVM it is the same only
+    /// if they are equal as a whole.
+    pub fn label_index(self) -> Option<u32> {
         let labels = &self.snapshot.labels;
         let at = labels.binary_search_by_key(&self.ordinal, |label| label.0).ok()?;
-        Some(self.snapshot.strings.get(labels[at].1))
+        Some(labels[at].1)
     }
 
     /// The bytes of its name in the file, with escapes. 0 if names or strings were left out.

@@ -229,6 +229,13 @@ fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
     if path.is_empty() {
         return line(out, "\nthe object is not reachable from the root");
     }
+    let weakly = path.windows(2).find_map(|step| {
+        let edge = analysis.edge(step[0], step[1]).filter(|edge| !edge.is_strong());
+        edge.map(|_| object(analysis, step[0]))
+    });
+    if let Some(by) = weakly {
+        line(out, &format!("\nonly weakly reachable, by {by}: nothing retains it"));
+    }
     line(out, &format!("\n{:>10}  a shortest path from the root", "retained"));
     let class_of = analysis.classes().of_nodes();
     let mut before = None;
@@ -237,7 +244,9 @@ fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
         for (at, &node) in same.iter().enumerate() {
             if at < shown || at + 1 == same.len() {
                 let name = before.and_then(|before| reference(analysis, before, node));
-                let name = name.map_or_else(String::new, |name| format!("{name} "));
+                let edge = before.and_then(|before| analysis.edge(before, node));
+                let how = if edge.is_some_and(|edge| !edge.is_strong()) { "weakly, by " } else { "" };
+                let name = name.map_or_else(String::new, |name| format!("{how}{name} "));
                 let retained = size(analysis.retained(node));
                 line(out, &format!("{retained:>10}  {name}{}", object(analysis, node)));
             } else if at == shown {

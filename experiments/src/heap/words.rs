@@ -124,6 +124,8 @@ pub(super) fn reference(analysis: &Analysis<'_>, from: u32, to: u32) -> Option<S
         EdgeName::String(index) => match string(analysis, Some(index)) {
             // V8 numbers the internal references of its roots.
             name if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{kind} {name}"),
+            // References of a JVM that are no fields.
+            name if name.starts_with('<') => name,
             name => format!(".{name}"),
         },
     })

@@ -208,6 +208,8 @@ impl Merged {
                             let text = text(analysis.snapshot(), Some(string));
                             let way = if text.bytes().all(|byte| byte.is_ascii_digit()) {
                                 any
+                            } else if text.starts_with('<') {
+                                texts.number(&text)?
                             } else if text.contains(" / part of key (") {
                                 texts.number("[WeakMap]")?
                             } else {

@@ -158,8 +158,8 @@ impl<'s> Analysis<'s> {
         Ok(figures)
     }
 
-    /// A shortest path from the root to the object with this id: its nodes from the root on. Empty
-    /// if there is none. `None` if no object has this id.
+    /// A shortest path from the root to the object with this id: its nodes from the root on. It has
+    /// weak edges only if there is no other. Empty if there is none. `None` if no object has this id.
     ///
     /// # Errors
     /// If there is not enough memory for the search.
@@ -167,7 +167,12 @@ impl<'s> Analysis<'s> {
         let Some(node) = self.snapshot.nodes().find(|node| node.id() == Some(id)) else {
             return Ok(None);
         };
-        Ok(Some(self.paths()?.to(node.ordinal()).unwrap_or_default()))
+        let node = node.ordinal();
+        let path = match self.dominators.idom(node) {
+            Some(_) => self.paths()?.to(node),
+            None => ShortestPaths::of(&Graph::of_edges(self.snapshot, true)?)?.to(node),
+        };
+        Ok(Some(path.unwrap_or_default()))
     }
 
     /// Shortest paths from the root to all nodes.
@@ -178,10 +183,14 @@ impl<'s> Analysis<'s> {
         Ok(ShortestPaths::of(&Graph::of_snapshot(self.snapshot)?)?)
     }
 
-    /// The first edge from one node to another that keeps its target alive.
+    /// The first edge from one node to another, of those that keep the target alive if there are
+    /// any.
     pub fn edge(&self, from: u32, to: u32) -> Option<Edge<'s>> {
-        let mut edges = self.snapshot.node(from).edges();
-        edges.find(|edge| edge.is_strong() && edge.target().ordinal() == to)
+        let edges = || {
+            let edges = self.snapshot.node(from).edges();
+            edges.filter(move |edge| edge.target().ordinal() == to)
+        };
+        edges().find(|edge| edge.is_strong()).or_else(|| edges().next())
     }
 
     /// Objects by type, most bytes first: the index of each type in

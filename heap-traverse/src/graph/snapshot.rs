@@ -1,7 +1,7 @@
 //! From a snapshot to its graph.
 
 use super::edges::{Builder, Graph, GraphError};
-use gclab_snapshot::Snapshot;
+use gclab_snapshot::{Node, Snapshot};
 
 impl Graph {
     /// The graph of `snapshot`: its nodes by ordinal, and every edge that is not weak.
@@ -9,18 +9,25 @@ impl Graph {
     /// # Errors
     /// If the snapshot has no nodes, or there is no memory for the graph.
     pub fn of_snapshot(snapshot: &Snapshot) -> Result<Self, GraphError> {
-        let strong = snapshot.nodes().map(|node| strong(node).count() as u32).sum();
-        let mut builder = Builder::with_capacity(snapshot.node_count(), strong)?;
+        Graph::of_edges(snapshot, false)
+    }
+
+    /// The same with weak edges, too, if they are wanted.
+    ///
+    /// # Errors
+    /// As [`Graph::of_snapshot`].
+    pub fn of_edges(snapshot: &Snapshot, weak: bool) -> Result<Self, GraphError> {
+        let count = snapshot.nodes().map(|node| targets(node, weak).count() as u32).sum();
+        let mut builder = Builder::with_capacity(snapshot.node_count(), count)?;
         for node in snapshot.nodes() {
-            builder.row(self::strong(node))?;
+            builder.row(targets(node, weak))?;
         }
         builder.finish()
     }
 }
 
-/// The targets of a node's strong edges.
-fn strong(node: gclab_snapshot::Node<'_>) -> impl Iterator<Item = u32> {
-    node.edges()
-        .filter(|edge| edge.is_strong())
-        .map(|edge| edge.target().ordinal())
+/// The targets of a node's edges.
+fn targets(node: Node<'_>, weak: bool) -> impl Iterator<Item = u32> {
+    let edges = node.edges().filter(move |edge| weak || edge.is_strong());
+    edges.map(|edge| edge.target().ordinal())
 }

@@ -9,7 +9,7 @@ use crate::hprof::cursor::Cursor;
 use crate::hprof::kinds::{
     CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
 };
-use crate::hprof::record::{Body, Extent, Pass, ROOTS, records};
+use crate::hprof::record::{Body, Extent, Frame, Pass, ROOTS, Root, records};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
@@ -38,13 +38,17 @@ pub(crate) struct Gathered {
     pub(super) names: HashMap<u64, u32>,
     /// By the id of a class: the dump's id of its name.
     pub(super) loaded: HashMap<u64, u64>,
+    /// By the number of a class: the same.
+    pub(super) numbered: HashMap<u32, u64>,
+    pub(super) frames: HashMap<u64, Frame>,
+    /// By the number of a stack: the ids of its frames, the innermost first.
+    pub(super) stacks: HashMap<u32, Vec<u64>>,
     pub(super) classes: Vec<Class>,
     /// By class: its offset in the file, and its ordinal.
     pub(super) places: Vec<(u64, u32)>,
     /// By the id of a class: its index in `classes`.
     pub(super) index: HashMap<u64, usize>,
-    /// By kind of [`ROOTS`]: the ids that the roots hold.
-    pub(super) roots: [Vec<u64>; ROOTS.len()],
+    pub(super) roots: [Vec<Root>; ROOTS.len()],
 }
 
 pub(super) fn gather(mut cursor: Cursor<'_>, asked: Option<u32>) -> Result<Gathered, Error> {
@@ -56,6 +60,9 @@ pub(super) fn gather(mut cursor: Cursor<'_>, asked: Option<u32>) -> Result<Gathe
         snapshot: empty(),
         names: HashMap::new(),
         loaded: HashMap::new(),
+        numbered: HashMap::new(),
+        frames: HashMap::new(),
+        stacks: HashMap::new(),
         classes: Vec::new(),
         places: Vec::new(),
         index: HashMap::new(),
@@ -164,12 +171,21 @@ impl Pass for Gathered {
             .map_err(|problem| cursor.problem(problem))
     }
 
-    fn loaded(&mut self, class: u64, name: u64) -> Result<(), Problem> {
+    fn loaded(&mut self, number: u32, class: u64, name: u64) -> Result<(), Problem> {
+        insert(&mut self.numbered, number, name)?;
         insert(&mut self.loaded, class, name)
     }
 
-    fn root(&mut self, kind: usize, id: u64) -> Result<(), Problem> {
-        push(&mut self.roots[kind], id)
+    fn frame(&mut self, id: u64, frame: Frame) -> Result<(), Problem> {
+        insert(&mut self.frames, id, frame)
+    }
+
+    fn stack(&mut self, number: u32, frames: Vec<u64>) -> Result<(), Problem> {
+        insert(&mut self.stacks, number, frames)
+    }
+
+    fn root(&mut self, kind: usize, root: Root) -> Result<(), Problem> {
+        push(&mut self.roots[kind], root)
     }
 
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error> {

@@ -167,8 +167,8 @@ pub(super) struct Layout {
     pub(super) partial: bool,
     /// The nearest class that declares references: this one, or one above it.
     pub(super) nearest: Option<usize>,
-    /// Whether references of the class do not keep their referents alive.
-    pub(super) weak: bool,
+    /// Of references: the type of the edge to the referent, which need not keep it alive.
+    pub(super) referent: Option<u8>,
 }
 
 /// The references among the fields of a class's objects. They are found when the first object of
@@ -177,6 +177,6 @@ pub(super) struct Layout {
 pub(super) struct References {
     /// In order: the bytes of the dump before each reference, and its string.
     pub(super) fields: Vec<(u32, u32)>,
-    /// The index of the one that does not keep its target alive.
-    pub(super) weak: Option<usize>,
+    /// The index of the one to the referent.
+    pub(super) referent: Option<usize>,
 }

@@ -5,9 +5,9 @@ use crate::error::{Error, Problem};
 use crate::hprof::class::{Class, source_name};
 use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
-use crate::hprof::kinds::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
+use crate::hprof::kinds::{ELEMENT, FIELD, FINAL, INTERNAL, MOST_EDGES, SOFT, STATIC, WEAK};
 use crate::hprof::layout::{Layout, References, Sizes, infer};
-use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::hprof::record::{Body, Frame, LOCALS, Pass, ROOTS, Root, THREADS, records};
 use crate::memory::{insert, push};
 use crate::snapshot::Snapshot;
 use crate::strings::Strings;
@@ -36,12 +36,16 @@ const ALL_PRIMITIVES: [Basic; 8] = [
     Basic::Long,
 ];
 
-/// The most edges: V8's snapshots number them in 32 bits too.
-const MOST: usize = u32::MAX as usize - 1;
-
-pub(super) fn link(mut cursor: Cursor<'_>, gathered: Gathered) -> Result<Snapshot, Error> {
+pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Snapshot, Error> {
     let cut = gathered.extent.cut;
+    let stacks = Stacks {
+        frames: std::mem::take(&mut gathered.frames),
+        stacks: std::mem::take(&mut gathered.stacks),
+        classes: std::mem::take(&mut gathered.numbered),
+    };
     let mut linker = Linker::new(&cursor, gathered)?;
+    linker.find_locals(&stacks).map_err(|problem| cursor.problem(problem))?;
+    drop(stacks);
     linker.roots(&cursor)?;
     records(&mut cursor, &mut linker, cut)?;
     if linker.next != linker.snapshot.node_types.len() {
@@ -64,6 +68,34 @@ fn changed(cursor: &Cursor<'_>, at: u64) -> Error {
     cursor.error_at(at, "the file changed while it was read".to_owned())
 }
 
+/// The stacks of threads.
+struct Stacks {
+    frames: HashMap<u64, Frame>,
+    stacks: HashMap<u32, Vec<u64>>,
+    /// By the number of a class: the dump's id of its name.
+    classes: HashMap<u32, u64>,
+}
+
+impl Stacks {
+    /// The name of a reference from a frame: `<local of Cache.put (Cache.java:12)>`.
+    fn frame(&self, stack: u32, place: u32, names: &HashMap<u64, u32>, strings: &Strings) -> String {
+        let text = |name: &u64| names.get(name).map(|&name| strings.get(name));
+        let frames = self.stacks.get(&stack);
+        let frame = frames.and_then(|frames| self.frames.get(frames.get(place as usize)?));
+        let (Some(frame), Some(method)) = (frame, frame.and_then(|frame| text(&frame.method))) else {
+            return "<local>".to_owned();
+        };
+        let class = self.classes.get(&frame.class).and_then(text).unwrap_or_default();
+        let class = class.rsplit('/').next().unwrap_or_default();
+        let place = match text(&frame.file) {
+            Some(file) if frame.line > 0 => format!(" ({file}:{})", frame.line),
+            Some(file) => format!(" ({file})"),
+            None => String::new(),
+        };
+        format!("<local of {class}.{method}{place}>")
+    }
+}
+
 struct Linker {
     snapshot: Snapshot,
     /// The number of the heap dump.
@@ -73,7 +105,10 @@ struct Linker {
     strange_names: HashMap<u64, u32>,
     /// By the dump's id of a name: the index of its string.
     names: HashMap<u64, u32>,
-    roots: [Vec<u64>; ROOTS.len()],
+    roots: [Vec<Root>; ROOTS.len()],
+    /// What threads have in their frames, the last node first: the thread's ordinal, the string of
+    /// the frame, and the id of the object.
+    locals: Vec<(u32, u32, u64)>,
     /// By the id of a class: its index in `classes`, `layouts`, `references` and `class_names`.
     index: HashMap<u64, usize>,
     classes: Vec<Class>,
@@ -163,6 +198,7 @@ impl Linker {
             strange_names: HashMap::new(),
             names: gathered.names,
             roots: gathered.roots,
+            locals: Vec::new(),
             index: gathered.index,
             class_layout: class.map(|class| layouts[class]).unwrap_or_default(),
             references: gathered.classes.iter().map(|_| None).collect(),
@@ -181,6 +217,39 @@ impl Linker {
         Ok(linker)
     }
 
+    /// Finds the objects in frames of threads that are in the dump. The threads hold them; others
+    /// stay with the kinds of roots.
+    fn find_locals(&mut self, stacks: &Stacks) -> Result<(), Problem> {
+        let mut threads = HashMap::new();
+        for root in &self.roots[THREADS] {
+            if let Some(thread) = self.ordinal(root.id) {
+                insert(&mut threads, root.thread, (thread, root.place))?;
+            }
+        }
+        let mut strings = HashMap::new();
+        for kind in LOCALS {
+            for root in std::mem::take(&mut self.roots[kind]) {
+                let Some(&(thread, stack)) = threads.get(&root.thread) else {
+                    push(&mut self.roots[kind], root)?;
+                    continue;
+                };
+                let string = match strings.get(&(stack, root.place)) {
+                    Some(&string) => string,
+                    None => {
+                        let text = stacks.frame(stack, root.place, &self.names, &self.snapshot.strings);
+                        let string = self.snapshot.strings.push(&text)?;
+                        insert(&mut strings, (stack, root.place), string)?;
+                        string
+                    }
+                };
+                push(&mut self.locals, (thread, string, root.id))?;
+            }
+        }
+        self.locals.reverse();
+        self.locals.sort_by_key(|local| std::cmp::Reverse(local.0));
+        Ok(())
+    }
+
     /// Adds the rows of the root and of the kinds of roots.
     fn roots(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
         let kinds = 1..=ROOTS.len() as u32;
@@ -190,8 +259,8 @@ impl Linker {
         self.finish(cursor, self.empty, 0)?;
         let roots = std::mem::take(&mut self.roots);
         for (held, (_, name, _, _)) in roots.iter().zip(&ROOTS) {
-            for (index, &id) in (1_u32..).zip(held) {
-                self.edge(cursor, ELEMENT, index, id)?;
+            for (index, root) in (1_u32..).zip(held) {
+                self.edge(cursor, ELEMENT, index, root.id)?;
             }
             let name = self.snapshot.strings.push(name);
             self.finish(cursor, name.map_err(|problem| cursor.problem(problem))?, 0)?;
@@ -213,16 +282,23 @@ impl Linker {
     /// Adds an edge of the next node, if its target is in the dump.
     #[inline]
     fn edge(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, id: u64) -> Result<(), Error> {
-        let node_ids = &self.snapshot.node_ids;
-        match self.ids.find(hash(id), |&ordinal| node_ids[ordinal as usize] == id) {
-            Some(&target) if id != 0 => self.edge_to(cursor, kind, name, target),
-            _ => Ok(()),
+        match self.ordinal(id) {
+            Some(target) => self.edge_to(cursor, kind, name, target),
+            None => Ok(()),
         }
     }
 
+    /// The object with this id, if it is in the dump.
+    #[inline]
+    fn ordinal(&self, id: u64) -> Option<u32> {
+        let node_ids = &self.snapshot.node_ids;
+        let found = self.ids.find(hash(id), |&ordinal| node_ids[ordinal as usize] == id);
+        found.copied().filter(|_| id != 0)
+    }
+
     fn edge_to(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, target: u32) -> Result<(), Error> {
-        if self.snapshot.targets.len() >= MOST {
-            return Err(cursor.error_at(cursor.offset(), format!("more than {MOST} references")));
+        if self.snapshot.targets.len() >= MOST_EDGES {
+            return Err(cursor.error_at(cursor.offset(), format!("more than {MOST_EDGES} references")));
         }
         push(&mut self.snapshot.edge_types, kind)
             .and_then(|()| push(&mut self.snapshot.edge_names, name))
@@ -232,6 +308,9 @@ impl Linker {
 
     /// Completes the next node.
     fn finish(&mut self, cursor: &Cursor<'_>, name: u32, size: u64) -> Result<(), Error> {
+        while let Some((_, frame, id)) = self.locals.pop_if(|local| local.0 as usize == self.next) {
+            self.edge(cursor, INTERNAL, frame, id)?;
+        }
         self.next += 1;
         push(&mut self.snapshot.node_names, name)
             .and_then(|()| push(&mut self.snapshot.self_sizes, size))
@@ -252,8 +331,9 @@ impl Linker {
         for (index, &(offset, name)) in references.fields.iter().enumerate() {
             cursor.skip(u64::from(offset) - at, WHAT)?;
             let id = cursor.id(WHAT)?;
-            let weak = references.weak == Some(index);
-            self.edge(cursor, if weak { WEAK } else { FIELD }, name, id)?;
+            let is_referent = references.referent == Some(index);
+            let kind = self.layouts[class].referent.filter(|_| is_referent);
+            self.edge(cursor, kind.unwrap_or(FIELD), name, id)?;
             at = u64::from(offset) + u64::from(cursor.id_bytes);
         }
         self.references[class] = Some(references);
@@ -268,13 +348,13 @@ impl Linker {
         let mut next = layout.nearest;
         while let Some(at) = next {
             let declaring = &self.classes[at];
-            let has_referent = layout.weak && self.string(self.class_names[at]) == "java.lang.ref.Reference";
+            let has_referent = layout.referent.is_some() && self.string(self.class_names[at]) == "java.lang.ref.Reference";
             let mut offset = (layout.dumped - self.layouts[at].dumped) as u32;
             for (field, basic) in &declaring.fields {
                 if *basic == Basic::Object {
                     let string = self.names.get(field).copied();
                     if has_referent && string.is_some_and(|string| self.string(string) == "referent") {
-                        references.weak.get_or_insert(references.fields.len());
+                        references.referent.get_or_insert(references.fields.len());
                     }
                     // A field without a name gets the first string. Any string would do.
                     push(&mut references.fields, (offset, string.unwrap_or(0)))?;
@@ -436,10 +516,12 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32]) -> Res
         };
         while let Some(class) = chain.pop() {
             let name = strings.get(class_names[class]);
-            layout.weak |= matches!(
-                name.as_ref(),
-                "java.lang.ref.WeakReference" | "java.lang.ref.PhantomReference"
-            );
+            layout.referent = match name.as_ref() {
+                "java.lang.ref.WeakReference" | "java.lang.ref.PhantomReference" => Some(WEAK),
+                "java.lang.ref.SoftReference" => Some(SOFT),
+                "java.lang.ref.FinalReference" => Some(FINAL),
+                _ => layout.referent,
+            };
             for &(_, basic) in &gathered.classes[class].fields {
                 layout.dumped += u64::from(basic.bytes(cursor.id_bytes));
                 if basic == Basic::Object {

@@ -5,9 +5,11 @@
 //! the root and a node for each kind of GC root in the dump (`(Java frames)`, `(Threads)` ...). A
 //! node's id is the object's address, its name is the class's in Java source (`byte[]`), and its
 //! type one of `NODE_TYPES`. Edges are fields, elements and static fields, and other references
-//! that the JVM follows: an object's class, a class's superclass and loader. The field `referent`
-//! of a weak or phantom reference is `weak`. That of a soft reference is strong, since its target
-//! does take memory. References to objects outside the dump are left out.
+//! that the JVM follows: an object's class, a class's superclass and loader, and the objects in the
+//! frames of a thread. The field `referent` of a weak or phantom reference is `weak`, that of a soft
+//! one `soft`, and `final` if it is for finalisation; what those keep, and who keeps the values of
+//! a WeakHashMap, is decided with [`Options::interpret`] (`strength.rs`). References to objects
+//! outside the dump are left out.
 //!
 //! **Sizes.** A dump has no sizes of objects in memory: they follow from the fields (`layout.rs`).
 //!
@@ -29,6 +31,7 @@ mod kinds;
 mod layout;
 mod link;
 mod record;
+mod strength;
 mod texts;
 
 use std::io::Read;
@@ -74,7 +77,8 @@ pub(crate) fn second_pass(
     )
 }
 
-/// Reads the same bytes for the texts of threads, class loaders and long strings, if there are any.
+/// Interprets a dump for people: decides what references keep, and reads the same bytes for the
+/// texts of threads, class loaders and strings, if there are any.
 pub(crate) fn third_pass(
     reader: impl Read,
     name: &str,
@@ -83,6 +87,7 @@ pub(crate) fn third_pass(
     snapshot: &mut Snapshot,
 ) -> Result<(), Error> {
     let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?;
+    strength::settle(snapshot).map_err(|problem| cursor.problem(problem))?;
     let wanted = texts::wanted(snapshot).map_err(|problem| cursor.problem(problem))?;
     if wanted.is_empty() {
         return Ok(());

@@ -3,9 +3,11 @@
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::{Basic, Cursor, MAGIC};
+use crate::memory::push;
 
 /// Kinds of GC roots: the number in the file, the name of the node, and the size of the data after
 /// the id (in bytes, and in ids).
+/// Data of four bytes are the number of a thread, of eight that and a place ([`Root`]).
 pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0xff, "(Unknown roots)", 0, 0),
     (0x01, "(JNI globals)", 0, 1),
@@ -18,6 +20,10 @@ pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0x08, "(Threads)", 8, 0),
 ];
 
+/// The places in [`ROOTS`] of what threads have in their frames, and of threads.
+pub(super) const LOCALS: [usize; 2] = [2, 3];
+pub(super) const THREADS: usize = 8;
+
 /// Android's kinds of GC roots, which count as unknown ones: interned strings, objects in
 /// finalisation, of the debugger, in reference cleanup, of the VM, and JNI monitors. The number in
 /// the file, and the bytes after the id.
@@ -25,6 +31,8 @@ const ANDROID_ROOTS: [(u8, u64); 6] = [(0x89, 0), (0x8a, 0), (0x8b, 0), (0x8c, 0
 
 const UTF8: u8 = 0x01;
 const LOAD_CLASS: u8 = 0x02;
+const STACK_FRAME: u8 = 0x04;
+const STACK_TRACE: u8 = 0x05;
 const HEAP_DUMP: u8 = 0x0c;
 const HEAP_DUMP_SEGMENT: u8 = 0x1c;
 const HEAP_DUMP_END: u8 = 0x2c;
@@ -62,6 +70,24 @@ impl Body {
     }
 }
 
+/// A root: the object, and of some kinds the number of the thread that has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    pub(super) id: u64,
+    pub(super) thread: u32,
+    /// The number of the thread's stack, or of the frame in it, the innermost first.
+    pub(super) place: u32,
+}
+
+/// A frame of a stack: the ids of names, the number of the class, and the line, if above 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) method: u64,
+    pub(super) file: u64,
+    pub(super) class: u32,
+    pub(super) line: i32,
+}
+
 /// The whole records of a file.
 #[derive(Debug, Default)]
 pub(super) struct Extent {
@@ -82,14 +108,24 @@ pub(super) trait Pass {
         let _ = id;
         cursor.skip(bytes, "the rest of a name")
     }
-    /// A class was loaded under a name.
-    fn loaded(&mut self, class: u64, name: u64) -> Result<(), Problem> {
-        let _ = (class, name);
+    /// A class was loaded under a name, and has a number.
+    fn loaded(&mut self, number: u32, class: u64, name: u64) -> Result<(), Problem> {
+        let _ = (number, class, name);
+        Ok(())
+    }
+    /// A frame of a stack.
+    fn frame(&mut self, id: u64, frame: Frame) -> Result<(), Problem> {
+        let _ = (id, frame);
+        Ok(())
+    }
+    /// A stack with the ids of its frames, the innermost first.
+    fn stack(&mut self, number: u32, frames: Vec<u64>) -> Result<(), Problem> {
+        let _ = (number, frames);
         Ok(())
     }
     /// A root of one of [`ROOTS`].
-    fn root(&mut self, kind: usize, id: u64) -> Result<(), Problem> {
-        let _ = (kind, id);
+    fn root(&mut self, kind: usize, root: Root) -> Result<(), Problem> {
+        let _ = (kind, root);
         Ok(())
     }
     /// A class, whose record begins at offset `at`.
@@ -185,11 +221,39 @@ impl Records {
                 pass.name(cursor, id, bytes)?;
             }
             LOAD_CLASS => {
-                cursor.skip(4, "the number of a class")?;
+                let number = cursor.u4("the number of a class")?;
                 let class = cursor.id("the id of a class")?;
                 cursor.skip(4, "the stack of a class")?;
                 let name = cursor.id("the name of a class")?;
-                pass.loaded(class, name).map_err(|problem| cursor.problem(problem))?;
+                let kept = pass.loaded(number, class, name);
+                kept.map_err(|problem| cursor.problem(problem))?;
+            }
+            // No figure needs frames and stacks, so those that are too short do not refuse a file.
+            STACK_FRAME if length >= 4 * u64::from(cursor.id_bytes) + 8 => {
+                let id = cursor.id("the id of a frame")?;
+                let method = cursor.id("the method of a frame")?;
+                cursor.id("the signature of a frame's method")?;
+                let frame = Frame {
+                    method,
+                    file: cursor.id("the file of a frame")?,
+                    class: cursor.u4("the class of a frame")?,
+                    line: cursor.u4("the line of a frame")?.cast_signed(),
+                };
+                pass.frame(id, frame).map_err(|problem| cursor.problem(problem))?;
+                cursor.skip(end - cursor.offset(), "the rest of a frame")?;
+            }
+            STACK_TRACE if length >= 12 => {
+                let number = cursor.u4("the number of a stack")?;
+                cursor.skip(4, "the thread of a stack")?;
+                let mut frames = Vec::new();
+                let count = u64::from(cursor.u4("the number of a stack's frames")?);
+                for _ in 0..count.min((length - 12) / u64::from(cursor.id_bytes)) {
+                    let frame = cursor.id("a frame of a stack")?;
+                    push(&mut frames, frame).map_err(|problem| cursor.problem(problem))?;
+                }
+                let kept = pass.stack(number, frames);
+                kept.map_err(|problem| cursor.problem(problem))?;
+                cursor.skip(end - cursor.offset(), "the rest of a stack")?;
             }
             HEAP_DUMP | HEAP_DUMP_SEGMENT => {
                 // Segments up to an end mark are one heap dump.
@@ -257,9 +321,12 @@ fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>) -> Result<(), Err
     let root = root.map(|kind| (kind, ROOTS[kind].2, ROOTS[kind].3));
     let android = ANDROID_ROOTS.iter().find(|root| root.0 == tag);
     if let Some((kind, bytes, ids)) = root.or(android.map(|(_, bytes)| (0, *bytes, 0))) {
+        const REST: &str = "the rest of a root";
         let id = cursor.id("the id of a root")?;
-        cursor.skip(bytes + ids * u64::from(cursor.id_bytes), "the rest of a root")?;
-        let kept = pass.map_or(Ok(()), |pass| pass.root(kind, id));
+        let thread = if bytes > 0 { cursor.u4(REST)? } else { 0 };
+        let place = if bytes > 4 { cursor.u4(REST)? } else { 0 };
+        cursor.skip(ids * u64::from(cursor.id_bytes), REST)?;
+        let kept = pass.map_or(Ok(()), |pass| pass.root(kind, Root { id, thread, place }));
         return kept.map_err(|problem| cursor.problem(problem));
     }
     if tag == CLASS_DUMP {

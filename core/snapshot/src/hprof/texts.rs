@@ -1,18 +1,19 @@
 //! The third pass: texts by which readers know objects, read where the graph says they are.
 //!
-//! Threads and class loaders get their names, and long strings their beginnings.
+//! Threads and class loaders get their names, and strings their beginnings. Equal strings get one
+//! text, also where they are equal behind its end.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::At;
 use crate::hprof::kinds::{CLASS, INTERNAL};
-use crate::hprof::record::{Body, Pass, ROOTS, records};
-use crate::memory::push;
+use crate::hprof::record::{Body, Pass, ROOTS, THREADS, records};
+use crate::memory::{insert, push};
 use crate::snapshot::{EdgeName, Node, Snapshot};
-
-/// Strings whose arrays have at least this many bytes are shown with their texts.
-const LONG: u64 = 256;
 
 /// The most bytes of a text that are kept.
 const KEPT: usize = 120;
@@ -23,9 +24,12 @@ type Wanted = (u32, u32);
 /// The arrays with the texts of a dump, in the order of the file.
 pub(crate) fn wanted(snapshot: &Snapshot) -> Result<Vec<Wanted>, Problem> {
     let mut wanted = Vec::new();
+    let mut classes = snapshot.nodes().filter(|node| node.type_index() == CLASS);
+    let string = classes.find(|class| class.name() == "java.lang.String");
+    let string = string.and_then(|class| class.name_index());
     for node in snapshot.nodes() {
         let is_class = node.type_index() == CLASS;
-        if node.name() == "(Threads)" {
+        if node.ordinal() == THREADS as u32 + 1 {
             for thread in node.edges() {
                 want(&mut wanted, field(thread.target(), b"name"), thread.target())?;
             }
@@ -36,12 +40,8 @@ pub(crate) fn wanted(snapshot: &Snapshot) -> Result<Vec<Wanted>, Problem> {
             for loader in loaders {
                 want(&mut wanted, field(loader.target(), b"name"), loader.target())?;
             }
-        } else if node
-            .name_index()
-            .is_some_and(|name| node.string(name) == b"java.lang.String")
-        {
-            let is_long = field(node, b"value").is_some_and(|array| array.self_size() >= LONG);
-            want(&mut wanted, Some(node).filter(|_| is_long), node)?;
+        } else if string.is_some() && node.name_index() == string {
+            want(&mut wanted, Some(node), node)?;
         }
     }
     wanted.sort_unstable();
@@ -75,6 +75,7 @@ pub(super) fn read(mut cursor: Cursor<'_>, snapshot: &mut Snapshot, at: At, want
         snapshot,
         dump: at.dump,
         wanted,
+        known: HashMap::new(),
         next: ROOTS.len() as u32 + 1,
     };
     records(&mut cursor, &mut texts, at.cut)?;
@@ -88,6 +89,8 @@ struct Texts<'s> {
     dump: u32,
     /// The arrays that have not come yet.
     wanted: &'s [Wanted],
+    /// By type, number of bytes and hash of an array: the string of its text.
+    known: HashMap<(u8, u64, u64), u32>,
     /// The ordinal of the next node.
     next: u32,
 }
@@ -103,22 +106,29 @@ impl Pass for Texts<'_> {
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, _: u64, _: u64, body: Body) -> Result<(), Error> {
-        let (own, mut bytes) = (self.next, Vec::new());
+        let (own, mut bytes, mut hasher) = (self.next, Vec::new(), DefaultHasher::new());
         self.next += 1;
         let owners = self.wanted.iter().take_while(|(array, _)| *array == own).count();
-        let kept = if owners > 0 { KEPT } else { 0 };
-        cursor.bytes(body.bytes(cursor.id_bytes), "the rest of an object", |piece| {
-            bytes.extend(piece.iter().take(kept - bytes.len()));
-        })?;
+        let length = body.bytes(cursor.id_bytes);
         let (owners, rest) = self.wanted.split_at(owners);
         self.wanted = rest;
-        let text = match body {
-            Body::Values { of, .. } if !bytes.is_empty() => text(of, &bytes),
-            _ => return Ok(()),
+        let (Body::Values { of, .. }, [_, ..]) = (body, owners) else {
+            return cursor.skip(length, "the rest of an object");
         };
+        cursor.bytes(length, "the rest of an object", |piece| {
+            bytes.extend(piece.iter().take(KEPT - bytes.len()));
+            hasher.write(piece);
+        })?;
+        let key = (of as u8, length, hasher.finish());
         let Snapshot { strings, labels, .. } = &mut *self.snapshot;
-        let kept = strings.push(&text);
-        let kept = kept.and_then(|string| owners.iter().try_for_each(|&(_, owner)| push(labels, (owner, string))));
+        let string = match self.known.get(&key) {
+            Some(&string) => Ok(string),
+            None => strings.push(&text(of, &bytes)).and_then(|string| {
+                insert(&mut self.known, key, string)?;
+                Ok(string)
+            }),
+        };
+        let kept = string.and_then(|string| owners.iter().try_for_each(|&(_, owner)| push(labels, (owner, string))));
         kept.map_err(|problem| cursor.problem(problem))
     }
 }

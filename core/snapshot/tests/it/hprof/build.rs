@@ -184,7 +184,7 @@ pub(super) fn parts(id_bytes: usize) -> (Dump, Dump) {
         .name(0x103, "count", None)
         .name(0x104, "all\"\\", None)
         // Some other record, to be skipped.
-        .record(0x05, &[0; 20]);
+        .record(0x06, &[0; 20]);
     let mut segment = Dump::segment(id_bytes);
     // Objects before their classes.
     segment.instance(
@@ -240,7 +240,7 @@ pub(super) fn parts(id_bytes: usize) -> (Dump, Dump) {
     segment.u1(0x05).id(CLASS_NODE);
     segment.u1(0x06).id(NODE).u4(1);
     segment.u1(0x07).id(OTHER);
-    segment.u1(0x08).id(NODE).u4(1).u4(2);
+    segment.u1(0x08).id(NODE).u4(9).u4(2);
     (dump, segment)
 }
 

@@ -231,3 +231,43 @@ fn sizes_follow_from_the_distances_between_objects() {
         );
     }
 }
+
+/// What a thread has in its frames hung from a root without a name.
+#[test]
+fn a_thread_holds_what_its_frames_have() {
+    let mut dump = Dump::new(8);
+    dump.name(1, "java/lang/Thread", Some(0x100)).name(2, "put", None);
+    dump.name(3, "Cache.java", None).name(4, "app/Cache", Some(0x200));
+    let mut frame = Dump::segment(8);
+    frame.id(0x51).id(2).id(2).id(3).u4(1).u4(12);
+    // The class of the frame has the number 1, as all have.
+    let mut stack = Dump::segment(8);
+    stack.u4(7).u4(5).u4(2).id(0x99).id(0x51);
+    dump.record(0x04, &frame.bytes).record(0x05, &stack.bytes);
+    let mut segment = Dump::segment(8);
+    for (id, bytes) in [(0x300, 1), (0x400, 2), (0x500, 3)] {
+        segment.values(id, super::build::BYTE, bytes);
+    }
+    segment.class(&Class {
+        id: 0x100,
+        ..Class::default()
+    });
+    segment.instance(0x600, 0x100, &[]);
+    // Thread 5, two objects in its frames, and one in a frame of a thread that the dump lacks.
+    segment.u1(0x03).id(0x300).u4(5).u4(1);
+    segment.u1(0x02).id(0x400).u4(5).u4(u32::MAX);
+    segment.u1(0x03).id(0x500).u4(6).u4(0);
+    segment.u1(0x08).id(0x600).u4(5).u4(7);
+    let snapshot = dump.finish(&segment).read().unwrap();
+    assert_eq!(
+        edges(&snapshot, 0x600),
+        owned(&[
+            ("internal", "<class>", 0x100),
+            ("internal", "<local>", 0x400),
+            ("internal", "<local of Cache.put (Cache.java:12)>", 0x300),
+        ])
+    );
+    let frames = snapshot.nodes().find(|node| node.name() == "(Java frames)").unwrap();
+    let left: Vec<_> = frames.edges().map(|edge| edge.target().id().unwrap()).collect();
+    assert_eq!(left, [0x500]);
+}
