@@ -92,6 +92,16 @@ impl Rows {
         }
     }
 
+    /// Replaces each target by its number.
+    pub(crate) fn renumber(&mut self, number: &[u32]) {
+        for at in 0..self.targets.len() {
+            if let Some(&soon) = self.targets.get(at + AHEAD) {
+                fetch(number, soon);
+            }
+            self.targets[at] = number[self.targets[at] as usize];
+        }
+    }
+
     /// The number of rows.
     pub(crate) fn count(&self) -> u32 {
         self.starts.len().saturating_sub(1) as u32

@@ -17,6 +17,8 @@ pub struct Snapshot {
     pub(crate) bytes: u64,
     pub(crate) warnings: Vec<String>,
     pub(crate) layout: Option<String>,
+    /// Of arrays of references of a JVM: the bytes before the first slot, and those of a slot.
+    pub(crate) array: Option<(u64, u64)>,
     pub(crate) node_type_names: Vec<String>,
     pub(crate) edge_type_names: Vec<String>,
     pub(crate) weak_type: Option<u8>,
@@ -55,6 +57,18 @@ impl Snapshot {
     /// other files, which have the sizes.
     pub fn layout(&self) -> Option<&str> {
         self.layout.as_deref()
+    }
+
+    /// The bytes of a reference of a JVM. `None` for other files.
+    pub fn slot(&self) -> Option<u64> {
+        self.array.map(|(_, slot)| slot)
+    }
+
+    /// The slots of an array of references of a JVM, or somewhat more, where objects are aligned to
+    /// more than a slot. `None` for other files.
+    pub fn slots(&self, array: Node<'_>) -> Option<u64> {
+        self.array
+            .map(|(head, slot)| array.self_size().saturating_sub(head) / slot)
     }
 
     /// Whether an object has the same id in a later file of the same heap. Those of V8 have; the

@@ -14,8 +14,8 @@ use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
 use super::picture::picture;
-use super::text::{self, Listing};
-use super::{json, words};
+use super::questions::{self, Extent, Question};
+use super::{json, text, words};
 use crate::common::{print, refuse};
 use crate::input;
 
@@ -28,18 +28,16 @@ pub(crate) struct Arguments {
     /// Of several heap dumps in one file, analyse the one with this number [default: the last]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     dump: Option<u32>,
-    /// Number of classes and objects to list
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    top: usize,
+    #[command(flatten)]
+    extent: Extent,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
     /// Show a shortest path from the root to the object with this id
     #[arg(long, value_name = "ID", value_parser = id)]
     path_to: Option<u64>,
-    /// List nodes that stand for no object, too, such as V8's kinds of roots
-    #[arg(long)]
-    synthetic: bool,
+    #[command(flatten)]
+    question: Question,
     /// Write the dominator tree to this file, as a picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -53,7 +51,7 @@ pub(crate) struct Arguments {
 
 /// An object's id as the analysis prints it: decimal, or hexadecimal behind `0x`, with or without
 /// an `@` before it.
-fn id(text: &str) -> Result<u64, String> {
+pub(super) fn id(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     let number = match digits.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
@@ -87,6 +85,12 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             megabytes / read
         );
     }
+    match arguments.question.answer(&analysis, arguments.extent) {
+        Ok(None) => {}
+        Ok(Some(answer)) if arguments.json => return json::write(&file, &answer),
+        Ok(Some(answer)) => return print(&questions::text(&file, &analysis, &answer, arguments.extent.top)),
+        Err(message) => return refuse(format!("{file}: {message}")),
+    }
     let path = match arguments.path_to.map(|id| (id, analysis.path_to(id))) {
         None => None,
         Some((_, Ok(Some(path)))) => Some(path),
@@ -98,7 +102,7 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         Some((_, Err(error))) => return refuse(format!("{file}: {error}")),
     };
     if let Some(svg) = &arguments.svg {
-        let picture = match picture(&file, &analysis, arguments.synthetic) {
+        let picture = match picture(&file, &analysis, arguments.extent.synthetic) {
             Ok(picture) => picture,
             Err(error) => return refuse(format!("{file}: {error}")),
         };
@@ -107,14 +111,12 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         }
     }
     if arguments.json {
-        let printed = json::print(&file, &analysis, arguments.top, path.as_deref());
-        return printed.unwrap_or_else(|error| refuse(format!("{file}: {error}")));
+        return match json::report(&file, &analysis, arguments.extent, path.as_deref()) {
+            Ok(report) => json::write(&file, &report),
+            Err(error) => refuse(format!("{file}: {error}")),
+        };
     }
-    let wanted = Listing {
-        top: arguments.top,
-        synthetic: arguments.synthetic,
-    };
-    match text::text(&file, &analysis, wanted, path.as_deref()) {
+    match text::text(&file, &analysis, arguments.extent, path.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => refuse(format!("{file}: {error}")),
     }
@@ -153,7 +155,7 @@ fn unread(error: &Error, path: &Path, asked: Option<Bytes>) -> String {
                 None => (words::size(*limit), ", half of the memory of this machine"),
             };
             format!(
-                "{}: more than {size}, unpacked{half}; `--limit SIZE` raises the limit, and the analysis takes up to four times the size",
+                "{}: more than {size}, unpacked{half}; `--limit SIZE` raises the limit, and the analysis takes up to five times the size",
                 error.file()
             )
         }

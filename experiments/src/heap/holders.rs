@@ -202,10 +202,15 @@ fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
     let mut words = Vec::new();
     for step in path[start..].windows(2) {
         if words.is_empty() {
-            words.push(class_word(&name(analysis, step[0])).to_owned());
+            words.push(format!(
+                "{}{}",
+                class_word(&name(analysis, step[0])),
+                label(analysis, step[0])
+            ));
         }
         let is_last = step[1] == node;
-        let way = reference(analysis, step[0], step[1]).filter(|way| way.starts_with('.') && !is_last);
+        let way = reference(analysis, step[0], step[1]);
+        let way = way.filter(|way| way.starts_with('<') || way.starts_with('.') && !is_last);
         words.push(way.unwrap_or_else(|| ANY.to_owned()));
     }
     words.retain(|word| !word.is_empty());

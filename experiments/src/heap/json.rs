@@ -1,4 +1,4 @@
-//! An analysis as JSON: plain lists of all nodes and classes, with nothing folded or left out.
+//! An analysis as JSON: plain lists of objects and classes, with nothing folded.
 //!
 //! Names are decoded while they are written, so a long one is in memory only once.
 
@@ -7,17 +7,18 @@ use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;
 
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Named, Sum};
+use gclab_heap_traverse::analysis::{Analysis, ClassHolding, Named, Sum};
 use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Edge, Node};
 use serde::{Serialize, Serializer};
 
 use super::holders::{Held, suspects};
+use super::questions::Extent;
 use crate::common::{fail, refuse};
 
 /// The whole analysis, as `--json` prints it.
 #[derive(Serialize)]
-struct Report<'a> {
+pub(super) struct Report<'a> {
     /// The name of the file.
     file: &'a str,
     /// Faults of the file that did not keep it from being read.
@@ -54,16 +55,16 @@ struct Report<'a> {
 
 /// An object of the file.
 #[derive(Serialize)]
-struct Object<'a> {
-    id: u64,
+pub(super) struct Object<'a> {
+    pub(super) id: u64,
     #[serde(rename = "type")]
     kind: &'a str,
-    name: Name<'a>,
-    /// The name of a thread or class loader, or the beginning of a long string.
+    pub(super) name: Name<'a>,
+    /// The name of a thread or class loader, or the beginning of a string.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
-    self_size: u64,
-    retained_size: u64,
+    pub(super) self_size: u64,
+    pub(super) retained_size: u64,
 }
 
 /// A class of objects.
@@ -85,27 +86,27 @@ struct Count<N> {
     self_size: u64,
 }
 
-/// An object on a path, and the reference that leads to it.
+/// An object, and the reference that leads to it, or from it to the object that is asked for.
 #[derive(Serialize)]
-struct Step<'a> {
+pub(super) struct Step<'a> {
     #[serde(flatten)]
-    object: Object<'a>,
-    /// The reference from the object before it; none leads to the root.
-    edge: Option<Reference<'a>>,
+    pub(super) object: Object<'a>,
+    /// None leads to the root.
+    pub(super) edge: Option<Reference<'a>>,
 }
 
 /// A reference of the file.
 #[derive(Serialize)]
-struct Reference<'a> {
+pub(super) struct Reference<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
-    name: EdgeText<'a>,
+    pub(super) name: EdgeText<'a>,
 }
 
-struct Name<'a>(Node<'a>);
+pub(super) struct Name<'a>(pub(super) Node<'a>);
 
 /// The name of an edge as text.
-struct EdgeText<'a>(Edge<'a>);
+pub(super) struct EdgeText<'a>(pub(super) Edge<'a>);
 
 /// The name of a class, or a type in brackets.
 enum GroupName<'a> {
@@ -148,41 +149,37 @@ impl Serialize for GroupName<'_> {
     }
 }
 
-/// Prints the analysis with the first `top` objects, classes and names.
-///
-/// # Errors
-/// If there is not enough memory for the lists.
-pub(super) fn print(
-    file: &str,
-    analysis: &Analysis<'_>,
-    top: usize,
-    path: Option<&[u32]>,
-) -> Result<ExitCode, GraphError> {
-    let report = report(file, analysis, top, path)?;
+/// Prints a report or an answer.
+pub(super) fn write(file: &str, report: &impl Serialize) -> ExitCode {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let written = match serde_json::to_writer_pretty(&mut out, &report) {
-        Err(error) if !error.is_io() => return Ok(refuse(format!("{file}: {error}"))),
+    let written = match serde_json::to_writer_pretty(&mut out, report) {
+        Err(error) if !error.is_io() => return refuse(format!("{file}: {error}")),
         written => written.map_err(Error::from),
     };
     let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
-    Ok(match written {
+    match written {
         Ok(()) => ExitCode::SUCCESS,
         // A reader that closes the pipe early is not an error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => fail(format!("standard output: {error}")),
-    })
+    }
 }
 
-fn report<'a>(
+/// The whole analysis with the first objects, classes and names.
+///
+/// # Errors
+/// If there is not enough memory for the lists.
+pub(super) fn report<'a>(
     file: &'a str,
     analysis: &Analysis<'a>,
-    top: usize,
+    Extent { top, synthetic, .. }: Extent,
     path: Option<&[u32]>,
 ) -> Result<Report<'a>, GraphError> {
+    let is_wanted = |node: u32| synthetic || !analysis.is_synthetic(node);
     let snapshot = analysis.snapshot();
     let types = analysis.types();
     let self_size = types.iter().map(|(_, sum)| sum.bytes).sum();
-    let retained = analysis.largest(top)?.into_iter();
+    let retained = analysis.largest(top, is_wanted)?.into_iter();
     let count = |kind: u8, sum: Sum| Count {
         name: snapshot.node_type_names()[usize::from(kind)].as_str(),
         count: sum.count,
@@ -201,9 +198,9 @@ fn report<'a>(
         suspects: suspects(analysis)?.0,
         retained: retained.map(|node| object(analysis, node)).collect(),
         classes: analysis
-            .largest_classes(top, |_| true)?
+            .largest_classes(top, |figures| is_wanted(figures.first))?
             .into_iter()
-            .map(|figures| class(analysis, figures))
+            .map(|holding| class(analysis, holding))
             .collect(),
         types: types.into_iter().map(|(kind, sum)| count(kind, sum)).collect(),
         names: analysis
@@ -215,7 +212,7 @@ fn report<'a>(
     })
 }
 
-fn object<'a>(analysis: &Analysis<'a>, node: u32) -> Object<'a> {
+pub(super) fn object<'a>(analysis: &Analysis<'a>, node: u32) -> Object<'a> {
     let own = analysis.snapshot().node(node);
     Object {
         id: own.id().unwrap_or_default(),
@@ -227,14 +224,15 @@ fn object<'a>(analysis: &Analysis<'a>, node: u32) -> Object<'a> {
     }
 }
 
-fn class<'a>(analysis: &Analysis<'a>, figures: ClassFigures) -> Class<'a> {
+fn class<'a>(analysis: &Analysis<'a>, holding: ClassHolding) -> Class<'a> {
+    let figures = holding.figures;
     let first = analysis.snapshot().node(figures.first);
     Class {
         name: Name(first),
         kind: first.type_name(),
         count: figures.count,
         shallow_size: figures.shallow,
-        retained_size: figures.retained,
+        retained_size: holding.retained,
     }
 }
 
@@ -253,14 +251,19 @@ fn name<'a>(analysis: &Analysis<'a>, named: Named) -> Count<GroupName<'a>> {
 
 fn steps<'a>(analysis: &Analysis<'a>, path: &[u32]) -> Vec<Step<'a>> {
     let before = std::iter::once(None).chain(path.iter().copied().map(Some));
-    let step = |(before, &node): (Option<u32>, &u32)| Step {
+    before
+        .zip(path)
+        .map(|(before, &node)| step(analysis, node, before.and_then(|before| analysis.edge(before, node))))
+        .collect()
+}
+
+/// A node with an edge to it or from it.
+pub(super) fn step<'a>(analysis: &Analysis<'a>, node: u32, edge: Option<Edge<'a>>) -> Step<'a> {
+    Step {
         object: object(analysis, node),
-        edge: before
-            .and_then(|before| analysis.edge(before, node))
-            .map(|edge| Reference {
-                kind: edge.type_name(),
-                name: EdgeText(edge),
-            }),
-    };
-    before.zip(path).map(step).collect()
+        edge: edge.map(|edge| Reference {
+            kind: edge.type_name(),
+            name: EdgeText(edge),
+        }),
+    }
 }

@@ -6,6 +6,7 @@ pub(crate) mod dump;
 mod holders;
 mod json;
 mod picture;
+mod questions;
 mod text;
 pub(crate) mod words;
 

@@ -1,30 +1,14 @@
 //! An analysis as text: which classes and which objects hold the memory.
 
-use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines};
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures};
 use gclab_heap_traverse::graph::GraphError;
 
 use super::holders::{self, SUSPECT, answer};
-use super::words::{COLUMNS, chain, class, counted, fit, fit_to, name, number, object, percent, reference, rest, size};
-
-/// Lines of the dominator tree for each object of `--top`.
-const BRANCHES: usize = 2;
-/// The smallest part of the heap that gets a line in the tree, in percent.
-const LEAST: u64 = 1;
-/// The most levels of the tree that are shown.
-const LEVELS: usize = 12;
+use super::questions::Extent;
+use super::words::{COLUMNS, class, counted, fit, fit_to, number, object, percent, reference, size};
 
 /// The most objects of one class in a row on a path that are all shown.
 const LIST: usize = 5;
-
-/// The choices of a reader.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Listing {
-    /// The number of classes and objects to list.
-    pub(super) top: usize,
-    /// Whether nodes that stand for no object are listed too.
-    pub(super) synthetic: bool,
-}
 
 /// The whole analysis.
 ///
@@ -33,22 +17,14 @@ pub(super) struct Listing {
 pub(super) fn text(
     file: &str,
     analysis: &Analysis<'_>,
-    wanted: Listing,
+    wanted: Extent,
     path: Option<&[u32]>,
 ) -> Result<String, GraphError> {
-    let hidden = |node: u32| !wanted.synthetic && analysis.is_synthetic(node);
-    let least = (analysis.reached_size() / 100 * LEAST).max(1);
-    let lines = analysis.outline(&hidden).lines(Extent {
-        lines: wanted.top.saturating_mul(BRANCHES),
-        levels: LEVELS,
-        least,
-    })?;
     let mut out = String::new();
     suspects(&mut out, file, analysis, path.is_none())?;
     if let Some(path) = path {
         steps(&mut out, analysis, path);
     }
-    tree(&mut out, analysis, &lines)?;
     classes(&mut out, analysis, wanted)?;
     types(&mut out, analysis);
     Ok(out)
@@ -147,7 +123,7 @@ fn types(out: &mut String, analysis: &Analysis<'_>) {
     }
 }
 
-fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Listing) -> Result<(), OutOfMemory> {
+fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Extent) -> Result<(), GraphError> {
     let is_wanted = |figures: ClassFigures| wanted.synthetic || !analysis.is_synthetic(figures.first);
     let head = "class, and its largest object";
     line(
@@ -157,72 +133,20 @@ fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Listing) -> Result
             "retained", "%", "itself", "objects"
         ),
     );
-    for figures in analysis.largest_classes(wanted.top, is_wanted)? {
-        let largest = figures.largest.map_or_else(String::new, |node| {
+    for holding in analysis.largest_classes(wanted.top, is_wanted)? {
+        let figures = holding.figures;
+        let largest = holding.largest.map_or_else(String::new, |node| {
             let id = analysis.snapshot().node(node).id().unwrap_or_default();
             format!(" (@{id}, {})", size(analysis.retained(node)))
         });
-        let (retained, own) = (size(figures.retained), size(figures.shallow));
-        let part = percent(figures.retained, analysis.reached_size());
+        let (retained, own) = (size(holding.retained), size(figures.shallow));
+        let part = percent(holding.retained, analysis.reached_size());
         let (count, class) = (number(figures.count), class(analysis, figures.first));
         let row = format!("{retained:>10} {part:>6.1} {own:>10} {count:>10}  ");
         let room = COLUMNS.saturating_sub(row.len() + largest.len());
         line(out, &format!("{row}{}{largest}", fit_to(&class, room)));
     }
     Ok(())
-}
-
-/// A row of the tree: a line of the outline, or the rest of one.
-enum Row {
-    Line(usize),
-    Rest(usize),
-}
-
-/// The top of the tree, largest first. The rest of a line has a row if it is not small; that of the
-/// whole tree has one in any case.
-fn tree(out: &mut String, analysis: &Analysis<'_>, lines: &Lines) -> Result<(), OutOfMemory> {
-    line(out, &format!("\n{:>10} {:>6}  dominator tree", "retained", "%"));
-    let all = analysis.reached_size();
-    let row = |out: &mut String, bytes: u64, level: usize, words: &str| {
-        let (indent, part) = ("  ".repeat(level), percent(bytes, all));
-        line(out, &format!("{:>10} {part:>6.1}  {indent}{words}", size(bytes)));
-    };
-    let sum = |nodes: &[u32]| nodes.iter().map(|&node| analysis.retained(node)).sum::<u64>();
-    let mut open: Vec<Row> = lines.top.iter().rev().map(|&place| Row::Line(place)).collect();
-    while let Some(next) = open.pop() {
-        match next {
-            Row::Line(place) => {
-                let own = &lines.all[place];
-                let words = match own.above {
-                    Some(_) => chain(analysis, own.above, &own.chain),
-                    None => top_chain(analysis, &own.chain),
-                };
-                row(out, analysis.retained(own.chain[0]), own.level, &words);
-                open.push(Row::Rest(place));
-                open.extend(own.below.iter().rev().map(|&place| Row::Line(place)));
-            }
-            Row::Rest(place) => {
-                let own = &lines.all[place];
-                let bytes = sum(&own.rest);
-                if percent(bytes, all) >= LEAST as f64 {
-                    row(out, bytes, own.level + 1, &rest(analysis, &own.rest)?);
-                }
-            }
-        }
-    }
-    if !lines.rest.is_empty() {
-        row(out, sum(&lines.rest), 0, &rest(analysis, &lines.rest)?);
-    }
-    Ok(())
-}
-
-/// A chain at the top: its name begins with the kind of roots that holds it, if that has a name.
-fn top_chain(analysis: &Analysis<'_>, nodes: &[u32]) -> String {
-    let words = chain(analysis, None, nodes);
-    match analysis.holder(nodes[0]).map(|root| name(analysis, root)) {
-        Some(root) if !root.is_empty() => format!("{root} {words}"),
-        _ => words,
-    }
 }
 
 fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
@@ -245,7 +169,11 @@ fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
             if at < shown || at + 1 == same.len() {
                 let name = before.and_then(|before| reference(analysis, before, node));
                 let edge = before.and_then(|before| analysis.edge(before, node));
-                let how = if edge.is_some_and(|edge| !edge.is_strong()) { "weakly, by " } else { "" };
+                let how = if edge.is_some_and(|edge| !edge.is_strong()) {
+                    "weakly, by "
+                } else {
+                    ""
+                };
                 let name = name.map_or_else(String::new, |name| format!("{how}{name} "));
                 let retained = size(analysis.retained(node));
                 line(out, &format!("{retained:>10}  {name}{}", object(analysis, node)));

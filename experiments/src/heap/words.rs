@@ -3,16 +3,13 @@
 use std::borrow::Cow;
 
 use gclab_core::stats::render::commas;
-use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, Named, Rank, rank};
-use gclab_snapshot::EdgeName;
+use gclab_snapshot::{Edge, EdgeName};
 
 /// The most letters of a name that are shown.
-const NAME: usize = 60;
+pub(super) const NAME: usize = 60;
 /// The most parts of a chain that are shown one by one.
 const PARTS: usize = 4;
-/// The most groups that the words for a rest name.
-const GROUPS: usize = 5;
 
 /// Bytes, with three significant digits: `5.68 MB`.
 pub(crate) fn size(bytes: u64) -> String {
@@ -69,7 +66,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// A name on one line, cut if it is long.
-fn cut(name: &str) -> String {
+pub(super) fn cut(name: &str) -> String {
     let mut cut: String = name.chars().take(NAME).collect();
     if cut.len() < name.len() {
         cut.push('…');
@@ -116,7 +113,11 @@ pub(super) fn group(analysis: &Analysis<'_>, named: Named) -> String {
 
 /// The name of the reference from one node to another, if there is one: `.next`, `[3]`.
 pub(super) fn reference(analysis: &Analysis<'_>, from: u32, to: u32) -> Option<String> {
-    let edge = analysis.edge(from, to)?;
+    way(analysis, analysis.edge(from, to)?)
+}
+
+/// The name of a reference, if it has one.
+pub(super) fn way(analysis: &Analysis<'_>, edge: Edge<'_>) -> Option<String> {
     let kind = edge.type_name();
     Some(match edge.name()? {
         EdgeName::Index(index) if kind == "element" => format!("[{index}]"),
@@ -196,23 +197,6 @@ fn parts(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) -> Vec<Part
         before = same.last().copied();
     }
     parts
-}
-
-/// Objects that have no line of their own: `129,062 others, by class: J 19.0 MB, Array 1.20 MB`.
-pub(super) fn rest(analysis: &Analysis<'_>, nodes: &[u32]) -> Result<String, OutOfMemory> {
-    let groups = analysis.groups(nodes)?;
-    let mut words: Vec<String> = groups
-        .iter()
-        .take(GROUPS)
-        .map(|named| format!("{} {}", group(analysis, *named), size(named.sum.bytes)))
-        .collect();
-    if let Some(more @ [_, ..]) = groups.get(GROUPS..) {
-        let bytes = more.iter().map(|named| named.sum.bytes).sum();
-        words.push(format!("{} more {}", number(more.len()), size(bytes)));
-    }
-    let others = if nodes.len() == 1 { "other" } else { "others" };
-    let count = number(nodes.len() as u64);
-    Ok(format!("{count} {others}, by class: {}", words.join(", ")))
 }
 
 #[cfg(test)]

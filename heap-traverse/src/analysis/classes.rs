@@ -3,12 +3,10 @@
 //! A file may have equal strings twice, so classes are compared by the text of their names. A text
 //! is looked at once for each pair of a type and a string of the file, not once for each node.
 //!
-//! **Memory**: four bytes a node and 36 a class. While the classes are found, also up to 16 bytes
+//! **Memory**: four bytes a node and 24 a class. While the classes are found, also up to 16 bytes
 //! for each pair of a type and a string.
 
-use crate::graph::NONE;
 use crate::memory::{OutOfMemory, filled, push, with_capacity, zeroed};
-use crate::rows::Rows;
 use gclab_snapshot::{Node, Snapshot};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -27,17 +25,6 @@ pub struct Classes {
     first: Vec<u32>,
     count: Vec<u32>,
     shallow: Vec<u64>,
-    holdings: Holdings,
-}
-
-/// The bytes that classes retain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holdings {
-    /// By class: the bytes that would be free without its nodes, each byte counted once.
-    pub retained: Vec<u64>,
-    /// By class: of its nodes that no other node of the class dominates, the one that retains most;
-    /// of equals the lower ordinal. [`NONE`] if the root reaches no node of the class.
-    pub largest: Vec<u32>,
 }
 
 /// The figures of one class.
@@ -49,18 +36,24 @@ pub struct ClassFigures {
     pub count: u32,
     /// Bytes of these nodes themselves.
     pub shallow: u64,
-    /// Bytes that would be free without them.
+}
+
+/// What a class retains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassHolding {
+    /// The class.
+    pub figures: ClassFigures,
+    /// The bytes that would be free without all of its nodes, themselves included.
     pub retained: u64,
-    /// The node of the class that retains most, if the root reaches any.
+    /// The node of the class that retains most; of equals the lower ordinal. None if the root
+    /// reaches none of them.
     pub largest: Option<u32>,
 }
 
 impl Classes {
-    /// Finds the classes of `snapshot`. `children` is its dominator tree downwards, and `retained`
-    /// the retained size of each node.
-    pub(super) fn of(snapshot: &Snapshot, children: &Rows, retained: &[u64]) -> Result<Self, OutOfMemory> {
+    /// Finds the classes of `snapshot`.
+    pub(super) fn of(snapshot: &Snapshot) -> Result<Self, OutOfMemory> {
         let (of, first) = numbered(snapshot)?;
-        let holdings = holdings(children, retained, &of, first.len())?;
         let mut count = filled(0, first.len())?;
         let mut shallow = zeroed(first.len())?;
         for (node, &class) in snapshot.nodes().zip(&of) {
@@ -72,7 +65,6 @@ impl Classes {
             first,
             count,
             shallow,
-            holdings,
         })
     }
 
@@ -101,8 +93,6 @@ impl Classes {
             first: self.first[class],
             count: self.count[class],
             shallow: self.shallow[class],
-            retained: self.holdings.retained[class],
-            largest: Some(self.holdings.largest[class]).filter(|&node| node != NONE),
         }
     }
 }
@@ -187,51 +177,4 @@ fn text_hash(snapshot: &Snapshot, node: Node<'_>) -> u64 {
 fn same_class(snapshot: &Snapshot, one: u32, other: u32) -> bool {
     let (one, other) = (snapshot.node(one), snapshot.node(other));
     one.type_index() == other.type_index() && text(snapshot, one) == text(snapshot, other)
-}
-
-/// The bytes that each class retains: the sum of the retained sizes of those of its nodes that no
-/// other node of the class dominates. So each byte counts once for a class. It counts for each
-/// class that has a node among its dominators.
-///
-/// `children` is the dominator tree downwards from the root, `retained` the retained size of each
-/// node, and `class` the number of its class, which is below `classes`. Takes eight bytes for each
-/// level of the tree, and 16 a class.
-///
-/// # Errors
-/// If there is not enough memory for that.
-pub fn holdings(children: &Rows, retained: &[u64], class: &[u32], classes: usize) -> Result<Holdings, OutOfMemory> {
-    let mut holdings = Holdings {
-        retained: zeroed(classes)?,
-        largest: filled(NONE, classes)?,
-    };
-    // By class: how many of its nodes dominate the one at hand, itself included.
-    let mut above: Vec<u32> = filled(0, classes)?;
-    let mut enter = |node: u32, above: &mut [u32]| {
-        let class = class[node as usize] as usize;
-        above[class] += 1;
-        if above[class] == 1 {
-            let own = retained[node as usize];
-            holdings.retained[class] += own;
-            let largest = &mut holdings.largest[class];
-            let beaten = *largest == NONE || (retained[*largest as usize], node) < (own, *largest);
-            if beaten {
-                *largest = node;
-            }
-        }
-    };
-    // Each open node, and the number of its children that are done.
-    let mut open = Vec::new();
-    enter(crate::graph::ROOT, &mut above);
-    push(&mut open, (crate::graph::ROOT, 0_u32))?;
-    while let Some((node, done)) = open.last_mut() {
-        if let Some(&child) = children.row(*node).get(*done as usize) {
-            *done += 1;
-            enter(child, &mut above);
-            push(&mut open, (child, 0))?;
-        } else {
-            above[class[*node as usize] as usize] -= 1;
-            open.pop();
-        }
-    }
-    Ok(holdings)
 }

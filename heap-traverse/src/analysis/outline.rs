@@ -15,15 +15,11 @@ use crate::graph::ROOT;
 use crate::memory::{OutOfMemory, push, with_capacity};
 use crate::rows::Rows;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// The part of a node that a child must retain to continue a chain: nine tenths.
 const NEARLY_ALL: (u128, u128) = (9, 10);
 /// The part of the head that a step within one class may lose: a tenth.
 const LOSS: (u128, u128) = (1, 10);
-
-/// A branch that may get a line: its size, its head, and the line above it with the node there.
-type Open = (u64, Reverse<u32>, Option<(usize, u32)>);
 
 /// A dominator tree as it is shown.
 pub struct Outline<'a> {
@@ -31,43 +27,6 @@ pub struct Outline<'a> {
     retained: &'a [u64],
     class: &'a [u32],
     hidden: &'a (dyn Fn(u32) -> bool + 'a),
-}
-
-/// A line of an outline: a chain, and the branches below it that have no line.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line {
-    /// The node above the chain's head; none at the top.
-    pub above: Option<u32>,
-    /// The number of lines above it.
-    pub level: usize,
-    /// The nodes of the chain, from its head down.
-    pub chain: Vec<u32>,
-    /// The lines below, by their place among all lines, largest first.
-    pub below: Vec<usize>,
-    /// The heads of the branches below that have no line, in no order.
-    pub rest: Vec<u32>,
-}
-
-/// The lines of an outline.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lines {
-    /// All lines, in the order of their sizes.
-    pub all: Vec<Line>,
-    /// The lines at the top, by their place among all lines, largest first.
-    pub top: Vec<usize>,
-    /// The heads of the branches at the top that have no line, in no order.
-    pub rest: Vec<u32>,
-}
-
-/// The size of an outline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
-    /// The most lines.
-    pub lines: usize,
-    /// The most levels.
-    pub levels: usize,
-    /// The fewest bytes that a branch with a line retains.
-    pub least: u64,
 }
 
 /// The branches below a node.
@@ -137,59 +96,6 @@ impl<'a> Outline<'a> {
         self.parted(heads, least)
     }
 
-    /// The largest branches, as lines. A branch without a line is in the rest of the line above it,
-    /// so no bytes are missing.
-    ///
-    /// # Errors
-    /// As [`Outline::top`].
-    pub fn lines(&self, extent: Extent) -> Result<Lines, OutOfMemory> {
-        let mut lines = Lines::default();
-        let mut open: BinaryHeap<Open> = BinaryHeap::new();
-        let size = |head: u32| self.retained[head as usize];
-        let top = self.top(extent.least)?;
-        lines.rest = top.rest;
-        for head in top.large {
-            enter(&mut open, (size(head), Reverse(head), None))?;
-        }
-        while lines.all.len() < extent.lines
-            && let Some((_, Reverse(head), above)) = open.pop()
-        {
-            let place = lines.all.len();
-            let mut line = Line {
-                above: above.map(|(_, node)| node),
-                level: above.map_or(0, |(above, _)| lines.all[above].level + 1),
-                chain: self.chain(head)?,
-                ..Line::default()
-            };
-            if line.level + 1 < extent.levels {
-                for (at, &own) in line.chain.iter().enumerate() {
-                    let mut heads = with_capacity(self.children.row(own).len())?;
-                    heads.extend(self.beside(&line.chain, at));
-                    let branches = self.parted(heads, extent.least)?;
-                    for head in branches.rest {
-                        push(&mut line.rest, head)?;
-                    }
-                    for head in branches.large {
-                        enter(&mut open, (size(head), Reverse(head), Some((place, own))))?;
-                    }
-                }
-            }
-            match above {
-                Some((above, _)) => lines.all[above].below.push(place),
-                None => lines.top.push(place),
-            }
-            lines.all.push(line);
-        }
-        for (_, Reverse(head), above) in open {
-            let rest = match above {
-                Some((place, _)) => &mut lines.all[place].rest,
-                None => &mut lines.rest,
-            };
-            push(rest, head)?;
-        }
-        Ok(lines)
-    }
-
     /// The children of the node at a place of a chain that are not the next node of the chain.
     fn beside(&self, chain: &[u32], place: usize) -> impl Iterator<Item = u32> {
         let next = chain.get(place + 1).copied();
@@ -228,11 +134,4 @@ impl<'a> Outline<'a> {
         branches.large.sort_unstable_by_key(key);
         Ok(branches)
     }
-}
-
-/// Adds an entry to a heap.
-fn enter<T: Ord>(heap: &mut BinaryHeap<T>, entry: T) -> Result<(), OutOfMemory> {
-    heap.try_reserve(1).map_err(|_| OutOfMemory)?;
-    heap.push(entry);
-    Ok(())
 }

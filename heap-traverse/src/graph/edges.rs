@@ -89,6 +89,11 @@ impl Graph {
         self.rows.row(node)
     }
 
+    /// Replaces the target of each edge by its number, which may be none.
+    pub(crate) fn renumber(&mut self, number: &[u32]) {
+        self.rows.renumber(number);
+    }
+
     /// The rows of all nodes.
     #[inline]
     pub(crate) fn rows(&self) -> &Rows {

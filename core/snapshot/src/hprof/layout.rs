@@ -84,6 +84,11 @@ impl Sizes {
         Some(exact)
     }
 
+    /// Of arrays of references: the bytes before the first slot, and those of a slot.
+    pub(super) fn slots(self) -> (u64, u64) {
+        (self.array, self.reference)
+    }
+
     /// The layout in words.
     pub(super) fn words(self) -> String {
         format!(

@@ -186,6 +186,7 @@ impl Linker {
         } else {
             "assumed"
         };
+        gathered.snapshot.array = Some(sizes.slots());
         gathered.snapshot.layout = Some(format!("{}, {how}", sizes.words()));
         gathered.snapshot.warnings = std::mem::take(&mut gathered.extent.faults);
         let class = class_names
@@ -348,7 +349,8 @@ impl Linker {
         let mut next = layout.nearest;
         while let Some(at) = next {
             let declaring = &self.classes[at];
-            let has_referent = layout.referent.is_some() && self.string(self.class_names[at]) == "java.lang.ref.Reference";
+            let has_referent =
+                layout.referent.is_some() && self.string(self.class_names[at]) == "java.lang.ref.Reference";
             let mut offset = (layout.dumped - self.layouts[at].dumped) as u32;
             for (field, basic) in &declaring.fields {
                 if *basic == Basic::Object {

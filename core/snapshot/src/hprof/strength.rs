@@ -104,7 +104,9 @@ pub(super) fn settle(snapshot: &mut Snapshot) -> Result<(), Problem> {
             }
         }
     }
-    let Search { snapshot, mut pairs, .. } = search;
+    let Search {
+        snapshot, mut pairs, ..
+    } = search;
     for pair in &pairs {
         // A pair that nothing reaches keeps its value.
         let kind = &mut snapshot.edge_types[pair.place as usize];
@@ -118,7 +120,10 @@ pub(super) fn settle(snapshot: &mut Snapshot) -> Result<(), Problem> {
 fn pairs(snapshot: &Snapshot) -> Result<Vec<Pair>, Problem> {
     let mut pairs = Vec::new();
     let mut classes = snapshot.nodes().filter(|node| node.type_index() == CLASS);
-    let Some(name) = classes.find(|node| node.name() == PAIR).and_then(|class| class.name_index()) else {
+    let Some(name) = classes
+        .find(|node| node.name() == PAIR)
+        .and_then(|class| class.name_index())
+    else {
         return Ok(pairs);
     };
     let is_pair = |node: &crate::Node<'_>| node.type_index() == OBJECT && node.name_index() == Some(name);
@@ -184,7 +189,12 @@ impl Search<'_> {
     fn pairs_of(&mut self, node: u32, rank: u8) -> Result<(), Problem> {
         let pairs = self.paired.remove(&node).unwrap_or_default();
         for at in pairs {
-            let Pair { entry, key, value, place } = self.pairs[at as usize];
+            let Pair {
+                entry,
+                key,
+                value,
+                place,
+            } = self.pairs[at as usize];
             let [entry, key] = [entry, key].map(|node| self.ranks[node as usize] & !PAIRED > 0);
             match self.snapshot.edge_types[place as usize] {
                 OPEN if entry && key => {
@@ -244,9 +254,11 @@ mod tests {
 
     /// The type of an edge, and its target.
     type Link = (u8, u32);
+    /// The ordinals of a pair, its key and its value.
+    type Triple = (u32, u32, u32);
 
     /// Nodes with these edges. Those in `pairs` are pairs of a key and a value, too.
-    fn snapshot(rows: &[Vec<Link>], pairs: &[(u32, u32, u32)]) -> Snapshot {
+    fn snapshot(rows: &[Vec<Link>], pairs: &[Triple]) -> Snapshot {
         let mut snapshot = Snapshot {
             node_type_names: NODE_TYPES.map(str::to_owned).to_vec(),
             edge_type_names: EDGE_TYPES.map(str::to_owned).to_vec(),
@@ -260,7 +272,10 @@ mod tests {
         for (node, (kind, row)) in (0..).zip(all) {
             let pair = pairs.iter().find(|pair| pair.0 == node);
             let of_pair = pair.map_or(vec![], |pair| vec![(WEAK, pair.1, none), (FIELD, pair.2, value)]);
-            for (kind, to, name) in of_pair.into_iter().chain(row.iter().map(|&(kind, to)| (kind, to, none))) {
+            for (kind, to, name) in of_pair
+                .into_iter()
+                .chain(row.iter().map(|&(kind, to)| (kind, to, none)))
+            {
                 snapshot.edge_types.push(kind);
                 snapshot.targets.push(to);
                 snapshot.edge_names.push(name);
@@ -276,7 +291,7 @@ mod tests {
 
     /// The nodes that the root reaches over edges of these types, and in pairs of which key and pair
     /// are reached from keys.
-    fn reached(snapshot: &Snapshot, kinds: &[u8], pairs: &[(u32, u32, u32)]) -> Vec<bool> {
+    fn reached(snapshot: &Snapshot, kinds: &[u8], pairs: &[Triple]) -> Vec<bool> {
         let mut reached = vec![false; snapshot.node_count() as usize];
         reached[0] = true;
         loop {
@@ -296,13 +311,16 @@ mod tests {
         }
     }
 
-    fn heaps() -> impl Strategy<Value = (Vec<Vec<Link>>, Vec<(u32, u32, u32)>)> {
+    fn heaps() -> impl Strategy<Value = (Vec<Vec<Link>>, Vec<Triple>)> {
         (2_u32..16).prop_flat_map(|nodes| {
             let kind = prop::sample::select(vec![FIELD, FIELD, FIELD, WEAK, SOFT, FINAL]);
             let row = prop::collection::vec((kind, 0..nodes), 0..3);
             let pairs = prop::collection::btree_map(1..nodes, (0..nodes, 0..nodes), 0..4);
             let pairs = pairs.prop_map(|pairs| pairs.into_iter().map(|(pair, (key, value))| (pair, key, value)));
-            (prop::collection::vec(row, nodes as usize), pairs.prop_map(Iterator::collect))
+            (
+                prop::collection::vec(row, nodes as usize),
+                pairs.prop_map(Iterator::collect),
+            )
         })
     }
 

@@ -140,7 +140,7 @@ fn a_dump_is_of_the_collection_that_is_asked_for() {
     assert!(first > 0 && later > 0 && bench.path().join("out.heapsnapshot").exists());
     let report = json(
         &bench
-            .gclab(&["heap", "analyse", "out.heapsnapshot", "--json"])
+            .gclab(&["heap", "analyse", "out.heapsnapshot", "--json", "--synthetic"])
             .exits(0)
             .stdout,
     );
@@ -174,7 +174,7 @@ fn every_workload_can_be_dumped_and_read() {
         bench.gclab(&words).exits(0);
         let report = json(
             &bench
-                .gclab(&["heap", "analyse", "out.heapsnapshot", "--json"])
+                .gclab(&["heap", "analyse", "out.heapsnapshot", "--json", "--synthetic"])
                 .exits(0)
                 .stdout,
         );
@@ -217,7 +217,15 @@ fn memlab_loads_a_dump_and_finds_what_we_find() {
         let memlab = json(&fs::read_to_string(bench.path().join("memlab.json")).unwrap());
         let ours = json(
             &bench
-                .gclab(&["heap", "analyse", "out.heapsnapshot", "--json", "--top", "100000000"])
+                .gclab(&[
+                    "heap",
+                    "analyse",
+                    "out.heapsnapshot",
+                    "--json",
+                    "--synthetic",
+                    "--top",
+                    "100000000",
+                ])
                 .exits(0)
                 .stdout,
         );

@@ -1,4 +1,5 @@
-//! WeakMaps of V8: a value lives as long as its key, whatever holds the table.
+//! What nodes and classes retain, against the definition, on random graphs with WeakMaps of V8: a
+//! value lives as long as its key, whatever holds the table.
 
 use super::naive::rows;
 use gclab_heap_traverse::analysis::Analysis;
@@ -12,6 +13,7 @@ type Pair = [u32; 3];
 /// A snapshot as V8 writes it: with an edge to each pair's value from the table and one from the
 /// key.
 fn snapshot(rows: &[Vec<u32>], pairs: &[Pair]) -> Snapshot {
+    let classes = ["\"A\"", "\"B\"", "\"C\""].map(str::to_owned);
     let id = |node: u32| 2 * node + 1;
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     for (node, row) in (0..).zip(rows) {
@@ -23,7 +25,13 @@ fn snapshot(rows: &[Vec<u32>], pairs: &[Pair]) -> Snapshot {
                 .filter(|&(&holder, _)| holder == node);
             edges.extend(held.map(|(_, name)| format!("0,{name},{}", value * 5)));
         }
-        nodes.push(format!("0,0,{},{},{}", id(node), size(node), edges.len() - before));
+        let class = 2 * pairs.len() as u32 + 1 + class(node);
+        nodes.push(format!(
+            "0,{class},{},{},{}",
+            id(node),
+            size(node),
+            edges.len() - before
+        ));
     }
     let name = |(index, [table, key, value]): (usize, &Pair)| {
         let [table, key, value] = [table, key, value].map(|&node| id(node));
@@ -36,6 +44,7 @@ fn snapshot(rows: &[Vec<u32>], pairs: &[Pair]) -> Snapshot {
     let names: Vec<String> = ["\"\"".to_owned()]
         .into_iter()
         .chain(pairs.iter().enumerate().flat_map(name))
+        .chain(classes)
         .collect();
     let text = format!(
         r#"{{"snapshot":{{"meta":{{"node_fields":["type","name","id","self_size","edge_count"],
@@ -59,10 +68,15 @@ fn size(node: u32) -> u64 {
     u64::from(node) * 7 + 1
 }
 
+/// The number of a node's class.
+fn class(node: u32) -> u32 {
+    node * node % 7 % 3
+}
+
 /// The nodes that are alive without `dead`, from the definition: the root's, and the values of
 /// pairs whose keys are alive, until there are no more.
-fn alive(rows: &[Vec<u32>], pairs: &[Pair], dead: Option<u32>) -> HashSet<u32> {
-    let mut alive: HashSet<u32> = (dead != Some(0)).then_some(0).into_iter().collect();
+fn alive(rows: &[Vec<u32>], pairs: &[Pair], dead: impl Fn(u32) -> bool) -> HashSet<u32> {
+    let mut alive: HashSet<u32> = (!dead(0)).then_some(0).into_iter().collect();
     loop {
         let held = alive.iter().flat_map(|&node| rows[node as usize].iter().copied());
         let values = pairs
@@ -71,7 +85,7 @@ fn alive(rows: &[Vec<u32>], pairs: &[Pair], dead: Option<u32>) -> HashSet<u32> {
             .map(|pair| pair[2]);
         let more: Vec<u32> = held
             .chain(values)
-            .filter(|&node| Some(node) != dead && !alive.contains(&node))
+            .filter(|&node| !dead(node) && !alive.contains(&node))
             .collect();
         if more.is_empty() {
             return alive;
@@ -92,11 +106,24 @@ proptest! {
         let pairs: Vec<Pair> = pairs.into_iter().map(|pair| pair.map(|node| node % nodes)).collect();
         let snapshot = snapshot(&rows, &pairs);
         let analysis = Analysis::of(&snapshot).unwrap();
-        let all = alive(&rows, &pairs, None);
+        let all = alive(&rows, &pairs, |_| false);
+        let lost = |left: HashSet<u32>| all.difference(&left).map(|&node| size(node)).sum::<u64>();
         for node in 0..nodes {
-            let left = alive(&rows, &pairs, Some(node));
-            let lost: u64 = all.difference(&left).map(|&node| size(node)).sum();
+            let lost = lost(alive(&rows, &pairs, |other| other == node));
             prop_assert_eq!(analysis.retained(node), lost, "retained by {}", node);
+        }
+        let mut expected: Vec<(u64, u32)> = (0..3)
+            .map(|own| lost(alive(&rows, &pairs, |node| class(node) == own)))
+            .zip(0..3)
+            .filter(|&(_, own)| (0..nodes).any(|node| class(node) == own))
+            .collect();
+        let first_of = |own: u32| (0..nodes).find(|&node| class(node) == own).unwrap();
+        expected.sort_by_key(|&(bytes, own)| (std::cmp::Reverse(bytes), first_of(own)));
+        for count in 1..=3 {
+            let found = analysis.largest_classes(count, |_| true).unwrap();
+            let found: Vec<_> = found.iter().map(|class| (class.retained, class.figures.first)).collect();
+            let some: Vec<_> = expected.iter().take(count).map(|&(bytes, own)| (bytes, first_of(own))).collect();
+            prop_assert_eq!(found, some, "retained by classes");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Outlines: chains, and that no object is lost or shown twice.
 
 use super::naive::rows;
-use gclab_heap_traverse::analysis::{Extent, Outline};
+use gclab_heap_traverse::analysis::Outline;
 use gclab_heap_traverse::graph::Graph;
 use gclab_heap_traverse::{Dominators, Rows};
 use proptest::prelude::*;
@@ -53,35 +53,30 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn every_object_is_on_one_line_or_in_one_rest(
+    fn every_object_is_on_one_chain_or_in_one_rest(
         rows in rows(),
         class in prop::collection::vec(0_u32..4, 40),
         hidden in prop::collection::vec(any::<bool>(), 40),
-        lines in 0_usize..12,
         least in 1_u64..300,
     ) {
         let graph = Graph::from_rows(rows).unwrap();
         let (children, retained) = tree(&graph, |node| u64::from(node % 7));
         let is_hidden = |node: u32| hidden[node as usize];
         let outline = Outline::new(&children, &retained, &class, &is_hidden);
-        let shown = outline.lines(Extent { lines, levels: usize::MAX, least }).unwrap();
-        prop_assert!(shown.all.len() <= lines);
         let mut seen = vec![0; graph.node_count() as usize];
-        let mut heads: Vec<u32> = shown.rest.clone();
-        let mut listed: Vec<usize> = shown.top.clone();
-        for line in &shown.all {
-            prop_assert!(retained[line.chain[0] as usize] >= least);
-            line.chain.iter().for_each(|&node| seen[node as usize] += 1);
-            heads.extend(&line.rest);
-            listed.extend(&line.below);
+        let top = outline.top(least).unwrap();
+        let (mut open, mut rest) = (top.large, top.rest);
+        while let Some(head) = open.pop() {
+            prop_assert!(retained[head as usize] >= least);
+            let chain = outline.chain(head).unwrap();
+            chain.iter().for_each(|&node| seen[node as usize] += 1);
+            let below = outline.below(&chain, least).unwrap();
+            open.extend(below.large);
+            rest.extend(below.rest);
         }
-        // Each line is listed once, and lines come in the order of their sizes.
-        listed.sort_unstable();
-        prop_assert_eq!(listed, (0..shown.all.len()).collect::<Vec<_>>());
-        prop_assert!(shown.all.is_sorted_by_key(|line| std::cmp::Reverse(retained[line.chain[0] as usize])));
-        while let Some(node) = heads.pop() {
+        while let Some(node) = rest.pop() {
             seen[node as usize] += usize::from(!is_hidden(node));
-            heads.extend(children.row(node));
+            rest.extend(children.row(node));
         }
         let reached = Dominators::of(&graph).unwrap();
         for node in 0..graph.node_count() {
