@@ -31,6 +31,7 @@ pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
 pub mod mutator;
+mod overhead;
 mod overwritten;
 pub mod prefetch;
 pub mod profile;

@@ -170,7 +170,7 @@ impl Checked {
     pub(crate) fn tell_exhausted(&self, error: &OutOfMemory, settings: &Settings) {
         let hook = match error.cause {
             Shortage::System(_) => settings.malloc_fail,
-            Shortage::Limit | Shortage::Reservation => settings.out_of_heap,
+            Shortage::Limit | Shortage::Thrashing(_) | Shortage::Reservation => settings.out_of_heap,
         };
         match hook {
             Some(hook) => tell!("{}", hook(error)),

@@ -13,6 +13,8 @@ use gclab_flags::Flags;
 enum Bound<'e> {
     /// `-M`.
     Flag(Bytes),
+    /// `-M`, in whose last few bytes the run thrashes.
+    Thrashing(&'e Shortage),
     /// Without `-M`: the memory of the machine.
     Machine(Bytes),
     /// The reserved address space.
@@ -27,6 +29,7 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
     let wanted = flags.config.max_heap.unwrap_or(machine);
     match (&error.cause, error.limit) {
         (Shortage::System(_), _) => Bound::System(&error.cause),
+        (Shortage::Thrashing(_), _) => Bound::Thrashing(&error.cause),
         (Shortage::Limit, Some(limit)) if limit.0.saturating_add(MEGABLOCK.0) > wanted.0 => {
             match flags.config.max_heap {
                 Some(_) => Bound::Flag(limit),
@@ -53,6 +56,10 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
         Bound::Flag(limit) => vec![
             format!("Current maximum heap size is {}.", size(limit)),
             "Use `+RTS -M<size>' to increase it.".to_owned(),
+        ],
+        Bound::Thrashing(cause) => vec![
+            format!("{cause}."),
+            "Use `+RTS -M<size>' to allow more memory, or `--gc-overhead-limit=0' to go on regardless.".to_owned(),
         ],
         Bound::Machine(limit) => vec![
             format!(
@@ -91,8 +98,13 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
     };
     // If the system refuses memory, another collector gets none either.
     lines.extend(of_copying.filter(|_| !matches!(error.cause, Shortage::System(_))));
+    let almost = if matches!(error.cause, Shortage::Thrashing(_)) {
+        "almost "
+    } else {
+        ""
+    };
     let lines = lines.into_iter().map(|line| format!("\ngclab: {line}"));
-    format!("gclab: Heap exhausted;{}", lines.collect::<String>())
+    format!("gclab: Heap {almost}exhausted;{}", lines.collect::<String>())
 }
 
 #[cfg(test)]
@@ -100,6 +112,7 @@ mod tests {
     use gclab_collectors::All;
     use gclab_core::collector::CollectorList;
     use gclab_core::memory::MemoryError;
+    use gclab_core::stats::Thrashing;
 
     use super::*;
 
@@ -125,6 +138,12 @@ mod tests {
             size: Bytes::mib(1),
             reason: "Cannot allocate memory".into(),
         });
+        let thrashing = Shortage::Thrashing(Thrashing {
+            major_gcs: 5,
+            elapsed_ns: 1_234_000_000,
+            collecting_ns: 1_220_000_000,
+            freed: Bytes(5 << 18),
+        });
         let cases = [
             ("-M8m", error(Some(Bytes::mib(8)), Shortage::Limit)),
             // A limit is whole megablocks.
@@ -138,6 +157,7 @@ mod tests {
             // The default is 1 TiB, of which the system reserved less.
             ("", error(Some(Bytes::mib(512)), Shortage::Limit)),
             ("-M64m", error(Some(Bytes::mib(64)), refused)),
+            ("-M64m", error(Some(Bytes::mib(64)), thrashing)),
         ];
         let texts =
             cases.map(|(words, error)| format!("== {words} {error:?}\n{}", text(&error, &flags(words), true, MACHINE)));

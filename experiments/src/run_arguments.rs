@@ -166,7 +166,6 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
         program,
         executable: machine::executable(),
         timeout: experiment.timeout,
-        least_patience: minheap::LEAST_PATIENCE,
         tolerance: minheap::TOLERANCE,
         runs: minheap::RUNS,
         fresh: false,

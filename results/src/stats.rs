@@ -88,6 +88,9 @@ pub struct RunStats {
     pub sliced_cycles: Option<u64>,
     /// Longest pause that did a slice.
     pub max_slice_seconds: Option<f64>,
+    /// Time in which the run thrashed: almost all of it went into major collections, in a row, that
+    /// freed almost nothing. Absent if it never did.
+    pub thrashing_seconds: Option<f64>,
     /// Figures that only some collectors or programs have, by name, with the unit in the name.
     /// Absent without any.
     pub figures: Option<BTreeMap<String, u64>>,
@@ -187,6 +190,7 @@ impl From<&Statistics> for RunStats {
             slices: of_slices(stats, |slices| slices.count),
             sliced_cycles: of_slices(stats, |slices| slices.cycles),
             max_slice_seconds: of_slices(stats, |slices| slices.max_pause_ns).and_then(seconds),
+            thrashing_seconds: Some(stats.thrashing.elapsed_ns).filter(|&ns| ns > 0).and_then(seconds),
             figures: figures(stats),
             par_copied_bytes: Some(stats.par_copied),
             cumulative_par_max_copied_bytes: in_parallel(stats, stats.cumulative_par_max),

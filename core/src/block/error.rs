@@ -1,6 +1,7 @@
 //! Failures of blocks, as values.
 
 use crate::memory::MemoryError;
+use crate::stats::Thrashing;
 use crate::words::Bytes;
 
 /// The reason why there is no memory.
@@ -12,6 +13,10 @@ pub enum Shortage {
     /// The reserved address space has no contiguous place for the run.
     #[error("the reserved address space is full; reserve more")]
     Reservation,
+    /// Collections took almost all time and freed almost nothing: the run would not come to its
+    /// end (`--gc-overhead-limit`).
+    #[error("{0}")]
+    Thrashing(Thrashing),
     /// The system refused.
     #[error("{0}")]
     System(MemoryError),

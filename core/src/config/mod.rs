@@ -116,6 +116,10 @@ pub struct Config {
     /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save.
     /// Default 0.05.
     pub membalancer_c: f64,
+    /// `--gc-overhead-limit`: the percentage (0 to 100) of time in collections that free almost
+    /// nothing at which a run under `-M` ends as one whose heap is exhausted; 0 for never. Default
+    /// 98.
+    pub gc_overhead_limit: f64,
     /// `-N`: capabilities, at least 1. Default 1.
     pub capabilities: u32,
     /// `-qg`: parallel collection from this generation on. Default from 0.
@@ -180,6 +184,7 @@ impl Default for Config {
             compact: Compact::Never,
             sizing: SizingPolicy::Factor,
             membalancer_c: 0.05,
+            gc_overhead_limit: 98.0,
             capabilities: 1,
             parallel_gc: FromGeneration::From(0),
             load_balance: None,

@@ -1,6 +1,6 @@
 //! The figures that the world and the heap pass to the recorder.
 
-use crate::stats::{Cause, Memory, PhaseTimes, Tasks, Work};
+use crate::stats::{Cause, Memory, PhaseTimes, Tasks, Thrashing, Work};
 
 /// The parts of a collection's record that the collector, the world and the heap fill in, for
 /// `Recorder::gc_end`.
@@ -40,6 +40,8 @@ pub struct FinalCounts {
     pub returned: u64,
     /// Most that counted under the limit at any moment.
     pub peak_taken: u64,
+    /// The time in which the run thrashed.
+    pub thrashing: Thrashing,
     /// Threads of the run.
     pub tasks: Tasks,
 }

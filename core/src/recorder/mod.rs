@@ -315,6 +315,7 @@ impl Recorder {
             reserved: counts.reserved,
             returned: counts.returned,
             peak_taken: counts.peak_taken,
+            thrashing: counts.thrashing,
             tasks: counts.tasks,
             init: init_done.program_since(&start),
             mutator: exit_start.program_since(&init_done),

@@ -34,6 +34,7 @@ mod run_phase;
 mod sink;
 mod slices;
 mod statistics;
+mod thrashing;
 mod times;
 mod utilisation;
 
@@ -50,6 +51,7 @@ pub use run_phase::{RunPhase, RunPhases};
 pub use sink::Sink;
 pub use slices::Slices;
 pub use statistics::{GenerationStats, Refills, Statistics, Tasks};
+pub use thrashing::Thrashing;
 pub use times::{Look, Looks, Times};
 pub use utilisation::Utilisation;
 

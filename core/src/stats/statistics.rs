@@ -1,6 +1,8 @@
 //! The figures of a whole run.
 
-use super::{Collection, Figure, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Times, WorkSearch, ratio};
+use super::{
+    Collection, Figure, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Thrashing, Times, WorkSearch, ratio,
+};
 use crate::words::Bytes;
 
 /// The most bytes of the list of collections: some ten thousand of them, and lines of some
@@ -118,6 +120,8 @@ pub struct Statistics {
     pub sync_ns: u64,
     /// The longest `sync_ns` of a collection.
     pub max_sync_ns: u64,
+    /// The time in which the run thrashed.
+    pub thrashing: Thrashing,
     /// How collections were shared out among GC threads.
     pub sharings: Sharings,
     /// Page faults (minor and major) of the process.

@@ -84,8 +84,11 @@ impl<M: MutatorKind> World<M> {
                     outcome.work.is_major() || due.is_none_or(|due| !due.major),
                     "a major collection was due"
                 );
-                world.record(leader, cause, outcome, kept);
-                no_room.map_or(Ok(()), Err)
+                let thrashes = world.record(leader, cause, outcome, kept).map_err(|error| NoRoom {
+                    error,
+                    is_everything_collected: true,
+                });
+                no_room.map_or(thrashes, Err)
             }
             Err(NotBegun(error)) => {
                 world.announce_not_begun(leader);

@@ -1,7 +1,7 @@
 //! The end of a collection: what is returned to the system, the record, and the events.
 
 use super::collection::WorldAtRest;
-use crate::block::BLOCK;
+use crate::block::{BLOCK, OutOfMemory};
 use crate::cause::{Cause, Outcome};
 use crate::events::{Event, EventKind, Occasion};
 use crate::heap::{AfterMajor, Kept};
@@ -41,13 +41,16 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
     }
 
     /// Records the collection and announces its end. `kept` is what [`WorldAtRest::end`] returned.
+    ///
+    /// # Errors
+    /// If the run thrashes.
     pub(super) fn record(
         &mut self,
         leader: usize,
         cause: Cause,
         outcome: Outcome,
         (returned, kept): (Bytes, Option<Kept>),
-    ) {
+    ) -> Result<(), OutOfMemory> {
         let state = &mut *self.state;
         let blocks = state.heap.blocks().accounting();
         let ended = Ended {
@@ -65,8 +68,9 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         };
         let blocks = Bytes(blocks.blocks_in_use as usize * BLOCK.0);
         let collection = state.recorder.gc_end(ended);
+        let thrashes = state.overhead.note(collection, outcome.in_place);
         if state.events.is_empty() {
-            return;
+            return thrashes;
         }
         let collection = collection.clone();
         let collection = &collection;
@@ -92,6 +96,7 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         self.announce_stopped(leader, Occasion::Collection, |stopped, announce| {
             announce(EventKind::End { collection, stopped })
         });
+        thrashes
     }
 
     /// Announces when the GC threads of the collection worked. The GC thread that collects is that

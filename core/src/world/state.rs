@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::events::{Events, RunInfo};
 use crate::heap::Heap;
 use crate::kind::MutatorKind;
+use crate::overhead::Overhead;
 use crate::recorder::{FinalCounts, Recorder};
 use crate::remembered::RememberedSet;
 use crate::roots::handles::HandleTable;
@@ -63,6 +64,7 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) rts_stats: bool,
     pub(super) events: Events,
     pub(super) recorder: Recorder,
+    pub(super) overhead: Overhead,
     pub(super) gc_threads: GcThreads,
     /// Bytes allocated before the last collection, and since then in large objects and in sessions
     /// whose capability was taken again.
@@ -117,6 +119,7 @@ impl<M: MutatorKind> WorldState<M> {
             rts_stats: false,
             events: Events::default(),
             recorder,
+            overhead: Overhead::new(config),
             gc_threads,
             allocated: 0,
             allocated_before: 0,
@@ -194,6 +197,7 @@ impl<M: MutatorKind> WorldState<M> {
             reserved: blocks.reserved.0 as u64,
             returned: blocks.returned_bytes.0 as u64,
             peak_taken: blocks.peak_taken.0 as u64,
+            thrashing: self.overhead.total(),
             tasks: Tasks {
                 total: bound + workers,
                 bound,

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// Number of runs that must complete
     #[arg(long, value_name = "K", default_value_t = RUNS, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,
-    /// Time limit of the first run, which has the memory of the machine: 300s, 5m, 1h
+    /// Time limit of each run: 300s, 5m, 1h
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = timeout)]
     pub(super) timeout: Duration,
     /// Forget earlier probes

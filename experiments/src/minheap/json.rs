@@ -21,7 +21,7 @@ pub(super) fn result(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outco
                     "minimum_bytes": found.minimum.minimum_bytes,
                     "multiple": found.minimum.minimum_bytes.zip(least).map(|(mine, least)| mine as f64 / least as f64),
                     "too_small_bytes": found.minimum.too_small_bytes,
-                    "too_small_because": found.below.as_ref().map(Status::kind).map(|kind| if kind == "timeout" { "thrashing" } else { kind }),
+                    "too_small_because": found.below.as_ref().map(Status::kind),
                     "wall_seconds": found.wall.map(|time| time.as_secs_f64()),
                     "generous_wall_seconds": found.generous.as_secs_f64(),
                     "probes": found.minimum.probes,

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use gclab_results::{Minimum, shell_line};
 use gclab_sweep::minheap::progress::Progress;
-use gclab_sweep::minheap::{LEAST_PATIENCE, ROOT, SearchError, Tools, find};
+use gclab_sweep::minheap::{ROOT, SearchError, Tools, find};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::{machine, tell};
@@ -45,7 +45,6 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
         program: Path::new(machine::THIS_PROGRAM),
         executable: machine::executable(),
         timeout: arguments.timeout,
-        least_patience: LEAST_PATIENCE,
         tolerance: arguments.tolerance.0,
         runs: arguments.runs,
         fresh: arguments.fresh,

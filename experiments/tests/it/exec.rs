@@ -247,6 +247,27 @@ fn an_exhausted_heap_is_a_clean_end() {
     assert!(record.stats.unwrap().gcs.unwrap() > 0);
 }
 
+/// A run that would take minutes ends after a second of collections that free 1 % of the limit.
+#[test]
+fn a_run_that_thrashes_ends_and_says_why() {
+    let bench = Bench::new();
+    let words = "exec long_list 800000 2000000000 --collector two-space --record r.json";
+    let flags = "+RTS -M40m --gc-overhead-limit=50 -s";
+    let words: Vec<&str> = words.split(' ').chain(flags.split(' ')).collect();
+    let done = bench.gclab(&words).exits(251);
+    for line in [
+        "gclab: Heap almost exhausted;",
+        " major collections that freed ",
+        "gclab: Use `+RTS -M<size>' to allow more memory, or `--gc-overhead-limit=0' to go on regardless.",
+        "  Thrashing: ",
+    ] {
+        assert!(done.stderr.contains(line), "{line}\n{}", done.all());
+    }
+    let record: RunRecord = serde_json::from_str(&fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap();
+    assert_eq!(record.outcome, Status::HeapExhausted);
+    assert!(record.stats.unwrap().thrashing_seconds.unwrap() >= 1.0);
+}
+
 #[test]
 fn a_reservation_that_is_too_small_is_found_out_as_a_limit_is() {
     let bench = Bench::new();

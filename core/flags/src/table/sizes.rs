@@ -228,4 +228,16 @@ pub(super) const SIZES: &[FlagSpec] = &[
         set: |f, v| f.config.membalancer_c = number(&v),
         get: |f| Some(Value::Number(f.config.membalancer_c)),
     },
+    FlagSpec {
+        name: "-gc-overhead-limit",
+        toml: Some("gc_overhead_limit"),
+        kind: Kind::Number { min: 0.0, max: 100.0 },
+        default: "98",
+        meaning: "under -M: percentage of time in collections that free almost nothing (less than 2 % of -M) at which, over a second and five major collections, the run ends with status 251; 0: never",
+        ghc: Some("gclab's own: HotSpot's GCTimeLimit and GCHeapFreeLimit"),
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.config.gc_overhead_limit = number(&v),
+        get: |f| Some(Value::Number(f.config.gc_overhead_limit)),
+    },
 ];

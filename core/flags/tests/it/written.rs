@@ -46,7 +46,8 @@ pub(crate) fn legal_words() -> Vec<String> {
         if spec.kind.placeholder().starts_with('[') {
             values.push("");
         }
-        let joint = if matches!(spec.kind, Kind::Choice { .. }) {
+        let is_long = spec.name.starts_with('-');
+        let joint = if matches!(spec.kind, Kind::Choice { .. } | Kind::Number { .. } if is_long) {
             "="
         } else {
             ""

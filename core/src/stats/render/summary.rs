@@ -3,7 +3,8 @@
 //! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the slices of collectors that work in
-//! slices (`Slices`), figures by name (`Figures`), the part of mutator time in which the collector
+//! slices (`Slices`), time in which almost everything went into collections that freed almost nothing
+//! (`Thrashing`), figures by name (`Figures`), the part of mutator time in which the collector
 //! looked for room (`Refills`),
 //! and the times of set-up and of the measured phase (`Measured`). `GC sharing` and `GC sync` are
 //! there only with several capabilities or GC threads,
@@ -28,6 +29,7 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_memory(&mut text, stats);
     let _ = write_collections(&mut text, stats);
     let _ = write_heap_memory(&mut text, stats);
+    let _ = write_thrashing(&mut text, stats);
     let _ = write_slices(&mut text, stats);
     let _ = write_figures(&mut text, stats);
     let _ = write_refills(&mut text, stats);
@@ -153,6 +155,14 @@ fn write_heap_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     }
     out.push_str("\n\n");
     Ok(())
+}
+
+/// A line that GHC does not print; none if the run did not thrash.
+fn write_thrashing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    if stats.thrashing.major_gcs == 0 {
+        return Ok(());
+    }
+    writeln!(out, "  Thrashing: {}\n", stats.thrashing)
 }
 
 /// A line that GHC does not print; none if no allocator was refilled.

@@ -1,11 +1,10 @@
 //! The least heap with which a program completes, for one configuration or several.
 //!
 //! Terms: a *question* is a configuration without `-M`. A *probe* is one run of it under one `-M`.
-//! The first probe is *generous*: it has the memory of the machine, and shows how long the program
-//! takes and where the search should begin. A probe that takes `PATIENCE` times as long is
-//! *thrashing*: it might end, but too late to be useful, so that heap is too small, as is one that
-//! is exhausted (status 251). A crash is neither: it ends the search and is reported. The unit is a
-//! megablock, since heaps take memory in megablocks.
+//! The first probe is *generous*: it has the memory of the machine, and shows where the search
+//! should begin. A heap is too small if it is exhausted (status 251), which a run that thrashes is,
+//! too (`--gc-overhead-limit`), or if its probe does not end in time. A crash is neither: it ends the
+//! search and is reported. The unit is a megablock, since heaps take memory in megablocks.
 //!
 //! A question has a results folder of its own, so a search can be resumed: `search` is a function
 //! of the answers so far, and the next probe is the first whose answer is not in the folder.
@@ -41,13 +40,6 @@ use search::{Least, Search, least};
 /// The folder of all searches, below the current folder.
 pub const ROOT: &str = "results/minheap";
 
-/// A run that takes this many times as long as the generous one counts as thrashing.
-const PATIENCE: f64 = 20.0;
-
-/// The least time after which a run counts as thrashing. Short programs take most of their time to
-/// start, and machines are busy at times.
-pub const LEAST_PATIENCE: Duration = Duration::from_secs(10);
-
 /// The default of [`Tools::tolerance`]: one percent.
 pub const TOLERANCE: f64 = 0.01;
 
@@ -69,10 +61,8 @@ pub struct Tools<'t> {
     pub program: &'t Path,
     /// The hash of the program.
     pub executable: String,
-    /// Time limit of the generous run.
+    /// Time limit of each probe.
     pub timeout: Duration,
-    /// The least time after which a run counts as thrashing: [`LEAST_PATIENCE`].
-    pub least_patience: Duration,
     /// Relative width of the bracket at which the search ends.
     pub tolerance: f64,
     /// The number of runs that must complete with the least heap.
@@ -165,7 +155,6 @@ pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) 
         question,
         tools,
         progress,
-        limit: tools.timeout,
         result: None,
     };
     let sweep = Sweep {
@@ -295,11 +284,10 @@ fn record<'d>(
 
 /// What the probes in a folder say.
 enum Look {
-    /// This probe is missing; `limit` is its time limit.
+    /// This probe is missing.
     Probe {
         heap: Option<u64>,
         attempt: u32,
-        limit: Duration,
     },
     Found(Box<Found>),
     Failed(SearchError),
@@ -307,10 +295,10 @@ enum Look {
 
 /// Searches with the probes of the folder.
 fn look(question: &Combination, tools: &Tools<'_>, dir: &ResultsDir) -> Look {
-    let missing = |heap, attempt, limit| Look::Probe { heap, attempt, limit };
+    let missing = |heap, attempt| Look::Probe { heap, attempt };
     let generous = match record(question, dir, None, 0) {
         Err(error) => return Look::Failed(error),
-        Ok(None) => return missing(None, 0, tools.timeout),
+        Ok(None) => return missing(None, 0),
         Ok(Some(generous)) => generous,
     };
     let failed = |what: String, probe: &RunRecord| Look::Failed(SearchError::Failed(what, Box::new(probe.clone())));
@@ -326,8 +314,6 @@ fn look(question: &Combination, tools: &Tools<'_>, dir: &ResultsDir) -> Look {
         }
         other => return failed(other.to_string(), generous),
     }
-    let generous_time = Duration::from_secs_f64(generous.wall_seconds.unwrap_or(0.0));
-    let limit = generous_time.mul_f64(PATIENCE).max(tools.least_patience);
     let unit = MEGABLOCK.0 as u64;
     let search = Search {
         start: likely(question, generous).unwrap_or(unit).div_ceil(unit),
@@ -341,7 +327,7 @@ fn look(question: &Combination, tools: &Tools<'_>, dir: &ResultsDir) -> Look {
             return Ok(false);
         }
         let probe = record(question, dir, Some(heap), attempt).map_err(Look::Failed)?;
-        let probe = probe.ok_or_else(|| missing(Some(heap), attempt, limit))?;
+        let probe = probe.ok_or_else(|| missing(Some(heap), attempt))?;
         match &probe.outcome {
             Status::Ok if probe.checksum == generous.checksum => Ok(true),
             Status::Ok => {
@@ -427,17 +413,14 @@ struct LeastHeap<'s> {
     question: &'s Combination,
     tools: &'s Tools<'s>,
     progress: &'s mut Progress,
-    /// The time limit of the next run.
-    limit: Duration,
     result: Option<Result<Found, SearchError>>,
 }
 
 impl Strategy for LeastHeap<'_> {
     fn next(&mut self, done: &ResultsDir) -> Option<Run> {
         match look(self.question, self.tools, done) {
-            Look::Probe { heap, attempt, limit } => match probe(self.question, heap, attempt) {
+            Look::Probe { heap, attempt } => match probe(self.question, heap, attempt) {
                 Ok(run) => {
-                    self.limit = limit;
                     self.progress.start(self.question.configuration(), heap);
                     return Some(run);
                 }
@@ -450,7 +433,7 @@ impl Strategy for LeastHeap<'_> {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        Some(self.limit)
+        Some(self.tools.timeout)
     }
 
     fn ended(&mut self, record: &RunRecord) {
