@@ -71,19 +71,31 @@ impl Workload for HashChurn {
 fn run<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, buckets: u64, keys: u64, updates: u64) -> u64 {
     m.frame(|m, [table]| {
         let table = table.put(m.alloc_array::<Entry>(buckets as usize, |_| None));
-        let mut rng = SplitMix64::new(SEED);
-        let mut update = |m: &mut Mutator<'h, M>| {
-            let key = rng.below(keys);
-            let bucket = (mix(key) % buckets) as usize;
-            if !unlink(m, table.get(m), bucket, key) {
-                prepend(m, &table, bucket, key);
-            }
-        };
+        let (rng, table) = (SplitMix64::new(SEED), &table);
         let fill = FILL.saturating_mul(keys).min(updates / 2);
-        (0..fill).for_each(|_| update(m));
-        m.measure(|m| (fill..updates).for_each(|_| update(m)));
+        let rng = update(m, table, rng, (buckets, keys), fill);
+        m.measure(move |m| update(m, table, rng, (buckets, keys), updates - fill));
         sum(m, table.get(m))
     })
+}
+
+/// Updates the table `times` times. It takes values: what a closure captures by reference is read
+/// from memory each time. Returns the generator as it is then.
+fn update<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
+    table: &Root<'_, 'h, MutArray<Entry>>,
+    mut rng: SplitMix64,
+    (buckets, keys): (u64, u64),
+    times: u64,
+) -> SplitMix64 {
+    for _ in 0..times {
+        let key = rng.below(keys);
+        let bucket = (mix(key) % buckets) as usize;
+        if !unlink(m, table.get(m), bucket, key) {
+            prepend(m, table, bucket, key);
+        }
+    }
+    rng
 }
 
 /// Takes the entry of `key` out of its chain. Returns false if there is none.

@@ -65,19 +65,19 @@ impl Workload for MessageWindow {
 
 fn run<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, window: u64, messages: u64, bytes: usize) -> u64 {
     m.frame(|m, [map]| {
-        let map = map.put_option(m, None);
-        let receive = |m: &mut Mutator<'h, M>, key: u64| {
+        let map = &map.put_option(m, None);
+        let receive = move |m: &mut Mutator<'h, M>, key: u64| {
             m.frame(|m, [message]| {
                 let message = message.put(m.alloc_bytes_filled(bytes, key as u8));
-                insert(m, &map, &message, key, mix(key));
+                insert(m, map, &message, key, mix(key));
             });
         };
         let first = window.min(messages);
         (0..first).for_each(|key| receive(m, key));
-        m.measure(|m| {
+        m.measure(move |m| {
             for key in first..messages {
                 receive(m, key);
-                delete_min(m, &map);
+                delete_min(m, map);
             }
         });
         map.get(m).map_or(0, |map| sum(m, map))

@@ -61,13 +61,13 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: u64, stores: u64) -> u64 {
             let (m, boxed) = m.alloc_with(|_| Boxed::new(k));
             array.get(m).set(m, k as usize, Some(boxed));
         }
-        let mut rng = SplitMix64::new(SEED);
-        m.measure(|m| {
+        let (mut rng, updated) = (SplitMix64::new(SEED), &array);
+        m.measure(move |m| {
             for _ in 0..stores {
                 let slot = rng.below(slots) as usize;
                 let value = rng.draw();
                 let (m, boxed) = m.alloc_with(|_| Boxed::new(value));
-                array.get(m).set(m, slot, Some(boxed));
+                updated.get(m).set(m, slot, Some(boxed));
             }
         });
         let array = array.get(m);

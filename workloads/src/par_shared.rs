@@ -8,10 +8,10 @@
 //! is left out, and those before it are made anew. Otherwise an entry is put in front, whose array
 //! has 16 + (key mod 48) bytes, all key mod 256.
 //!
-//! Thread t does the updates of keys that are t mod T, in their order. So the presence of each key
-//! is determined. The checksum is the sum over the remaining entries of key + length of bytes +
-//! first byte. It depends neither on T nor on the order of the threads: it is that of `hash_churn`
-//! from another seed. An entry has 32 bytes, its array 16 and its bytes rounded up to words. The
+//! Thread t does updates t, t + T, t + 2 T and so on, and draws no others. The checksum is the sum
+//! over the remaining entries of key + length of bytes + first byte. A key is present in the end if
+//! it was drawn an odd number of times, so the checksum depends neither on T nor on the order of the
+//! threads: it is that of `hash_churn` from another seed. An entry has 32 bytes, its array 16 and its bytes rounded up to words. The
 //! live data are those of `hash_churn`. Entries made anew (once more after each lost race) are
 //! garbage of some age. Set-up makes the empty table; the sum is exit.
 
@@ -76,12 +76,10 @@ impl Workload for ParShared {
         let work = |m: &mut Mutator<'_, M>, thread: u64| {
             m.frame(|m, [slot]| {
                 let table = slot.put(table.open(m));
-                let mut rng = SplitMix64::new(SEED);
-                for _ in 0..updates {
-                    let key = rng.below(keys);
-                    if key % threads == thread {
-                        update(m, &table, (mix(key) % buckets) as usize, key);
-                    }
+                let rng = SplitMix64::new(SEED);
+                for number in (thread..updates).step_by(threads as usize) {
+                    let key = rng.nth(number) % keys;
+                    update(m, &table, (mix(key) % buckets) as usize, key);
                 }
             });
         };
@@ -93,17 +91,13 @@ impl Workload for ParShared {
 /// Takes the entry of `key` out, or puts one in.
 #[inline]
 fn update<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
-    m.frame(|m, [seen, bytes]| {
+    m.frame(|m, [seen]| {
         let seen = seen.put_option(m, table.get(m).get(m, bucket));
-        // Only this thread puts entries of this key in or takes them out. So the position found
-        // here stays right after any number of lost races.
-        match position(m, seen.get(m), key) {
-            Some(_) => while !remove(m, table, bucket, &seen, key) {},
-            None => {
-                let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
-                while !prepend(m, table, bucket, &seen, &bytes, key) {}
-            }
-        }
+        // After a lost race another thread may have taken the key out, or put it in.
+        while !match position(m, seen.get(m), key) {
+            Some(before) => remove(m, table, bucket, &seen, before),
+            None => prepend(m, table, bucket, &seen, key),
+        } {}
     });
 }
 
@@ -128,23 +122,24 @@ fn prepend<'h, M: MutatorKind>(
     table: &Root<'_, 'h, MutArray<Entry>>,
     bucket: usize,
     seen: &OptionRoot<'_, 'h, Entry>,
-    bytes: &Root<'_, 'h, ByteArray>,
     key: u64,
 ) -> bool {
-    let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), seen.get(m)));
-    replace(m, table, bucket, seen, Some(entry))
+    m.frame(|m, [bytes]| {
+        let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
+        let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), seen.get(m)));
+        replace(m, table, bucket, seen, Some(entry))
+    })
 }
 
-/// As [`prepend`], but replaces the chain `seen` by one without the entry of `key`.
+/// As [`prepend`], but replaces the chain `seen` by one without entry `before`, counted from 0.
 #[inline]
 fn remove<'h, M: MutatorKind>(
     m: &mut Mutator<'h, M>,
     table: &Root<'_, 'h, MutArray<Entry>>,
     bucket: usize,
     seen: &OptionRoot<'_, 'h, Entry>,
-    key: u64,
+    before: usize,
 ) -> bool {
-    let before = position(m, seen.get(m), key).expect("no other thread takes it out");
     m.frame(|m, [rest]| {
         let rest = rest.put_option(m, nth(m, seen.get(m), before).next(m));
         for place in (0..before).rev() {

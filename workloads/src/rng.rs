@@ -24,6 +24,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
+    /// Draw number `n` from here, from 0, without those before it.
+    #[inline]
+    pub const fn nth(&self, n: u64) -> u64 {
+        SplitMix64(self.0.wrapping_add(GAMMA.wrapping_mul(n))).draw()
+    }
+
     /// The next draw modulo `end`. Its slight bias is part of the workloads' definitions.
     ///
     /// # Panics
@@ -52,6 +58,7 @@ mod tests {
             [rng.draw(), rng.draw(), rng.draw()],
             [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]
         );
+        assert_eq!(SplitMix64::new(0).nth(2), 0x06c4_5d18_8009_454f);
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
     }
 }
