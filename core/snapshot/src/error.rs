@@ -20,7 +20,7 @@ impl Place {
     /// whole.
     fn byte(&self) -> String {
         match self.problem {
-            Problem::Open(_) | Problem::TooLong { .. } | Problem::OutOfMemory => String::new(),
+            Problem::Open(_) | Problem::TooLong { .. } | Problem::OutOfMemory | Problem::Core(_) => String::new(),
             _ if self.gzip => format!("byte {} (decompressed): ", self.offset),
             _ => format!("byte {}: ", self.offset),
         }
@@ -115,6 +115,9 @@ pub enum Problem {
     /// A JVM heap dump breaks the rules of its format.
     #[error("{0}")]
     Dump(String),
+    /// A core file or its program is not what it should be. The text names the address.
+    #[error("{0}")]
+    Core(String),
     /// The file has another number of records than it declares.
     #[error("{what}: declared {declared}, found {found}")]
     Count {

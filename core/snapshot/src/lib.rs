@@ -1,5 +1,6 @@
 //! Reads V8 heap snapshots: the `.heapsnapshot` files that Chrome, Node.js and Deno write, plain or
-//! gzip. Writes them too ([`Writer`]). Reads JVM heap dumps (`.hprof`) as if they were snapshots.
+//! gzip. Writes them too ([`Writer`]). Reads JVM heap dumps (`.hprof`), and core files of GHC's programs,
+//! as if they were snapshots.
 //!
 //! **Terms** are V8's. A *node* is one object of the snapshot, named by its *ordinal* (its place in
 //! the file, from 0). Node 0 is the root. An *edge* is one reference. The edges of a node lie
@@ -39,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod ghc;
 mod header;
 mod hprof;
 mod input;
@@ -54,6 +56,6 @@ mod write;
 
 pub use error::{Error, Problem};
 pub use options::Options;
-pub use snapshot::{Edge, EdgeName, Node, Snapshot};
+pub use snapshot::{Edge, EdgeName, Node, Snapshot, Usage};
 pub use strings::Strings;
 pub use write::{EdgeKind, NodeRecord, NodeType, Writer};

@@ -6,6 +6,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::error::{Error, Problem, show};
+use crate::ghc;
 use crate::header::Header;
 use crate::hprof;
 use crate::input::Input;
@@ -43,6 +44,11 @@ impl Snapshot {
     /// As [`Snapshot::open`].
     pub fn of_file(file: &File, name: &str, options: Options) -> Result<Self, Error> {
         let mut input = Input::new(Box::new(file), name, options.limit)?;
+        if input.starts_with(ghc::MAGIC)? {
+            return Err(input.error(Problem::Core(
+                "a core file: `--exe PROGRAM` names the executable that it is of".to_owned(),
+            )));
+        }
         if !input.starts_with(hprof::MAGIC)? {
             return Snapshot::of(&mut input, options);
         }

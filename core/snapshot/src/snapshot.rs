@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::strings::Strings;
 
-/// The heap of a program as V8 or a JVM wrote it.
+/// The heap of a program as V8 or a JVM wrote it, or as a core file has it.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The size of the file in bytes, decompressed.
@@ -19,6 +19,7 @@ pub struct Snapshot {
     pub(crate) layout: Option<String>,
     /// Of arrays of references of a JVM: the bytes before the first slot, and those of a slot.
     pub(crate) array: Option<(u64, u64)>,
+    pub(crate) blocks: Vec<(String, Usage)>,
     pub(crate) node_type_names: Vec<String>,
     pub(crate) edge_type_names: Vec<String>,
     pub(crate) weak_type: Option<u8>,
@@ -35,6 +36,17 @@ pub struct Snapshot {
     pub(crate) strings: Strings,
     /// Nodes that readers know by a text, with the string, in the order of nodes.
     pub(crate) labels: Vec<(u32, u32)>,
+}
+
+/// The memory of one use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of closures that the roots reach.
+    pub live: u64,
+    /// Bytes that were allocated for others: garbage that no collection has freed.
+    pub dead: u64,
+    /// Bytes in which nothing was allocated yet.
+    pub free: u64,
 }
 
 /// The name of a kind of roots that only our own dumps have, and the nodes among which it is.
@@ -71,10 +83,17 @@ impl Snapshot {
             .map(|(head, slot)| array.self_size().saturating_sub(head) / slot)
     }
 
+    /// The memory of a GHC program by kind of its blocks. Empty for other files.
+    pub fn blocks(&self) -> &[(String, Usage)] {
+        &self.blocks
+    }
+
     /// Whether an object has the same id in a later file of the same heap. Those of V8 have; the
-    /// ids of JVMs are addresses, and ours are the order in which objects were met.
+    /// ids of JVMs and of GHC are addresses, and ours are the order in which objects were met.
     pub fn has_stable_ids(&self) -> bool {
-        self.layout.is_none() && !self.nodes().take(OURS_WITHIN).any(|node| node.name() == FRAMES)
+        self.layout.is_none()
+            && self.blocks.is_empty()
+            && !self.nodes().take(OURS_WITHIN).any(|node| node.name() == FRAMES)
     }
 
     /// The number of nodes. Their ordinals are below it.

@@ -23,8 +23,11 @@ use crate::input;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
     /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM or of
-    /// Android (.hprof), plain or gzip; `-` is standard input
+    /// Android (.hprof), plain or gzip; `-` is standard input. With --exe a core file
     file: PathBuf,
+    /// The executable of a core file, which `gcore PID` writes: a program of GHC
+    #[arg(long, value_name = "PROGRAM")]
+    exe: Option<PathBuf>,
     /// Of several heap dumps in one file, analyse the one with this number [default: the last]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     dump: Option<u32>,
@@ -67,7 +70,12 @@ pub(super) fn limit(text: &str) -> Result<Bytes, String> {
 
 pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     let start = Instant::now();
-    let snapshot = match open(&arguments.file, arguments.limit, arguments.dump) {
+    let snapshot = match open(
+        &arguments.file,
+        arguments.limit,
+        arguments.dump,
+        arguments.exe.as_deref(),
+    ) {
         Ok(snapshot) => snapshot,
         Err(message) => return refuse(message),
     };
@@ -116,17 +124,28 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             Err(error) => refuse(format!("{file}: {error}")),
         };
     }
-    match text::text(&file, &analysis, arguments.extent, path.as_deref()) {
+    let again = again(&file, arguments.exe.as_deref());
+    match text::text(&again, &analysis, arguments.extent, path.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => refuse(format!("{file}: {error}")),
     }
+}
+
+/// The arguments of a command that reads the same file.
+pub(super) fn again(file: &str, exe: Option<&Path>) -> String {
+    exe.map_or_else(|| file.to_owned(), |exe| format!("{file} --exe {}", exe.display()))
 }
 
 /// Reads a snapshot or a dump, which is read several times, and tells its faults.
 ///
 /// # Errors
 /// The message for a file that cannot be read.
-pub(super) fn open(file: &Path, limit: Option<Bytes>, dump: Option<u32>) -> Result<Snapshot, String> {
+pub(super) fn open(
+    file: &Path,
+    limit: Option<Bytes>,
+    dump: Option<u32>,
+    exe: Option<&Path>,
+) -> Result<Snapshot, String> {
     let most = limit.unwrap_or(Bytes(default_limit().0 / 2));
     let options = Options {
         limit: most.0 as u64,
@@ -135,9 +154,13 @@ pub(super) fn open(file: &Path, limit: Option<Bytes>, dump: Option<u32>) -> Resu
         ..Options::all()
     };
     let name = input::name(file);
-    let read = match input::seekable(file) {
-        Ok(opened) => Snapshot::of_file(&opened, &name, options),
-        Err(error) => Err(Error::cannot_open(&name, error)),
+    let read = match (input::seekable(file), exe) {
+        (Ok(opened), None) => Snapshot::of_file(&opened, &name, options),
+        (Ok(opened), Some(exe)) => {
+            let program = fs::read(exe).map_err(|error| format!("--exe {}: {error}", exe.display()))?;
+            Snapshot::read_core(opened, &program, &name, options)
+        }
+        (Err(error), _) => Err(Error::cannot_open(&name, error)),
     };
     let snapshot = read.map_err(|error| unread(&error, file, limit))?;
     for warning in snapshot.warnings() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
@@ -15,7 +15,7 @@ use gclab_snapshot::Snapshot;
 use gclab_sweep::tell;
 use serde::Serialize;
 
-use super::analyse::{limit, open};
+use super::analyse::{again, limit, open};
 use super::holders::{self, Held, Paths, held, lines};
 use super::words::{counted, fit, number, size};
 use crate::common::{print, refuse};
@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Two or more snapshots or heap dumps of one program, oldest first
     #[arg(required = true, num_args = 2..)]
     files: Vec<PathBuf>,
+    /// The executable of core files, which `gcore PID` writes: a program of GHC
+    #[arg(long, value_name = "PROGRAM")]
+    exe: Option<PathBuf>,
     /// End with status 1 if the heap grew by more than this from the first file to the last
     #[arg(long, value_name = "SIZE", value_parser = growth)]
     fail_above: Option<Bytes>,
@@ -157,11 +160,11 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     let mut files: Vec<File> = Vec::new();
     let (last, earlier) = arguments.files.split_last().ok_or("no files")?;
     for path in earlier {
-        let snapshot = open(path, arguments.limit, None)?;
+        let snapshot = open(path, arguments.limit, None, arguments.exe.as_deref())?;
         let failed = |error| format!("{}: {error}", input::name(path));
         files.push(file(&snapshot, &mut classes).map_err(failed)?.0);
     }
-    let snapshot = open(last, arguments.limit, None)?;
+    let snapshot = open(last, arguments.limit, None, arguments.exe.as_deref())?;
     let failed = |error: GraphError| format!("{}: {error}", input::name(last));
     let (end, analysis, names) = file(&snapshot, &mut classes).map_err(failed)?;
     let by_id = files.iter().all(|file| is_same_heap(file, &end));
@@ -405,7 +408,7 @@ fn births(files: &[File], snapshot: &Snapshot, end: &File) -> Vec<u16> {
 fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
     let printed = match arguments.json {
         true => serde_json::to_string_pretty(report).map_or_else(refuse, |json| print(&format!("{json}\n"))),
-        false => print(&text(report)),
+        false => print(&text(report, arguments.exe.as_deref())),
     };
     match arguments.fail_above {
         Some(most) if report.growth > most.0 as i64 => {
@@ -420,7 +423,7 @@ fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
 }
 
 /// The answer in words: what holds the new objects, and their classes.
-fn text(report: &Report) -> String {
+fn text(report: &Report, exe: Option<&Path>) -> String {
     let mut out = String::new();
     let sizes: Vec<String> = report.bytes.iter().map(|&bytes| size(bytes)).collect();
     let sizes = sizes.join(" -> ");
@@ -457,7 +460,7 @@ fn text(report: &Report) -> String {
             counted(steps as u64, "step")
         ))
     );
-    let file = report.files.last().map_or("", String::as_str);
+    let file = again(report.files.last().map_or("", String::as_str), exe);
     let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", held.id);
     let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
     for holder in &report.holders {

@@ -21,8 +21,15 @@ const LEAST: f64 = 5.0;
 /// The most steps that are shown below an object.
 const STEPS: usize = 9;
 
-/// Roots of a JVM's own objects.
-const JVM_ROOTS: [&str; 3] = ["(Unknown roots)", "(JNI globals)", "(System classes)"];
+/// Roots of a JVM's own objects, and of GHC's.
+const OWN_ROOTS: [&str; 6] = [
+    "(Unknown roots)",
+    "(JNI globals)",
+    "(System classes)",
+    "(CAFs)",
+    "(Stable pointers)",
+    "(Weak pointers)",
+];
 
 /// The most nodes of a path to one of several.
 const WAY: usize = 5;
@@ -318,16 +325,17 @@ fn is_runtime(
         let before = path.len().checked_sub(2).map(|at| path[at]);
         !last.is_one || before.is_none_or(|before| analysis.is_synthetic(before))
     };
-    let is_jdk = analysis.snapshot().layout().is_some() && {
+    let is_v8_or_ours = analysis.snapshot().layout().is_none() && analysis.snapshot().blocks().is_empty();
+    let is_library = !is_v8_or_ours && {
         let mut places = holder.path.iter().chain(&holder.parts);
         // What a thread has in its frames is the program's, whatever its class.
         let path = paths.to(last.largest)?;
         let root = path.get(1).map_or_else(String::new, |&root| name(analysis, root));
-        places.all(|&place| rank(merged.class(place)) == Rank::Library) && JVM_ROOTS.contains(&root.as_str())
+        places.all(|&place| rank(merged.class(place)) == Rank::Library) && OWN_ROOTS.contains(&root.as_str())
     };
     // Plain objects at the top, of which nothing is known, are many things.
     let is_mixed = !last.is_one && ["Object", "Array"].contains(&merged.class(*holder.path.last().unwrap_or(&0)));
-    Ok(is_v8 || is_jdk || is_mixed || classes.any(of_runtime))
+    Ok(is_v8 || is_library || is_mixed || classes.any(of_runtime))
 }
 
 /// The lines of a holder, each of at most 80 columns: its path, and what hangs from it.

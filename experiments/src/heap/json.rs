@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, ClassHolding, Named, Sum};
 use gclab_heap_traverse::graph::GraphError;
-use gclab_snapshot::{Edge, Node};
+use gclab_snapshot::{Edge, Node, Usage};
 use serde::{Serialize, Serializer};
 
 use super::holders::{Held, suspects};
@@ -26,6 +26,9 @@ pub(super) struct Report<'a> {
     /// Of a JVM's dump: the layout of objects from which the sizes follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<&'a str>,
+    /// Of a GHC program: what the blocks of its heap are used for, in bytes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<Block<'a>>,
     /// Objects in the file.
     nodes: u32,
     /// References in the file, weak ones included.
@@ -76,6 +79,15 @@ struct Class<'a> {
     count: u32,
     shallow_size: u64,
     retained_size: u64,
+}
+
+/// The blocks of one kind.
+#[derive(Serialize)]
+struct Block<'a> {
+    name: &'a str,
+    live: u64,
+    dead: u64,
+    free: u64,
 }
 
 /// The number of objects of one type or name.
@@ -189,6 +201,7 @@ pub(super) fn report<'a>(
         file,
         warnings: snapshot.warnings(),
         layout: snapshot.layout(),
+        blocks: snapshot.blocks().iter().map(block).collect(),
         nodes: snapshot.node_count(),
         edges: snapshot.edge_count(),
         strong_edges: analysis.strong_edges(),
@@ -210,6 +223,11 @@ pub(super) fn report<'a>(
             .collect(),
         path: path.map(|path| steps(analysis, path)),
     })
+}
+
+fn block((name, usage): &(String, Usage)) -> Block<'_> {
+    let Usage { live, dead, free } = *usage;
+    Block { name, live, dead, free }
 }
 
 pub(super) fn object<'a>(analysis: &Analysis<'a>, node: u32) -> Object<'a> {

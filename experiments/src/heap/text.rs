@@ -27,6 +27,7 @@ pub(super) fn text(
     }
     classes(&mut out, analysis, wanted)?;
     types(&mut out, analysis);
+    blocks(&mut out, analysis);
     Ok(out)
 }
 
@@ -70,15 +71,13 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
         )
     };
     if own > 0 {
-        let is_jvm = analysis.snapshot().layout().is_some();
-        row(
-            own,
-            if is_jvm {
-                "the JVM and its libraries"
-            } else {
-                "Node.js and V8 themselves"
-            },
-        );
+        let snapshot = analysis.snapshot();
+        let whose = match (snapshot.layout(), snapshot.blocks()) {
+            (Some(_), _) => "the JVM and its libraries",
+            (None, [_, ..]) => "GHC's own libraries",
+            (None, []) => "Node.js and V8 themselves",
+        };
+        row(own, whose);
     }
     row(rest.saturating_sub(own), "the rest, in smaller parts");
     Ok(())
@@ -121,6 +120,26 @@ fn types(out: &mut String, analysis: &Analysis<'_>) {
             &format!("{bytes:>10} {part:>6.1} {:>10}  {name}", number(sum.count)),
         );
     }
+}
+
+/// What the blocks of a GHC program's heap are used for.
+fn blocks(out: &mut String, analysis: &Analysis<'_>) {
+    let blocks = analysis.snapshot().blocks();
+    if blocks.is_empty() {
+        return;
+    }
+    line(out, &format!("\n{:>10} {:>10} {:>10}  blocks", "live", "dead", "free"));
+    let mut row = |kind: &str, [live, dead, free]: [u64; 3]| {
+        let [live, dead, free] = [live, dead, free].map(size);
+        line(out, &format!("{live:>10} {dead:>10} {free:>10}  {kind}"));
+    };
+    let mut all = [0; 3];
+    for (kind, usage) in blocks {
+        let own = [usage.live, usage.dead, usage.free];
+        all.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        row(kind, own);
+    }
+    row("all", all);
 }
 
 fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Extent) -> Result<(), GraphError> {

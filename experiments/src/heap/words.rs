@@ -85,10 +85,14 @@ pub(super) fn name(analysis: &Analysis<'_>, node: u32) -> String {
     string(analysis, analysis.snapshot().node(node).name_index())
 }
 
-/// The type and the name of a node, as its class is shown: `object Array`.
+/// The type and the name of a node, as its class is shown: `object Array`. The name of a Haskell
+/// constructor says that it is one.
 pub(super) fn class(analysis: &Analysis<'_>, node: u32) -> String {
-    let kind = analysis.snapshot().node(node).type_name();
-    format!("{kind} {}", name(analysis, node)).trim_end().to_owned()
+    let kind = match analysis.snapshot().node(node).type_name() {
+        "constructor" => "",
+        kind => kind,
+    };
+    format!("{kind} {}", name(analysis, node)).trim().to_owned()
 }
 
 /// A node with its id: `object Array @149117`.

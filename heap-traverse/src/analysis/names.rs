@@ -9,12 +9,60 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// Types whose names are class names. Names of other types are values, or empty.
-const NAMED: [&str; 5] = ["object", "native", "closure", "object array", "primitive array"];
+const NAMED: [&str; 9] = [
+    "object",
+    "native",
+    "closure",
+    "object array",
+    "primitive array",
+    "constructor",
+    "function",
+    "thunk",
+    "CAF",
+];
 
 /// Classes of every program that tell nothing about the one at hand.
-const CONTAINERS: [&str; 6] = ["Object", "Array", "Map", "Set", "WeakMap", "WeakSet"];
-/// The beginnings of names of such classes.
-const LIBRARIES: [&str; 7] = ["system / ", "blink::", "java.", "javax.", "jdk.", "sun.", "com.sun."];
+const CONTAINERS: [&str; 12] = [
+    "Object",
+    "Array",
+    "Map",
+    "Set",
+    "WeakMap",
+    "WeakSet",
+    "MUT_VAR",
+    "MVAR",
+    "TVAR",
+    "MUT_ARR_PTRS",
+    "SMALL_MUT_ARR_PTRS",
+    "STACK",
+];
+/// The beginnings of names of such classes: of V8, of the JDK, and of GHC's own packages.
+const LIBRARIES: [&str; 22] = [
+    "system / ",
+    "blink::",
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "GHC.",
+    "Control.",
+    "Foreign.",
+    "System.",
+    "Data.Map.",
+    "Data.Set.",
+    "Data.IntMap.",
+    "Data.IntSet.",
+    "Data.Sequence.",
+    "Data.ByteString.",
+    "Data.Text.",
+    "Data.Array.",
+    "stg_",
+    "ARR_WORDS",
+    "TSO",
+];
+/// The beginning of the name of a constant, behind which is its module.
+const CONSTANT: &str = "CAF ";
 
 /// The letters of a name that are kept.
 const LONGEST: usize = 200;
@@ -66,7 +114,7 @@ impl Names {
             let kind = usize::from(node.type_index());
             let text = || text(snapshot, node.name_index());
             let number = match node.type_name() {
-                "class" => number_of(format!("class {}", text()), &mut names.all)?,
+                kind @ ("class" | "CAF") => number_of(format!("{kind} {}", text()), &mut names.all)?,
                 _ if has_class_name(snapshot, node.ordinal()) => number_of(text().into_owned(), &mut names.all)?,
                 // Names are texts of the program, of which there may be many and long ones.
                 name => match of_type[kind] {
@@ -102,6 +150,7 @@ pub(super) fn is_container(name: &str) -> bool {
 
 /// What the name of a class tells a reader.
 pub fn rank(name: &str) -> Rank {
+    let name = name.strip_prefix(CONSTANT).unwrap_or(name);
     if ["system / Context", "global", "globalThis"].contains(&name) {
         Rank::Scope
     } else if is_container(name) || LIBRARIES.iter().any(|library| name.starts_with(library)) {

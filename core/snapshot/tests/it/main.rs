@@ -2,6 +2,7 @@
 
 mod build;
 mod damage;
+mod ghc;
 mod hprof;
 mod interpret;
 mod random;
