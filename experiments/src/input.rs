@@ -63,18 +63,10 @@ pub(crate) fn plain(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The name of the page of a file, in the working directory: files of two kinds have two pages.
+/// The name of the page of a file, in the working directory: two files have two pages.
 pub(crate) fn page_of(path: &Path, of_standard_input: &str) -> PathBuf {
-    let name = match path.file_name() {
-        Some(name) if !is_standard_input(path) => Path::new(name),
-        _ => Path::new(of_standard_input),
-    };
-    let name = if name.extension().is_some_and(|end| end == "gz") {
-        name.with_extension("")
-    } else {
-        name.to_owned()
-    };
-    let mut page = name.into_os_string();
+    let name = path.file_name().filter(|_| !is_standard_input(path));
+    let mut page = name.unwrap_or(of_standard_input.as_ref()).to_owned();
     page.push(".html");
     page.into()
 }

@@ -20,6 +20,7 @@ impl Ocaml {
             }
             Question::Bucket(number, work) => *work = self.window.bucket(*number),
             Question::Credit(work) => *work = self.window.credit(),
+            Question::Part(part) => self.part = Some(*part),
             Question::Messages(Output(out)) => {
                 if let Some(out) = out.take() {
                     self.messages.print_to(out);

@@ -1,6 +1,5 @@
 //! The counts of the collector over a run, for the module `Gc`.
 
-use gclab_core::collector::{Cause, Request};
 use gclab_core::words::Words;
 
 /// Sums over a run.
@@ -23,10 +22,10 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// A pause begins, `allocated` words after the last one.
-    pub(super) fn begin(&mut self, cause: Cause, allocated: Words) {
+    /// A pause begins, `allocated` words after the last one. `is_forced`: the program asks for a
+    /// whole cycle in it.
+    pub(super) fn begin(&mut self, is_forced: bool, allocated: Words) {
         self.allocated += allocated;
-        let is_forced = matches!(cause, Cause::Asked(Request::Full | Request::Compact));
         self.forced += u64::from(is_forced);
     }
 

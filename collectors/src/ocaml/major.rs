@@ -166,7 +166,9 @@ impl MajorHeap {
         let known = self.space.known_closures(&self.starts, &self.marks);
         let promotion = self.space.promotion(pause.heap, &known, &chunk);
         let mut marker = promotion.with_heap(|heap| Marker::moving(heap, &known, &promotion));
-        trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, pause.events.phases());
+        // The finalisers that get their closures run at the end of a cycle.
+        let roots = pause.roots.keeping_finalised();
+        trace::live_and_remembered(&mut marker, pause.capabilities, roots, pause.events.phases());
         let promoted = marker.finish();
         assert_eq!(promoted.moved, promoted.words - promoted.large, "room was kept");
         pause.heap.end_promotion();

@@ -57,7 +57,7 @@ use gclab_core::words::{Addr, Bytes, Words};
 use major::MajorHeap;
 use outside::Outside;
 use std::any::Any;
-use task::{Major, Occasion, Task};
+use task::{Major, Occasion, Part, Task};
 use verbose::Messages;
 
 /// A minor heap and a major heap.
@@ -93,6 +93,8 @@ pub struct Ocaml {
     stack_limit: Option<u64>,
     /// Of `Gc.set`.
     change: Change,
+    /// The function of the module that the next request for a cycle comes from.
+    part: Option<Part>,
     messages: Messages,
 }
 
@@ -104,6 +106,11 @@ struct Change {
     policy: Option<u64>,
     /// A new size of the minor heap, in words.
     minor_heap: Option<u64>,
+}
+
+/// Whether the program asks for the end of a cycle.
+fn is_cycle(cause: Cause) -> bool {
+    matches!(cause, Cause::Asked(Request::Cycle | Request::Full | Request::Compact))
 }
 
 // SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
@@ -147,6 +154,7 @@ unsafe impl Collector for Ocaml {
             counts: Counts::default(),
             stack_limit: None,
             change: Change::default(),
+            part: None,
             messages,
         };
         ocaml.set_area(heap, least)?;
@@ -200,6 +208,8 @@ impl Collect for Ocaml {
             Task::everything()
         } else if cause == Cause::Asked(Request::Minor) && self.change.minor_heap.is_some() {
             Task::minor()
+        } else if self.part.is_some_and(|part| part != Part::Policy) && is_cycle(cause) {
+            Task::cycle()
         } else {
             self.occasion.task(cause.request(), self.major.is_idle())
         };
@@ -214,8 +224,14 @@ impl Collect for Ocaml {
             self.prepare(pause)?;
         }
         pause.events.phase(Phase::Condemned);
-        self.announce(pause);
-        self.counts.begin(pause.cause, pause.since.allocated.to_words_up());
+        let part = self.part.take_if(|_| is_cycle(pause.cause));
+        let is_announced = part != Some(Part::SecondHalf);
+        if is_announced {
+            self.announce(pause);
+        }
+        let is_full = matches!(pause.cause, Cause::Asked(Request::Full | Request::Compact));
+        let is_forced = is_full && part != Some(Part::FirstHalf);
+        self.counts.begin(is_forced, pause.since.allocated.to_words_up());
         // OCaml does not collect at the end of a program.
         let last = (pause.cause == Cause::Final).then_some((self.counts, self.cycles));
         let task = self.task;
@@ -224,7 +240,9 @@ impl Collect for Ocaml {
         } else {
             Marked::default()
         };
-        self.announce_cycle(pause);
+        if is_announced {
+            self.announce_cycle(pause);
+        }
         let (cycle, done) = self.work(pause, task.major);
         pause.events.phase(Phase::Released);
         let mut course = Course {
@@ -233,9 +251,14 @@ impl Collect for Ocaml {
             cycle,
             done,
         };
-        self.end_cycle(pause, &mut course);
+        if part != Some(Part::FirstHalf) {
+            self.end_cycle(pause, &mut course);
+        }
         self.messages.slice_is_over();
         let is_resized = self.change_minor_heap(pause.cause);
+        if part.is_some() {
+            course.done += self.begin_next(pause);
+        }
         if course.task.minor && !self.make_room(pause, course.cycle) {
             self.last_resort(pause, &mut course);
         }
@@ -243,7 +266,8 @@ impl Collect for Ocaml {
             (self.counts, self.cycles) = last;
         }
         let is_asked = matches!(pause.cause, Cause::Asked(_));
-        self.occasion.has_passed(course.task, course.cycle, is_asked);
+        self.occasion
+            .has_passed(course.task, course.cycle, (is_asked, self.major.is_idle()));
         if is_resized {
             self.occasion.minor_heap_is_new();
         }

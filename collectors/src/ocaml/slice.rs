@@ -47,7 +47,8 @@ impl Ocaml {
             Major::Nothing => (Cycle::Continued, self.slice(pause, Slice::Automatic)),
             Major::Slice(slice) => (Cycle::Continued, self.slice(pause, slice)),
             Major::Cycle if !was_idle => (Cycle::Ended, self.finish_cycle(pause)),
-            Major::Cycle | Major::Everything => (Cycle::Whole, self.everything(pause)),
+            Major::Cycle => (Cycle::Whole, self.whole_or_rest(pause)),
+            Major::Everything => (Cycle::Whole, self.everything(pause)),
         };
         let cycle = match cycle {
             Cycle::Continued if was_idle => Cycle::Began,
@@ -121,7 +122,26 @@ impl Ocaml {
         done
     }
 
-    /// Finishes the cycle under way, if there is one.
+    /// Finishes the cycle under way, or does a whole one.
+    fn whole_or_rest(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        let mut done = Done::default();
+        if self.major.is_idle() {
+            self.window.forget_backlog();
+            done += self.begin_cycle(pause);
+        }
+        done += self.finish_cycle(pause);
+        done
+    }
+
+    /// After a cycle that the program asked for: an automatic slice begins the next one, so that the
+    /// backlog stays.
+    pub(super) fn begin_next(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        let done = self.slice(pause, Slice::Automatic);
+        self.messages.slice_is_over();
+        done
+    }
+
+    /// Finishes the cycle under way.
     fn finish_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         self.take_allocated();
         let mut done = Done::default();
@@ -131,25 +151,20 @@ impl Ocaml {
         done
     }
 
-    /// Does a whole cycle, after the rest of the one under way if there is one. Behind that, as in
-    /// OCaml, an automatic slice begins the whole one, so that the backlog stays. Where the policy
-    /// changes, there is no such slice.
+    /// Does a whole cycle, after the rest of the one under way if there is one. Where the policy
+    /// changes, there are two in any case, as in OCaml.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
+        let policy_changes = pause.cause == Cause::Asked(Request::Compact) && self.change.policy.is_some();
         let mut done = Done::default();
-        if !self.major.is_idle() {
+        if policy_changes {
+            done += self.whole_or_rest(pause);
+            self.cycles += 1;
+        } else if !self.major.is_idle() {
             done += self.finish_cycle(pause);
             self.cycles += 1;
-            let policy_changes = pause.cause == Cause::Asked(Request::Compact) && self.change.policy.is_some();
-            if !policy_changes {
-                done += self.slice(pause, Slice::Automatic);
-                self.messages.slice_is_over();
-            }
+            done += self.begin_next(pause);
         }
-        if self.major.is_idle() {
-            self.window.forget_backlog();
-            done += self.begin_cycle(pause);
-        }
-        done += self.finish_cycle(pause);
+        done += self.whole_or_rest(pause);
         done
     }
 }

@@ -24,6 +24,18 @@ pub(super) enum Major {
     Everything,
 }
 
+/// A pause for a function of the module that ends a cycle. The next one begins in the pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of `major`.
+    Major,
+    /// The halves of `full_major` and `compact`, between which finalisers run.
+    FirstHalf,
+    SecondHalf,
+    /// `set`, where it changes the allocation policy.
+    Policy,
+}
+
 /// The work of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Task {
@@ -47,6 +59,11 @@ impl Task {
     /// A minor collection, and no slice unless much is promoted.
     pub(super) fn minor() -> Task {
         Task::after_minor(Major::Nothing)
+    }
+
+    /// A minor collection, and the rest of the cycle under way or a whole one.
+    pub(super) fn cycle() -> Task {
+        Task::after_minor(Major::Cycle)
     }
 
     /// Whether a cycle ends in the pause, however little is left of it.
@@ -127,7 +144,7 @@ impl Occasion {
     pub(super) fn task(&self, request: Option<Request>, is_idle: bool) -> Task {
         match request {
             Some(Request::Slice(words)) if !is_idle => return Task::slice(words),
-            Some(Request::Cycle) => return Task::after_minor(Major::Cycle),
+            Some(Request::Cycle) => return Task::cycle(),
             Some(Request::Full | Request::Compact) => return Task::everything(),
             None | Some(Request::Minor | Request::Slice(_)) => {}
         }
@@ -145,9 +162,9 @@ impl Occasion {
         }
     }
 
-    /// A pause has passed that did this task, and this part of a cycle; perhaps the program asked
-    /// for it. An automatic slice moves the trigger.
-    pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle, is_asked: bool) {
+    /// A pause has passed that did this task, and this part of a cycle, and left the collector idle or
+    /// not; perhaps the program asked for it. An automatic slice moves the trigger.
+    pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle, (is_asked, is_idle): (bool, bool)) {
         if task.minor {
             self.trigger = Trigger::Middle;
             self.is_full = false;
@@ -155,7 +172,7 @@ impl Occasion {
         if cycle.is_slice() && !matches!(task.major, Major::Slice(Slice::Next | Slice::Words(_))) {
             self.trigger = Trigger::End;
         }
-        self.cycle_has_ended = cycle.is_over() && (is_asked || !task.ends_cycle());
+        self.cycle_has_ended = cycle.is_over() && is_idle && (is_asked || !task.ends_cycle());
         self.slice_is_asked = false;
     }
 }

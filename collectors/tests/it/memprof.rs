@@ -3,7 +3,7 @@
 use crate::basics::config;
 use gclab_collectors::{Compacting, Copying, Immix, MarkSweep, Ocaml, Parallel, TwoSpace};
 use gclab_core::collector::{Collector, CollectorVisitor};
-use gclab_core::config::{Breakdown, Compact, Config, FromGeneration};
+use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::cost_centre;
 use gclab_core::mutator::{Allocation, MemprofError, MutByteArray, Mutator, MutatorKind, Request, Tracker};
 use gclab_core::world::World;
@@ -357,10 +357,8 @@ fn all_threads_are_sampled() {
 }
 
 #[test]
-fn allocations_have_their_cost_centres_in_a_profile() {
-    let mut config = config::<Copying>(64 << 10);
-    config.profile.breakdown = Some(Breakdown::CostCentre);
-    let world = World::observed::<Copying>(&config).expect("a small heap");
+fn allocations_have_their_cost_centres() {
+    let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
     let adds = Adds::default();
     let ran = world.enter(|m| {
         m.start_memprof(1.0, 1, adds.clone()).expect("not started");

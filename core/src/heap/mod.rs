@@ -17,8 +17,8 @@ use crate::block::{
 };
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
-use crate::profile::{Followers, SideWords};
-use crate::sync::Arc;
+use crate::profile::{Followers, SideWords, Stacks};
+use crate::sync::{Arc, Mutex};
 use crate::words::{Bytes, Words};
 use retention::Retention;
 
@@ -106,15 +106,16 @@ impl Heap {
         self.limit
     }
 
-    /// Maps a side word for each closure, which records the facts that `config` needs.
+    /// Maps a side word for each closure, which records the facts that `config` needs. `stacks` are
+    /// those of cost centres.
     ///
     /// # Errors
     /// If the system has no addresses for them.
-    pub(crate) fn map_side_words(&mut self, config: &Config) -> Result<(), MemoryError> {
+    pub(crate) fn map_side_words(&mut self, config: &Config, stacks: Arc<Mutex<Stacks>>) -> Result<(), MemoryError> {
         let reserved = self.blocks.accounting().reserved.0;
         let base = self.blocks.base();
         let followers = Followers::new(base, self.states, config.follow_moves, config.follow_closure);
-        let side_words = SideWords::new(base, reserved, config.profile.follows_uses(), followers)?;
+        let side_words = SideWords::new(base, reserved, stacks, config.profile.follows_uses(), followers)?;
         self.side_words = Some(Arc::new(side_words));
         Ok(())
     }

@@ -167,9 +167,12 @@ impl<M: MutatorKind> Mutator<'_, M> {
             }
             Finaliser::Last(function) => function(self),
             Finaliser::Alarm(mut function) => {
+                let renewed = self.view.world().handles().finalisers().renew_alarm(entry.number);
                 let rung = catch_unwind(AssertUnwindSafe(|| function(self)));
-                let world = self.view.world();
-                world.put_alarm_back(entry.number, Box::new(Finaliser::Alarm(function)));
+                if let Some(number) = renewed {
+                    let world = self.view.world();
+                    world.put_alarm_back(number, Box::new(Finaliser::Alarm(function)));
+                }
                 rung.unwrap_or_else(|panic| resume_unwind(panic));
             }
         }

@@ -180,27 +180,26 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         body(self, slots)
     }
 
-    /// Runs `body` as a part of the program that has a name: profiles (`-hc`, `-hr`) know its
-    /// allocations by that name, and by the names of the parts that it is in.
+    /// Runs `body` as a part of the program that has a name: profiles (`-hc`, `-hr`) and Memprof know
+    /// its allocations by that name, and by the names of the parts that it is in.
     ///
-    /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile
-    /// asks for it.
+    /// `body` may give back a pointer, as in [`Mutator::frame`]. To enter a part takes a lock of the
+    /// world and looks a table up, so a part should be more than some allocations.
     #[inline(always)]
     pub fn cost_centre<'m, R>(&'m mut self, centre: CostCentre, body: impl FnOnce(&'m mut Mutator<'h, M>) -> R) -> R {
-        let Some(side_words) = self.side_words.as_ref().filter(|_| M::OBSERVED) else {
-            return body(self);
-        };
         let before = self.cost_centres.get();
-        let inner = side_words.enter(before, centre);
+        let inner = self.world().stacks.lock().enter(before, centre);
         self.cost_centres.set(inner);
         let cell: *const Cell<StackId> = &self.cost_centres;
         // SAFETY: as for the cell of frames.
         let cell = unsafe { &*cell };
         let _leave = Restore { cell, before };
-        // SAFETY: `begin`'s caller promises that the participant is valid as long as the mutator.
-        let participant = unsafe { &*self.participant };
-        participant.set_stack(inner);
-        let _published = Published(participant, before);
+        let _published = M::OBSERVED.then(|| {
+            // SAFETY: `begin`'s caller promises that the participant is valid as long as the mutator.
+            let participant = unsafe { &*self.participant };
+            participant.set_stack(inner);
+            Published(participant, before)
+        });
         body(self)
     }
 }

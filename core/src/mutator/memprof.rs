@@ -12,9 +12,9 @@
 use super::{Mutator, NoGc};
 use crate::alloc::Alloc;
 use crate::kind::MutatorKind;
-use crate::profile::{CostCentre, SideWords};
+use crate::profile::{CostCentre, Stacks};
 use crate::sampled::{MemprofError, SampleEvent, Sampled, Track};
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex};
 use crate::words::{Addr, Words};
 use std::collections::HashMap;
 
@@ -26,7 +26,6 @@ pub struct Allocation {
     /// Its words, without the header.
     pub size: Words,
     /// The cost centres in which it was allocated, the innermost first, as many as were asked for.
-    /// Empty unless the run is one of a profile, in which mutators know their cost centres.
     pub callstack: Vec<CostCentre>,
 }
 
@@ -55,14 +54,13 @@ struct Tracking<T: Tracker> {
     tracker: T,
     minor: HashMap<u64, T::Minor>,
     major: HashMap<u64, T::Major>,
-    side_words: Option<Arc<SideWords>>,
+    stacks: Arc<Mutex<Stacks>>,
     callstack_size: usize,
 }
 
 impl<T: Tracker> Tracking<T> {
     fn allocation(&self, sampled: Sampled) -> Allocation {
-        let callstack = self.side_words.as_ref();
-        let mut callstack = callstack.map_or(Vec::new(), |words| words.cost_centres(sampled.stack));
+        let mut callstack = self.stacks.lock().centres(sampled.stack);
         callstack.truncate(self.callstack_size);
         Allocation {
             n_samples: sampled.samples,
@@ -119,7 +117,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
             tracker,
             minor: HashMap::new(),
             major: HashMap::new(),
-            side_words: self.view.side_words.clone(),
+            stacks: Arc::clone(&self.view.world().stacks),
             callstack_size,
         };
         let (world, session) = self.session();

@@ -80,7 +80,7 @@ const MOST: usize = 1 << 24;
 
 /// The stacks that have occurred.
 #[derive(Debug, Default)]
-pub(super) struct Stacks {
+pub(crate) struct Stacks {
     /// From number 1: the innermost cost centre, and the stack that it was entered from, whose
     /// number is less.
     all: Vec<(CostCentre, StackId)>,
@@ -103,7 +103,7 @@ impl Stacks {
     /// The stack after `centre` is entered from `outer`. A cost centre that is in the stack already
     /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion makes
     /// no endless stack.
-    pub(super) fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
+    pub(crate) fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
         let stack = self.number(outer, centre);
         add(&mut self.entries, stack.0 as usize, 1);
         stack
@@ -162,7 +162,7 @@ impl Stacks {
     }
 
     /// The cost centres of a stack, the innermost first.
-    pub(super) fn centres(&self, mut stack: StackId) -> Vec<CostCentre> {
+    pub(crate) fn centres(&self, mut stack: StackId) -> Vec<CostCentre> {
         let mut centres = Vec::new();
         while let Some((innermost, outer)) = self.get(stack) {
             centres.push(innermost);

@@ -34,6 +34,7 @@ mod side_word;
 mod side_words;
 
 pub use biography::{Biographies, Spans};
+pub(crate) use cost_centre::Stacks;
 pub use cost_centre::{CostCentre, StackCosts, StackId};
 pub(crate) use costs::Charges;
 pub use eras::Eras;

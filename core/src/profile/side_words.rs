@@ -10,7 +10,7 @@ use super::moves::SideWordsView;
 use super::side_word::{LAST_ERA, SideWord};
 use crate::closure::{ClosureRef, TypeInfo};
 use crate::memory::{MemoryError, Table};
-use crate::sync::{AtomicBool, AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
+use crate::sync::{Arc, AtomicBool, AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
 use crate::words::{Addr, WORD, Words};
 
 /// A value that proves that no mutator runs: it exists only while the world is stopped.
@@ -26,7 +26,7 @@ pub struct SideWords {
     era: AtomicU64,
     /// Whether an [`Eras`](super::Eras) exists. Relaxed: it guards no other memory.
     eras_taken: AtomicBool,
-    stacks: Mutex<Stacks>,
+    stacks: Arc<Mutex<Stacks>>,
     /// `None` if no profile needs the times of uses.
     biographies: Option<Mutex<Biographies>>,
     /// `None` if no party follows closures.
@@ -34,14 +34,15 @@ pub struct SideWords {
 }
 
 impl SideWords {
-    /// Maps the side words of a heap of `reserved` bytes from `base`. `biographies`: uses are to be
-    /// noted. `followers` learn of allocations and moves.
+    /// Maps the side words of a heap of `reserved` bytes from `base`. `stacks` are those of its cost
+    /// centres. `biographies`: uses are to be noted. `followers` learn of allocations and moves.
     ///
     /// # Errors
     /// If the system has no addresses for them.
     pub(crate) fn new(
         base: Addr,
         reserved: usize,
+        stacks: Arc<Mutex<Stacks>>,
         biographies: bool,
         followers: Option<Followers>,
     ) -> Result<SideWords, MemoryError> {
@@ -50,7 +51,7 @@ impl SideWords {
             base,
             era: AtomicU64::new(1),
             eras_taken: AtomicBool::new(false),
-            stacks: Mutex::default(),
+            stacks,
             biographies: biographies.then(Mutex::default),
             followers,
         })
@@ -132,11 +133,6 @@ impl SideWords {
     /// Notes that the [`Eras`](super::Eras) is gone.
     pub(super) fn return_eras(&self) {
         self.eras_taken.store(false, Relaxed);
-    }
-
-    /// The stack when `centre` is entered from `outer`.
-    pub(crate) fn enter(&self, outer: StackId, centre: CostCentre) -> StackId {
-        self.stacks.lock().enter(outer, centre)
     }
 
     /// The cost centres of a stack, the innermost first.

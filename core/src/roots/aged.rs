@@ -37,16 +37,22 @@ impl<T> Aged<T> {
         self.entries.push(entry);
     }
 
-    pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
-        self.entries.iter_mut()
+    fn start(&self, visited: Visited) -> usize {
+        match visited {
+            Visited::All => 0,
+            Visited::Young => self.settled,
+        }
+    }
+
+    /// The entries that are visited.
+    pub(super) fn iter_mut(&mut self, visited: Visited) -> std::slice::IterMut<'_, T> {
+        let from = self.start(visited);
+        self.entries[from..].iter_mut()
     }
 
     /// Takes the entries out of which `is_dead` is true, in their order.
     pub(super) fn take_dead(&mut self, visited: Visited, mut is_dead: impl FnMut(&mut T) -> bool) -> Vec<T> {
-        let from = match visited {
-            Visited::All => 0,
-            Visited::Young => self.settled,
-        };
+        let from = self.start(visited);
         let (mut index, mut settled) = (from, self.settled);
         let dead = self.entries.extract_if(from.., |entry| {
             let is_dead = is_dead(entry);

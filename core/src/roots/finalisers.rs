@@ -7,10 +7,12 @@
 //!
 //! Finalisers run in the order in which collections made them ready; those of one collection in the
 //! reverse order of their registration, first ones before last ones. (A collection may trace twice:
-//! young closures, then all.) One runs at a time, unless it
-//! lets the next one begin.
+//! young closures, then all.) One runs at a time, unless it lets the next one begin.
 //!
-//! An *alarm* is ready after each major collection.
+//! An *alarm* is ready after each major collection, behind its finalisers. Where a trace goes on in
+//! slices, it is ready at the end of the trace, among the first finalisers: as in OCaml, where an
+//! alarm is one, which the next trace finds if it was registered, and not ready, when that began.
+//! Each time it begins to run it is registered anew.
 //!
 //! The table has numbers in place of functions, which the world has (`world/finalisers.rs`): a
 //! function may own handles, and so the table that it would lie in.
@@ -36,8 +38,29 @@ pub(crate) enum Occasion {
 pub(crate) struct Entry {
     /// The address of the closure; 0 of a last finaliser that is ready, and of an alarm.
     pub(crate) closure: u64,
-    /// The number of the function.
+    /// The number of the function. Those of last finalisers have the bit [`LAST`].
     pub(crate) number: u64,
+}
+
+/// In the numbers of last finalisers.
+const LAST: u64 = 1 << 63;
+
+/// A registered alarm: what its owner knows it by, and the number of its present registration.
+#[derive(Debug)]
+struct Alarm {
+    id: u64,
+    number: u64,
+    /// It was registered, and not ready, when the trace in slices began.
+    is_found: bool,
+}
+
+impl Alarm {
+    fn entry(&self) -> Entry {
+        Entry {
+            closure: 0,
+            number: self.number,
+        }
+    }
 }
 
 /// The finalisers of one heap.
@@ -53,7 +76,9 @@ struct Entries {
     /// Registered finalisers, in the order of their registration.
     first: Aged<Entry>,
     last: Aged<Entry>,
-    alarms: Vec<Entry>,
+    alarms: Vec<Alarm>,
+    /// The alarms have rung for the major collection under way.
+    rung: bool,
     /// Ready ones, in the order in which they are to run.
     ready: VecDeque<Entry>,
     /// How many of the last ones in `ready` the tracing under way has added.
@@ -89,10 +114,18 @@ impl Entries {
     /// which one tracing would have made them ready.
     fn sort_collected(&mut self) {
         let before = self.ready.len() - self.collected;
-        self.ready.make_contiguous()[before..].sort_by_key(|entry| {
-            let is_last = entry.closure == 0;
-            (is_last, std::cmp::Reverse(entry.number))
-        });
+        self.ready.make_contiguous()[before..]
+            .sort_by_key(|entry| (entry.number & LAST, std::cmp::Reverse(entry.number)));
+    }
+
+    /// Makes the alarms ready for which `is_due`, unless they are waiting already.
+    fn ring(&mut self, is_due: impl Fn(&Alarm) -> bool) {
+        for alarm in self.alarms.iter().filter(|alarm| is_due(alarm)) {
+            if !self.ready.contains(&alarm.entry()) || mutant!("finalisers/alarm-twice") {
+                self.ready.push_back(alarm.entry());
+                self.collected += 1;
+            }
+        }
     }
 }
 
@@ -114,21 +147,41 @@ impl FinaliserTable {
         let mut entries = self.lock();
         entries.numbers += 1;
         let number = entries.numbers;
-        let entry = Entry { closure, number };
         match occasion {
-            Occasion::First => entries.first.push(entry),
-            Occasion::Last => entries.last.push(entry),
-            Occasion::Alarm => entries.alarms.push(entry),
+            Occasion::First => entries.first.push(Entry { closure, number }),
+            Occasion::Last => {
+                let number = number | LAST;
+                entries.last.push(Entry { closure, number });
+                return number;
+            }
+            Occasion::Alarm => entries.alarms.push(Alarm {
+                id: number,
+                number,
+                is_found: false,
+            }),
         }
         number
     }
 
-    /// Removes the alarm of this number.
-    pub(crate) fn remove_alarm(&self, number: u64) {
+    /// Registers the alarm of this number anew, behind all finalisers. Returns its new number;
+    /// `None` if it has been removed.
+    pub(crate) fn renew_alarm(&self, number: u64) -> Option<u64> {
         let mut entries = self.lock();
-        entries.alarms.retain(|alarm| alarm.number != number);
+        let Entries { alarms, numbers, .. } = &mut *entries;
+        let alarm = alarms.iter_mut().find(|alarm| alarm.number == number)?;
+        *numbers += 1;
+        (alarm.number, alarm.is_found) = (*numbers, false);
+        Some(*numbers)
+    }
+
+    /// Removes the alarm that was first registered with the number `id`. Returns its present one.
+    pub(crate) fn remove_alarm(&self, id: u64) -> Option<u64> {
+        let mut entries = self.lock();
+        let place = entries.alarms.iter().position(|alarm| alarm.id == id)?;
+        let Alarm { number, .. } = entries.alarms.remove(place);
         entries.ready.retain(|ready| ready.number != number);
         self.note_due(&entries);
+        Some(number)
     }
 
     /// Whether there is an alarm of this number.
@@ -220,16 +273,38 @@ impl FinaliserTable {
         last.settle(|entry| is_old(entry.closure));
     }
 
-    /// A major collection is over: the alarms are ready that are not waiting already.
-    pub(crate) fn ring(&self) {
+    /// A trace in slices begins.
+    pub(crate) fn begin_trace(&self) {
         let mut entries = self.lock();
         let Entries { alarms, ready, .. } = &mut *entries;
         for alarm in alarms {
-            if !ready.contains(alarm) || mutant!("finalisers/alarm-twice") {
-                ready.push_back(*alarm);
-            }
+            alarm.is_found = !ready.contains(&alarm.entry());
+        }
+    }
+
+    /// The trace has made the first finalisers ready: makes the alarms ready, in their order.
+    pub(crate) fn ring_among_first(&self) {
+        let mut entries = self.lock();
+        entries.ring(|alarm| alarm.is_found);
+        entries.sort_collected();
+        entries.rung = true;
+    }
+
+    /// A major collection is over: the alarms are ready, if they have not rung for it.
+    pub(crate) fn ring(&self) {
+        let mut entries = self.lock();
+        if !std::mem::take(&mut entries.rung) {
+            entries.ring(|_| true);
         }
         self.note_due(&entries);
+    }
+
+    /// Calls `visit` for the slots of first finalisers that a collection of `visited` closures may
+    /// find dead.
+    pub(super) fn for_each_first(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        let mut entries = self.lock();
+        let first = entries.first.iter_mut(visited);
+        first.for_each(|entry| visit(Slot(&mut entry.closure)));
     }
 
     /// Calls `visit` for the slots of finalisers that are ready: they keep their closures alive.
@@ -243,7 +318,7 @@ impl FinaliserTable {
     pub(crate) fn for_each_registered(&self, mut visit: impl FnMut(Slot)) {
         let mut entries = self.lock();
         let Entries { first, last, .. } = &mut *entries;
-        let registered = first.iter_mut().chain(last.iter_mut());
+        let registered = [first, last].into_iter().flat_map(|table| table.iter_mut(Visited::All));
         registered.for_each(|entry| visit(Slot(&mut entry.closure)));
     }
 }

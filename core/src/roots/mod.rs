@@ -44,6 +44,8 @@ pub struct Roots<'a> {
     handles: &'a HandleTable,
     /// The handles, finalisers and watched closures among them.
     visited: Visited,
+    /// First finalisers keep their closures alive, and none is ready after the trace.
+    keeps_finalised: bool,
 }
 
 impl<'a> Roots<'a> {
@@ -54,6 +56,7 @@ impl<'a> Roots<'a> {
             frames,
             handles,
             visited: Visited::All,
+            keeps_finalised: false,
         }
     }
 
@@ -61,6 +64,17 @@ impl<'a> Roots<'a> {
     pub(crate) fn of_young(self) -> Self {
         Roots {
             visited: Visited::Young,
+            ..self
+        }
+    }
+
+    /// The roots with the closures of finalisers that get them ([`NoGc::finalise`]): these run after
+    /// another trace.
+    ///
+    /// [`NoGc::finalise`]: crate::mutator::NoGc::finalise
+    pub fn keeping_finalised(self) -> Self {
+        Roots {
+            keeps_finalised: true,
             ..self
         }
     }
@@ -74,6 +88,10 @@ impl<'a> Roots<'a> {
         self.for_each_frame_slot(|slot| visit(RootSlot::new(slot)));
         self.handles
             .for_each_strong(self.visited, |slot| visit(RootSlot::new(slot)));
+        if self.keeps_finalised {
+            let finalisers = self.handles.finalisers();
+            finalisers.for_each_first(self.visited, |slot| visit(RootSlot::new(slot)));
+        }
     }
 
     /// Calls `visit` for every slot that does not keep its closure alive.
@@ -120,9 +138,23 @@ impl<'a> Roots<'a> {
                 .foreign()
                 .note_deaths(self.visited, |slot| lives(RootSlot::new(slot)));
         }
+        if self.keeps_finalised {
+            return None;
+        }
         let table = self.handles.finalisers();
         let any = table.make_first_ready(self.visited, |slot| lives(RootSlot::new(slot)));
         any.then_some(Finalised(table))
+    }
+
+    /// A trace in slices begins: it finds the alarms that are not ready.
+    pub(crate) fn begin_trace_in_slices(&self) {
+        self.handles.finalisers().begin_trace();
+    }
+
+    /// After [`Roots::finalise_first`] of a trace in slices: makes the alarms ready, among the
+    /// finalisers.
+    pub(crate) fn ring_among_finalisers(&self) {
+        self.handles.finalisers().ring_among_first();
     }
 
     /// After all tracing: makes the finalisers ready whose closures are gone for good, and notes

@@ -74,7 +74,7 @@ impl Watch {
     /// Calls `visit` for the slots of all watched closures.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(Slot)) {
         let mut closures = self.closures.lock();
-        let watched = closures.watched.iter_mut();
+        let watched = closures.watched.iter_mut(Visited::All);
         watched.for_each(|watched| visit(Slot(&mut watched.closure)));
     }
 
@@ -82,7 +82,7 @@ impl Watch {
     /// stays new if the answer is true.
     pub(crate) fn for_each_new(&self, mut is_new: impl FnMut(Addr, u64, Bytes) -> bool) {
         let mut closures = self.closures.lock();
-        for watched in closures.watched.iter_mut().filter(|watched| watched.is_new) {
+        for watched in closures.watched.iter_mut(Visited::All).filter(|watched| watched.is_new) {
             watched.is_new = is_new(Addr(watched.closure as usize), watched.number, watched.bytes);
         }
     }

@@ -30,6 +30,7 @@ impl SlicedTrace {
     pub fn begin<A, M: Marks>(pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(Grey::new(pause.heap), pause.heap, marks);
         marker.roots(pause.roots);
+        pause.roots.begin_trace_in_slices();
         if !mutant!("sliced/marking-not-said") {
             <SnapshotBarrier>::set_marking(pause.capabilities, true);
         }
@@ -73,6 +74,7 @@ impl SlicedTrace {
                 progress = marker.trace_some();
                 pause.events.phase(Phase::FinalisersTraced);
             }
+            pause.roots.ring_among_finalisers();
         }
         if progress == Progress::More && mutant!("sliced/last-too-early") {
             pause.roots.finalise_last(|slot| marker.lives(slot));

@@ -65,9 +65,10 @@ impl<M: MutatorKind> World<M> {
             generations: collector.description.fitting_generations(config.generations),
             ..config.clone()
         };
+        let stacks = Arc::default();
         Ok(World {
             description: collector.description,
-            state: Mutex::new(WorldState::new(&collector, config)?),
+            state: Mutex::new(WorldState::new(&collector, config, &stacks)?),
             all_stopped: Condvar::new(),
             resumed: Condvar::new(),
             left: Condvar::new(),
@@ -77,6 +78,7 @@ impl<M: MutatorKind> World<M> {
             functions: Functions::default(),
             values: Values::default(),
             memprof: Memprof::default(),
+            stacks,
         })
     }
 

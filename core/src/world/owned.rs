@@ -42,11 +42,12 @@ impl Functions {
         }
     }
 
-    pub(super) fn remove_alarm(&self, table: &FinaliserTable, number: u64) {
-        table.remove_alarm(number);
-        // Dropped without the lock: it may own anything.
-        let function = self.0.lock().remove(&number);
-        drop(function);
+    pub(super) fn remove_alarm(&self, table: &FinaliserTable, id: u64) {
+        if let Some(number) = table.remove_alarm(id) {
+            // Dropped without the lock: it may own anything.
+            let function = self.0.lock().remove(&number);
+            drop(function);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::events::{Events, RunInfo};
 use crate::heap::Heap;
 use crate::kind::MutatorKind;
 use crate::overhead::Overhead;
+use crate::profile::Stacks;
 use crate::recorder::{FinalCounts, Recorder};
 use crate::remembered::RememberedSet;
 use crate::roots::handles::HandleTable;
@@ -43,6 +44,8 @@ pub struct World<M: MutatorKind> {
     pub(super) functions: Functions,
     pub(super) values: Values,
     pub(super) memprof: Memprof,
+    /// The stacks of cost centres that have occurred.
+    pub(crate) stacks: Arc<Mutex<Stacks>>,
 }
 
 /// The state that the lock of a [`World`] guards.
@@ -83,14 +86,14 @@ pub(crate) struct WorldState<M: MutatorKind> {
 }
 
 impl<M: MutatorKind> WorldState<M> {
-    pub(super) fn new(chosen: &Chosen<M>, config: &Config) -> Result<Self, StartError> {
+    pub(super) fn new(chosen: &Chosen<M>, config: &Config, stacks: &Arc<Mutex<Stacks>>) -> Result<Self, StartError> {
         let mut recorder = Recorder::new(config.generations, config.capabilities);
         let mut heap = Heap::new(config)?;
         if chosen.description.parallel {
             heap.set_copiers(config.gc_thread_count() as usize);
         }
         if M::OBSERVED {
-            heap.map_side_words(config)?;
+            heap.map_side_words(config, Arc::clone(stacks))?;
         }
         let collector = (chosen.make)(&mut heap, config)?;
         let stress = config.stress.unwrap_or(0);

@@ -36,11 +36,11 @@ impl Snapshot {
         if let Some(lost) = lost {
             return Err(fault(stopped, "the snapshot has", lost));
         }
-        *kept = match kept.take() {
-            _ if !stopped.marks_snapshot() => None,
-            None => Some(Snapshot::of(stopped, traversal)),
-            snapshot => snapshot,
-        };
+        // Where a cycle is over, the snapshot that is being marked is that of the next one.
+        let snapshot = kept.take().filter(|_| !work.cycle.is_over());
+        *kept = stopped
+            .marks_snapshot()
+            .then(|| snapshot.unwrap_or_else(|| Snapshot::of(stopped, traversal)));
         Ok(())
     }
 

@@ -13,6 +13,7 @@ pub(super) use question::{Output, Question};
 pub use stat::Stat;
 
 use super::Ocaml;
+use super::task::Part;
 use gclab_core::closure::Closure;
 use gclab_core::collector::Collector;
 use gclab_core::mutator::{Alarm, Gc, Handle, MemprofError, Mutator, MutatorKind, NoGc, Request, Tracker};
@@ -141,6 +142,7 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         let before = self.get();
         control.check(&before)?;
         match self.ask(Question::Set(control, None)) {
+            Question::Set(_, Some(Request::Compact)) => self.end_cycle(Part::Policy, Request::Compact),
             Question::Set(_, request) => request.into_iter().for_each(|request| self.0.collect(request)),
             question => unreachable!("{question:?}"),
         }
@@ -166,19 +168,30 @@ impl<M: MutatorKind> Module<'_, '_, M> {
         0
     }
 
-    /// Does a minor collection and finishes the cycle under way. Where none is, does a whole one.
+    /// Does a minor collection and finishes the cycle under way; where none is, does a whole one. Then
+    /// the next cycle begins, and the finalisers run that are ready.
     pub fn major(&mut self) {
-        self.0.collect(Request::Cycle);
+        self.end_cycle(Part::Major, Request::Cycle);
     }
 
-    /// Does a minor collection, finishes the cycle under way, if one is, and does a whole one.
+    /// As [`Module::major`], twice.
     pub fn full_major(&mut self) {
-        self.0.collect(Request::Full);
+        self.in_halves(Request::Full);
     }
 
     /// As [`Module::full_major`], and compacts the major heap.
     pub fn compact(&mut self) {
-        self.0.collect(Request::Compact);
+        self.in_halves(Request::Compact);
+    }
+
+    fn in_halves(&mut self, request: Request) {
+        self.end_cycle(Part::FirstHalf, request);
+        self.end_cycle(Part::SecondHalf, request);
+    }
+
+    fn end_cycle(&mut self, part: Part, request: Request) {
+        self.ask(Question::Part(part));
+        self.0.collect(request);
     }
 
     /// Prints the counters, in the words of OCaml.

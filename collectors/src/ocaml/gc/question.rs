@@ -1,6 +1,7 @@
 //! The questions of the module to the collector, which answers them while the world is stopped
 //! (`collectors/src/ocaml/answers.rs`).
 
+use super::super::task::Part;
 use super::{Control, Stat};
 use gclab_core::mutator::Request;
 use std::fmt;
@@ -30,6 +31,8 @@ pub(in super::super) enum Question {
     Bucket(usize, u64),
     /// The credit, in millionths of a cycle.
     Credit(u64),
+    /// The next request for a cycle comes from this function.
+    Part(Part),
     /// Messages go there from now on.
     Messages(Output),
 }

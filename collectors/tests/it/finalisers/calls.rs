@@ -75,6 +75,8 @@ under_every_collector! {
         let (say, hear) = channel();
         let ran = world.enter(|m| {
             let (noted, rung) = (notes.clone(), notes.clone());
+            // Before the finaliser: under `ocaml` the two are of one order.
+            let alarm = m.create_alarm(move |_| rung.add(1));
             list(m, 4, |m, list| m.finalise(list, move |m, list: Handle<Number>| {
                 m.collect(Request::Full);
                 m.blocking(|| ());
@@ -82,7 +84,6 @@ under_every_collector! {
                 self::list(m, 100, |_, _| ());
                 say.send(()).expect("it waits");
             }));
-            let alarm = m.create_alarm(move |_| rung.add(1));
             m.blocking(|| thread::scope(|scope| {
                 scope.spawn(|| world.collect_if_idle(Duration::ZERO, Duration::ZERO));
                 hear.recv().expect("they run in the call");

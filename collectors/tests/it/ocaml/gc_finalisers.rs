@@ -5,9 +5,9 @@ use gclab_collectors::ocaml::{Control, GcModule, GcView};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Without requests each cycle ends in a pause of its own.
+/// As in OCaml it rings when marking ends, before the sweep.
 #[test]
-fn an_alarm_rings_at_the_end_of_each_cycle_of_slices() {
+fn an_alarm_rings_in_each_cycle_of_slices() {
     with_module(|m| {
         let rings = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&rings);
@@ -30,22 +30,107 @@ fn an_alarm_rings_at_the_end_of_each_cycle_of_slices() {
         let after = m.gc().expect("ocaml").quick_stat();
         assert_eq!(after.forced_major_collections, 0);
         assert!(after.major_collections > before + 4, "{after:?}");
-        assert_eq!(rings.load(Relaxed), after.major_collections - before);
+        let cycles = after.major_collections - before;
+        assert!(
+            (cycles..=cycles + 1).contains(&rings.load(Relaxed)),
+            "{rings:?} in {cycles}"
+        );
         m.delete_alarm(alarm);
     });
 }
 
+/// Notes of finalisers and alarms.
+#[derive(Clone, Default)]
+struct Notes(Arc<Mutex<Vec<&'static str>>>);
+
+impl Notes {
+    fn add(&self, text: &'static str) -> impl FnMut() + Send + 'static {
+        let notes = Arc::clone(&self.0);
+        move || notes.lock().expect("sound").push(text)
+    }
+
+    fn take(&self) -> Vec<&'static str> {
+        std::mem::take(&mut *self.0.lock().expect("sound"))
+    }
+}
+
+/// OCaml 4.13.1 prints the same for the same program. Whatever a finaliser or an alarm is ready for
+/// when a cycle begins, that cycle does not find.
 #[test]
-fn finalisers_and_alarms_have_their_names() {
+fn finalisers_and_alarms_run_in_the_order_of_ocaml() {
     with_module(|m| {
-        let notes: Arc<Mutex<Vec<&str>>> = Arc::default();
-        let noted = |text| {
-            let notes = Arc::clone(&notes);
-            move || notes.lock().expect("sound").push(text)
-        };
-        let (first, last, alarm) = (noted("first"), noted("last"), noted("alarm"));
+        let notes = Notes::default();
+        m.gc().expect("ocaml").full_major();
+        let [s, t, u] = [1, 2, 3].map(|_| allocate(m, 1, 10));
+        let mut gc = m.gc().expect("ocaml");
+        let (mut first, mut last) = (notes.add("first 1"), notes.add("last 1"));
+        gc.finalise(move |_, _| first(), &s);
+        gc.finalise_last(move |_| last(), &s);
+        let mut ring = notes.add("alarm");
+        let alarm = gc.create_alarm(move |_| ring());
+        let (mut first, mut last) = (notes.add("first 2"), notes.add("last 2"));
+        gc.finalise(move |_, _| first(), &t);
+        gc.finalise_last(move |_| last(), &u);
+        drop((s, t, u));
+        let mut gc = m.gc().expect("ocaml");
+        gc.minor();
+        assert_eq!((notes.take(), gc.quick_stat().major_collections), (vec!["last 2"], 2));
+        gc.full_major();
+        assert_eq!(notes.take(), ["first 2", "alarm", "first 1"]);
+        gc.full_major();
+        assert_eq!(notes.take(), ["alarm", "last 1"]);
+        gc.full_major();
+        assert_eq!(notes.take(), ["alarm"]);
+        gc.major();
+        assert!(notes.take().is_empty());
+        gc.major();
+        gc.major_slice(0);
+        assert_eq!(notes.take(), ["alarm"]);
+        gc.full_major();
+        assert_eq!(notes.take(), ["alarm"]);
+        gc.delete_alarm(alarm.clone());
+        gc.delete_alarm(alarm);
+        gc.full_major();
+        assert!(notes.take().is_empty());
+        gc.eventlog_pause();
+        gc.eventlog_resume();
+    });
+}
+
+#[test]
+fn a_finaliser_that_releases_lets_others_run_inside_of_it() {
+    with_module(|m| {
+        let notes = Notes::default();
+        let closure = allocate(m, 1, 10);
+        let mut gc = GcModule::gc(m).expect("ocaml");
+        let (mut inner, mut outer) = (notes.add("inside"), notes.add("released"));
+        gc.finalise(move |_, _| inner(), &closure);
+        gc.finalise(
+            move |m, closure| {
+                assert_eq!(closure.open(m).as_slice(), [1; 64]);
+                let mut gc = GcModule::gc(m).expect("ocaml");
+                gc.finalise_release();
+                gc.minor();
+                outer();
+            },
+            &closure,
+        );
+        gc.full_major();
+        assert!(notes.take().is_empty(), "the handle keeps the closure");
+        drop(closure);
+        GcModule::gc(m).expect("ocaml").full_major();
+        assert_eq!(notes.take(), ["inside", "released"]);
+    });
+}
+
+#[test]
+fn a_view_has_the_functions_of_finalisers() {
+    with_module(|m| {
+        let notes = Notes::default();
         let (view, closure) = m.with_view(|m| m.alloc_bytes(b"x"));
         let gc = view.gc().expect("ocaml");
+        let (mut first, mut last, mut ring) = (notes.add("first"), notes.add("last"), notes.add("alarm"));
+        let rings = gc.create_alarm(move |_| ring());
         gc.finalise_last(move |_| last(), closure);
         gc.finalise(
             move |m, closure| {
@@ -55,76 +140,10 @@ fn finalisers_and_alarms_have_their_names() {
             },
             closure,
         );
-        let rings = gc.create_alarm(move |_| alarm());
-        let take = || std::mem::take(&mut *notes.lock().expect("sound"));
         GcModule::gc(m).expect("ocaml").full_major();
-        assert_eq!(take(), ["first", "alarm"]);
-        GcModule::gc(m).expect("ocaml").full_major();
-        assert_eq!(take(), ["last", "alarm"]);
+        assert_eq!(notes.take(), ["first", "alarm"]);
         GcView::gc(&**m).expect("ocaml").delete_alarm(rings);
         GcModule::gc(m).expect("ocaml").full_major();
-        assert!(take().is_empty());
-    });
-}
-
-#[test]
-fn finalisers_and_alarms_are_functions_of_the_module() {
-    with_module(|m| {
-        let notes: Arc<Mutex<Vec<&str>>> = Arc::default();
-        let noted = |text| {
-            let notes = Arc::clone(&notes);
-            move || notes.lock().expect("sound").push(text)
-        };
-        let (released, last, alarm) = (noted("first"), noted("last"), noted("alarm"));
-        let inner = noted("inside of first");
-        let closure = allocate(m, 1, 10);
-        let mut gc = GcModule::gc(m).expect("ocaml");
-        gc.finalise_last(move |_| last(), &closure);
-        gc.finalise(move |_, _| inner(), &closure);
-        gc.finalise(
-            move |m, closure| {
-                assert_eq!(closure.open(m).as_slice(), [1; 64]);
-                let mut gc = GcModule::gc(m).expect("ocaml");
-                gc.finalise_release();
-                gc.minor();
-                released();
-            },
-            &closure,
-        );
-        let rings = gc.create_alarm(move |_| alarm());
-        let take = || std::mem::take(&mut *notes.lock().expect("sound"));
-        gc.full_major();
-        assert_eq!(take(), ["alarm"], "the handle keeps the closure");
-        drop(closure);
-        let mut gc = GcModule::gc(m).expect("ocaml");
-        gc.full_major();
-        assert_eq!(take(), ["inside of first", "alarm", "first"]);
-        gc.full_major();
-        assert_eq!(take(), ["last", "alarm"]);
-        gc.delete_alarm(rings.clone());
-        gc.delete_alarm(rings);
-        gc.full_major();
-        assert!(take().is_empty());
-        gc.eventlog_pause();
-        gc.eventlog_resume();
-    });
-}
-
-/// In OCaml 4.13 the last one runs after the minor collection, too, and the first one only at the
-/// end of a cycle.
-#[test]
-fn finalisers_of_closures_that_died_young_run_after_the_minor_collection() {
-    with_module(|m| {
-        let notes: Arc<Mutex<Vec<&str>>> = Arc::default();
-        let (first, last) = (Arc::clone(&notes), Arc::clone(&notes));
-        let closures = [allocate(m, 1, 10), allocate(m, 1, 10)];
-        let mut gc = GcModule::gc(m).expect("ocaml");
-        gc.finalise(move |_, _| first.lock().expect("sound").push("first"), &closures[0]);
-        gc.finalise_last(move |_| last.lock().expect("sound").push("last"), &closures[1]);
-        drop(closures);
-        let mut gc = GcModule::gc(m).expect("ocaml");
-        gc.minor();
-        assert_eq!(*notes.lock().expect("sound"), ["first", "last"]);
-        assert_eq!(gc.quick_stat().major_collections, 0);
+        assert_eq!(notes.take(), ["last"]);
     });
 }

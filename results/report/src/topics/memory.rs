@@ -26,6 +26,14 @@ struct Budget<'a> {
     ranking: Option<Ranking>,
 }
 
+impl Budget<'_> {
+    /// The place of a contender in the ranking, from 0; behind all others if it has none.
+    fn place(&self, name: &str) -> usize {
+        let ranks = self.ranking.iter().flat_map(|ranking| &ranking.ranks);
+        ranks.take_while(|rank| rank.label != name).count()
+    }
+}
+
 /// The name of the contender that a group belongs to.
 fn name(summary: &Summary<'_>, group: &Group<'_>) -> String {
     summary.label(group, &[HEAP])
@@ -75,11 +83,14 @@ pub(super) fn budgets(of: &Context<'_>) -> Option<Section> {
     };
     let budgets: Vec<Budget<'_>> = multiples(summary.groups()).into_iter().map(budget).collect();
     let names = names(summary);
+    // The best first: a terminal has room for some.
+    let mut ordered: Vec<&String> = names.iter().collect();
+    ordered.sort_by_cached_key(|name| budgets.iter().map(|budget| budget.place(name)).sum::<usize>());
     let mut columns = vec![Column::words("heap")];
-    columns.extend(names.iter().map(Column::words));
+    columns.extend(ordered.iter().map(|name| Column::words(*name)));
     let row = |budget: &Budget<'_>| {
         let mut row = vec![Cell::strong(times(budget.multiple))];
-        row.extend(names.iter().map(|name| cell(budget, name, works.len())));
+        row.extend(ordered.iter().map(|name| cell(budget, name, works.len())));
         row
     };
     let mut parts = Vec::new();
