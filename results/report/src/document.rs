@@ -21,6 +21,9 @@ pub struct Document {
     pub(crate) question: Option<String>,
     /// The answer in sentences, the most important first. The first line of every format.
     pub(crate) answer: Vec<String>,
+    /// The command that runs the best configuration, where one was shown to be the best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) best: Option<String>,
     /// Counts and other facts for the head.
     pub(crate) facts: Vec<String>,
     /// What a reader must know before believing the figures.

@@ -45,25 +45,25 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "s",
         MinorHeap,
         "256k",
-        "words of the minor heap; -A is the same in bytes"
+        "size of the minor heap in words; -A is the same in bytes"
     ),
     letter!(
         "i",
         Increment,
         "15",
-        "what the major heap grows by at least: up to 1000 a percentage of it, above that words"
+        "smallest increment of the major heap: up to 1000 a percentage of it, above that words"
     ),
     letter!(
         "o",
         SpaceOverhead,
         "120",
-        "memory for closures that are dead and not yet freed, as a percentage of live data; -F<n> is 100 (n - 1), and at least 1"
+        "space overhead: memory for dead closures that are not freed yet, as a percentage of live data; -F<n> means 100 (n - 1), at least 1"
     ),
     letter!(
         "O",
         MaxOverhead,
         "500",
-        "compact the major heap when free memory is this percentage of live data; 1000000 or more: never"
+        "compact the major heap when free memory reaches this percentage of live data; 1000000 or more: never"
     ),
     letter!(
         "a",
@@ -81,7 +81,7 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "h",
         InitialHeap,
         "126976",
-        "words of the major heap at first; more than -M allows are refused"
+        "initial size of the major heap in words; refused if it exceeds -M"
     ),
     // The messages of a run in a sweep would be nowhere.
     letter!(
@@ -90,24 +90,24 @@ pub(super) const OCAML: &[FlagSpec] = &[
         Verbose,
         "0",
         "0x400",
-        "messages on standard error, a bit for each kind"
+        "messages on standard error, one bit for each kind"
     ),
     letter!(
         "M",
         CustomMajor,
         "44",
-        "memory outside the heap that dead closures of the major heap may have, as a percentage of that heap"
+        "memory outside the heap that dead closures of the major heap may hold, as a percentage of that heap"
     ),
     letter!(
         "m",
         CustomMinor,
         "100",
-        "memory outside the heap that closures of the minor heap may have, as a percentage of that heap"
+        "memory outside the heap that closures of the minor heap may hold, as a percentage of that heap"
     ),
     letter!(
         "n",
         CustomMinorMax,
         "8192",
-        "bytes outside the heap that one closure of the minor heap counts for there at most"
+        "most bytes outside the heap that one closure of the minor heap counts for"
     ),
 ];

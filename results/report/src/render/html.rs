@@ -181,12 +181,15 @@ impl Page {
     /// The other sentences of the answer, beside the chart that answers the question.
     fn answer(&mut self, document: &Document) {
         let first = first_chart(document);
-        if document.answer.len() < 2 && first.is_none() {
+        if document.answer.len() < 2 && document.best.is_none() && first.is_none() {
             return;
         }
         self.markup("<section class=\"answer\">\n<div>");
         for sentence in document.answer.iter().skip(1) {
             self.element("<p>", sentence, "</p>\n");
+        }
+        if let Some(command) = &document.best {
+            self.element("<pre>", command, "</pre>\n");
         }
         self.markup("</div>\n");
         if let Some((legend, charts)) = first {

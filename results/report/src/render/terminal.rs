@@ -29,6 +29,9 @@ pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
     for sentence in &document.answer {
         let _ = writeln!(text, "{}", indented(sentence, "", width));
     }
+    if let Some(command) = &document.best {
+        let _ = writeln!(text, "  {}", visible(command));
+    }
     let mut left_out = BTreeSet::new();
     let is_shown =
         |place: Place| matches!(place, Place::Answer | Place::Table) || place == Place::Detail && width.is_none();

@@ -29,6 +29,7 @@ mod timeline;
 use self::common::Context;
 use crate::document::{Document, Place, Section};
 use crate::format::counted;
+use crate::ranking::{Ranking, Verdict};
 use crate::summary::Summary;
 use gclab_results::{ResultsDir, shell_line};
 
@@ -94,15 +95,27 @@ pub fn report(dir: &ResultsDir) -> Document {
             _ => "No configuration has a run that ended well, so there is no answer yet.".to_owned(),
         });
     }
+    let best = sections
+        .iter()
+        .filter(is_answer)
+        .find_map(|section| section.rankings.first());
     Document {
         name: manifest.name.clone(),
         question: manifest.question.clone(),
         answer,
+        best: best.and_then(|ranking| command_of_best(&summary, ranking)),
         facts: facts(&of),
         cautions,
         sections,
         command: shell_line(&manifest.command),
     }
+}
+
+/// The command of the best configuration, if one was shown to be the best on all workloads.
+fn command_of_best(summary: &Summary<'_>, ranking: &Ranking) -> Option<String> {
+    let best = Some(ranking.first()).filter(|first| first.verdict == Verdict::Best)?;
+    let group = summary.groups().find(|group| summary.label(group, &[]) == best.label)?;
+    Some(shell_line(&group.ok().next()?.command))
 }
 
 fn facts(of: &Context<'_>) -> Vec<String> {
