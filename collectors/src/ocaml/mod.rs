@@ -220,11 +220,11 @@ impl Collect for Ocaml {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
+        let part = self.part.take_if(|_| is_cycle(pause.cause));
         if self.task.minor {
             self.prepare(pause)?;
         }
         pause.events.phase(Phase::Condemned);
-        let part = self.part.take_if(|_| is_cycle(pause.cause));
         let is_announced = part != Some(Part::SecondHalf);
         if is_announced {
             self.announce(pause);
