@@ -14,20 +14,21 @@ fn with_script(script: &str) -> Bench {
     bench
 }
 
-/// A program that looks like one of OCaml, and whose time depends on its flags: `s=4M` is fast,
-/// `o=400` dies, and all others are slow.
+/// A program that looks like one of OCaml, and whose time depends on its flags: `s=4M` takes QUICK
+/// seconds, `o=400` dies, and all others take SLOW.
 const DEPENDS: &str = r#"case "$OCAMLRUNPARAM" in
 *o=400*) echo "Fatal error: exception Out_of_memory" >&2; exit 2 ;;
-*s=4M*) ;;
-*) sleep 0.03 ;;
+*s=4M*) sleep QUICK ;;
+*) sleep SLOW ;;
 esac
 echo done"#;
 
 /// Searches until the answer is the one that `is_right` accepts. The times of a busy machine may
 /// hide the difference, so each search has a program with a larger one.
 fn searched(words: &[&str], is_right: impl Fn(&Done) -> bool) -> (Bench, Done) {
-    let searches = ["0.03", "0.2", "1"].into_iter().map(|seconds| {
-        let bench = with_script(&DEPENDS.replace("0.03", seconds));
+    let searches = [("0", "0.03"), ("0.02", "0.2"), ("0.2", "1")];
+    let searches = searches.into_iter().map(|(quick, slow)| {
+        let bench = with_script(&DEPENDS.replace("QUICK", quick).replace("SLOW", slow));
         let done = bench.gclab(words).exits(0);
         (bench, done)
     });
