@@ -14,7 +14,9 @@ pub(super) const STATISTICS: &[FlagSpec] = &[
         kind: Kind::Switch,
         default: "off",
         meaning: "let the program read its statistics (`Mutator::rts_stats`) without printing them; the last of -T, -t, -s and -S wins",
-        ghc: Some("statistics are kept in every run, but a program can read them only with one of these flags, as in GHC"),
+        ghc: Some(
+            "statistics are kept in every run, but a program can read them only with one of these flags, as in GHC",
+        ),
         scope: Scope::Program,
         optional: false,
         set: |f, v| set_stats(f, StatsLevel::Collect, v),
