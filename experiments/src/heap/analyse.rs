@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use gclab_core::heap::default_limit;
 use gclab_core::words::Bytes;
 use gclab_core::words::size::{read_size, size_text};
-use gclab_heap_traverse::analysis::Analysis;
+use gclab_heap_traverse::OutOfMemory;
+use gclab_heap_traverse::analysis::{Analysis, Merged, Names};
+use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
+use super::page::{self, Class, Contents};
 use super::picture::picture;
 use super::questions::{self, Extent, Question};
-use super::{json, text, words};
-use crate::common::{print, refuse};
+use super::{holders, json, stacks, tables, text, words};
+use crate::common::{print, print_by, refuse};
 use crate::input;
 
 /// Show which classes and which objects hold the memory, in the heap of a file
@@ -41,6 +44,15 @@ pub(crate) struct Arguments {
     path_to: Option<u64>,
     #[command(flatten)]
     question: Question,
+    /// Write what holds the memory to this file, as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the tree of holders, by class, for other programs
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Format>,
+    /// Write objects, references and classes as tables to this folder
+    #[arg(long, value_name = "FOLDER")]
+    csv: Option<PathBuf>,
     /// Write the dominator tree to this file, as a picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -50,6 +62,15 @@ pub(crate) struct Arguments {
     /// Print on standard error how long reading and the dominators took
     #[arg(long)]
     times: bool,
+}
+
+/// A form of the tree of holders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line a stack, `A;B;C 1234`, for speedscope and flamegraph.pl
+    Folded,
+    /// A profile of objects and bytes for `pprof`
+    Pprof,
 }
 
 /// An object's id as the analysis prints it: decimal, or hexadecimal behind `0x`, with or without
@@ -118,6 +139,23 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             return refuse(format!("--svg {}: {error}", svg.display()));
         }
     }
+    if let Some(folder) = &arguments.csv
+        && let Err(error) = tables::write(folder, &analysis)
+    {
+        return refuse(format!("--csv {}: {error}", folder.display()));
+    }
+    if let Some(html) = &arguments.html
+        && let Err(message) = page(html, &file, &analysis)
+    {
+        return refuse(message);
+    }
+    if let Some(format) = arguments.format {
+        return match merged(&analysis) {
+            Ok(merged) if format == Format::Folded => print(&stacks::folded(&merged)),
+            Ok(merged) => print_by(|out| out.write_all(&stacks::pprof(&merged))),
+            Err(error) => refuse(format!("{file}: {error}")),
+        };
+    }
     if arguments.json {
         return match json::report(&file, &analysis, arguments.extent, path.as_deref()) {
             Ok(report) => json::write(&file, &report),
@@ -129,6 +167,43 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         Ok(text) => print(&text),
         Err(error) => refuse(format!("{file}: {error}")),
     }
+}
+
+fn merged(analysis: &Analysis<'_>) -> Result<Merged, OutOfMemory> {
+    Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)
+}
+
+/// Writes the page of an analysis.
+fn page(path: &Path, file: &str, analysis: &Analysis<'_>) -> Result<(), String> {
+    let read = || -> Result<_, GraphError> {
+        let classes = analysis.largest_classes(page::CLASSES, |class| !analysis.is_synthetic(class.first))?;
+        Ok((classes, merged(analysis)?, holders::suspects(analysis)?.0))
+    };
+    let (classes, merged, suspects) = read().map_err(|error| format!("{file}: {error}"))?;
+    let classes = classes.into_iter().map(|own| Class {
+        name: words::class(analysis, own.figures.first),
+        figures: vec![
+            own.retained as i64,
+            own.figures.shallow as i64,
+            i64::from(own.figures.count),
+        ],
+        largest: own.largest,
+    });
+    let objects = words::counted(analysis.snapshot().node_count(), "object");
+    page::write(
+        path,
+        &Contents {
+            title: &text::headline(analysis, &suspects),
+            facts: &format!("{file}: {} in {objects}", words::size(analysis.reached_size())),
+            analysis,
+            merged: &merged,
+            suspects: suspects.iter().collect(),
+            columns: &[("retained", "bytes"), ("itself", "bytes"), ("objects", "count")],
+            classes: classes.collect(),
+            all_classes: analysis.classes().len(),
+            growth: false,
+        },
+    )
 }
 
 /// The arguments of a command that reads the same file.

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use super::analyse::{again, limit, open};
 use super::holders::{self, Held, Paths, held, lines};
+use super::page::{self, Class, Contents};
 use super::words::{counted, fit, number, size};
 use crate::common::{print, refuse};
 use crate::input;
@@ -46,6 +47,9 @@ pub(crate) struct Arguments {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+    /// Write what grew to this file, as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Read at most this many bytes of each file, unpacked [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = limit)]
     limit: Option<Bytes>,
@@ -195,16 +199,44 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     }
     let bytes: Vec<u64> = files.iter().map(|file| file.reached).chain([end.reached]).collect();
     let growth = end.reached as i64 - bytes[0] as i64;
-    holders.truncate(arguments.top);
-    Ok(Report {
+    let mut report = Report {
         files: arguments.files.iter().map(|path| input::name(path)).collect(),
         leak: !holders.is_empty(),
         growth,
         bytes,
         by_id,
-        classes: growths.into_iter().take(arguments.top).collect(),
+        classes: growths,
         holders,
-    })
+    };
+    if let Some(html) = &arguments.html {
+        page(html, &report, &analysis, &merged)?;
+    }
+    report.classes.truncate(arguments.top);
+    report.holders.truncate(arguments.top);
+    Ok(report)
+}
+
+/// Writes the page of what grew.
+fn page(path: &Path, report: &Report, analysis: &Analysis<'_>, merged: &Merged) -> Result<(), String> {
+    let classes = report.classes.iter().take(page::CLASSES).map(|growth| Class {
+        name: growth.name.clone(),
+        figures: vec![growth.bytes, growth.new as i64, growth.gone as i64],
+        largest: None,
+    });
+    page::write(
+        path,
+        &Contents {
+            title: &headline(report),
+            facts: &format!("{}: {}", report.files.join(", "), whole(report)),
+            analysis,
+            merged,
+            suspects: report.holders.iter().map(|holder| &holder.held).collect(),
+            columns: &[("new bytes", "bytes"), ("new", "count"), ("gone", "count")],
+            classes: classes.collect(),
+            all_classes: report.classes.len(),
+            growth: true,
+        },
+    )
 }
 
 /// A merged tree of growth, and by place: the bytes of each step from file to file.
@@ -424,52 +456,46 @@ fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
 
 /// The answer in words: what holds the new objects, and their classes.
 fn text(report: &Report, exe: Option<&Path>) -> String {
-    let mut out = String::new();
-    let sizes: Vec<String> = report.bytes.iter().map(|&bytes| size(bytes)).collect();
-    let sizes = sizes.join(" -> ");
-    let steps = report.files.len() - 1;
-    let all = *report.bytes.last().unwrap_or(&0);
-    let Some(first) = report.holders.first() else {
-        let _ = writeln!(
-            out,
-            "{}",
-            fit(&format!("No leak: {sizes}; nothing holds {LEAST} % more than before"))
-        );
-        classes(&mut out, report);
-        return out;
-    };
-    let (held, rate) = (&first.held, size(first.held.bytes / steps as u64));
-    let _ = writeln!(
-        out,
-        "{}",
-        fit(&format!(
-            "{} new, {rate} a step: {}",
-            size(held.bytes),
-            holders::answer(held)
-        ))
-    );
-    let total = match report.growth {
-        ..0 => format!("-{}", size(report.growth.unsigned_abs())),
-        growth => format!("+{}", size(growth as u64)),
-    };
-    let _ = writeln!(
-        out,
-        "{}",
-        fit(&format!(
-            "the whole heap: {sizes} ({total} in {})",
-            counted(steps as u64, "step")
-        ))
-    );
-    let file = again(report.files.last().map_or("", String::as_str), exe);
-    let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", held.id);
-    let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
-    for holder in &report.holders {
-        for line in lines(&holder.held, all) {
-            let _ = writeln!(out, "{line}");
+    let mut out = format!("{}\n", fit(&headline(report)));
+    if let Some(first) = report.holders.first() {
+        let all = *report.bytes.last().unwrap_or(&0);
+        let _ = writeln!(out, "{}", fit(&whole(report)));
+        let file = again(report.files.last().map_or("", String::as_str), exe);
+        let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", first.held.id);
+        let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
+        for holder in &report.holders {
+            for line in lines(&holder.held, all) {
+                let _ = writeln!(out, "{line}");
+            }
         }
     }
     classes(&mut out, report);
     out
+}
+
+/// The bytes of all files: `1.00 MB -> 2.00 MB`.
+fn sizes(report: &Report) -> String {
+    let sizes: Vec<String> = report.bytes.iter().map(|&bytes| size(bytes)).collect();
+    sizes.join(" -> ")
+}
+
+/// The answer in one sentence.
+fn headline(report: &Report) -> String {
+    match report.holders.first() {
+        None => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
+        Some(Holder { held, .. }) => {
+            let rate = size(held.bytes / (report.files.len() - 1) as u64);
+            format!("{} new, {rate} a step: {}", size(held.bytes), holders::answer(held))
+        }
+    }
+}
+
+/// How the whole heap grew.
+fn whole(report: &Report) -> String {
+    let sign = if report.growth < 0 { '-' } else { '+' };
+    let total = size(report.growth.unsigned_abs());
+    let steps = counted((report.files.len() - 1) as u64, "step");
+    format!("the whole heap: {} ({sign}{total} in {steps})", sizes(report))
 }
 
 /// The table of classes.

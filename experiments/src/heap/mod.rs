@@ -5,8 +5,11 @@ mod diff;
 pub(crate) mod dump;
 mod holders;
 mod json;
+mod page;
 mod picture;
 mod questions;
+mod stacks;
+mod tables;
 mod text;
 pub(crate) mod words;
 

@@ -3,7 +3,7 @@
 use gclab_heap_traverse::analysis::{Analysis, ClassFigures};
 use gclab_heap_traverse::graph::GraphError;
 
-use super::holders::{self, SUSPECT, answer};
+use super::holders::{self, Held, SUSPECT, answer};
 use super::questions::Extent;
 use super::words::{COLUMNS, class, counted, fit, fit_to, number, object, percent, reference, size};
 
@@ -35,25 +35,7 @@ pub(super) fn text(
 fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -> Result<(), GraphError> {
     let all = analysis.reached_size();
     let (suspects, own) = holders::suspects(analysis)?;
-    match suspects.first() {
-        Some(first) => {
-            let part = percent(first.bytes, all);
-            line(
-                out,
-                &format!(
-                    "{} ({part:.0} % of {}): {}",
-                    size(first.bytes),
-                    size(all),
-                    answer(first)
-                ),
-            );
-        }
-        None if all == 0 => line(out, "no object is reachable from a root, so retained sizes are unknown"),
-        None => line(
-            out,
-            &format!("nothing holds {SUSPECT} % of {}; below are the largest", size(all)),
-        ),
-    }
+    line(out, &headline(analysis, &suspects));
     head(out, analysis);
     if let Some(first) = suspects.first().filter(|_| more) {
         out.push_str(&format!("next: gclab heap analyse {file} --path-to {}\n", first.id));
@@ -81,6 +63,19 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
     }
     row(rest.saturating_sub(own), "the rest, in smaller parts");
     Ok(())
+}
+
+/// The answer in one sentence.
+pub(super) fn headline(analysis: &Analysis<'_>, suspects: &[Held]) -> String {
+    let all = analysis.reached_size();
+    match suspects.first() {
+        Some(first) => {
+            let (bytes, part) = (size(first.bytes), percent(first.bytes, all));
+            format!("{bytes} ({part:.0} % of {}): {}", size(all), answer(first))
+        }
+        None if all == 0 => "no object is reachable from a root, so retained sizes are unknown".to_owned(),
+        None => format!("nothing holds {SUSPECT} % of {}; below are the largest", size(all)),
+    }
 }
 
 /// The contents of the file in numbers.

@@ -17,7 +17,7 @@ use gclab_core::stats::Statistics;
 use gclab_flags::Flags;
 use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Want};
 use gclab_programs::Executor;
-use gclab_report::{HeapMapFacts, heap_map_page};
+use gclab_report::{HeapFacts, heap_map_page};
 use gclab_results::shell_line;
 use gclab_sweep::registry::Registry;
 
@@ -218,7 +218,7 @@ impl Run<'_> {
     fn page(&self, file: &Path) -> Result<Shown, ExitCode> {
         write_file("--html", file, |mut out| {
             let (recording, exhausted) = self.recording_for_page()?;
-            let page = heap_map_page(&HeapMapFacts {
+            let page = heap_map_page(&HeapFacts {
                 title: &self.command(),
                 facts: &facts(&recording),
                 cautions: &cautions(&recording),

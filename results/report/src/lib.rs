@@ -51,7 +51,7 @@ mod verdict;
 
 pub use document::Document;
 pub use render::{
-    HeapMapFacts, TimelineFacts, csv, heap_map_page, html, markdown, profile_line, profile_page, terminal,
+    HeapFacts, TimelineFacts, csv, heap_map_page, heap_page, html, markdown, profile_line, profile_page, terminal,
     timeline_page, wrapped,
 };
 pub use topics::checksums::{disagreements, untimed_disagreements};

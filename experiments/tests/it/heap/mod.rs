@@ -3,6 +3,7 @@
 mod analyse;
 mod diff;
 mod dump;
+mod forms;
 mod limits;
 mod refusals;
 

@@ -1,44 +1,80 @@
-//! Maps of a heap, one for each collection, as one HTML page that loads nothing from anywhere.
+//! Pages that draw what they have as JSON, each one HTML file that loads nothing from anywhere: the
+//! maps of a heap, one for each collection; and what holds the memory of a heap.
 //!
-//! The page has the maps as JSON, and three plain scripts: `model.js` decodes them, `draw.js`
-//! draws, and `control.js` moves the view, goes from map to map, and fills the tables.
+//! The scripts are plain: `model.js` decodes the data, others draw, and `control.js` moves the view
+//! and fills the tables.
 
 use super::html::Page;
 
-const OWN_STYLE: &str = include_str!("assets/heap_map/heap_map.css");
-const BODY: &str = include_str!("assets/heap_map/body.html");
-const SCRIPTS: [&str; 3] = [
-    include_str!("assets/heap_map/model.js"),
-    include_str!("assets/heap_map/draw.js"),
-    include_str!("assets/heap_map/control.js"),
-];
+/// A kind of page.
+struct Kind {
+    name: &'static str,
+    style: &'static str,
+    body: &'static str,
+    scripts: [&'static str; 3],
+}
 
-/// The contents of a page of maps.
+const MAP: Kind = Kind {
+    name: "map of the heap",
+    style: concat!(
+        include_str!("assets/pane.css"),
+        include_str!("assets/heap_map/heap_map.css")
+    ),
+    body: include_str!("assets/heap_map/body.html"),
+    scripts: [
+        include_str!("assets/heap_map/model.js"),
+        include_str!("assets/heap_map/draw.js"),
+        include_str!("assets/heap_map/control.js"),
+    ],
+};
+
+const HOLDERS: Kind = Kind {
+    name: "what holds the memory",
+    style: concat!(include_str!("assets/pane.css"), include_str!("assets/heap/heap.css")),
+    body: include_str!("assets/heap/body.html"),
+    scripts: [
+        include_str!("assets/heap/model.js"),
+        include_str!("assets/heap/flame.js"),
+        include_str!("assets/heap/control.js"),
+    ],
+};
+
+/// The contents of a page.
 #[derive(Debug)]
-pub struct HeapMapFacts<'a> {
-    /// The title: the command of the run.
+pub struct HeapFacts<'a> {
+    /// The title: the command of the run, or the answer.
     pub title: &'a str,
     /// The line below the title.
     pub facts: &'a str,
     /// All that a reader should know before the picture.
     pub cautions: &'a [String],
-    /// The maps as JSON that may stand within a `<script>`.
+    /// The data as JSON. It may stand within a `<script>`.
     pub data: &'a str,
 }
 
-/// The maps as one HTML page.
-pub fn heap_map_page(facts: &HeapMapFacts<'_>) -> String {
-    let mut page = Page::begin(&format!("{}: heap map", facts.title), OWN_STYLE);
-    page.markup("<header>\n<div class=\"name\">map of the heap</div>\n");
+/// The maps of a heap as one HTML page.
+pub fn heap_map_page(facts: &HeapFacts<'_>) -> String {
+    page(&MAP, facts)
+}
+
+/// What holds the memory of a heap, or what grew in it, as one HTML page.
+pub fn heap_page(facts: &HeapFacts<'_>) -> String {
+    page(&HOLDERS, facts)
+}
+
+fn page(kind: &Kind, facts: &HeapFacts<'_>) -> String {
+    let mut page = Page::begin(&format!("{}: {}", facts.title, kind.name), kind.style);
+    page.markup("<header>\n");
+    page.element("<div class=\"name\">", kind.name, "</div>\n");
     page.element("<h1>", facts.title, "</h1>\n");
     page.element("<div class=\"facts\">", facts.facts, "</div>\n</header>\n");
     page.cautions(facts.cautions);
-    page.markup(BODY);
+    page.markup(kind.body);
     page.element("<footer>Written by gclab ", env!("CARGO_PKG_VERSION"), "</footer>\n");
-    page.markup("<script type=\"application/json\" id=\"maps\">")
+    page.markup("<script type=\"application/json\" id=\"data\">")
         .svg(facts.data);
     page.markup("</script>\n<script>\n");
-    for script in SCRIPTS {
+    for script in kind.scripts {
         page.markup(script);
     }
     page.markup("</script>\n</body>\n</html>\n");
@@ -51,7 +87,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_nothing_is_loaded() {
-        let page = heap_map_page(&HeapMapFacts {
+        let page = heap_map_page(&HeapFacts {
             title: "gclab exec <b>",
             facts: "1 & 2",
             cautions: &["a < b".to_owned()],

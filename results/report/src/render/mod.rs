@@ -9,7 +9,7 @@ mod terminal;
 mod timeline;
 
 pub use csv::csv;
-pub use heap_map::{HeapMapFacts, heap_map_page};
+pub use heap_map::{HeapFacts, heap_map_page, heap_page};
 pub use html::html;
 pub use markdown::markdown;
 pub use profile_page::{profile_line, profile_page};

@@ -1,5 +1,5 @@
 // The maps: columns of tiles, one number for each tile.
-const data = JSON.parse(document.getElementById("maps").textContent);
+const data = JSON.parse(document.getElementById("data").textContent);
 const WORD = 8, TILE_WORDS = data.tileBlocks * data.block / WORD;
 
 // A negative number -k stands for k more of the number before it.

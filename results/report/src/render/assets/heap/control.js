@@ -1,0 +1,139 @@
+// Tables, the object at hand, search, keys and pointer.
+const PART = 100;
+function cell(name, content, className = "") {
+  const element = document.createElement(name);
+  element.className = className;
+  element.append(...[content].flat());
+  return element;
+}
+function row(...cells) {
+  const line = document.createElement("tr");
+  line.append(...cells);
+  return line;
+}
+const figure = (bytes, words = size(bytes)) => cell("td", words, "n");
+// The name of an object, which leads to its details if there are any.
+function link(id, words) {
+  if (!objects.has(id)) return words;
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: words });
+  button.addEventListener("click", () => show(id));
+  return button;
+}
+
+function list(table, ends) {
+  byId(table).tBodies[0].replaceChildren(...ends.map(({ way, id, name, retained }) =>
+    way === "…" ? row(cell("td", "…"), cell("td", ""), cell("td", "")) : row(cell("td", way), cell("td", link(id, `${name} @${id}`), "full"), figure(retained))));
+}
+const title = (words, shown, all) => `${words}: ${count(all)}${shown < all ? `, the first ${count(shown)}` : ""}`;
+
+// Shows an object.
+function show(id) {
+  const object = objects.get(id);
+  if (!object) return;
+  byId("object").textContent = `${object.name} @${id}${object.label ? ` "${object.label}"` : ""}`;
+  byId("about").textContent = `itself ${size(object.bytes)}, retains ${size(object.retained)} (${percent(object.retained)} of the heap)`;
+  list("path", object.path);
+  list("referrers", object.referrers);
+  list("fields", object.fields);
+  byId("referrers-title").textContent = title("Referrers", object.referrers.length, object.allReferrers);
+  byId("fields-title").textContent = title("Fields", object.fields.length, object.allFields);
+  history.replaceState(null, "", `#object=${id}`);
+}
+
+function tell() {
+  const place = places[hovered ?? chosen];
+  byId("readout").textContent = `${words(place)}: ${size(place.bytes)}, ${(100 * place.bytes / Math.max(1, places[0].bytes)).toFixed(1)} %${place.objects > 1 ? `, ${size(place.bytes / place.objects)} each` : ""}`;
+}
+// Chooses a place of the tree.
+function choose(at) {
+  chosen = at;
+  show(places[at].largest);
+  tell();
+  draw();
+}
+function zoom(at) {
+  top_ = at;
+  choose(at);
+}
+
+// The places with the most bytes whose names are found, of which no other is above.
+function outermost() {
+  let bytes = 0;
+  const open = [0];
+  for (let at; (at = open.pop()) !== undefined;) {
+    if (at !== 0 && isFound(places[at])) bytes += places[at].bytes;
+    else open.push(...places[at].below);
+  }
+  return bytes;
+}
+
+// The table of classes: the first rows of those that are found, by the column at hand.
+let column = data.first, down = true, shown = PART;
+function classes() {
+  const key = line => line[column], named = typeof data.classes[0]?.[column] === "number" && column > 0;
+  const found = data.classes.filter(line => wanted === "" || text(line[0]).toLowerCase().includes(wanted));
+  found.sort((a, b) => (named ? key(a) - key(b) : text(a[0]).localeCompare(text(b[0]))) * (down ? -1 : 1));
+  byId("classes").tBodies[0].replaceChildren(...found.slice(0, shown).map(line => row(
+    cell("td", data.largest === null || line[data.largest] === null ? text(line[0]) : classLink(line), "full"),
+    ...data.columns.slice(1).map(([, kind], at) => figure(line[at + 1], kind === "bytes" ? undefined : count(line[at + 1]))))));
+  byId("more").hidden = found.length <= shown;
+  byId("found").textContent = `${count(found.length)} of ${count(data.allClasses)} classes${wanted === "" ? "" : `; bars with "${wanted}" hold ${size(outermost())}`}`;
+  for (const th of byId("classes").tHead.rows[0].cells) {
+    if (th.cellIndex === column) th.setAttribute("aria-sort", down ? "descending" : "ascending");
+    else th.removeAttribute("aria-sort");
+  }
+}
+function classLink(line) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: text(line[0]) });
+  button.addEventListener("click", () => show(line[data.largest]));
+  return button;
+}
+byId("classes").tHead.append(row(...data.columns.map(([name], at) => {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: name });
+  button.addEventListener("click", () => { down = column === at ? !down : at > 0; column = at; classes(); });
+  const th = cell("th", button, at > 0 ? "n" : "");
+  th.scope = "col";
+  return th;
+})));
+byId("more").addEventListener("click", () => { shown += 10 * PART; classes(); });
+
+byId("suspects").tHead.append(row(...["retained", "%", data.growth ? "what holds the new objects" : "what holds it"].map((words, at) =>
+  Object.assign(cell("th", words, at < 2 ? "n" : ""), { scope: "col" }))));
+byId("suspects").tBodies[0].append(...data.suspects.map(([id, bytes, path, parts]) => row(
+  figure(bytes), figure(bytes, percent(bytes)), cell("td", [id === null ? path : link(id, path), ...parts.map(part => cell("small", part))], "full"))));
+if (data.suspects.length === 0) byId("suspects").hidden = true;
+
+const actions = {
+  in: () => zoom(chosen), out: () => zoom(places[top_].above), all: () => zoom(0),
+  up: () => choose(places[chosen].above),
+  down: () => choose(places[chosen].below[0] ?? chosen),
+  left: () => beside(-1), right: () => beside(1),
+  search: () => byId("search").focus(),
+};
+function beside(step) {
+  const all = places[places[chosen].above].below, at = all.indexOf(chosen) + step;
+  if (all[at] !== undefined && chosen !== 0) choose(all[at]);
+}
+const KEYS = { Enter: "in", Escape: "out", Backspace: "out", 0: "all", ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", "/": "search" };
+addEventListener("keydown", event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key] || event.target.closest("input")) return;
+  if (event.target.closest("button, summary") && event.key === "Enter") return;
+  actions[KEYS[event.key]]();
+  event.preventDefault();
+});
+document.querySelectorAll("[data-do]").forEach(button => button.addEventListener("click", () => actions[button.dataset.do]()));
+byId("search").addEventListener("input", () => { wanted = byId("search").value.trim().toLowerCase(); shown = PART; classes(); draw(); });
+pane.addEventListener("pointermove", event => { hovered = barAt(event); tell(); draw(); });
+pane.addEventListener("pointerleave", () => { hovered = undefined; tell(); draw(); });
+pane.addEventListener("click", event => { const at = barAt(event); if (at !== undefined) choose(at); });
+pane.addEventListener("dblclick", event => { const at = barAt(event); if (at !== undefined) zoom(at); });
+addEventListener("resize", draw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+
+classes();
+const asked = Number(new URLSearchParams(location.hash.slice(1)).get("object"));
+choose(0);
+show(objects.has(asked) ? asked : data.suspects[0]?.[0] ?? data.objects[0]?.[0]);
