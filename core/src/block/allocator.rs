@@ -4,8 +4,13 @@
 //!
 //! 1. for fewer than 256 blocks: the smallest free group that is large enough, of those the one
 //!    that was freed last (warm memory), cut at its low end;
-//! 2. megablocks (see [`super::megablocks`]). Blocks left over in the last one become a free group,
+//! 2. for more than 256 blocks: a place where such a run was freed, or behind one, if it saves a
+//!    megablock: it may begin in the last group of a megablock, and end in the first of another;
+//! 3. megablocks (see [`super::megablocks`]). Blocks left over in the last one become a free group,
 //!    so a run of 300 blocks leaves 212 for others (GHC wastes them).
+//!
+//! Because of 2, objects of 1 MiB and their headers take 257 blocks each, not 512, where one is
+//! allocated behind the other.
 
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;
@@ -19,6 +24,9 @@ use super::{
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Requests, Reservation, Table};
 use crate::words::{Addr, Bytes};
 
+/// The most places that are kept for runs of several megablocks: a search looks at each.
+const MOST_SEAMS: usize = 256;
+
 /// The blocks of one heap. See this module and [`crate::block`].
 ///
 /// Memory of a fresh run is not zeroed. All runs end with the allocator.
@@ -28,6 +36,8 @@ pub struct BlockAllocator {
     pub(super) states: StateTable,
     pub(super) descriptors: Table<Descriptor>,
     pub(super) groups: FreeLists,
+    /// Megablocks at whose start a run of several may lie, or before it: see `run_around`.
+    seams: Vec<u32>,
     /// Committed and wholly free megablocks.
     pub(super) free: Extents,
     /// Megablocks below top whose memory was returned to the system.
@@ -94,6 +104,7 @@ impl BlockAllocator {
             states,
             descriptors,
             groups: FreeLists::new(),
+            seams: Vec::new(),
             free: Extents::default(),
             returned: Extents::default(),
             top: 0,
@@ -131,12 +142,72 @@ impl BlockAllocator {
             return Ok(self.cut_group(group, blocks));
         }
         let megablocks = megablocks_for(blocks);
+        if megablocks > 1
+            && let Some(run) = (0..self.seams.len()).rev().find_map(|at| self.run_around(at, blocks))
+        {
+            return Ok(run);
+        }
         let first = self
             .take_megablocks(megablocks)
             .map_err(|cause| self.out_of_memory(blocks, cause))?;
         let first = first * BLOCKS_PER_MEGABLOCK;
         self.put_group(first + blocks, megablocks * BLOCKS_PER_MEGABLOCK - blocks);
+        if megablocks > 1 {
+            self.note_seam(first + blocks);
+        }
         Ok(self.claim(first, blocks))
+    }
+
+    /// Allocates more than a megablock of blocks at seam `at`, if that takes fewer unused megablocks
+    /// than elsewhere.
+    fn run_around(&mut self, at: usize, blocks: u32) -> Option<BlockRun> {
+        let seam = self.seams[at];
+        let middle = seam * BLOCKS_PER_MEGABLOCK;
+        let first = match seam.checked_sub(1).filter(|&before| !self.is_unused(before)) {
+            Some(_) if self.descriptors[middle as usize - 1].is_free_edge() => {
+                self.descriptors[middle as usize - 1].head
+            }
+            _ => middle,
+        };
+        let more = blocks - (middle - first);
+        let (whole, rest) = (more / BLOCKS_PER_MEGABLOCK, more % BLOCKS_PER_MEGABLOCK);
+        let last = (seam + whole) * BLOCKS_PER_MEGABLOCK;
+        let size = match self.is_unused(seam + whole) {
+            false if self.descriptors[last as usize].is_free_edge() => self.descriptors[last as usize].blocks(),
+            _ => 0,
+        };
+        let joins = rest > 0 && rest <= size;
+        let taken = whole + u32::from(rest > 0 && !joins);
+        if taken >= megablocks_for(blocks) || taken > 0 && !self.take_megablocks_at(seam, taken) {
+            return None;
+        }
+        if first < middle {
+            self.groups.remove(&mut self.descriptors, first);
+        }
+        let end = if joins {
+            self.groups.remove(&mut self.descriptors, last);
+            last + size
+        } else {
+            (seam + taken) * BLOCKS_PER_MEGABLOCK
+        };
+        self.put_group(first + blocks, end - first - blocks);
+        self.seams.remove(at);
+        self.note_seam(first + blocks);
+        Some(self.claim(first, blocks))
+    }
+
+    /// Notes the seam at or behind a block.
+    fn note_seam(&mut self, block: u32) {
+        let seam = block.div_ceil(BLOCKS_PER_MEGABLOCK);
+        if !self.seams.contains(&seam) {
+            self.seams.drain(..self.seams.len().saturating_sub(MOST_SEAMS));
+            self.seams.push(seam);
+        }
+    }
+
+    /// Whether a megablock lies in a free or returned extent, or above top.
+    fn is_unused(&self, megablock: u32) -> bool {
+        megablock >= self.top || self.free.contains(megablock) || self.returned.contains(megablock)
     }
 
     /// Allocates `least` to `most` neighbouring blocks. The first choice is the largest free group
@@ -178,6 +249,9 @@ impl BlockAllocator {
     /// Frees an allocated run, which is not held back.
     pub(super) fn free_now(&mut self, run: BlockRun) {
         let (first, end) = (run.first.0, run.first.0 + run.blocks);
+        if run.blocks > BLOCKS_PER_MEGABLOCK {
+            self.note_seam(first);
+        }
         self.counts.blocks_in_use -= run.blocks;
         self.states.fill(run.first, run.blocks, BlockState::OUTSIDE);
         // SAFETY: the run is committed and was allocated until now; its owner gave it up.

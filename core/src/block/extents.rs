@@ -79,6 +79,12 @@ impl Extents {
         self.by_address.get(&first).copied()
     }
 
+    /// Whether a megablock lies in an extent.
+    pub(super) fn contains(&self, megablock: u32) -> bool {
+        let below = self.by_address.range(..=megablock).next_back();
+        below.is_some_and(|(first, length)| first + length > megablock)
+    }
+
     /// The first invariant that is broken, in words, for the checker.
     pub(super) fn fault(&self) -> Option<String> {
         let mut end = None;

@@ -146,6 +146,23 @@ impl BlockAllocator {
         }
     }
 
+    /// Takes `count` megablocks from `first` on, if they are unused and the limit allows it; no new
+    /// ones where one more megablock than that is free anywhere.
+    pub(super) fn take_megablocks_at(&mut self, first: u32, count: u32) -> bool {
+        if !self.has_promise && !self.fits_limit(count) {
+            return false;
+        }
+        if self.free.starting_at(first).is_some_and(|length| length >= count) {
+            self.free.take_low(first, count);
+            return true;
+        }
+        let returned = self.returned.starting_at(first).is_some_and(|length| length >= count);
+        let is_new = returned || first == self.top;
+        is_new
+            && self.free.best_fit(count + 1).is_none()
+            && self.grow_at(first, 0, if returned { count } else { 0 }, count).is_ok()
+    }
+
     /// Whether `count` more megablocks would be within the limit if all free ones were returned.
     fn fits_limit(&self, count: u32) -> bool {
         self.charges
@@ -156,11 +173,9 @@ impl BlockAllocator {
     /// fails.
     #[cold]
     fn grow(&mut self, count: u32) -> Result<u32, Shortage> {
-        let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
+        let capacity = self.capacity();
         let ends_at_top = |extents: &Extents| extents.highest().filter(|(first, length)| first + length == self.top);
         let tail = ends_at_top(&self.free).filter(|(first, _)| count <= capacity - first);
-        // `first`: the start of the megablocks; `free`, `returned`: the number of them in that
-        // state now.
         let (first, free, returned) = if let Some((first, length)) = tail {
             (first, length, 0)
         } else if let Some(first) = self.returned.best_fit(count) {
@@ -170,8 +185,20 @@ impl BlockAllocator {
         } else {
             (self.top, 0, 0)
         };
+        self.grow_at(first, free, returned, count)?;
+        Ok(first)
+    }
+
+    /// Megablocks of the whole reservation.
+    fn capacity(&self) -> u32 {
+        (self.space.size().0 / MEGABLOCK.0) as u32
+    }
+
+    /// Commits `count` megablocks from `first` on, of which the low `free` are free now, or the low
+    /// `returned` returned, and the others above top. Changes nothing when it fails.
+    fn grow_at(&mut self, first: u32, free: u32, returned: u32, count: u32) -> Result<(), Shortage> {
         let fresh = count - free;
-        if count > capacity - first {
+        if count > self.capacity() - first {
             return Err(Shortage::Reservation);
         }
         let promised = self.promised.min(fresh);
@@ -206,7 +233,7 @@ impl BlockAllocator {
             self.top = first + count;
         }
         self.counts.add_megablocks(fresh);
-        Ok(first)
+        Ok(())
     }
 }
 

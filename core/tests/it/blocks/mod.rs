@@ -68,6 +68,31 @@ fn the_tail_of_a_run_of_300_is_usable_by_others() {
     allocator.check().unwrap();
 }
 
+/// They took two megablocks each.
+#[test]
+fn objects_of_a_megablock_and_a_word_lie_one_behind_the_other() {
+    let mut allocator = allocator(None);
+    let mut runs: Vec<BlockRun> = (0..40).map(|_| allocator.allocate(257).unwrap()).collect();
+    assert_eq!(allocator.accounting().megablocks_in_use, 41);
+    allocator.check().unwrap();
+    // In any order, what is free is used again.
+    for n in 0..400 {
+        let freed = runs.swap_remove(n * 7 % runs.len());
+        allocator.free(freed);
+        runs.push(allocator.allocate(257).unwrap());
+    }
+    allocator.check().unwrap();
+    let megablocks = allocator.accounting().megablocks_in_use;
+    assert!(megablocks <= 42, "{megablocks} for 40");
+    runs.drain(..).for_each(|run| allocator.free(run));
+    assert_eq!(
+        allocator.return_free_megablocks(Bytes::ZERO),
+        Bytes::mib(megablocks as usize)
+    );
+    allocator.allocate(257).unwrap();
+    allocator.check().unwrap();
+}
+
 #[test]
 fn the_run_freed_last_is_handed_out_first() {
     let mut allocator = allocator(None);

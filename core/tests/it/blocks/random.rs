@@ -140,8 +140,10 @@ fn step(allocator: &mut BlockAllocator, naive: &mut Naive, step: Step) {
         Step::Allocate(blocks) => match allocator.allocate(blocks) {
             Ok(run) => {
                 assert_eq!(run.blocks(), blocks);
-                assert!(naive.has_room(blocks));
+                let in_use = |naive: &Naive| naive.megablocks().into_iter().filter(|&used| used).count() as u32;
+                let before = in_use(naive);
                 naive.add(run, allocator);
+                assert!(naive.limit.is_none_or(|limit| in_use(naive) <= limit.max(before)));
             }
             Err(error) => {
                 assert!(!naive.has_room(blocks), "{blocks} blocks could be had, but {error}");
