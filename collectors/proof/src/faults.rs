@@ -42,7 +42,7 @@ const DEPTH: u64 = 8;
 /// A megablock and a half: large objects ask for megablocks by themselves.
 const LARGE: usize = 3 << 19;
 /// The least number of requests: fewer would prove nothing.
-const LEAST_REQUESTS: u64 = 8;
+const LEAST_REQUESTS: u64 = 5;
 
 fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
