@@ -25,12 +25,23 @@ pub(crate) struct Input<'r> {
     before: u64,
     /// The most bytes of the text that are read.
     limit: u64,
+    /// About how long the text may be.
+    expected: u64,
 }
 
+/// How long a text is expected to be at least, and how many times as long as its gzip file.
+const SHORTEST: u64 = 1 << 16;
+const UNPACKED: u64 = 8;
+
 impl<'r> Input<'r> {
-    /// Makes an input of at most `limit` bytes. Looks at the first bytes to tell gzip from plain
-    /// text. Errors name the file `file`.
-    pub(crate) fn new(mut reader: Box<dyn Read + 'r>, file: &str, limit: u64) -> Result<Self, Error> {
+    /// Makes an input of at most `limit` bytes, whose file has `length` bytes, if that is known. Looks
+    /// at the first bytes to tell gzip from plain text. Errors name the file `file`.
+    pub(crate) fn new(
+        mut reader: Box<dyn Read + 'r>,
+        file: &str,
+        limit: u64,
+        length: Option<u64>,
+    ) -> Result<Self, Error> {
         let mut head = Vec::new();
         let sniffed = reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
         sniffed.map_err(|error| Error::new(file, false, 0, Problem::Open(error)))?;
@@ -51,7 +62,14 @@ impl<'r> Input<'r> {
             end: 0,
             before: 0,
             limit,
+            expected: (length.unwrap_or(0) * if gzip { UNPACKED } else { 1 }).max(SHORTEST),
         })
+    }
+
+    /// The number of records that memory is reserved for, of as many as the text promises, each with
+    /// `width` numbers of a digit at least. For more, they must be there.
+    pub(crate) fn room(&self, promised: u64, width: usize) -> usize {
+        promised.min(self.expected / (2 * width as u64)) as usize
     }
 
     /// The buffered bytes that have not been taken. Empty only at the end of the text.

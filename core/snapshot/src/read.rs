@@ -19,10 +19,6 @@ use crate::snapshot::{NO_INDEX, Snapshot};
 /// The longest `snapshot` value that is read, in bytes. V8's are about 2 KiB.
 const LONGEST_HEADER: usize = 1 << 20;
 
-/// The most entries that memory is reserved for because the file promises them. For more, the
-/// entries must be there.
-const TRUSTED: u64 = 1 << 26;
-
 /// V8's number for nodes that are detached from their document.
 const DETACHED: u64 = 2;
 
@@ -43,7 +39,8 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn of_file(file: &File, name: &str, options: Options) -> Result<Self, Error> {
-        let mut input = Input::new(Box::new(file), name, options.limit)?;
+        let length = file.metadata().map(|file| file.len()).ok();
+        let mut input = Input::new(Box::new(file), name, options.limit, length)?;
         if input.starts_with(ghc::MAGIC)? {
             return Err(input.error(Problem::Core(
                 "a core file: `--exe PROGRAM` names the executable that it is of".to_owned(),
@@ -71,7 +68,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn read(reader: impl Read, name: &str, options: Options) -> Result<Self, Error> {
-        Snapshot::of(&mut Input::new(Box::new(reader), name, options.limit)?, options)
+        Snapshot::of(&mut Input::new(Box::new(reader), name, options.limit, None)?, options)
     }
 
     fn of(input: &mut Input<'_>, options: Options) -> Result<Self, Error> {
@@ -174,7 +171,7 @@ impl Reader {
         self.nodes = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.node, self.options);
         let detached = &mut self.extra.detached;
-        let room = header.node_count.min(TRUSTED) as usize;
+        let room = input.room(header.node_count, fields.width);
         reserve(&mut snapshot.node_types, room)
             .and_then(|()| reserve(&mut snapshot.self_sizes, room))
             .and_then(|()| reserve(&mut snapshot.first_edge, room + 1))
@@ -222,7 +219,7 @@ impl Reader {
     fn read_edges(&mut self, input: &mut Input<'_>, header: &mut Header) -> Result<(), Error> {
         self.edges = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.edge, self.options);
-        let room = header.edge_count.min(TRUSTED) as usize;
+        let room = input.room(header.edge_count, fields.width);
         reserve(&mut snapshot.edge_types, room)
             .and_then(|()| reserve(&mut snapshot.targets, room))
             .and_then(|()| reserve(&mut snapshot.edge_names, if keep.names { room } else { 0 }))

@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 
+use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, Holder, Merged, Names, Rank, rank};
 use gclab_heap_traverse::graph::{GraphError, ShortestPaths};
 use serde::Serialize;
 
-use super::words::{COLUMNS, fit, label, name, number, percent, reference, size};
+use super::words::{COLUMNS, fit, label, name, number, percent, reference, size, way};
 
 /// The part of the heap that a suspect holds, in percent.
 pub(super) const SUSPECT: u64 = 5;
@@ -123,8 +124,8 @@ pub(super) fn held(
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
     let mut words = vec![match is_one {
-        true => format!("{} @{id}{}", way_to(analysis, merged, first), label(analysis, node)),
-        false => way_to(analysis, merged, first),
+        true => format!("{} @{id}{}", way_to(analysis, merged, first)?, label(analysis, node)),
+        false => way_to(analysis, merged, first)?,
     }];
     let below = &holder.path[anchor + 1..];
     for (at, &place) in below.iter().enumerate() {
@@ -225,44 +226,41 @@ fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
 }
 
 /// The name of a place with the reference that a reader finds it by.
-fn way_to(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> String {
+fn way_to(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> Result<String, OutOfMemory> {
     let (class, own) = (merged.class(place), merged.place(place));
     let way = match merged.way(place) {
         _ if class.starts_with("class ") => String::new(),
-        "" | ANY if own.is_one => best_reference(analysis, own.largest),
+        "" | ANY if own.is_one => best_reference(analysis, own.largest)?,
         ANY => String::new(),
         way => way.to_owned(),
     };
-    format!("{way} {class}").trim().to_owned()
+    Ok(format!("{way} {class}").trim().to_owned())
 }
 
 /// The reference to a node that tells a reader most: a property of the global object, a variable
 /// or another property. Looks at all references.
-fn best_reference(analysis: &Analysis<'_>, node: u32) -> String {
+fn best_reference(analysis: &Analysis<'_>, node: u32) -> Result<String, OutOfMemory> {
     let mut best = (0, String::new());
-    for source in analysis.snapshot().nodes() {
-        for edge in source
-            .edges()
-            .filter(|edge| edge.target().ordinal() == node && edge.is_strong())
-        {
-            let Some(way) = reference(analysis, source.ordinal(), node) else {
-                continue;
-            };
-            let rank = match edge.type_name() {
-                _ if [".this", ".__proto__", ".globalThis", ".window", ".self"].contains(&way.as_str()) => 0,
-                "property" if name(analysis, source.ordinal()).starts_with("global") => 4,
-                "context" => 3,
-                "static" => 2,
-                "property" | "field" => 1,
-                _ => 0,
-            };
-            if rank > best.0 && !holds(analysis, node, source.ordinal()) {
-                let scope = if rank == 4 { "global" } else { "" };
-                best = (rank, format!("{scope}{way}"));
-            }
+    for (source, edge) in analysis
+        .edges_to(node)?
+        .into_iter()
+        .filter(|(_, edge)| edge.is_strong())
+    {
+        let Some(way) = way(analysis, edge) else { continue };
+        let rank = match edge.type_name() {
+            _ if [".this", ".__proto__", ".globalThis", ".window", ".self"].contains(&way.as_str()) => 0,
+            "property" if name(analysis, source).starts_with("global") => 4,
+            "context" => 3,
+            "static" => 2,
+            "property" | "field" => 1,
+            _ => 0,
+        };
+        if rank > best.0 && !holds(analysis, node, source) {
+            let scope = if rank == 4 { "global" } else { "" };
+            best = (rank, format!("{scope}{way}"));
         }
     }
-    best.1
+    Ok(best.1)
 }
 
 /// Whether every path to `other` goes through `node`.

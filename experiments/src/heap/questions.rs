@@ -211,14 +211,12 @@ fn about<'a>(analysis: &'a Analysis<'a>, id: u64, extent: Extent) -> Result<Answ
     let own = snapshot.nodes().find(|node| node.id() == Some(id));
     let own = own.ok_or_else(|| format!("no object has the id {id}; `--top` lists some that exist"))?;
     let (mut roots, mut referrers) = (Vec::new(), Vec::new());
-    for source in snapshot.nodes() {
-        let is_shown = extent.synthetic || !analysis.is_synthetic(source.ordinal());
-        for edge in source.edges().filter(|edge| edge.target().ordinal() == own.ordinal()) {
-            match is_shown {
-                true => referrers.push(step(analysis, source.ordinal(), Some(edge))),
-                false if !roots.contains(&source.name()) => roots.push(source.name()),
-                false => {}
-            }
+    for (source, edge) in analysis.edges_to(own.ordinal()).map_err(|error| error.to_string())? {
+        let name = || snapshot.node(source).name();
+        match extent.synthetic || !analysis.is_synthetic(source) {
+            true => referrers.push(step(analysis, source, Some(edge))),
+            false if !roots.contains(&name()) => roots.push(name()),
+            false => {}
         }
     }
     let fields = own

@@ -152,11 +152,17 @@ impl<'s> Analysis<'s> {
             }
         }
         if list.is_empty() {
-            return Ok(Vec::new());
+            Ok(Vec::new())
+        } else {
+            self.largest_of(&list, count)
         }
+    }
+
+    // Not generic, so it is compiled here, as fast as it can be.
+    fn largest_of(&self, list: &[u32], count: usize) -> Result<Vec<ClassHolding>, GraphError> {
         let graph = Graph::of_snapshot(self.snapshot)?;
         let size = |node: u32| self.snapshot.node(node).self_size();
-        let found = lost::largest(graph, &self.classes, &list, count, size, |node| self.retained(node))?;
+        let found = lost::largest(graph, &self.classes, list, count, size, |node| self.retained(node))?;
         // By class: its node that retains most.
         let mut largest = filled(NONE, self.classes.len())?;
         for &node in self.dominators.reached() {
@@ -208,6 +214,20 @@ impl<'s> Analysis<'s> {
             edges.filter(move |edge| edge.target().ordinal() == to)
         };
         edges().find(|edge| edge.is_strong()).or_else(|| edges().next())
+    }
+
+    /// All edges to a node, with the nodes that they are from. Looks at every edge.
+    ///
+    /// # Errors
+    /// If there is not enough memory for a list of them.
+    pub fn edges_to(&self, node: u32) -> Result<Vec<(u32, Edge<'s>)>, OutOfMemory> {
+        let mut found = Vec::new();
+        for source in self.snapshot.nodes() {
+            for edge in source.edges().filter(|edge| edge.target().ordinal() == node) {
+                push(&mut found, (source.ordinal(), edge))?;
+            }
+        }
+        Ok(found)
     }
 
     /// Objects by type, most bytes first: the index of each type in

@@ -48,7 +48,7 @@ impl Snapshot {
     /// If a file is damaged, they do not belong together, or another version of GHC made the
     /// program.
     pub fn read_core(core: impl Read, program: &[u8], name: &str, options: Options) -> Result<Self, Error> {
-        let (mut input, mut bytes) = (Input::new(Box::new(core), name, options.limit)?, Vec::new());
+        let (mut input, mut bytes) = (Input::new(Box::new(core), name, options.limit, None)?, Vec::new());
         loop {
             let piece = input.rest()?;
             if piece.is_empty() {

@@ -463,6 +463,8 @@ impl Pass for Linker {
                     .filter(|more| *more == 0 || partial);
                 let Some(more) = more else {
                     let name = self.snapshot.strings.get(self.class_names[known]);
+                    // A damaged name may have any letters, and a message is one line.
+                    let name = name.escape_debug();
                     let problem =
                         format!("object 0x{id:x} has {bytes} bytes of fields, its class {name} declares {declared}");
                     return Err(cursor.error_at(at, problem));

@@ -60,7 +60,7 @@ impl Snapshot {
 
 /// Collects the names, classes and ids of a dump.
 pub(crate) fn first_pass(reader: impl Read, name: &str, options: Options) -> Result<Gathered, Error> {
-    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?;
+    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit, None)?)?;
     gather::gather(cursor, options.dump)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn second_pass(
     gathered: Gathered,
 ) -> Result<Snapshot, Error> {
     link::link(
-        Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?,
+        Cursor::new(Input::new(Box::new(reader), name, options.limit, None)?)?,
         gathered,
     )
 }
@@ -86,7 +86,7 @@ pub(crate) fn third_pass(
     at: At,
     snapshot: &mut Snapshot,
 ) -> Result<(), Error> {
-    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit)?)?;
+    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit, None)?)?;
     strength::settle(snapshot).map_err(|problem| cursor.problem(problem))?;
     let wanted = texts::wanted(snapshot).map_err(|problem| cursor.problem(problem))?;
     if wanted.is_empty() {
