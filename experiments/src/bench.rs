@@ -24,13 +24,14 @@ use crate::settings::Settings;
 /// Benchmarks these collectors with these workloads by criterion, for the `main` of a bench with
 /// `harness = false`. It reads criterion's command line.
 ///
-/// `sets` are sets of flags, such as `["-A256k", "-A1m -n64k"]`; without any the defaults hold.
-/// Flags in `GCLABRTS` override those of each set, and a flag that a collector does not honour gives
-/// way. `programs` are workloads with their arguments, such as `["binary_trees 15", "gcbench"]`; a
-/// name alone takes [those of its bench](gclab_workloads::WorkloadDescription::bench), and an empty
-/// list stands for every workload with these.
+/// `sets` are sets of flags, such as `["-A256k", "-A1m -n64k"]`; with none, the defaults apply.
+/// Flags in `GCLABRTS` override those of each set, and a flag that a collector does not honour
+/// gives way. `programs` are workloads with their arguments, such as `["binary_trees 15",
+/// "gcbench"]`; a bare name takes [its bench
+/// arguments](gclab_workloads::WorkloadDescription::bench), and an empty list means every workload
+/// with its bench arguments.
 ///
-/// A benchmark is called `gcbench/copying`; with several sets of them `gcbench/copying/-A1m`. If
+/// A benchmark is called `gcbench/copying`; with several sets of flags, `gcbench/copying/-A1m`. If
 /// a workload is listed twice, its arguments are part of the name. What is measured is CPU time of
 /// all threads.
 ///
@@ -160,7 +161,7 @@ fn measure(executor: &dyn Executor, programs: &[Program]) {
     criterion.final_summary();
 }
 
-/// The names of what disturbed the machine meanwhile.
+/// What disturbed the machine meanwhile.
 fn disturbances(benchmark: impl FnOnce()) -> Option<String> {
     let root = Root::system();
     let (before, start, cpu) = (Sample::now(&root), Instant::now(), Clock::process_cpu_ns());
@@ -175,8 +176,8 @@ fn disturbances(benchmark: impl FnOnce()) -> Option<String> {
     Some(conditions.disturbances?.join(", "))
 }
 
-/// A run. The error is the exit status, if the run failed or its checksum is not that of the
-/// program's runs before; the message has been printed.
+/// One run. The error is the exit status if it failed or its checksum differs from the program's
+/// earlier runs; the message has been printed.
 fn whole_run(executor: &dyn Executor, checked: &Checked, checksum: &Cell<Option<u64>>) -> Result<(), u8> {
     let damaged = |problem: &str| {
         checked.tell_damaged(problem);

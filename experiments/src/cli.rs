@@ -1,7 +1,7 @@
 //! The command line: `gclab exec | run | plan | status | minheap | tune | report | compare |
 //! reproduce | emit | list | heap | inspect | new | profile | events | completions | man | help`.
 //!
-//! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
+//! Flags between `+RTS` and `-RTS` may appear anywhere; they are removed first, and clap sees the
 //! rest.
 
 use std::path::Path;
@@ -62,7 +62,7 @@ fn description() -> clap::Command {
     Cli::command()
 }
 
-/// Runs the command that `words` name; the program's own name is not among them.
+/// Runs the command in `words`, which do not include the program's own name.
 pub(crate) fn command(
     words: impl IntoIterator<Item = String>,
     executor: &dyn Executor,
@@ -82,7 +82,7 @@ pub(crate) fn command(
         Err(error) => {
             if error.kind() == ErrorKind::UnknownArgument
                 && error.get(ContextKind::InvalidArg).is_some_and(|wrong| {
-                    // Of -A1m the error has -A.
+                    // For -A1m the error quotes only -A.
                     let wrong = wrong.to_string();
                     program
                         .iter()
@@ -93,7 +93,7 @@ pub(crate) fn command(
             {
                 return refuse(message);
             }
-            // If standard error is closed, there is no place for the message.
+            // If standard error is closed, there is nowhere to print the message.
             let _ = error.print();
             return if error.use_stderr() {
                 ExitCode::from(EXIT_USAGE)
@@ -137,8 +137,7 @@ pub(crate) fn command(
     }
 }
 
-/// The message for a command that is to be measured and does not stand behind `--`; `None` if there
-/// is none.
+/// The message for a command to measure that lacks the `--` before it; `None` if there is none.
 fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     let (verb, words) = program.split_first()?;
     if !["run", "tune", "minheap"].contains(&verb.as_str()) || words.iter().any(|word| word == "--") {
@@ -159,7 +158,7 @@ fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     Some(format!("put -- before a command: {}", shell_line(&right)))
 }
 
-/// The message for `gclab events FILE` and its like: the command that reads the file.
+/// The message for `gclab events FILE` and the like: it names the command that reads the file.
 fn bare_file(program: &[String]) -> Option<String> {
     let [verb, file, ..] = program else { return None };
     let hint = ["events", "heap", "profile"]
@@ -169,13 +168,13 @@ fn bare_file(program: &[String]) -> Option<String> {
     Some(format!("{file}: {hint}"))
 }
 
-/// Whether a word is a flag of the runtime's.
+/// Whether a word is a runtime flag.
 fn is_flag(word: &str) -> bool {
     matches!(Flags::parse_words(&[word]), Ok(_) | Err(FlagError::Conflict { .. }))
 }
 
-/// The message for flags that stand outside of `+RTS`, with the right command; `None` if no word is
-/// such a flag.
+/// The message for runtime flags outside `+RTS … -RTS`, with the right command; `None` if there are
+/// none.
 fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
     let (flags, others): (Vec<&String>, Vec<&String>) = program.iter().partition(|word| is_flag(word));
     if flags.is_empty() {

@@ -33,7 +33,7 @@ pub(crate) fn print(text: &str) -> ExitCode {
     print_by(|stdout| stdout.write_all(printable(text).as_bytes()))
 }
 
-/// Prints in the same way what a function writes, as it is, and keeps none of it in memory.
+/// Like [`print`], but streams what a function writes instead of keeping it in memory.
 pub(crate) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> ExitCode {
     let mut stdout = io::stdout().lock();
     match write(&mut stdout).and_then(|()| stdout.flush()) {
@@ -49,10 +49,10 @@ pub(crate) fn refuse(message: impl Display) -> ExitCode {
     ExitCode::from(EXIT_USAGE)
 }
 
-/// Prints the fault of an experiment file, with its place; returns exit status 2.
+/// Prints an error in an experiment file, with its location; returns exit status 2.
 pub(crate) fn refuse_file(error: &SpecError) -> ExitCode {
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    // The messages of such an error are printable, and colours are not.
+    // The error's messages are already printable; colours are not.
     let _ = writeln!(io::stderr(), "{}", error.render(colours).trim_end());
     ExitCode::from(EXIT_USAGE)
 }
@@ -63,12 +63,12 @@ pub(crate) fn fail(message: impl Display) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The shell's exit status for a program that this signal ended.
+/// The shell's exit status for a program killed by this signal.
 pub(crate) fn ended_by(signal: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
 }
 
-/// The command of this process without `--fresh`: given again, it continues what was interrupted.
+/// This process's command without `--fresh`: repeated, it continues what was interrupted.
 pub(crate) fn own_command() -> Vec<String> {
     without_fresh(std::iter::once("gclab".to_owned()).chain(std::env::args().skip(1)))
 }
@@ -82,7 +82,7 @@ fn without_fresh(words: impl IntoIterator<Item = String>) -> Vec<String> {
     words.into_iter().filter(keeps).collect()
 }
 
-/// The command that continues what `command` began in a folder.
+/// The command that continues what `command` started in a folder.
 pub(crate) fn continued_in(command: &[String], folder: &Path) -> Vec<String> {
     let mut words = without_fresh(command.iter().cloned());
     let own = words.iter().position(|word| word == "--").unwrap_or(words.len());

@@ -18,28 +18,28 @@ use crate::report::{json, open};
 /// regression, 1 with one, 2 on wrong usage
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The folder to compare with, a folder of shards, or the name of its experiment: then the newest
-    /// one
+    /// The baseline: a results folder, a folder of shards, or an experiment's name for its newest
+    /// folder
     #[arg(required_unless_present = "history")]
     base: Option<PathBuf>,
-    /// The folder that may have become worse, or the name of its experiment. With `--against` it may
-    /// be absent: then both sides are in one folder
+    /// The folder to check against the baseline, or its experiment's name. With `--against` it may
+    /// be omitted: then both sides are in one folder
     new: Option<PathBuf>,
-    /// Alone: look for changes in these folders, exit 1 if the last one is worse than those since
-    /// the last change. With two folders to compare: widen their intervals by the scatter of these
-    /// folders of the same kind
+    /// Alone: look for changes across these folders, and exit 1 if the last one is worse than those
+    /// since the last change. With two folders to compare: widen their intervals by the scatter
+    /// among these folders of the same kind
     #[arg(long, value_name = "DIR|NAME", num_args = 2.., conflicts_with = "against")]
     history: Vec<PathBuf>,
-    /// The order of the folders of a history
+    /// How to order the folders of a history
     #[arg(long, value_name = "ORDER", default_value = "time", requires = "history")]
     order: FolderOrder,
-    /// The collector or program whose figures are judged, at each setting that both sides have
+    /// The collector or program to judge, at each setting that both sides have
     #[arg(long, value_name = "NAME", requires = "against")]
     collector: Option<String>,
-    /// The build whose figures are judged, in an experiment with `builds`
+    /// The build to judge, in an experiment with `builds`
     #[arg(long, value_name = "NAME", requires = "against", conflicts_with = "collector")]
     build: Option<String>,
-    /// The collector, program or build that it is compared with
+    /// The collector, program or build to compare it with
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
     /// The smallest change that counts: 3% or 0.03
@@ -58,7 +58,7 @@ pub(crate) struct CompareArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
-    /// One page without network
+    /// One self-contained page
     Html,
     /// The answer and the figures that changed, for a comment on a pull request
     #[value(alias = "github")]
@@ -71,7 +71,7 @@ enum CompareFormat {
 enum FolderOrder {
     /// By the start of their experiments
     Time,
-    /// As they are given
+    /// As given
     Given,
 }
 

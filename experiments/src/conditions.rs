@@ -21,7 +21,7 @@ pub(crate) fn before(experiment: &Experiment, root: &Root) -> Vec<Finding> {
     found
 }
 
-/// The most threads that a run of the experiment has.
+/// The largest number of threads in a run of the experiment.
 fn threads(experiment: &Experiment) -> u32 {
     let fixed = experiment.own().filter_map(|entry| entry.flags.get("N"));
     let fixed = fixed.map(|value| value.text().to_owned());
@@ -57,11 +57,11 @@ pub(crate) fn warn(manifest: &mut Manifest, found: &[Finding]) {
     warnings.extend(new);
 }
 
-/// The machine of a sweep in `folder`, of which `here` has the facts, with a note on those that
-/// were others when the folder began.
+/// The environment of a sweep in `folder` on the machine `here`, with a note on what has changed
+/// since the folder was started.
 ///
 /// # Errors
-/// The exit status, after a message, if there are such facts, the sweep is strict, and runs are
+/// The exit status, after a message, if anything has changed, the sweep is strict, and runs are
 /// missing.
 pub(crate) fn changes(
     folder: &Folder,

@@ -28,8 +28,7 @@ use crate::run_arguments::{Arguments, DryRun, look_at_programs, no_runs, tools};
 /// The longest time of all calibrating runs; the last one may take longer.
 const CALIBRATION: Duration = Duration::from_secs(10);
 
-/// With more configurations than this nothing is measured: within [`CALIBRATION`] few of them would
-/// have a turn.
+/// Above this many configurations nothing is measured: few would get a turn within [`CALIBRATION`].
 const MOST_MEASURED: usize = 1000;
 
 /// Prints the plan, with the minima that earlier searches found.
@@ -122,8 +121,8 @@ fn grid_of(experiment: &Experiment, firsts: &[&Run], estimator: &Estimator) -> S
     grid(experiment, if timed.is_empty() { firsts } else { &timed }, estimator)
 }
 
-/// Measures the configurations of the plan, unless the times of all are known from earlier runs. Returns
-/// the origin of the times, in words; none if there are too many configurations to measure them.
+/// Measures the configurations of the plan, unless earlier runs give all their times. Returns where
+/// the times come from, in words; `None` if there are too many configurations to measure.
 fn measured(
     firsts: &[&Run],
     estimator: &mut Estimator,

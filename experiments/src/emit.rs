@@ -17,10 +17,10 @@ use crate::common::{own_command, print, refuse, refuse_file};
 pub(crate) struct Arguments {
     /// The experiment file
     experiment: PathBuf,
-    /// The number of shards. Each has whole groups: all configurations of a round and workload
+    /// The number of shards. Each gets whole groups: all configurations of a round and workload
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     shards: u32,
-    /// Number of runs of each configuration, in place of the file's `repeat`
+    /// Number of runs of each configuration, instead of the file's `repeat`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
     repeat: Option<u32>,
     /// Folder for the folders of the shards [default: results/shards/NAME]
@@ -87,7 +87,7 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
     print(&job.slurm())
 }
 
-/// The words of `gclab run`, without its shard and its folder.
+/// The arguments of `gclab run`, without shard and folder.
 fn words(arguments: &Arguments) -> Vec<String> {
     let mut words = vec![arguments.experiment.display().to_string()];
     if let Some(repeat) = arguments.repeat {

@@ -43,12 +43,12 @@ pub(crate) struct Arguments {
     /// Write the run's record, one line of JSON, to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Write the heap profile to STEM.hp, and its sets of retainers to STEM.prof [default: the
+    /// Write the heap profile to STEM.hp, and its retainer sets to STEM.prof [default: the
     /// workload's name, here]
     #[arg(long, value_name = "STEM")]
     profile: Option<PathBuf>,
-    /// Read the performance counters at each pause, so that the record has separate counts for the mutator
-    /// and for collections
+    /// Read the performance counters at each pause, to count the mutator and collections separately
+    /// in the record
     #[arg(long, requires = "record")]
     pause_counters: bool,
 }
@@ -58,19 +58,19 @@ pub(crate) struct Arguments {
 pub(crate) struct Selection {
     /// The workload; `gclab list workloads` shows them
     workload: Option<String>,
-    /// Its arguments; `-`, or leaving out the last ones, takes the default
+    /// Its arguments; `-` stands for the default, and trailing ones may be omitted
     #[arg(allow_hyphen_values = false)]
     args: Vec<String>,
     /// The collector; without it the flags decide, as with GHC
     #[arg(long, value_name = "NAME")]
     collector: Option<String>,
-    /// Letters of OCaml's, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
+    /// OCaml's settings as letters, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
     #[arg(long, value_name = "LETTERS")]
     ocaml: Vec<String>,
 }
 
 impl Selection {
-    /// The flags of the run: its letters, and then the words behind `+RTS`.
+    /// The flags of the run: its letters, then the words after `+RTS`.
     pub(crate) fn words(&self, words: &[String]) -> Vec<String> {
         with_letters(&self.ocaml, words)
     }
@@ -102,7 +102,7 @@ pub(crate) fn exec(
         ];
         return print(&render::info(settings.with_rtsopts, &more));
     }
-    // In the environment it is for runs with a profile.
+    // In the environment it applies only to runs with a profile.
     if let Some(word) = words.iter().find(|word| word.starts_with("-po"))
         && !flags.makes_profile()
     {
@@ -119,7 +119,7 @@ pub(crate) fn exec(
     }
 }
 
-/// A run whose names, arguments and flags are legal.
+/// A run whose names, arguments and flags are valid.
 pub(crate) struct Checked {
     pub(crate) workload: &'static WorkloadDescription,
     pub(crate) args: Args,
@@ -141,8 +141,8 @@ impl Checked {
         program
     }
 
-    /// The flags as they were given, by their names in experiment files. The number of generations
-    /// that the collector chose is not among them.
+    /// The flags as given, by their names in experiment files, without the number of generations
+    /// that the collector chose.
     fn given(&self) -> BTreeMap<String, String> {
         let mut given = self.flags.as_toml();
         if !self.flags.given.contains_key("G") {
@@ -188,7 +188,7 @@ impl Checked {
 /// Looks up the names and checks arguments and flags, for this command of `gclab`.
 ///
 /// # Errors
-/// A message about the first thing that is wrong.
+/// A message about the first fault.
 pub(crate) fn checked(
     command: &str,
     selection: &Selection,
@@ -243,8 +243,8 @@ fn wanted_collector(config: &Config) -> &'static str {
     }
 }
 
-/// The collector that the flags ask for. `-M` alone asks for compacting; if this program has no
-/// such collector, copying will do, since both keep within the limit.
+/// The collector that the flags ask for. `-M` alone asks for compacting; if this program lacks it,
+/// copying will do, since both stay within the limit.
 fn collector_by_flags(flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
     let wanted = wanted_collector(&flags.config);
     let substitute = if wanted == "compacting" && !flags.given.contains_key("c") {

@@ -40,7 +40,7 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
     }
 }
 
-/// The message, several lines without an end of the last. A collector that moves all closures but
+/// The message: several lines, without a trailing newline. A collector that moves all closures but
 /// cannot compact (`-c`) needs room for copies of them.
 pub(crate) fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
     let copies = collector.moves && !collector.honours(Parameter::Compact);

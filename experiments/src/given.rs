@@ -39,7 +39,7 @@ pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings
     Ok(given)
 }
 
-/// The flags of a run: the letters of OCaml's that stand before `+RTS`, then the words behind it.
+/// The flags of a run: OCaml's letters from before `+RTS`, then the words after it.
 pub(crate) fn with_letters(letters: &[String], words: &[String]) -> Vec<String> {
     let letters = letters.iter().map(|letters| format!("--ocaml={letters}"));
     letters.chain(words.iter().cloned()).collect()

@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 /// The first bytes of every gzip file (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The most bytes that are unpacked.
+/// Limit on unpacked bytes.
 const MOST: u64 = 1 << 36;
 
 /// Whether a path means standard input.
@@ -35,7 +35,7 @@ pub(crate) fn path_or_input(path: &Path) -> &Path {
     }
 }
 
-/// A file in which a reader can go back. A pipe is copied to a temporary file first.
+/// A seekable file. A pipe is copied to a temporary file first.
 ///
 /// # Errors
 /// If it cannot be read, or if there is no room for the copy.
@@ -54,7 +54,7 @@ pub(crate) fn seekable(path: &Path) -> io::Result<File> {
 pub(crate) fn plain(path: &Path) -> io::Result<File> {
     let mut file = seekable(path)?;
     let mut head = Vec::new();
-    // A folder, too, is opened, and fails here.
+    // Opening a folder succeeds; reading it fails here.
     (&mut file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
     file.rewind()?;
     if head == GZIP_MAGIC {
@@ -63,7 +63,7 @@ pub(crate) fn plain(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The name of the page of a file, in the working directory: two files have two pages.
+/// The name of a file's page, in the working directory. Different files get different pages.
 pub(crate) fn page_of(path: &Path, of_standard_input: &str) -> PathBuf {
     let name = path.file_name().filter(|_| !is_standard_input(path));
     let mut page = name.unwrap_or(of_standard_input.as_ref()).to_owned();
@@ -71,7 +71,7 @@ pub(crate) fn page_of(path: &Path, of_standard_input: &str) -> PathBuf {
     page.into()
 }
 
-/// What a file is by its first bytes, and the command that reads it.
+/// Kinds of files by their first bytes, and the command that reads each.
 const KINDS: [(&str, &str, &str); 4] = [
     ("hdrb", "an event log", "events summary"),
     ("JOB \"", "a heap profile", "profile show"),
@@ -79,7 +79,7 @@ const KINDS: [(&str, &str, &str); 4] = [
     ("{\"snapshot\"", "a heap snapshot of V8", "heap analyse"),
 ];
 
-/// For the message that a file is not what a command reads: what it is, and which command reads it.
+/// For the message that a command cannot read a file: what the file is, and which command reads it.
 pub(crate) fn hint(path: &Path) -> String {
     let mut head = Vec::new();
     let read = plain(path).and_then(|file| file.take(64).read_to_end(&mut head));
@@ -99,7 +99,7 @@ pub(crate) fn hint(path: &Path) -> String {
     }
 }
 
-/// A temporary file with all that `source` has.
+/// Copies `source` to a temporary file.
 fn copy(source: &mut dyn Read) -> io::Result<File> {
     let mut copy = tempfile::tempfile()?;
     io::copy(source, &mut copy)?;

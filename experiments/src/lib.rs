@@ -54,15 +54,15 @@ pub use settings::{Hook, RtsOpts, Settings};
 
 /// The `gclab` command with these collectors and workloads, for a program's `main`.
 ///
-/// A crate outside this workspace lengthens the lists with its own:
-/// `gclab::main::<(MyCollector, gclab_collectors::All), gclab_workloads::All>()`. A sweep starts
-/// the same program again for each of its runs.
+/// A crate outside this workspace adds its own to the lists: `gclab::main::<(MyCollector,
+/// gclab_collectors::All), gclab_workloads::All>()`. A sweep starts the same program again for each
+/// of its runs.
 pub fn main<Collectors: CollectorList, Workloads: WorkloadList>() -> ExitCode {
     start::<Collectors, Workloads>(&Settings::default())
 }
 
-/// The same with settings: flags that the program has by itself, flags that it forbids, and
-/// messages of its own.
+/// Like [`main`], with settings: built-in flags, flags that the program forbids, and its own
+/// messages.
 pub fn start<Collectors: CollectorList, Workloads: WorkloadList>(settings: &Settings) -> ExitCode {
     command(&Lists::<Collectors, Workloads>::NEW, settings)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// List the collectors, workloads or flags of this program
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The things to list [default: the names of all]
+    /// What to list [default: all names]
     what: Option<What>,
     /// Print an array of JSON objects with `name`
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! Programs that a command line has behind `--`.
+//! Programs given after `--` on the command line.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::common::{refuse, refuse_file};
 /// runtime that each one's file shows.
 ///
 /// # Errors
-/// The exit status, after the message: there is no such runtime, or a command is not legal.
+/// The exit status, after the message: there is no such runtime, or a command is invalid.
 pub(crate) fn of_words(
     words: &[String],
     runtime: Option<&str>,

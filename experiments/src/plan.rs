@@ -18,7 +18,7 @@ use crate::common::{ended_by, print, refuse};
 use crate::dry_run::known_minima;
 use crate::run_arguments::{self, no_runs};
 
-/// Print the runs of an experiment file in their order, a line for each, with their ids
+/// Print the runs of an experiment in order, one per line, with their ids
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The experiment file
@@ -26,10 +26,10 @@ pub(crate) struct Arguments {
     /// Print one JSON object; its `runs` have the same keys as in plan.json
     #[arg(long)]
     json: bool,
-    /// Number of runs of each configuration, in place of the file's `repeat`
+    /// Number of runs of each configuration, instead of the file's `repeat`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
     repeat: Option<u32>,
-    /// The runs of part I of N alone
+    /// Only the runs of part I of N
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     shard: Shard,
 }

@@ -18,13 +18,13 @@ pub(crate) enum Command {
     Show(Show),
 }
 
-/// Draw a heap profile (.hp, of GHC or of gclab) as one HTML file
+/// Draw a heap profile (.hp, from GHC or gclab) as one HTML file
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Show {
     /// The heap profile, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE.hp")]
     file: PathBuf,
-    /// The page to write [default: the name of the profile with .html, in the working directory]
+    /// The page to write [default: the profile's name with .html, in the working directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

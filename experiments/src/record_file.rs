@@ -33,12 +33,12 @@ impl RecordFile {
     /// The run was refused: leaves the files as they were.
     pub(crate) fn leave(self) {
         if let Some(made) = self.made {
-            // A problem here is less than the one that the user learns about.
+            // The user already learns about a worse problem.
             let _ = fs::remove_file(made);
         }
     }
 
-    /// The run was not refused: removes the old text. A device has none.
+    /// The run was accepted: removes the old text. A device has none.
     pub(crate) fn empty(&self) -> Result<(), String> {
         let emptied = self
             .file

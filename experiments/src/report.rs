@@ -22,7 +22,7 @@ pub(crate) struct ReportArguments {
     /// results/shards/quick, is read as one
     #[arg(required = true, value_name = "DIR|NAME")]
     folders: Vec<PathBuf>,
-    /// Print the report in this format [default: text, and report.html is written anew]
+    /// Print the report in this format [default: text, and report.html is rewritten]
     #[arg(long)]
     format: Option<Format>,
     /// Show all columns and tables in the terminal, however wide
@@ -32,11 +32,11 @@ pub(crate) struct ReportArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One page without network; also written to report.html in the (first) folder
+    /// One self-contained page; also written to report.html in the (first) folder
     Html,
     /// The answer and its tables, for an issue or a pull request
     Markdown,
-    /// A line for each run that was timed
+    /// One line per timed run
     Csv,
     /// The whole report for other programs: verdicts, tables and the points of charts
     Json,
@@ -129,7 +129,7 @@ pub(crate) fn write_html(results: &ResultsDir) -> Result<PathBuf, String> {
 fn write(page: &str, folder: &Path) -> Result<PathBuf, String> {
     let path = folder.join("report.html");
     let draft = folder.join("report.html.new");
-    // A browser that has the old page open never sees half of the new one.
+    // A browser showing the old page never sees half of the new one.
     fs::write(&draft, page)
         .and_then(|()| fs::rename(&draft, &path))
         .map_err(|error| format!("{}: cannot write the report: {error}", path.display()))?;

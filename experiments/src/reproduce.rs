@@ -34,10 +34,10 @@ pub(crate) struct Arguments {
     /// new one]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Begin a new folder even if there is one with the same plan
+    /// Start a new folder even if there is one with the same plan
     #[arg(long)]
     fresh: bool,
-    /// Number of runs of each configuration [default: that of the published folder]
+    /// Number of runs of each configuration [default: as in the published folder]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
     repeat: Option<u32>,
 }
@@ -61,7 +61,7 @@ pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Se
     )
 }
 
-/// The published folder at a path, of an experiment's name, or behind a page of `docs`.
+/// The published folder at a path, with an experiment's name, or cited by a page of `docs`.
 fn find(name: &Path) -> Result<ResultsDir, String> {
     let open = |path: &Path| ResultsDir::open(path).map_err(|error| error.to_string());
     let of_name = Path::new(REFERENCE).join(name);

@@ -20,46 +20,46 @@ use gclab_sweep::{machine, tell};
 use crate::common::{continued_in, ended_by, own_command, refuse, refuse_file};
 use crate::own_program;
 
-/// Do the runs of an experiment file, or those that are still missing, and report
+/// Run an experiment, or the runs of it that are still missing, and report
 #[derive(Debug, Default, Args)]
 pub(crate) struct Arguments {
     /// The experiment file
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     pub(crate) experiment: Option<PathBuf>,
-    /// A command that is run a few times, in place of a file; every word after `--` is its own.
+    /// A command to run a few times, instead of a file; everything after `--` belongs to it.
     /// Several commands are compared: -- ./old 10 -- ./new 10
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// The runtime of that command (ghc, ocaml, jvm, none): its statistics join the system's
-    /// [default: detected from the program's file]
+    /// The command's runtime (ghc, ocaml, jvm, none), whose statistics join the system's [default:
+    /// detected from the program's file]
     #[arg(long, value_name = "NAME", conflicts_with = "experiment")]
     pub(crate) runtime: Option<String>,
     /// Folder for the results [default: the newest one under results/runs with the same plan, or a
     /// new one]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Begin a new folder even if there is one with the same plan
+    /// Start a new folder even if there is one with the same plan
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Refuse to run while the machine is not fit to measure on, and fail if a run was disturbed
+    /// Refuse to run on a machine that is unfit for measuring, and fail if a run was disturbed
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Number of runs of each configuration, in place of the file's `repeat`; of a command, in
-    /// place of 5
+    /// Number of runs of each configuration, instead of the file's `repeat` (of a command, instead
+    /// of 5)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
     pub(crate) repeat: Option<u32>,
-    /// Print the grid of the sweep and its time, which one run of each configuration measures;
+    /// Print the sweep's grid and how long it will take, from one run of each configuration;
     /// `--dry-run=commands` prints the command of each run
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "grid")]
     pub(crate) dry_run: Option<DryRun>,
-    /// Begin no round that would not end within this time, by the times of the runs so far: 30min,
-    /// 2h. The same command goes on later
+    /// Stop before a round that would not finish within this time: 30min, 2h (estimated from the
+    /// runs so far). The same command continues later
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) until: Option<Duration>,
-    /// Do part I of N (1/4, 2/4, ...); `gclab report` puts the parts' folders together
+    /// Run part I of N (1/4, 2/4, ...); `gclab report` joins the parts' folders
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     pub(crate) shard: Shard,
-    /// The folder whose experiment is repeated, in place of a file.
+    /// The folder whose experiment is repeated, instead of a file.
     #[arg(skip)]
     pub(crate) published: Option<Box<ResultsDir>>,
 }
@@ -74,18 +74,18 @@ fn time(text: &str) -> Result<Duration, String> {
 pub(crate) enum DryRun {
     /// The grid of the sweep, with the time of a run of each configuration
     Grid,
-    /// The command of each run, in the order of the runs; nothing is measured
+    /// The command of each run, in order; nothing is measured
     Commands,
 }
 
-/// The runs of a command that is given without a file.
+/// Number of runs of a command given without a file.
 const RUNS_OF_A_COMMAND: u32 = 5;
 
 impl Arguments {
     /// The experiment of the file, or of the command.
     ///
     /// # Errors
-    /// The exit status, after the message about its first fault.
+    /// The exit status, after a message about its first fault.
     pub(crate) fn load(&self, registry: &Registry) -> Result<Experiment, ExitCode> {
         let mut experiment = match (&self.experiment, &self.published) {
             (Some(file), _) => spec::load(file, self.repeat, registry).map_err(|error| refuse_file(&error))?,
@@ -114,7 +114,7 @@ impl Arguments {
         !self.command.is_empty()
     }
 
-    /// Whether the runs go to a new folder in any case. A command by itself is measured each time.
+    /// Whether the runs always go to a new folder. A bare command is measured afresh each time.
     pub(crate) fn begins_anew(&self) -> bool {
         self.fresh || self.is_of_commands() && self.out.is_none()
     }
@@ -158,8 +158,8 @@ pub(crate) fn look_at_programs(
     Ok(())
 }
 
-/// The settings of the search for least heaps. Its tolerance keeps 1.5 times the least heap apart
-/// from 1.4 times.
+/// The settings of the search for minimum heaps. Its tolerance tells 1.5 times the minimum from 1.4
+/// times.
 pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t Stop) -> Tools<'t> {
     Tools {
         root: minheap::ROOT.into(),
@@ -173,8 +173,8 @@ pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t St
     }
 }
 
-/// The most groups that shards share: one of each round and workload, and groups of heap profiles
-/// and event logs, one for each work that has any.
+/// The number of groups that shards divide among them: one for each round and workload, and one for
+/// the heap profiles and event logs of each workload that has any.
 fn groups(experiment: &Experiment) -> usize {
     let untimed = experiment.entries.iter();
     let untimed = untimed.filter(|entry| !entry.profiles.is_empty() || entry.eventlog);

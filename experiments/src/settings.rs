@@ -20,8 +20,8 @@ pub type Hook = fn(&OutOfMemory) -> String;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// Flags that the program has by itself, separated by blanks; `GCLABRTS` and the command line
-    /// override them. GHC's `-with-rtsopts`.
+    /// The program's built-in flags, separated by blanks; `GCLABRTS` and the command line override
+    /// them. GHC's `-with-rtsopts`.
     pub with_rtsopts: &'static str,
     /// The flags that users of the program may give, in `GCLABRTS` and on the command line. GHC's
     /// `-rtsopts`. Unless all are allowed, experiment files may set none, and there is no

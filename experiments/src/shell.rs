@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArguments {
 /// Print the manual page of gclab or of one of its commands: `gclab man run | man -l -`
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
-    /// The command, in as many words as it has [default: gclab itself]
+    /// The command, such as `events show` [default: gclab itself]
     command: Vec<String>,
 }
 

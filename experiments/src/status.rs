@@ -1,4 +1,4 @@
-//! `gclab status`: the runs of a sweep that are done and left, the current one, and the end.
+//! `gclab status`: a sweep's runs done and left, the current one, and when it should finish.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,12 +19,12 @@ use crate::common::{continued_in, print, refuse};
 /// Show the progress of a sweep: runs done, failed and left, and when it should finish
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Folders that `gclab run` writes, folders of shards, or names of experiments: then the newest
-    /// ones. Shards of one sweep are counted together
+    /// Folders written by `gclab run`, folders of shards, or names of experiments for their newest
+    /// folders. Shards of one sweep are counted together
     #[arg(required = true, value_name = "DIR|NAME")]
     folders: Vec<PathBuf>,
-    /// Say how many runs each configuration needs until the 95 % interval of its mean time reaches
-    /// at most this share to either side: 2%
+    /// Print how many runs each configuration needs to bring the 95 % interval of its mean time
+    /// within plus or minus this share: 2%
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     precision: Option<f64>,
     /// Print a JSON object for each sweep
@@ -56,7 +56,7 @@ fn text(dir: &ResultsDir, arguments: &Arguments) -> Result<String, String> {
     })
 }
 
-/// A precision that is wished for, and the runs that it needs.
+/// A requested precision, and the runs that it needs.
 struct Wished {
     precision: f64,
     needs: Vec<Need>,
@@ -101,7 +101,7 @@ fn folders(dir: &ResultsDir) -> String {
     names.join(" and ")
 }
 
-/// Whether no run is left that will be done.
+/// Whether no run is left to do.
 fn is_over(state: &Status) -> bool {
     state.left == 0
 }

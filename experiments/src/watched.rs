@@ -1,4 +1,4 @@
-//! A run of a workload for its listeners: `gclab inspect` and `gclab heap dump` look at its heap.
+//! Runs of a workload with listeners: `gclab inspect` and `gclab heap dump` look at its heap.
 
 use std::fs::{self, File};
 use std::io;
@@ -29,7 +29,7 @@ pub(crate) struct Watched<'r> {
     settings: &'r Settings,
 }
 
-/// A run that came to its end, or exhausted its heap.
+/// A run that finished or exhausted its heap.
 pub(crate) struct Ran {
     /// Its checksum, or the error of an exhausted heap.
     pub(crate) end: Result<u64, OutOfMemory>,

@@ -11,13 +11,13 @@ use super::damage::message;
 use super::log;
 use crate::common::{print, refuse};
 
-/// Check that a log keeps the rules that readers of logs rely on
+/// Check that a log obeys the rules that its readers rely on
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Ends with status 1 if a rule is broken.")]
+#[command(after_help = "Exits with status 1 if a rule is broken.")]
 pub(crate) struct Arguments {
     /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
-    /// Skip what is damaged in a log; the damage is a complaint then
+    /// Skip damaged parts of the log, and report them as complaints
     #[arg(long)]
     salvage: bool,
 }

@@ -25,8 +25,8 @@ pub(super) fn message(error: &Error, path: &Path) -> String {
     format!("{error}{hint}")
 }
 
-/// Says of the events of a damaged log that can be read what happened to them: `done` is a verb,
-/// such as "were read".
+/// Says what happened to the readable events of a damaged log; `done` is a verb, such as "were
+/// read".
 pub(super) fn salvaged(done: &str) -> String {
     format!("all other events {done}")
 }

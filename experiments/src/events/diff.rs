@@ -24,10 +24,10 @@ pub(crate) struct Arguments {
     b: PathBuf,
     #[command(flatten)]
     between: Between,
-    /// Print one JSON object, with the figures that do not differ, too
+    /// Print one JSON object, including figures that do not differ
     #[arg(long)]
     json: bool,
-    /// Skip what is damaged in a log
+    /// Skip damaged parts of the log
     #[arg(long)]
     salvage: bool,
 }
@@ -59,7 +59,7 @@ pub(super) fn diff(arguments: &Arguments) -> ExitCode {
     })
 }
 
-/// One log. Says what is wrong with it, if it can be used all the same.
+/// One log. Prints what is wrong with it if it is still usable.
 fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, Error> {
     let side = if arguments.salvage {
         let mut merged = log::merged(path, true)?;
@@ -81,7 +81,7 @@ fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, 
 /// The setting whose values are the commands.
 const COMMAND: &str = "program and arguments";
 
-/// The change of the time, of the most important other figures, and whether the commands differ.
+/// The change in time and in the most important other figures, and whether the commands differ.
 fn answer(damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
     if damaged.contains(&true) {
         return "A log is damaged, so sums and maxima are lower bounds, and changes may be of what is lost.\n\n"
@@ -187,8 +187,8 @@ fn shown(amount: Amount) -> String {
     }
 }
 
-/// The change of a figure as a part of the first amount; of a share in points, and of 0 in its unit.
-/// Empty if it rounds to nothing.
+/// The change of a figure relative to the first amount; in points for a share, and in the figure's
+/// unit if the first amount is 0. Empty if it rounds to nothing.
 fn change(row: &Row) -> String {
     let [Some(a), Some(b)] = row.amounts else {
         return String::new();

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     #[command(flatten)]
     between: Between,
-    /// Skip what is damaged in a log
+    /// Skip damaged parts of the log
     #[arg(long)]
     salvage: bool,
 }

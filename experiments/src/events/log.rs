@@ -14,8 +14,7 @@ pub(super) fn is_regular(path: &Path) -> bool {
     !is_standard_input(path) && path.is_file()
 }
 
-/// Checks that a command may write `output`: a log that is written over is lost. The log may have
-/// several names.
+/// Checks that writing `output` would not overwrite the log, which may have several names.
 ///
 /// # Errors
 /// If `output` is the log.
@@ -33,7 +32,7 @@ pub(super) fn may_write(output: &Path, log: &Path) -> Result<(), String> {
     }
 }
 
-/// The log as a file in which a reader can go back.
+/// The log as a seekable file.
 ///
 /// # Errors
 /// If the file cannot be read, or if there is no room for the copy of a pipe.

@@ -10,7 +10,7 @@ pub(super) struct Between {
     /// start]
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     from: Option<u64>,
-    /// Leave out events from this time of the run on [default: the end]
+    /// Leave out events from this time of the run onwards [default: the end]
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     to: Option<u64>,
 }
@@ -28,7 +28,7 @@ impl Between {
         }
     }
 
-    /// A message if the interval begins behind the last event of the log, at `last` ns.
+    /// A message if the interval begins after the last event of the log, at `last` ns.
     pub(super) fn beyond(self, last: u64) -> Option<String> {
         let from = self.from.filter(|from| *from > last)?;
         Some(format!(

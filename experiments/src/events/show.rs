@@ -16,25 +16,25 @@ use super::log;
 use super::moment::Between;
 use crate::common::{fail, refuse};
 
-/// Print the events of a log in the order of time, one a line
+/// Print the events of a log in time order, one per line
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
     /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
-    /// Print a JSON object a line instead of text
+    /// Print one JSON object per line instead of text
     #[arg(long)]
     json: bool,
-    /// Print events of this type only: GHC's name without EVENT_, such as GC_START, or its number.
-    /// Several --type add up
+    /// Print only events of this type: GHC's name without EVENT_, such as GC_START, or its number.
+    /// May be repeated
     #[arg(long = "type", value_name = "TYPE", value_parser = event_type)]
     types: Vec<u16>,
-    /// Print events of this capability only; `global` stands for events of no capability. Several --cap add
-    /// up
+    /// Print only events of this capability, or with `global` those that belong to none. May be
+    /// repeated
     #[arg(long = "cap", value_name = "N", value_parser = capability)]
     caps: Vec<Cap>,
     #[command(flatten)]
     between: Between,
-    /// Skip what is damaged in a log
+    /// Skip damaged parts of the log
     #[arg(long)]
     salvage: bool,
 }

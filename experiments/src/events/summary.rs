@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// Print one JSON object, with the names of `-s` and of `-t --machine-readable`
     #[arg(long)]
     json: bool,
-    /// Skip what is damaged in a log
+    /// Skip damaged parts of the log
     #[arg(long)]
     salvage: bool,
 }
@@ -49,8 +49,8 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
     print(&json(&summary.figures()))
 }
 
-/// The figures, and the first damage of a log that is salvaged. Each capability is read to its own
-/// damage then, as in a timeline.
+/// The figures, and the first damage of a salvaged log. Each capability is then read up to its own
+/// damage, as in a timeline.
 fn read(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Option<Error>), Error> {
     if !salvage {
         let mut reader = log::reader(path, salvage)?;
@@ -61,7 +61,8 @@ fn read(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Opti
     Ok((summary, merged.into_damage()))
 }
 
-/// One object, a figure a line. Decimals stay as GHC prints them, which no binary number could.
+/// One object, one figure per line. Decimals stay as GHC prints them, which a binary number could
+/// not.
 fn json(figures: &[(String, Figure)]) -> String {
     let lines = figures
         .iter()

@@ -1,4 +1,4 @@
-//! `gclab events timeline`: a log by time, as one HTML page.
+//! `gclab events timeline`: a log over time, as one HTML page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use super::log;
 use crate::common::{print, refuse};
 use crate::input::page_of;
 
-/// Draw a log by time as one HTML page: capabilities, collections and the heap
+/// Draw a log over time as one HTML page: capabilities, collections and the heap
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "The page needs no network. A selection has the same figures as `events summary`.")]
 pub(crate) struct Arguments {
     /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
-    /// The page to write [default: the name of the log with .html, in the working directory]
+    /// The page to write [default: the log's name with .html, in the working directory]
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Skip what is damaged in a log
+    /// Skip damaged parts of the log
     #[arg(long)]
     salvage: bool,
 }
@@ -70,7 +70,7 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
 fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>), Error> {
     let (file, name) = (log::seekable(path)?, log::name(path));
     let again = file.try_clone().map_err(|error| Error::cannot_open(&name, error))?;
-    // Lanes and figures of a damaged log are of the same events.
+    // For a damaged log, lanes and figures cover the same events.
     let summary = if salvage {
         Summary::of_merged_file(&mut Merged::new(again, &name, salvage)?, Interval::default())?
     } else {

@@ -100,7 +100,7 @@ pub(crate) fn inspect(
     }
 }
 
-/// The text to print; and the error of a run that exhausted its heap behind the maps.
+/// The text to print, and the error of a run that exhausted its heap after the maps.
 type Shown = (String, Option<OutOfMemory>);
 
 struct Run<'r> {
@@ -123,13 +123,13 @@ impl Run<'_> {
         }
     }
 
-    /// Tells why the moment has no map. Returns the exit status.
+    /// Prints why the moment has no map. Returns the exit status.
     fn without_map(&self, missed: String, exhausted: Option<OutOfMemory>) -> ExitCode {
         let refused = refuse(missed);
         exhausted.map_or(refused, |error| self.watched.tell_exhausted(&error))
     }
 
-    /// Tells why there is no map at all. Returns the exit status.
+    /// Prints why there is no map at all. Returns the exit status.
     fn without_maps(&self, exhausted: Option<OutOfMemory>) -> ExitCode {
         match exhausted {
             Some(error) => self.watched.tell_exhausted(&error),

@@ -1,4 +1,4 @@
-//! The words of a search's command.
+//! The arguments of a search.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use gclab_sweep::spec::parse_duration;
 
 use crate::common::fraction;
 
-/// Find the least memory with which a workload or a program completes, by bisection; continues
-/// where it stopped
+/// Find the smallest heap in which a workload or program completes, by bisection; resumes where it
+/// stopped
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Flags of the runs stand between +RTS and -RTS, and in GCLABRTS. A program of your own has the limit of its runtime: -M, -Xmx, or one of its address space. Every probe is kept in results/minheap/ and never repeated."
@@ -18,16 +18,16 @@ pub(crate) struct Arguments {
     /// The workload; `gclab list workloads` shows them
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     pub(super) workload: Option<String>,
-    /// Its arguments; `-`, or leaving out the last ones, takes the default
+    /// Its arguments; `-` stands for the default, and trailing ones may be omitted
     #[arg(allow_hyphen_values = false)]
     pub(super) args: Vec<String>,
-    /// A program of your own; every word after `--` is its command's
+    /// A program of your own; everything after `--` is its command
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<String>,
     /// A collector; repeat it for several [default: all that honour the flags]
     #[arg(long = "collector", value_name = "NAME", conflicts_with = "command")]
     pub(super) collectors: Vec<String>,
-    /// Letters of OCaml's, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
+    /// OCaml's settings as letters, such as s=64k,o=80: the same as `+RTS --ocaml=LETTERS`
     #[arg(long, value_name = "LETTERS", conflicts_with = "command")]
     pub(super) ocaml: Vec<String>,
     /// The runtime of the program (ghc, ocaml, jvm, none) [default: detected from its file]

@@ -1,5 +1,5 @@
-//! `gclab minheap`: the least memory with which a workload completes, for one, several or all
-//! collectors, or a program under its runtime. An interrupted search continues where it stopped.
+//! `gclab minheap`: the smallest heap in which a workload completes, for one, several or all
+//! collectors, or a program under its runtime. An interrupted search resumes where it stopped.
 
 mod arguments;
 mod json;

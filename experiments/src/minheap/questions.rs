@@ -18,7 +18,7 @@ use crate::given::{notes, with_defaults};
 use crate::own_program;
 use crate::settings::Settings;
 
-/// An `-M` for checks of flags that need one. No machine has so much memory, so it contradicts no
+/// An `-M` to check flags that need one. No machine has that much memory, so it conflicts with no
 /// other flag.
 const SOME_LIMIT: &str = "-M1t";
 
@@ -28,7 +28,7 @@ pub(super) type Outcome = (Combination, Result<Found, SearchError>);
 /// The questions of a workload: one for each collector.
 ///
 /// # Errors
-/// A message if a name, an argument or a flag is not legal.
+/// A message if a name, an argument or a flag is invalid.
 pub(super) fn of_workload(
     name: &str,
     arguments: &Arguments,
@@ -104,7 +104,7 @@ fn kept(question: &Combination, flags: &Flags) -> Result<(), String> {
     }
 }
 
-/// The question of the command behind `--`. Its program must be there, and its runtime must take a
+/// The question for the command after `--`. Its program must exist, and its runtime must accept a
 /// limit.
 ///
 /// # Errors
@@ -124,7 +124,7 @@ pub(super) fn of_program(
             )));
         }
     }
-    // So that the limit is shown to the runtime before the first run.
+    // Makes the runtime check the limit before the first run.
     experiment.heap = vec![1.0];
     let looked = preflight(&mut experiment, stop);
     if let Some(signal) = stop.signal() {

@@ -1,4 +1,4 @@
-//! `gclab new`: writes a crate with a collector of one's own, outside gclab's workspace.
+//! `gclab new`: writes a crate with a new collector, outside gclab's workspace.
 
 mod name;
 mod template;
@@ -15,17 +15,17 @@ use self::name::Name;
 use self::template::Origin;
 use crate::common::{fail, print, refuse};
 
-/// Write a crate with a collector of your own: it builds, passes its tests, and sweeps
+/// Write a crate with a collector of your own that builds, passes its tests and runs sweeps
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "docs/new-collector.md explains the code that is written.")]
+#[command(after_help = "docs/new-collector.md explains the generated code.")]
 pub(crate) struct Arguments {
-    /// The name of the collector, such as my-collector; also of the folder, which must not exist
+    /// The name of the collector, such as my-collector, and of its folder, which must not exist
     name: String,
-    /// The collector to begin with
+    /// The collector to start from
     #[arg(long, value_enum, default_value = "copying")]
     from: Origin,
-    /// The folder of gclab's source [default: around the working directory, or the folder of the
-    /// build]
+    /// The folder of gclab's source [default: the one around the working directory, or else the one
+    /// gclab was built from]
     #[arg(long, value_name = "DIR")]
     gclab: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ pub(crate) fn new(arguments: &Arguments, registry: &Registry) -> ExitCode {
         Err(error) => return refuse(format!("new: {}: {error}", folder.display())),
     }
     if let Err(error) = write(folder, &name, arguments.from, &source) {
-        // The folder is ours, and a part of a crate is of no use.
+        // We made the folder, and a partial crate is useless.
         let _ = fs::remove_dir_all(folder);
         return fail(format!("new: {}: {error}", folder.display()));
     }
@@ -114,7 +114,7 @@ fn write(folder: &Path, name: &Name, from: Origin, source: &Path) -> io::Result<
     for (file, text) in template::files(name, from, &source.display().to_string()) {
         fs::write(folder.join(file), text)?;
     }
-    // The same versions of dependencies as gclab's own.
+    // The same versions of dependencies as gclab.
     match fs::copy(source.join("Cargo.lock"), folder.join("Cargo.lock")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -4,11 +4,11 @@
 const LONGEST: usize = 40;
 
 /// The packages that gclab is built from. A new crate depends on all of them. Cargo refuses two
-/// packages of one name in folders, and for any two of one name `-p NAME` is ambiguous.
+/// path packages with the same name, and `-p NAME` is ambiguous if any two share it.
 const PACKAGES: &str = include_str!("../../../Cargo.lock");
 
-/// Words that cannot name a module, a package or a program: Cargo keeps folders and files of its
-/// own under some of them.
+/// Words that cannot name a module, a package or a program: Cargo uses some of them for its own
+/// folders and files.
 const RESERVED: [&str; 65] = [
     "abstract",
     "alloc",
@@ -85,7 +85,7 @@ impl Name {
     /// Checks a name.
     ///
     /// # Errors
-    /// A message that says how a name looks.
+    /// A message with the rules for names.
     pub(super) fn new(text: &str) -> Result<Name, String> {
         let part = |part: &str| {
             part.starts_with(|first: char| first.is_ascii_lowercase())

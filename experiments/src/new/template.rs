@@ -1,5 +1,5 @@
-//! The files of a new crate. They are the tutorials' examples, under another name: so tests of
-//! these are tests of what is written.
+//! The files of a new crate: the tutorials' examples, renamed, so their tests cover what is
+//! written.
 
 use clap::ValueEnum;
 
@@ -44,8 +44,8 @@ impl Origin {
 pub(super) fn files(name: &Name, from: Origin, source: &str) -> Vec<(String, String)> {
     let (collector, old) = from.example();
     let renamed = |text: &str, [module, of_type, collector]: [&str; 3]| {
-        // The collector's name may be the module's; its place is then told by quotation marks. The
-        // new name comes last, since the module's may be a part of it.
+        // The collector and the module may have the same name; then quotation marks tell them
+        // apart. The new name comes last, since the module's may be part of it.
         text.replace(&format!("\"{collector}\""), "\"\0\"")
             .replace(&format!("`{collector}`"), "`\0`")
             .replace(module, &name.snake())
@@ -84,8 +84,8 @@ fn experiment(name: &Name) -> String {
     )
 }
 
-/// A name that the files would have twice: that of the new module or type, if the example uses the
-/// same word for something else.
+/// A name that would clash: the new module or type, if the example already uses that word for
+/// something else.
 pub(super) fn used_already(name: &Name, from: Origin) -> Option<String> {
     let (collector, own) = from.example();
     let has_word = |text: &str, word: &str| {

@@ -29,7 +29,7 @@ use crate::report::write_html;
 use crate::settings::{RtsOpts, Settings};
 use text::Tuned;
 
-/// Find flags that make the time, the longest pause or the memory of a program or workload least
+/// Find flags that minimise the time, longest pause or memory of a program or workload
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "The default flags always take part. If the program's command has flags of its runtime, they belong to the default. An interrupted search continues if the same command is given again."
@@ -38,23 +38,23 @@ pub(crate) struct Arguments {
     /// A workload of gclab's; `gclab list workloads` shows them
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     workload: Option<String>,
-    /// Its arguments; `-`, or leaving out the last ones, takes the default
+    /// Its arguments; `-` stands for the default, and trailing ones may be omitted
     #[arg(allow_hyphen_values = false)]
     args: Vec<String>,
-    /// A program of your own; every word after `--` is its command's
+    /// A program of your own; everything after `--` is its command
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// The figure to make least: time (elapsed), pause (the longest) or memory (the peak)
+    /// The figure to minimise: time (elapsed), pause (the longest) or memory (the peak)
     #[arg(long, value_name = "GOAL", default_value = "time", value_parser = Goal::from_str)]
     goal: Goal,
     /// Upper limit for a figure: memory=2g, pause=10ms or time=1.5s; repeat it for several
     #[arg(long = "limit", value_name = "FIGURE=MOST", value_parser = Limit::from_str)]
     limits: Vec<Limit>,
-    /// The most runs, or the time of as many runs of the default: 100, 90s, 5min [default: as many
-    /// runs as there are settings, from 60 to 200]
+    /// Budget, as a number of runs or the time they would take with the default flags: 100, 90s,
+    /// 5min [default: one run per setting, at least 60 and at most 200]
     #[arg(long, value_name = "RUNS|TIME", value_parser = budget)]
     budget: Option<Budget>,
-    /// The seed of the order of runs and of the choice of settings
+    /// Seed for the order of runs and the choice of settings
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// The runtime of the program (ghc, ocaml, jvm) [default: detected from its file]
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     /// a new one]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Begin a new folder even if there is an unfinished one
+    /// Start a new folder even if there is an unfinished one
     #[arg(long)]
     fresh: bool,
     /// Print the settings that could be tried, and run none
@@ -92,10 +92,10 @@ fn budget(text: &str) -> Result<Budget, String> {
     Ok(Budget::Seconds(time.as_secs_f64()))
 }
 
-/// More runs than any space has use for.
+/// More runs than any search space needs.
 const MOST_BUDGET: usize = 1_000_000;
 
-/// The budget if none is given, at least and at most.
+/// The smallest and largest default budget.
 const DEFAULT_BUDGET: (usize, usize) = (60, 200);
 
 pub(crate) fn tune(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
@@ -131,7 +131,7 @@ pub(crate) fn tune(arguments: &Arguments, registry: &Registry, settings: &Settin
     go(arguments, offer, &stop)
 }
 
-/// The collector that a workload has if none is named.
+/// A workload's collector if none is named.
 const DEFAULT_COLLECTOR: &str = "copying";
 
 /// The experiment of the program, or of the workload under each collector, the default first.

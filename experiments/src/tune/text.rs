@@ -152,7 +152,7 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     }
 }
 
-/// The end of a setting in the race, and the reason.
+/// How a setting left the race, and why.
 fn fate(search: &Search, setting: usize) -> String {
     if setting == search.space().default_setting() {
         return "the default".to_owned();
