@@ -87,7 +87,7 @@ impl<M: MutatorKind> World<M> {
         self.description
     }
 
-    /// From now on `listener` receives the events.
+    /// Adds a listener, which receives all events from now on.
     pub fn listen(&mut self, listener: Box<dyn Listener>) {
         let state = self.state.get_mut();
         let clock = state.recorder.clock();
@@ -110,8 +110,8 @@ impl<M: MutatorKind> World<M> {
         });
     }
 
-    /// The size of the allocation area of each capability when the run begins. Less than `-A` where
-    /// memory does not allow more.
+    /// The initial size of each capability's allocation area: less than `-A` if memory does not
+    /// allow more.
     pub fn allocation_area(&mut self) -> Bytes {
         self.state.get_mut().run.allocation_area
     }
@@ -121,22 +121,22 @@ impl<M: MutatorKind> World<M> {
         self.state.get_mut().recorder.clock()
     }
 
-    /// From now on prints statistics as the run goes: rows of `-S` when they happen.
+    /// Prints statistics as the run proceeds from now on: a row of `-S` for each collection.
     pub fn print_with(&mut self, printer: Printer) {
         self.state.get_mut().recorder.print_with(printer);
     }
 
-    /// Runs `session` in the heap. `'h` brands it: pointers of this session go nowhere else.
+    /// Runs `session` in the heap. `'h` brands it: pointers cannot leave this session.
     ///
-    /// As many threads may be inside as there are capabilities (`-N`); one more waits here until
-    /// one leaves. So a thread inside that waits for a thread that has yet to enter (in
-    /// [`Mutator::blocking`]) needs a free capability for it. A thread that is inside of several
-    /// worlds at a time holds up collections in all of them while it waits in one.
+    /// At most as many threads may be inside as there are capabilities (`-N`); further ones wait
+    /// here until a thread leaves. So a thread that waits (in [`Mutator::blocking`]) for one that
+    /// has yet to enter needs a free capability for it. A thread inside several worlds at once
+    /// holds up collections in all of them while it waits in one.
     ///
     /// # Errors
     /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread
-    /// is inside already, also to [look](World::inspect), or as a listener of the collection that
-    /// it does, [`EnterError::Interrupted`] if the run was [interrupted](World::interrupt).
+    /// is already inside (also to [look](World::inspect), or as a listener of its own collection),
+    /// [`EnterError::Interrupted`] if the run was [interrupted](World::interrupt).
     pub fn enter<R>(&self, session: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
         let mut session = Some(session);
         let mut result = None;
@@ -151,8 +151,8 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         let capability = self.wait_for_capability(&mut state)?;
         let number = capability.view().number();
-        // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
-        // before.
+        // SAFETY: the world is borrowed, so it outlives the mutator, which is gone before this
+        // returns.
         let mut mutator = unsafe { Mutator::new(capability, self, state.heap.side_words(), state.charged) };
         // All accesses go through this pointer until the session is over.
         let this = &raw mut mutator;
@@ -178,7 +178,7 @@ impl<M: MutatorKind> World<M> {
         self.no_longer_inside(&participant);
         let capability = mutator.into_capability();
         capability.common.events.record(|| CapabilityEventKind::Leave);
-        // A program of many short sessions may never collect.
+        // A program with many short sessions may otherwise never collect.
         if capability.common.events.are_many() {
             state.pass_on_events(&capability);
         }
@@ -207,7 +207,7 @@ impl<M: MutatorKind> World<M> {
 
     pub(super) fn check_outside(&self) -> Result<(), EnterError> {
         let thread = this_thread();
-        // Without the lock: this thread may have it, as the one that collects.
+        // Does not take the lock: this thread may hold it, as the collecting thread.
         let inside = self
             .participants
             .read(|all| all.iter().any(|participant| participant.thread == thread));
@@ -247,13 +247,13 @@ impl<M: MutatorKind> World<M> {
         self.state.lock().heap.blocks().base()
     }
 
-    /// Runs `program` as the measured phase of the run: what comes before is set-up, what comes
-    /// after is exit. Statistics have the figures of each apart
+    /// Runs `program` as the measured phase of the run: everything before is set-up, everything
+    /// after is exit. Statistics list the three separately
     /// ([`Statistics::phases`](crate::stats::Statistics::phases)). A thread that is inside calls
     /// [`Mutator::measure`] instead.
     ///
     /// A run has one measured phase. It begins with the first call and ends with the last of the
-    /// calls that overlap; a later call has no effect. If the program is unwound, the phase lasts
+    /// calls that overlap; a later call has no effect. If the program unwinds, the phase lasts
     /// until the end of the run. Without any call the whole program is measured.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ impl<M: MutatorKind> World<M> {
         self.inspect_for(Look::Inspect, look)
     }
 
-    /// As [`World::inspect`]; statistics count the time of `look` as `purpose`.
+    /// Like [`World::inspect`]; statistics count the time of `look` as `purpose`.
     ///
     /// # Errors
     /// [`EnterError::Entered`] if this thread is inside.
@@ -293,7 +293,7 @@ impl<M: MutatorKind> World<M> {
     /// [`World::inspect_for`], compiled once for all closures. If it returns no error, it has
     /// called `look` once.
     fn inspect_stopped(&self, purpose: Look, look: &mut dyn FnMut(&Stopped<'_>)) -> Result<(), EnterError> {
-        /// Leaves at the end, also by unwinding.
+        /// Leaves at the end, even when unwinding.
         struct Observer<'a, M: MutatorKind>(&'a World<M>, Arc<Participant<M::Alloc>>);
         impl<M: MutatorKind> Drop for Observer<'_, M> {
             fn drop(&mut self) {
@@ -321,7 +321,7 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         let allocated = state.final_counts(0).allocated_total;
         state.recorder.exit_start(allocated);
-        // The live data no longer matter, nor whether there would be room to go on.
+        // Neither the live data nor room to go on matter any longer.
         let _ = self.stop_and_collect(&mut state, None, Cause::Final);
         drop(state);
         self.drop_foreign();

@@ -1,4 +1,4 @@
-//! A collection on one page: stop, collect, record, resume.
+//! A whole collection on one page: stop, collect, record, resume.
 
 use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
@@ -17,7 +17,7 @@ use crate::sync::Arc;
 use crate::words::Bytes;
 use std::time::Duration;
 
-/// There is no memory to begin a collection, or no room to go on after it.
+/// No memory to start a collection, or no room to continue after it.
 struct NoRoom {
     error: OutOfMemory,
     /// No other collection can free more.
@@ -26,12 +26,12 @@ struct NoRoom {
 
 impl<M: MutatorKind> World<M> {
     /// Stops the world, collects, records the collection, and resumes. `session` is the caller's,
-    /// if it is inside. If there is no memory to begin a collection of some generations, or no room
-    /// to go on after it, everything is collected: a collector may need less for that, and it frees
-    /// more.
+    /// if it is inside. If there is no memory to collect only some generations, or no room to
+    /// continue afterwards, everything is collected: a collector may need less memory for that, and
+    /// it frees more.
     ///
     /// # Errors
-    /// If there is no room to go on. The heap is intact.
+    /// If there is no room to continue. The heap is intact.
     pub(super) fn stop_and_collect<'w>(
         &'w self,
         state: &mut Locked<'w, M>,
@@ -48,7 +48,7 @@ impl<M: MutatorKind> World<M> {
         collected.map_err(|no_room| self.exhausted(no_room.error))
     }
 
-    /// Stops the world, collects once if that can begin, and resumes.
+    /// Stops the world, collects once if a collection can start, and resumes.
     fn collect_once<'w>(
         &'w self,
         state: &mut Locked<'w, M>,
@@ -100,7 +100,8 @@ impl<M: MutatorKind> World<M> {
         };
 
         drop(stop);
-        // The heap is whole, and the other threads run again: now a listener may have panicked.
+        // The heap is consistent and the other threads run again, so a listener's panic may now
+        // continue.
         state.events.resume_panic();
         done
     }
@@ -109,8 +110,8 @@ impl<M: MutatorKind> World<M> {
 impl<M: MutatorKind> Stop<'_, '_, M> {
     /// The stopped world.
     pub(super) fn world(&mut self) -> WorldAtRest<'_, M> {
-        // SAFETY: these are all participants, and they are stopped, the caller's own thread by
-        // being here.
+        // SAFETY: these are all the participants, and all are stopped; the caller's own thread is
+        // here.
         unsafe { WorldAtRest::new(self.state, &self.participants, &self.world.handles) }
     }
 }
@@ -143,8 +144,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     pub(super) fn count_allocated(&mut self) -> u64 {
         let mut allocated = 0;
         for participant in self.participants {
-            // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread
-            // that is stopped (`new`'s caller promises that), and its changes are to cells.
+            // SAFETY: null for a thread that only looks; otherwise part of a stopped thread's
+            // mutator (`new`'s caller promises that), and only its cells change.
             if let Some(capability) = unsafe { participant.capability.as_ref() } {
                 let bytes = capability.count_allocated();
                 participant.counted(bytes);
@@ -309,7 +310,7 @@ pub(super) unsafe fn capabilities<'a, A>(
         // is stopped, and its changes are to cells.
         unsafe { participant.capability.as_ref() }
     });
-    // Each has a number below their count, so none needs to be compared with another.
+    // Their numbers are distinct, since each is below their count.
     let mut all = vec![None; participants.len() + idle.len()];
     for capability in inside.chain(idle).map(CapabilityData::view) {
         all[capability.number()] = Some(capability);

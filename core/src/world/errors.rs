@@ -16,20 +16,20 @@ pub enum StartError {
     OutOfMemory(#[from] OutOfMemory),
 }
 
-/// The heap is exhausted: live data leaves no room to go on.
+/// The heap is exhausted: live data leaves no room to continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("heap exhausted under the {collector} collector: {cause}")]
 pub struct Exhausted {
     /// The collector that could not make room.
     pub collector: &'static str,
-    /// The size that was asked for, the memory in use, and the limit.
+    /// The requested size, the memory in use, and the limit.
     pub cause: OutOfMemory,
 }
 
 /// The payload that unwinds a session whose heap is exhausted, or that was interrupted. Sessions in
 /// several worlds may be nested: each takes only its own.
 pub(super) struct Leave {
-    /// Address of the world, which stays where it is during a session.
+    /// Address of the world, which does not move during a session.
     pub(super) world: usize,
     /// The error that `World::enter` returns.
     pub(super) why: EnterError,
@@ -58,7 +58,7 @@ pub enum RtsStatsError {
     /// No flag asks for statistics.
     #[error(transparent)]
     NotEnabled(#[from] NotEnabled),
-    /// This thread is inside: [`crate::mutator::Mutator::rts_stats`] is for it.
+    /// This thread is inside: it should call [`crate::mutator::Mutator::rts_stats`].
     #[error(transparent)]
     Enter(#[from] EnterError),
 }

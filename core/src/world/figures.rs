@@ -1,5 +1,5 @@
-//! What can be read of a world that runs: the program's statistics (`GHC.Stats`), the figures of its
-//! collector by name, and the stacks of cost centres.
+//! What can be read from a running world: the program's statistics (`GHC.Stats`), its collector's
+//! named figures, and the stacks of cost centres.
 
 use super::errors::{EnterError, RtsStatsError};
 use super::gate::Locked;
@@ -38,7 +38,7 @@ impl<M: MutatorKind> World<M> {
         Ok(self.rts_stats_locked(&self.state.lock())?)
     }
 
-    /// The statistics up to now, for a caller that has the lock.
+    /// The statistics up to now, for a caller that holds the lock.
     pub(super) fn rts_stats_locked(&self, state: &Locked<'_, M>) -> Result<RtsStats, NotEnabled> {
         if !state.rts_stats {
             return Err(NotEnabled);
@@ -50,8 +50,8 @@ impl<M: MutatorKind> World<M> {
     }
 
     /// Calls `sample` for each thread that runs the program, with the number of its capability and
-    /// its stack of cost centres as of a moment ago. It waits for no lock, and no thread stops for
-    /// it. The stack of a heap without side words is always `MAIN`.
+    /// its stack of cost centres as of a moment ago. It takes no lock and stops no thread. In a
+    /// heap without side words, the stack is always `MAIN`.
     pub fn sample_stacks(&self, mut sample: impl FnMut(usize, StackId)) {
         self.participants.read(|all| {
             for participant in all {
@@ -73,7 +73,7 @@ impl<M: MutatorKind> World<M> {
 }
 
 impl<M: MutatorKind> WorldState<M> {
-    /// The figures by name up to now. `foreign` are those of memory outside the heap.
+    /// The named figures up to now. `foreign` covers memory outside the heap.
     pub(super) fn figures(&self, foreign: ForeignCounts) -> Vec<Figure> {
         let mut figures = Vec::new();
         if foreign.closures > 0 {

@@ -1,30 +1,30 @@
 //! How the world is stopped.
 //!
-//! * Threads that *run* are counted. A thread that comes to a slow path takes the world's lock. If
-//!   another thread is stopping the world, it no longer counts, and waits until that is
-//!   over. A thread in a blocking call ([`crate::mutator::Mutator::blocking`]) does not count
+//! * Threads that *run* are counted. A thread that enters a slow path takes the world's lock. If
+//!   another thread is stopping the world, it is no longer counted, and waits until the stop is
+//!   over. A thread in a blocking call ([`crate::mutator::Mutator::blocking`]) is not counted
 //!   either.
-//! * The thread that stops the world says so in the state, interrupts the allocators of those that
-//!   run, waits until none does, and keeps the lock until the others may resume.
+//! * The thread that stops the world records that in the state, interrupts the allocators of all
+//!   running threads, waits until none runs, and holds the lock until the others may resume.
 //!
-//! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it
-//! only with the lock, in a refill or when it resumes, both of which wait while the world is being
-//! stopped. So *interrupted* implies *being stopped*, until the thread resumes; or the run was
-//! interrupted, and the thread leaves at its next slow path. Fast paths take no
-//! lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less
-//! than a microsecond).
+//! An interrupt cannot be lost: it sets another thread's limit under the lock, and that thread sets
+//! its limit only under the lock, on a refill or on resuming, both of which wait while the world is
+//! being stopped. So *interrupted* implies *being stopped*, until the thread resumes; or the run
+//! was interrupted, and the thread leaves at its next slow path. Fast paths take no lock and have
+//! no fence; how soon they see the interrupt is up to the machine (a store takes less than a
+//! microsecond).
 //!
 //! The end of a stop wakes one of the threads that wait, and each thread that resumes wakes the
 //! next. If another stop begins meanwhile, the threads that have not been woken sleep on: they need
 //! not run in order to be stopped. (With hundreds of threads on a few processors and small
-//! allocation areas, each stop would else wake all of them for nothing.)
+//! allocation areas, each stop would otherwise wake all of them for nothing.)
 //!
-//! The writes of stopped threads happen before the collection, and its writes before their next
-//! reads: all of them pass the lock.
+//! The writes of stopped threads happen before the collection, and its writes happen before their
+//! next reads: all are ordered by the lock.
 //!
-//! Another thread can end a run, after Ctrl-C for example ([`World::interrupt`]). Each thread that
-//! runs finds its allocator interrupted, comes to a slow path, sees the request there and unwinds to
-//! [`World::enter`]; a thread that waits for a capability does so at once. The heap is whole
+//! Another thread can end a run, after Ctrl-C for example ([`World::interrupt`]). Each running
+//! thread finds its allocator interrupted, enters a slow path, sees the request and unwinds to
+//! [`World::enter`]; a thread waiting for a capability does so at once. The heap stays consistent
 //! throughout, so statistics and profiles of the part that ran are complete.
 
 use super::errors::{EnterError, Leave};
@@ -40,7 +40,7 @@ use std::panic::resume_unwind;
 pub(super) type Locked<'w, M> = MutexGuard<'w, WorldState<M>>;
 
 impl<M: MutatorKind> World<M> {
-    /// Takes the lock for a thread that runs, at a safepoint: no other thread is stopping the
+    /// Takes the lock for a running thread, at a safepoint, once no other thread is stopping the
     /// world. If the run was interrupted, unwinds the session.
     pub(super) fn lock(&self, session: Session<'_, M::Alloc>) -> Locked<'_, M> {
         let mut state = self.state.lock();
@@ -98,7 +98,8 @@ impl<M: MutatorKind> World<M> {
     pub(super) fn interrupt_running(&self, _: &Locked<'_, M>) {
         self.participants.read(|all| {
             for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
-                // SAFETY: it is inside and runs; to leave it needs the lock, which the caller has.
+                // SAFETY: it is inside and running; it cannot leave without the lock, which the
+                // caller holds.
                 unsafe { CapabilityData::interrupt(participant.capability) };
             }
         });
@@ -117,7 +118,7 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `due`: for a
+    /// Stops all running threads. `session` is the caller's, if it is running itself. `due`: for a
     /// collection, the reading of the recorder's clock when it became due, and why. Passes on the
     /// events of all capabilities.
     ///
@@ -200,8 +201,8 @@ impl<M: MutatorKind> World<M> {
         Ok(())
     }
 
-    /// Unwinds the session of this thread to its [`World::enter`], which returns `why`. The lock is
-    /// free.
+    /// Unwinds this thread's session to its [`World::enter`], which returns `why`. The lock is
+    /// released.
     #[cold]
     pub(super) fn leave(&self, why: EnterError) -> ! {
         let world = std::ptr::from_ref(self).addr();

@@ -1,16 +1,16 @@
 //! Idle collections: a thread outside the heap collects when no thread has run in it for a time.
 //!
 //! The world is *idle* while no thread runs in it: each has left, or is in
-//! [`crate::mutator::Mutator::blocking`]. After a time ([`Config::idle_delay`]) everything is
+//! [`crate::mutator::Mutator::blocking`]. After some time ([`Config::idle_delay`]) everything is
 //! collected, once until a thread runs again. The collecting thread decides under the world's lock.
 //! So a thread that gets the lock first, to go back to work, cancels the collection; a thread that
 //! comes later waits until it is over.
 //!
-//! Threads note that they run and rest where they take the lock anyway: two stores, and a look at
-//! the clock if idle collections are on.
+//! Threads note that they start or stop running where they take the lock anyway: two stores, and a
+//! clock reading if idle collections are on.
 //!
-//! Finalisers that an idle collection makes ready run at once, on the thread that collects: GHC
-//! starts a thread for them. The connections of an idle server are closed then.
+//! Finalisers that an idle collection makes ready run at once, on the collecting thread (GHC starts
+//! a thread for them), so an idle server's connections get closed.
 //!
 //! [`Config::idle_delay`]: crate::config::Config::idle_delay
 
@@ -53,7 +53,7 @@ impl<M: MutatorKind> World<M> {
         }
         idleness.ran = mutant!("idle/again-and-again");
         idleness.collected_ns = Some(now);
-        // If there is not enough memory for it, the heap is as it was, and no thread asked for room.
+        // If memory does not suffice, the heap is unchanged; no thread asked for room.
         let _ = self.stop_and_collect(&mut state, None, Cause::Idle);
         self.finalise(state);
         delay
@@ -69,7 +69,7 @@ impl<M: MutatorKind> World<M> {
         let lender = self.participants.read(|all| all.iter().find(can_lend).cloned());
         let Some(lender) = lender else {
             drop(state);
-            // A run that has ended has nothing left to finalise.
+            // A finished run has nothing left to finalise.
             let _ = self.enter(|m| m.run_finalisers());
             return;
         };

@@ -1,8 +1,8 @@
 //! Looks at the stopped heap, by tools and by listeners. A listener looks at the end of a
 //! collection, or at a marker.
 //!
-//! Each look has a beginning, an end and a purpose of its own. Statistics and events have the same
-//! readings of the clock, so that an event log and `-s` agree.
+//! Each look has a start, an end and a purpose. Statistics and events use the same clock readings,
+//! so that an event log and `-s` agree.
 
 use super::collection::{WorldAtRest, capabilities};
 use crate::block::{Region, Units};
@@ -21,8 +21,8 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         });
     }
 
-    /// Announces an event that shows the stopped heap to each listener that looks at it on this
-    /// occasion, in a look of its own. `event` calls its second argument with the kind of event.
+    /// Shows the stopped heap to each listener that looks at it on this occasion, in a separate
+    /// look. `event` calls its second argument with the kind of event.
     pub(super) fn announce_stopped(
         &mut self,
         capability: usize,

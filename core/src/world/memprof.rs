@@ -1,8 +1,8 @@
 //! Memprof: the sampled closures of a heap, and the tracker that follows them.
 //!
 //! An allocator says which closures have sampled words ([`crate::collector::Sampling`]). From then
-//! on a table beside the heap's roots watches each of them ([`crate::roots::watch`]). What happens
-//! to them waits in a queue until a mutator calls the tracker, where finalisers may run, too.
+//! on a table beside the heap's roots watches each of them ([`crate::roots::watch`]). Their events
+//! are queued until a mutator calls the tracker, at the points where finalisers may run.
 
 use crate::block::StateView;
 use crate::roots::watch::Watch;
@@ -27,7 +27,7 @@ struct Queue {
     events: VecDeque<SampleEvent>,
     /// Sampled closures so far.
     numbers: u64,
-    /// The number of the first that the present tracker follows.
+    /// The number of the first closure that the current tracker follows.
     first: u64,
 }
 
@@ -70,7 +70,7 @@ impl Memprof {
         event
     }
 
-    /// Calls the tracker with the events that wait. One thread at a time does.
+    /// Calls the tracker with the pending events, on one thread at a time.
     pub(super) fn call_tracker(&self) {
         let mut tracker = self.tracker.lock();
         if let Some(tracker) = &mut *tracker {
@@ -85,10 +85,10 @@ impl Memprof {
         self.is_due.load(Relaxed)
     }
 
-    /// Has `new` follow closures from now on, or no tracker. Returns the one before.
+    /// Makes `new` the tracker from now on, or none. Returns the previous one.
     ///
     /// # Errors
-    /// If there is a tracker already, or none to be taken away.
+    /// If there already is a tracker, or none to remove.
     pub(super) fn replace(&self, new: Option<Box<dyn Track>>) -> Result<Option<Box<dyn Track>>, MemprofError> {
         let mut tracker = self.tracker.lock();
         match (&new, &*tracker) {

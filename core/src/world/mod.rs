@@ -4,13 +4,12 @@
 //! capabilities (`-N`); a collection stops all that are inside. Running out of memory unwinds a
 //! session with a private payload, which `enter` returns as an error.
 //!
-//! Threads allocate and write without locks. One lock guards all the rest, the `WorldState`: the
-//! collector, the heap, the capabilities that are free, and how many threads run. Slow paths of
-//! allocation take it (`slow_path`), and so does a thread that enters, leaves or collects.
-//! `gate` says how the world is stopped, `collection` is a whole collection on one page, `record`
-//! has its end, and `looks` has the looks at the stopped heap. The list of threads that are inside
-//! is read without the lock (`registry`). Lock order: the world's lock, then that of the table of
-//! handles.
+//! Threads allocate and write without locks. One lock guards everything else, the `WorldState`: the
+//! collector, the heap, the free capabilities, and how many threads run. It is taken on allocation
+//! slow paths (`slow_path`), and to enter, leave or collect. `gate` stops the world, `collection`
+//! is a whole collection on one page, `record` is its end, and `looks` shows the stopped heap to
+//! tools and listeners. The list of threads that are inside is read without the lock (`registry`).
+//! Lock order: the world's lock, then the handle table's.
 
 mod api;
 mod collection;

@@ -9,7 +9,7 @@ use crate::words::Bytes;
 use std::any::Any;
 use std::collections::HashMap;
 
-/// The function of a finaliser: a box of the mutator's own type of functions.
+/// A finaliser's function: a box of the mutator's own function type.
 pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
 
 /// A value that a closure owns.
@@ -26,7 +26,8 @@ impl Functions {
         (occasion, closure): (Occasion, u64),
         function: FinaliserFunction,
     ) -> u64 {
-        // No collection makes it ready before its function is there, since this thread runs.
+        // No collection can make it ready before its function is there, since this thread is
+        // running.
         let number = table.register(occasion, closure);
         self.0.lock().insert(number, function);
         number
@@ -70,7 +71,7 @@ pub(super) struct ForeignCounts {
     pub(super) allocated: u64,
     /// Bytes of values that have not been dropped.
     pub(super) held: u64,
-    /// Most of these at one time.
+    /// Peak of these bytes.
     pub(super) peak: u64,
 }
 
@@ -83,7 +84,7 @@ impl Values {
         counts.held += bytes.0 as u64;
         counts.peak = counts.peak.max(counts.held);
         values.insert(counts.closures, (bytes, value));
-        // No collection comes before: this thread runs.
+        // No collection can come first: this thread is running.
         watch.register(closure, counts.closures, bytes);
     }
 
@@ -98,8 +99,8 @@ impl Values {
     /// Drops the values of closures that have died, in the order in which they were allocated.
     pub(super) fn drop_dead(&self, watch: &Watch) {
         while let Some(number) = watch.take_dead() {
-            // Dropped without the lock: its code is the program's own. After its panic the others
-            // are still there.
+            // Dropped without the lock: it runs the program's code. If it panics, the others are
+            // still there.
             let value = self.take(number);
             drop(value);
         }

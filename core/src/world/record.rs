@@ -99,8 +99,8 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         thrashes
     }
 
-    /// Announces when the GC threads of the collection worked. The GC thread that collects is that
-    /// of capability `leader`; the others belong to the other capabilities, in order.
+    /// Announces when the collection's GC threads worked. The collecting thread counts as
+    /// capability `leader`'s GC thread; the others belong to the other capabilities, in order.
     fn announce_turns(&mut self, leader: usize, start_ns: u64, end_ns: u64) {
         let state = &mut *self.state;
         let phases = state.gc_threads.take_phases();

@@ -3,9 +3,9 @@
 //! A list is never changed, only replaced, by one thread at a time; readers pin an epoch
 //! (crossbeam-epoch), load the current one and go through it. A replaced list is freed when the
 //! last reader that may have seen it is gone, and a participant with the last list that names it.
-//! So a thread can find out whether it is inside while a collection has the lock (a listener that
-//! tries to enter), a monitor can look at a stopped world, and hundreds of capabilities can be
-//! asked to stop by a thread that delays no other.
+//! So a thread can find out whether it is inside while a collection holds the lock (a listener that
+//! tries to enter), a monitor can look at a stopped world, and a thread can ask hundreds of
+//! capabilities to stop without delaying any other.
 //!
 //! Costs: entering or leaving copies the list (a word for each participant). A reader registers and
 //! pins an epoch.
@@ -16,9 +16,9 @@ use crate::sync::{Arc, Mutex, Ordering};
 /// A list that is read without locks.
 pub(super) struct Registry<T> {
     list: Atomic<Arc<Vec<Arc<T>>>>,
-    /// Held by the thread that replaces the list. It has nothing that a panic could leave torn.
+    /// Held by the thread that replaces the list. It guards nothing that a panic could leave torn.
     replacing: Mutex<()>,
-    /// Of this registry alone: replaced lists are freed with it, at the latest.
+    /// Used by this registry alone, so replaced lists are freed with it at the latest.
     epochs: Epochs,
 }
 
@@ -50,19 +50,19 @@ impl<T: Send + Sync> Registry<T> {
         look(list)
     }
 
-    /// Replaces the list by the one that `change` makes of it. Callers take turns.
+    /// Replaces the list with the one that `change` makes from it. Callers take turns.
     pub(super) fn change(&self, change: impl FnOnce(&mut Vec<Arc<T>>)) {
         let _turn = self.replacing.lock();
         let epoch = self.epochs.register();
         let guard = epoch.pin();
         let mut list = self.read(|list| list.to_vec());
         change(&mut list);
-        // Release: a thread that loads it sees it written. Acquire: the one that it replaces is
-        // freed here, perhaps.
+        // Release: a thread that loads the list sees its content. Acquire: the replaced list may be
+        // freed here.
         let old = self.list.swap(Owned::new(Arc::new(list)), Ordering::AcqRel, &guard);
         // SAFETY: readers can no longer find it, nor can those that have pinned an epoch.
         unsafe { guard.defer_destroy(old) };
-        // These guards are short and few: without it nothing would be freed before the end.
+        // Guards are few and short-lived: without this nothing would be freed before the end.
         guard.flush();
     }
 }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(there.into_inner(), 0);
     }
 
-    /// Without turns a change would be made of a list that another change replaces meanwhile.
+    /// Without turns, a change could start from a list that another change is replacing.
     #[test]
     fn no_change_is_lost_if_two_threads_make_them() {
         let registry = Registry::new();

@@ -1,8 +1,8 @@
-//! The slow paths of mutators: making room, stopping the world, blocking, and what belongs to
-//! closures outside the heap.
+//! The slow paths of mutators: making room, stopping the world, blocking, and data outside the heap
+//! that closures own.
 //!
 //! Each call takes the world's lock, except `handles` and those for finalisers, values outside the
-//! heap and sampled closures, which have locks of their own. A call that finds the heap exhausted
+//! heap and sampled closures, which have their own locks. A call that finds the heap exhausted
 //! unwinds to [`World::enter`].
 
 use super::collection::{WorldAtRest, capabilities};
@@ -28,9 +28,9 @@ use std::any::Any;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-/// A collector that asks for more collections than this before it gives room is at fault. `ocaml`
-/// may need three: a slice in the middle of the minor heap, a minor collection at its end, whose
-/// slice ends the cycle, and the beginning of the next cycle.
+/// A collector that asks for more collections than this without making room is faulty. `ocaml` may
+/// need three: a slice in the middle of the minor heap, a minor collection at its end, whose slice
+/// ends the cycle, and the beginning of the next cycle.
 const MOST_COLLECTIONS: u32 = 4;
 
 /// The seed of the first capability's random numbers, so that runs can be repeated.
@@ -47,8 +47,8 @@ impl<M: MutatorKind> World<M> {
         self.or_leave(self.try_allocate_large(session, words))
     }
 
-    /// A closure that owns `bytes` outside the heap is about to be allocated: collects first if the
-    /// collector wants to. Returns whether it has collected.
+    /// Called before allocating a closure that owns `bytes` outside the heap: collects first if the
+    /// collector wants to. Returns whether it did.
     pub(crate) fn foreign(&self, session: Session<'_, M::Alloc>, bytes: Bytes) -> bool {
         let mut state = self.lock(session);
         if state.collector.foreign(bytes) == Refill::Ready {
@@ -70,7 +70,7 @@ impl<M: MutatorKind> World<M> {
         self.values.drop_dead(self.handles.foreign());
     }
 
-    /// Samples allocated words at this rate from now on, for this tracker; or stops to do so.
+    /// Starts sampling allocated words at this rate for this tracker, or stops sampling.
     pub(crate) fn set_memprof(
         &self,
         session: Session<'_, M::Alloc>,
@@ -85,7 +85,7 @@ impl<M: MutatorKind> World<M> {
         }
         drop(stop);
         drop(state);
-        // A tracker is dropped without the locks: its code is the program's own.
+        // A tracker is dropped without holding locks: it runs the program's code.
         old.map(drop)
     }
 
@@ -129,10 +129,10 @@ impl<M: MutatorKind> World<M> {
         state.events.resume_panic();
     }
 
-    /// Stops the world and pauses the record of events, or goes on with it.
+    /// Stops the world and pauses or resumes the record of events.
     pub(crate) fn pause_events(&self, session: Session<'_, M::Alloc>, is_paused: bool) {
         let mut state = self.lock(session);
-        // All events up to here have been passed on when the world has stopped.
+        // Once the world has stopped, all events up to here have been passed on.
         let mut stop = self.stop(&mut state, Some(session), None);
         stop.world().state.events.pause(is_paused);
         drop(stop);
@@ -159,7 +159,7 @@ impl<M: MutatorKind> World<M> {
         self.rts_stats_locked(&self.lock(session))
     }
 
-    /// Waits while another thread has the world stopped.
+    /// Waits while another thread keeps the world stopped.
     pub(crate) fn safepoint(&self, session: Session<'_, M::Alloc>) {
         drop(self.lock(session));
     }
@@ -174,12 +174,13 @@ impl<M: MutatorKind> World<M> {
         self.no_longer_runs(&mut state, session.participant, ThreadState::Blocking);
     }
 
-    /// The thread touches the heap again. Waits while the world is stopped, and while another thread
-    /// runs finalisers by its mutator. If one of these panicked, the panic continues here.
+    /// The thread touches the heap again. Waits while the world is stopped, and while another
+    /// thread runs finalisers with this thread's mutator. If one of them panicked, the panic
+    /// continues here.
     pub(crate) fn leave_blocking(&self, session: Session<'_, M::Alloc>) {
         let mut state = self.state.lock();
         let participant = session.participant;
-        // A finaliser may be in a blocking call itself.
+        // A finaliser may itself be in a blocking call.
         let must_wait = || participant.is_lent() && participant.thread == this_thread();
         loop {
             while must_wait() {
@@ -219,7 +220,7 @@ impl<M: MutatorKind> World<M> {
         self.functions.take(number)
     }
 
-    /// Tells the collector that finalisers begin to run, or that they have run.
+    /// Tells the collector that finalisers are about to run, or have run.
     pub(crate) fn note_finalisers(&self, are_over: bool) {
         self.state.lock().collector.finalisers(are_over);
     }
@@ -277,13 +278,13 @@ impl<M: MutatorKind> World<M> {
         }
         capability.alloc.restrict(None);
         let at = self.make_room(&mut state, session, words)?;
-        // Room for this allocation only: the next one comes here again.
+        // Room for this allocation only: the next one takes the slow path again.
         capability.alloc.restrict(Some(words));
         Ok(at)
     }
 
-    /// Reserves `words` words for a small closure. The lock is kept throughout, so no other thread
-    /// takes the room that a collection made here before this thread has.
+    /// Reserves `words` words for a small closure. The lock is held throughout, so no other thread
+    /// can take the room that a collection makes for this one.
     fn make_room<'w>(
         &'w self,
         state: &mut Locked<'w, M>,

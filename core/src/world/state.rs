@@ -1,5 +1,5 @@
 //! A world, and the state that its lock guards: the heap, its collector, the listeners, and the
-//! capabilities that are free.
+//! free capabilities.
 
 use super::errors::StartError;
 use super::memprof::Memprof;
@@ -30,10 +30,11 @@ use std::collections::HashSet;
 pub struct World<M: MutatorKind> {
     pub(super) description: &'static Description,
     pub(super) state: Mutex<WorldState<M>>,
-    /// Signalled when the last thread stops running; the thread that stops the world waits on it.
+    /// Signalled when the last running thread has stopped; the thread that stops the world waits on
+    /// it.
     pub(super) all_stopped: Condvar,
-    /// Signalled when the world is no longer stopped, and by each thread that resumes then; the
-    /// threads that were stopped wait on it.
+    /// Signalled when the world resumes, and by each thread that then resumes; stopped threads wait
+    /// on it.
     pub(super) resumed: Condvar,
     /// Signalled when a capability becomes free; `enter` waits on it.
     pub(super) left: Condvar,
@@ -52,13 +53,13 @@ pub struct World<M: MutatorKind> {
 pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) heap: Heap,
     pub(super) collector: Box<dyn Collect<Alloc = M::Alloc>>,
-    /// The capabilities that no thread has, in no order.
+    /// The free capabilities, in no order.
     pub(super) idle: Vec<CapabilityData<M::Alloc>>,
     /// Threads that are inside and run: those that a collection has to stop.
     pub(super) running: usize,
-    /// A thread stops the world, or has stopped it.
+    /// A thread is stopping the world, or has stopped it.
     pub(super) stopping: bool,
-    /// Sessions end at their next safepoint, and no other begins.
+    /// Sessions end at their next safepoint, and no new one starts.
     pub(super) interrupted: bool,
     pub(super) idleness: Idleness,
     /// Allocation is counted by stack of cost centres.
@@ -137,11 +138,11 @@ impl<M: MutatorKind> WorldState<M> {
         })
     }
 
-    /// Of the capabilities that are free, the first: so that few threads have few caches to fill.
+    /// The first free capability, so that few threads have few caches to fill.
     pub(super) fn take_capability(&mut self) -> Option<CapabilityData<M::Alloc>> {
         let first = (0..self.idle.len()).min_by_key(|&at| self.idle[at].view().number())?;
         let capability = self.idle.swap_remove(first);
-        // The thread that had it may have left when it was to stop.
+        // The thread that had it may have left when it was asked to stop.
         capability.resume(self.stress.is_some());
         // A session counts its own allocation.
         self.allocated += capability.count_allocated().0 as u64;
@@ -224,14 +225,14 @@ fn allocation_area<A: Alloc>(collector: &dyn Collect<Alloc = A>, idle: &[Capabil
     (areas > 0).then(|| Bytes(areas / idle.len()))
 }
 
-/// Since when no thread has run, and whether a collection is due for it.
+/// How long the world has been idle, and whether an idle collection is due.
 #[derive(Debug, Default)]
 pub(super) struct Idleness {
     /// A thread asks from time to time whether a collection is due.
     pub(super) watched: bool,
     /// A thread has run since the last idle collection.
     pub(super) ran: bool,
-    /// The world's time since when no thread has run, if that is known.
+    /// The world's time when the last thread stopped running, if known.
     pub(super) since_ns: Option<u64>,
     /// The world's time of the last idle collection.
     pub(super) collected_ns: Option<u64>,
