@@ -1,4 +1,4 @@
-//! A collector that was chosen, as a value.
+//! A chosen collector, as a value.
 
 use super::observed::{self, Observed, Observing};
 use super::{Collect, Collector, Description};
@@ -15,8 +15,8 @@ use std::fmt;
 /// How a collector is made.
 type Make<A> = fn(&mut Heap, &Config) -> Result<Box<dyn Collect<Alloc = A>>, OutOfMemory>;
 
-/// A collector that was chosen, for worlds of kind `M`: all that a world needs to know of it. Code
-/// that takes this value is compiled once for each kind, not once for each collector.
+/// A chosen collector for worlds of kind `M`: all that a world needs to know about it. Code that
+/// takes this value is compiled once per kind, not once per collector.
 pub struct Chosen<M: MutatorKind> {
     pub(crate) description: &'static Description,
     pub(crate) make: Make<M::Alloc>,
@@ -31,7 +31,7 @@ impl<M: MutatorKind> fmt::Debug for Chosen<M> {
 }
 
 impl<M: MutatorKind> Chosen<M> {
-    /// The facts about a run under this collector with `config` whose heap is not made yet.
+    /// The facts about a run under this collector with `config`, before its heap exists.
     pub fn run_info(&self, config: &Config) -> RunInfo {
         RunInfo {
             collector: self.description.name,

@@ -1,6 +1,6 @@
 //! Lists of collectors, as types: `(TwoSpace, (Copying, ()))`.
 //!
-//! A list is lengthened by putting a collector in front of it, also outside this workspace.
+//! Collectors, even from outside this workspace, are added at the front.
 
 use super::{Collector, Description};
 
@@ -14,12 +14,12 @@ pub trait CollectorList {
 
 /// Work for a collector chosen by name.
 ///
-/// `visit` is compiled for every collector of a list. Large work goes into a function that is
-/// generic in the kind of mutators only, and takes the collector as a [`super::Chosen`] value.
+/// `visit` is compiled for every collector of a list. Larger work belongs in a function that is
+/// generic only in the kind of mutators, and takes the collector as a [`super::Chosen`] value.
 pub trait CollectorVisitor {
     /// The result of the work.
     type Output;
-    /// Does it with collector `C`.
+    /// Does the work with collector `C`.
     fn visit<C: Collector>(self) -> Self::Output;
 }
 

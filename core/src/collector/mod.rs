@@ -3,13 +3,12 @@
 //! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collect::collect`],
 //! that reads like the paper: phases in order, each announced. It has two sides:
 //!
-//! * [`Collector`] is known when programs are compiled: the description, the allocator and the
-//!   barrier of mutators, and how the collector is made. Nothing on a mutator's path is virtual.
-//! * [`Collect`] is an object that a world has behind its lock: it refills allocators, collects,
-//!   and shows its regions.
+//! * [`Collector`] is known at compile time: the description, the mutators' allocator and barrier,
+//!   and how the collector is made. Nothing on a mutator's path is virtual.
+//! * [`Collect`] is an object behind a world's lock: it refills allocators, collects, and lists its
+//!   regions.
 //!
-//! Collectors with the same allocator and barrier share the programs that are compiled for these
-//! (`core/src/kind.rs`).
+//! Collectors with the same allocator and barrier share compiled programs (`core/src/kind.rs`).
 
 mod chosen;
 mod list;
@@ -43,16 +42,16 @@ pub struct Description {
     pub name: &'static str,
     /// One line for `gclab list collectors`.
     pub summary: &'static str,
-    /// Whether each major collection moves the closures that it collects, so that it needs room for
-    /// their copies. (A collector that moves some of them, if there is room, or only young ones,
-    /// needs none.)
+    /// Whether each major collection moves the closures that it collects, and so needs room for
+    /// their copies. (A collector that moves only some of them, if there is room, or only young
+    /// ones, needs none.)
     pub moves: bool,
     /// Whether it collects with several threads.
     pub parallel: bool,
-    /// The parameters that it honours, beyond those of every heap: groups of them, such as
+    /// The parameters that it honours beyond those of every heap, in groups such as
     /// [`crate::config::AREA`].
     pub honours: &'static [&'static [Parameter]],
-    /// The least and the most generations (`-G`) that it can have.
+    /// The smallest and largest number of generations (`-G`) that it can have.
     pub generations: (u32, u32),
 }
 
@@ -62,7 +61,7 @@ impl Description {
         self.honours.iter().any(|group| group.contains(&parameter))
     }
 
-    /// The flags that it has for itself.
+    /// The collector's own flags.
     pub fn own_flags(&self) -> impl Iterator<Item = &'static OwnFlag> {
         let honoured = self.honours.iter().copied().flatten();
         honoured.filter_map(|parameter| match parameter {
@@ -83,25 +82,25 @@ impl Description {
 ///
 /// # Safety
 /// After [`Collect::collect`] every closure that was reachable from the roots is intact, and every
-/// root and every pointer of such a closure leads to it; also the pointers that
+/// root and every pointer in such a closure leads to it, including pointers that
 /// [`Collector::Barrier`] was shown. Memory that `refill` and `allocate_large` hand out is
-/// committed, belongs to this heap, has the size that was asked for, and overlaps no such closure.
-/// The regions of `for_each_region` are memory of this heap, in which closures lie one behind the
-/// other. Dead closures may be among them, and observers read those too
-/// ([`crate::world::Stopped::closures`]): as long as a dead closure is in a region, it has its
-/// header and its size, and each of its slots holds null or the address of a closure that is whole.
-/// So a collector may free or move a closure only if no closure that stays in a region has a slot
-/// with its old address. A dead closure leaves its region, or its slots are cleared or updated, or
-/// their referents stay. (The generational collectors do the latter: the remembered slots of an old
-/// closure keep their referents, whether the closure lives or not, until its own generation is
-/// collected and it leaves.) Collectors that are made of [`crate::space`] and [`crate::trace`] get
-/// this from there, as long as they trace every kind of root ([`crate::trace::live`] does).
+/// committed, belongs to this heap, has the requested size, and overlaps no such closure. The
+/// regions of `for_each_region` are memory of this heap that is filled with adjacent closures. Some
+/// may be dead, and observers read those too ([`crate::world::Stopped::closures`]): as long as a
+/// dead closure is in a region, it keeps its header and size, and each of its slots holds null or
+/// the address of an intact closure. So a collector may free or move a closure only if no closure
+/// that stays in a region has a slot with its old address. A dead closure leaves its region, or its
+/// slots are cleared or updated, or their referents stay. (The generational collectors do the
+/// latter: the remembered slots of an old closure keep their referents, whether the closure lives
+/// or not, until its own generation is collected and it leaves.) Collectors built from
+/// [`crate::space`] and [`crate::trace`] get all this from there, as long as they trace every kind
+/// of root ([`crate::trace::live`] does).
 ///
-/// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector
-/// alone, by the methods of [`Collect`]. Their use there is part of this promise, and their methods
-/// are safe to call.
+/// Only the methods of [`Collect`] give a collector its mutators' [`Alloc`]s, the writable [`Heap`]
+/// and the root slots. Their use there is part of this promise, so their own methods are safe to
+/// call.
 pub unsafe trait Collector: Collect<Alloc: Alloc + Default> + Sized {
-    /// Its name, its flags and its abilities.
+    /// Its name, flags and abilities.
     const DESCRIPTION: Description;
     /// The code that runs when mutators overwrite pointers.
     type Barrier: Barrier<Self::Alloc>;
@@ -122,8 +121,8 @@ pub trait Collect: Send + 'static {
     type Alloc: Alloc;
 
     /// The capability's allocator has no room for `words` words (fewer than
-    /// [`crate::block::LARGE_OBJECT`]): gives it some, or asks for a collection. Straight after a
-    /// collection it may ask for one more, and then it must give some or fail.
+    /// [`crate::block::LARGE_OBJECT`]): gives it room, or asks for a collection. Right after a
+    /// collection it may ask for one more; after that it must give room or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
@@ -134,16 +133,16 @@ pub trait Collect: Send + 'static {
         words: Words,
     ) -> Result<Refill, OutOfMemory>;
 
-    /// Returns space for one large object of `words` words, or `None`: a collection is due first.
-    /// Straight after a collection it must return some or fail.
+    /// Returns space for one large object of `words` words, or `None` if a collection is due first.
+    /// Right after a collection it must return space or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
 
     /// Says which generations are due, before anything is collected: listeners learn of it when the
-    /// collection starts, and [`Collect::collect`] finds it in the pause. The allocators are out of
-    /// use: the collector may take the nursery back here. `None` from a collector that decides only
+    /// collection starts, and [`Collect::collect`] finds it in the pause. No allocator is in use,
+    /// so the collector may take the nursery back here. `None` from a collector that decides only
     /// in `collect`.
     fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Self::Alloc>) -> Option<Due> {
         let _ = (cause, capabilities);
@@ -151,57 +150,57 @@ pub trait Collect: Send + 'static {
     }
 
     /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets.
-    /// Returns the figures of the collection, and whether there is room to go on
+    /// Returns the collection's figures, and whether there is room to continue
     /// ([`Outcome::exhausted`]).
     ///
-    /// It must not unwind once anything has moved (the process is aborted if it does).
+    /// It must not unwind once anything has moved (the process aborts if it does).
     ///
     /// # Errors
-    /// If there is no memory to begin with. The heap is as it was. Unless everything was to be
-    /// collected, the world calls once more, with [`Cause::Shortage`].
+    /// If there is no memory to start the collection. The heap is unchanged. Unless everything was
+    /// to be collected, the world calls once more, with [`Cause::Shortage`].
     fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, NotBegun>;
 
     /// Calls `visit` for every region that holds closures, in no particular order; the heap is
-    /// stopped. The parts of regions that mutators hold are in `capabilities`.
+    /// stopped. Parts of regions held by mutators are found through `capabilities`.
     fn for_each_region(&self, capabilities: Capabilities<'_, Self::Alloc>, visit: &mut dyn FnMut(Region));
 
     /// A mutator is about to allocate a closure that owns `bytes` of memory outside the heap
-    /// ([`crate::mutator::Foreign`]). `Collect` has a collection come first. A collector that does
-    /// not regard such memory, as GHC does not, has no need of this.
+    /// ([`crate::mutator::Foreign`]). `Collect` makes a collection come first. A collector that
+    /// ignores such memory, as GHC does, need not implement this.
     fn foreign(&mut self, bytes: Bytes) -> Refill {
         let _ = bytes;
         Refill::Ready
     }
 
-    /// Mutators begin to run finalisers that are ready, or have run them: `are_over`. A collector
-    /// that says nothing about it has no need of this.
+    /// Mutators are about to run ready finalisers or, if `are_over`, have run them. A collector
+    /// that does not report this need not implement it.
     fn finalisers(&mut self, are_over: bool) {
         let _ = are_over;
     }
 
-    /// Answers a message that only this collector understands, such as a question for its figures
-    /// or a change of its settings ([`crate::mutator::Mutator::ask_collector`]). The world is
-    /// stopped; nothing is collected, and no closure moves. The pause has no cause. Returns whether
-    /// it understands the message.
+    /// Answers a message that only this collector understands, such as a query for its figures or a
+    /// change of its settings ([`crate::mutator::Mutator::ask_collector`]). The world is stopped;
+    /// nothing is collected, and no closure moves. The pause has no cause. Returns whether it
+    /// understands the message.
     fn answer(&mut self, pause: &mut Pause<'_, Self::Alloc>, message: &mut dyn Any) -> bool {
         let _ = (pause, message);
         false
     }
 
-    /// Calls `figure` with the name and the value of each figure that it has beyond those of every
-    /// collector, at the end of a run: statistics, records and reports have them under their names.
+    /// Calls `figure` at the end of a run with the name and value of each figure that is specific
+    /// to this collector: statistics, records and reports list them under these names.
     fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
         let _ = figure;
     }
 
-    /// Calls `visit` for every run that is handed out in lines or cells, with their size: a map of
-    /// the heap shows how many of them are free. None by default.
+    /// Calls `visit` for every run that is handed out in lines or cells, with their size, so that a
+    /// map of the heap can show how many are free. None by default.
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         let _ = visit;
     }
 
-    /// The names of its steps on a map of the heap, from step 0 on; empty for a step that it does
-    /// not have. GHC's names by default.
+    /// The names of its steps on a map of the heap, from step 0; empty for a step that it lacks.
+    /// GHC's names by default.
     fn step_names(&self) -> &'static [&'static str] {
         &[]
     }

@@ -1,9 +1,9 @@
 //! One kind of mutators that serves every collector, for profiles.
 //!
-//! Programs are compiled once for it. Each capability has the allocator and the barrier of the
-//! chosen collector behind pointers; the collector itself sees its own types ([`Observing`]). So an
-//! observed run lays out and collects the heap exactly as a plain one does. It pays an indirect
-//! call for each allocation and each store.
+//! Programs are compiled once for it. Each capability calls the chosen collector's allocator and
+//! barrier through pointers; the collector itself sees its own types ([`Observing`]). So an
+//! observed run lays out and collects the heap exactly as a plain one does, at the cost of an
+//! indirect call per allocation and store.
 
 use super::{Collect, Collector};
 use crate::alloc::{Alloc, Sampling};
@@ -66,7 +66,7 @@ fn own_type<A: Alloc>(capability: Capability<'_, ObservedAlloc>) -> Capability<'
     capability.with_alloc(alloc.expect("the world's collector made its allocators"))
 }
 
-// SAFETY: all of it is done by the collector's own allocator.
+// SAFETY: everything is left to the collector's own allocator.
 unsafe impl Alloc for ObservedAlloc {
     fn reserve(&self, words: Words) -> Option<Addr> {
         self.alloc.reserve(words)

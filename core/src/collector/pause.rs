@@ -10,7 +10,7 @@ use crate::words::Bytes;
 use crate::workers::GcThreads;
 use std::time::Duration;
 
-/// Everything that a collection works on. The fields are apart so that they can be borrowed apart.
+/// Everything that a collection works on. Separate fields, so that they can be borrowed separately.
 #[derive(Debug)]
 pub struct Pause<'a, A> {
     /// Blocks and their states.
@@ -31,8 +31,8 @@ pub struct Pause<'a, A> {
     pub since: Since,
 }
 
-/// The time and the allocation between the end of the last collection and the beginning of this
-/// one. It has the clock, too, so that nothing else reads that.
+/// The time and allocation between the end of the last collection and the start of this one. It
+/// owns the clock, so that nothing else reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Since {
     /// The time that the program ran.
@@ -52,7 +52,7 @@ impl Since {
 }
 
 impl<A> Pause<'_, A> {
-    /// The same pause, with the allocators of its mutators shown as another type.
+    /// The same pause, with its mutators' allocators seen as another type.
     pub(super) fn with_capabilities<'b, B>(&'b mut self, capabilities: Capabilities<'b, B>) -> Pause<'b, B> {
         Pause {
             heap: self.heap,

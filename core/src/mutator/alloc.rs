@@ -3,7 +3,7 @@
 //! The fast path is the collector's [`Alloc::reserve`] (for a bump allocator: load the cursor,
 //! compare with the limit), the stores of header and payload, and [`Alloc::commit`]. Space is
 //! reserved *before* the initialiser runs, and the initialiser sees only [`NoGc`], so nothing can
-//! move under the pointers it reads. If it panics nothing was committed and the heap is as it was.
+//! move under the pointers it reads. If it panics, nothing was committed and the heap is unchanged.
 
 use super::{Gc, Mutator, NoGc};
 use crate::alloc::Alloc;
@@ -36,8 +36,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.alloc_with(init).1
     }
 
-    /// Allocates, and also returns a view of the mutator, so that the new closure can be stored
-    /// somewhere at once.
+    /// Allocates, and also returns a view of the mutator, so that the new closure can be stored at
+    /// once.
     #[inline(always)]
     pub fn alloc_with<'m, I: Init<'h>>(
         &'m mut self,
@@ -48,8 +48,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let view = &self.view;
         let value = init(view);
         let closure = at.0 as *mut u64;
-        // SAFETY: `reserve` provided `WORDS` words that belong to this mutator alone, and `init`,
-        // which cannot allocate, left them alone.
+        // SAFETY: `reserve` provided `WORDS` words that only this mutator owns, and `init`, which
+        // cannot allocate, did not touch them.
         unsafe {
             closure.write(Header::with_layout(I::Object::INFO, const { Header::layout(I::Object::INFO) }).0);
             value.write(closure.add(1));
@@ -72,9 +72,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         alloc: impl for<'a> FnOnce(&'a mut Self) -> Gc<'a, 'h, T>,
     ) -> (&'m NoGc<'h, M>, Gc<'m, 'h, T>) {
         let closure = alloc(self).to_word();
-        // SAFETY: a closure of type `T` of this heap, which stays where it is: the mutator, which
-        // alone can have it moved, has been ours since `alloc` returned, and is shared from here on
-        // for `'m`.
+        // SAFETY: a closure of type `T` of this heap, which does not move: only through the mutator
+        // could it be moved, and the mutator has been ours since `alloc` returned and is shared
+        // from here on for `'m`.
         (&self.view, unsafe { Gc::from_word(closure) })
     }
 
@@ -95,14 +95,14 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     fn reserve_slow(&mut self, words: Words) -> Addr {
         self.view.follow_sampled();
         let (at, samples) = self.reserve_elsewhere(words);
-        // Finalisers have perhaps allocated, and their last closure may have sampled words.
+        // Finalisers may have allocated, and their last closure may have sampled words.
         self.view.follow_sampled();
         self.view.note_sampled(at, words, samples);
         at
     }
 
-    /// Space that is not where the allocator is, or up to where it may go there. Also returns the
-    /// sampled words of room from the world.
+    /// Space beyond the allocator's current room or limit. Also returns the sampled words of room
+    /// from the world.
     fn reserve_elsewhere(&mut self, words: Words) -> (Addr, u32) {
         if let Some(at) = self.view.capability.alloc.reserve_elsewhere(words) {
             return (at, 0);
@@ -110,7 +110,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.run_finalisers();
         let (world, session) = self.session();
         let at = world.refill(session, words);
-        // The words of the room are drawn. If it is given up, they are not drawn again.
+        // The room's words have been drawn. If the room is given up, they are not drawn again.
         let samples = self.view.capability.alloc.take_samples();
         self.attend();
         if self.finaliser_is_due() {
@@ -119,8 +119,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         (at, samples)
     }
 
-    /// As [`Mutator::reserve_slow`], after a collection that made finalisers ready. They run here,
-    /// where all roots are in place, and may use up the room that was reserved.
+    /// Like [`Mutator::reserve_slow`], after a collection that made finalisers ready. They run
+    /// here, where all roots are in place, and may use up the reserved room.
     #[cold]
     #[inline(never)]
     fn reserve_after_finalisers(&mut self, words: Words) -> Addr {

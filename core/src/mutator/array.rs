@@ -80,10 +80,10 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { self.write_pointer(m, 1 + index, value) }
     }
 
-    /// Makes slot `index` point to `new` if it points to `current`, in one atomic step.
+    /// Atomically makes slot `index` point to `new` if it points to `current`.
     ///
-    /// No collection runs while `current` is held, so no other closure can have its address (there
-    /// is not an ABA problem).
+    /// No collection runs while `current` is held, so no other closure can get its address (there
+    /// is no ABA problem).
     ///
     /// # Errors
     /// The referent of the slot, if it is not `current`.
@@ -103,7 +103,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { self.compare_exchange_pointer(m, 1 + index, current, new) }
     }
 
-    /// Makes slot `index` point to `new` and returns the old referent, in one atomic step.
+    /// Atomically makes slot `index` point to `new` and returns the old referent.
     ///
     /// # Panics
     /// If `index` is out of bounds.

@@ -1,4 +1,4 @@
-//! The brand of a session: a lifetime that no other one fits.
+//! The brand of a session: a lifetime that matches no other.
 
 use std::marker::PhantomData;
 

@@ -1,6 +1,6 @@
-//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomics,
-//! of bytes or of words. Not of both: slices of atomics can be lent to other threads, and the
-//! memory model knows no races of accesses of different sizes.
+//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomic
+//! bytes or words. Never both in one array: slices of atomics can be lent to other threads, and the
+//! memory model does not allow races between accesses of different sizes.
 
 use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
@@ -45,7 +45,7 @@ unsafe impl Closure for MutWordArray {
 // SAFETY: no other type has this table.
 unsafe impl Distinct for MutWordArray {}
 
-/// Makes `words` words from `at` on a byte array of their present content, so that the heap can be
+/// Makes the `words` words at `at` a byte array with their current content, so that the heap can be
 /// walked over them.
 ///
 /// # Safety
@@ -127,7 +127,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocates a mutable array of `len` words, all zero.
     #[inline]
     pub fn alloc_mut_words<'m>(&'m mut self, len: usize) -> Gc<'m, 'h, MutWordArray> {
-        // Saturated, it is more than any heap has; a multiple of 8 all the same.
+        // Saturated, it exceeds any heap, and is still a multiple of 8.
         let bytes = len.checked_mul(8).unwrap_or(usize::MAX & !7);
         self.alloc_variable(byte_array_words(bytes), |_, payload| {
             // SAFETY: `alloc_variable` gave room for as many bytes.

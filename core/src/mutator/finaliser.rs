@@ -1,13 +1,12 @@
-//! Finalisers and alarms: functions of the program that collections set off (OCaml's `Gc.finalise`,
+//! Finalisers and alarms: functions of the program that collections trigger (OCaml's `Gc.finalise`,
 //! `Gc.finalise_last` and `Gc.create_alarm`).
 //!
 //! A collection only notes which of them are ready ([`crate::roots::finalisers`]). A mutator runs
-//! them where it may collect: when it needs memory, at the end of [`Mutator::collect`], and when it
-//! comes to a safepoint at which it stops. An idle collection runs them at once, while the mutators
-//! are in [`Mutator::blocking`]. So a finaliser may allocate, collect, store its closure
-//! where the program finds it, and register others. It never runs inside a collection, or in the
-//! initialiser of a closure. Its panic is one of the allocation, or of the blocking call, that
-//! ran it.
+//! them where it may collect: when it needs memory, at the end of [`Mutator::collect`], and at a
+//! safepoint where it stops. An idle collection runs them at once, while the mutators are in
+//! [`Mutator::blocking`]. So a finaliser may allocate, collect, store its closure where the program
+//! finds it, and register others. It never runs during a collection or in a closure's initialiser.
+//! If it panics, so does the allocation or blocking call that ran it.
 
 use super::{Any, Gc, Handle, Mutator, NoGc};
 use crate::closure::Closure;
@@ -44,13 +43,13 @@ impl fmt::Debug for Alarm {
 
 impl<'h, M: MutatorKind> NoGc<'h, M> {
     /// Registers `finaliser` for `closure`: it runs once, with the closure, after a collection that
-    /// finds the closure unreachable. That collection keeps the closure, and everything that it
-    /// leads to, so the finaliser may make it reachable again. A later collection frees it.
+    /// finds the closure unreachable. That collection keeps the closure and everything reachable
+    /// from it, so the finaliser may make it reachable again. A later collection frees it.
     ///
-    /// A closure may have several finalisers. Those of closures that die together run in the
-    /// reverse order of their registration. What `finaliser` owns a handle of stays alive, so it
-    /// should own none that leads to the closure. A finaliser that has not run when the world ends
-    /// never does.
+    /// A closure may have several finalisers. Finalisers of closures that die together run in the
+    /// reverse order of registration. Handles that `finaliser` owns keep their closures alive, so
+    /// it should own none that leads to the closure. A finaliser that has not run when the world
+    /// ends never does.
     pub fn finalise<T: Closure>(
         &self,
         closure: Gc<'_, 'h, T>,
@@ -75,8 +74,8 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         self.register_finaliser(Occasion::Last, closure.to_word(), function);
     }
 
-    /// Lets the next finaliser begin before the one that calls this has ended: on another thread,
-    /// or inside of this one. Otherwise one runs at a time. Without effect outside of finalisers.
+    /// Lets the next finaliser start before the calling one has ended, on another thread or inside
+    /// this one. Otherwise one runs at a time. No effect outside finalisers.
     pub fn finalise_release(&self) {
         self.world().handles().finalisers().release();
     }
@@ -90,7 +89,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         }
     }
 
-    /// Ends the calls of an alarm. Without effect if they have ended.
+    /// Deletes an alarm. No effect if it is already deleted.
     ///
     /// # Panics
     /// If the alarm belongs to another heap.
@@ -110,7 +109,7 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
 }
 
 impl<M: MutatorKind> Mutator<'_, M> {
-    /// Whether a finaliser is to run.
+    /// Whether a finaliser is due.
     pub(super) fn finaliser_is_due(&self) -> bool {
         self.view.world().handles().finalisers().is_due()
     }
@@ -134,7 +133,7 @@ impl<M: MutatorKind> Mutator<'_, M> {
 
     /// Runs the next finaliser. Returns whether there was one.
     fn run_finaliser(&mut self) -> bool {
-        /// Lets the next one begin, also if this one panics.
+        /// Lets the next one start, even if this one panics.
         struct Release<'a> {
             table: &'a FinaliserTable,
             number: u64,
@@ -160,8 +159,8 @@ impl<M: MutatorKind> Mutator<'_, M> {
         };
         match *function {
             Finaliser::First(function) => {
-                // SAFETY: a collection made the finaliser ready and kept its closure since. No
-                // collection has come since `begin`, which took the root away.
+                // SAFETY: a collection made the finaliser ready and has kept its closure since.
+                // There has been no collection since `begin`, which removed the root.
                 let closure = self.view.handle(unsafe { Gc::<Any>::from_word(entry.closure) });
                 function(self, closure);
             }

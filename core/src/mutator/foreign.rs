@@ -1,10 +1,9 @@
 //! Closures that own memory outside the heap (GHC's `ForeignPtr`, OCaml's custom blocks).
 //!
-//! A [`Foreign`] closure has a value of the program, of any Rust type. The value lies outside the
-//! heap. It is dropped when a collection has found its closure dead: by a mutator, at its next slow
-//! path, or with the world. The program says how many bytes the value takes. The heap counts them,
-//! and the collector may let them make it go faster
-//! ([`Collect::foreign`](crate::collector::Collect::foreign)).
+//! A [`Foreign`] closure owns a value of any Rust type, outside the heap. The value is dropped once
+//! a collection has found the closure dead: by a mutator, at its next slow path, or with the world.
+//! The program says how many bytes the value takes. The heap counts them, and they may make the
+//! collector work faster ([`Collect::foreign`](crate::collector::Collect::foreign)).
 
 use super::{Gc, Init, Mutator, NoGc};
 use crate::closure::{Closure, Kind, TypeInfo};
@@ -65,7 +64,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         }
         let address = Arc::as_ptr(&value).expose_provenance() as u64;
         let (m, closure) = self.alloc_with(|_| ForeignInit(address, PhantomData::<V>));
-        // No collection has come since, so the address is the closure's.
+        // There has been no collection since, so the address is the closure's.
         m.world().own_foreign(closure.to_word(), value, bytes);
         closure
     }

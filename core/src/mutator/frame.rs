@@ -2,12 +2,12 @@
 //!
 //! A frame is a fixed number of slots on the Rust stack, linked to the frame below it; a collection
 //! walks the links. Opening one costs two stores, one store per slot and a link; closing it one
-//! store. It closes when its closure returns or unwinds, so frames nest like calls, always.
+//! store. It closes when its closure returns or unwinds, so frames always nest like calls.
 //!
 //! While a thread is in [`Mutator::blocking`], collections read and write its slots. So every
-//! method that touches a slot takes a view of the mutator, or a pointer of such a view: both borrow
-//! the mutator, which `blocking` needs for itself. Nothing else keeps slots from being touched
-//! there; a method without a view would be unsound.
+//! method that touches a slot takes a view of the mutator, or a pointer from such a view: both
+//! borrow the mutator, which `blocking` borrows exclusively. Nothing else protects the slots there;
+//! a method without a view would be unsound.
 
 use super::brand::Brand;
 use super::{Gc, Mutator, NoGc};
@@ -119,7 +119,7 @@ impl<'h, T> OptionRoot<'_, 'h, T> {
     }
 }
 
-/// Restores the value of a cell when it goes out of scope, also by unwinding.
+/// Restores the value of a cell when it goes out of scope, even by unwinding.
 struct Restore<'a, T: Copy> {
     cell: &'a Cell<T>,
     before: T,
@@ -146,27 +146,27 @@ impl<A> Drop for Published<'_, A> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Opens a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
-    /// makes each a typed root.
+    /// Opens a frame of `N` slots for the duration of `body`. The slots are empty;
+    /// [`FrameSlot::put`] makes each a typed root.
     ///
-    /// `body` may give back a pointer: it lives as long as the mutator stays borrowed.
+    /// `body` may return a pointer: it is valid as long as the mutator stays borrowed.
     #[inline(always)]
     pub fn frame<'m, R, const N: usize>(
         &'m mut self,
         body: impl for<'f> FnOnce(&'m mut Mutator<'h, M>, [FrameSlot<'f, 'h>; N]) -> R,
     ) -> R {
         let top: *const Cell<*const FrameHeader> = &self.view.capability.common.frames;
-        // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for
-        // `'m`, and only its thread uses it. `top` is used before and after `body`, never while it
-        // runs. The mutator that `body` had, and may return, is a younger `&mut` to the same
-        // mutator: a mutator is not `Unpin`, so that reference does not claim the cell for itself.
+        // SAFETY: the cell lies in the mutator, which does not move while it is borrowed for `'m`,
+        // and only its thread uses it. `top` is used before and after `body`, never while it runs.
+        // The mutator that `body` had, and may return, is a younger `&mut` to the same mutator:
+        // mutators are not `Unpin`, so that reference does not claim exclusive access to the cell.
         let top = unsafe { &*top };
         let below = top.get();
         let frame: Frame<N> = Frame {
             header: FrameHeader { below, slots: N },
             slots: [const { Cell::new(0) }; N],
         };
-        // The pointer is made from the whole frame, so that it may be used for the slots behind the
+        // The pointer is made from the whole frame, so that it may access the slots after the
         // header.
         top.set((&raw const frame).cast());
         let _close = Restore {
@@ -180,11 +180,11 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         body(self, slots)
     }
 
-    /// Runs `body` as a part of the program that has a name: profiles (`-hc`, `-hr`) and Memprof know
-    /// its allocations by that name, and by the names of the parts that it is in.
+    /// Runs `body` as a named part of the program: profiles (`-hc`, `-hr`) and Memprof attribute
+    /// its allocations to that name and to those of the enclosing parts.
     ///
-    /// `body` may give back a pointer, as in [`Mutator::frame`]. To enter a part takes a lock of the
-    /// world and looks a table up, so a part should be more than some allocations.
+    /// `body` may return a pointer, as in [`Mutator::frame`]. Entering a part takes a lock and a
+    /// table look-up, so a part should be more than a few allocations.
     #[inline(always)]
     pub fn cost_centre<'m, R>(&'m mut self, centre: CostCentre, body: impl FnOnce(&'m mut Mutator<'h, M>) -> R) -> R {
         let before = self.cost_centres.get();

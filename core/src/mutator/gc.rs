@@ -11,8 +11,8 @@ use std::marker::PhantomData;
 
 /// A pointer to a closure of type `T` in heap `'h`, good until the mutator may collect (`'m`).
 ///
-/// It is `Copy`, not `Send`, and eight bytes. Accessors of derived types are methods of a trait
-/// that `#[derive(Closure)]` writes beside the type.
+/// It is eight bytes, `Copy`, and not `Send`. Accessors of derived types are methods of a trait
+/// that `#[derive(Closure)]` generates beside the type.
 pub struct Gc<'m, 'h, T> {
     closure: std::ptr::NonNull<u64>,
     _type: PhantomData<&'m T>,
@@ -96,7 +96,7 @@ impl<'m, 'h, T> Gc<'m, 'h, T> {
     /// The closure has more than `index` words of payload.
     #[inline(always)]
     pub(crate) unsafe fn payload(self, index: usize) -> &'m Word {
-        // SAFETY: the word lies inside the closure, which stays where it is for `'m`; all accesses
+        // SAFETY: the word lies inside the closure, which does not move during `'m`; all accesses
         // that may race are atomic.
         unsafe { shared_word(self.closure.as_ptr().add(1 + index)) }
     }
@@ -133,7 +133,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         if MUTABLE {
-            // Acquire: a closure that another thread stored (with release) is seen whole.
+            // Acquire: a closure that another thread stored (with release) is seen initialised.
             word.load(Ordering::Acquire)
         } else {
             // Relaxed: written once, before the closure was published.
@@ -141,7 +141,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         }
     }
 
-    /// Overwrite pointer `index` of the payload through the collector's write barrier.
+    /// Overwrites pointer `index` of the payload through the collector's write barrier.
     ///
     /// # Safety
     /// `index` is the index of a mutable pointer field of `T`, and `value` points to a closure of that
@@ -168,8 +168,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         word.store(value, Ordering::Release);
     }
 
-    /// Overwrites pointer `index` of the payload with `new` if it is `current`, in one step; else
-    /// returns the pointer.
+    /// Atomically overwrites pointer `index` of the payload with `new` if it is `current`;
+    /// otherwise returns the pointer.
     ///
     /// # Safety
     /// `index` is the index of a mutable pointer field of `T` to `U`s.
@@ -184,8 +184,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         let (current, new) = (Gc::option_to_word(current), Gc::option_to_word(new));
-        // Release: as in `write_pointer`. Acquire: the other closure is seen whole, and a thread
-        // whose exchange succeeds sees the writes that came before the closure was stored.
+        // Release: as in `write_pointer`. Acquire: the other closure is seen initialised, and a
+        // thread whose exchange succeeds sees the writes before the closure was stored.
         match word.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
                 self.exchanged(m, word, current, new);
@@ -196,7 +196,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         }
     }
 
-    /// Overwrites pointer `index` of the payload and returns the old pointer, in one step.
+    /// Atomically overwrites pointer `index` of the payload and returns the old pointer.
     ///
     /// # Safety
     /// As [`Gc::compare_exchange_pointer`].
@@ -244,14 +244,14 @@ unsafe impl Closure for Any {
     const INFO: &'static TypeInfo = &ANY;
 }
 
-/// A type that its info table tells apart from every other: only one Rust type has it.
+/// A type that its info table identifies: no other Rust type has that table.
 ///
 /// # Safety
 /// `is_described_by` is true of the tables in headers of this type's closures, and of no table of
 /// another type.
 pub unsafe trait Distinct: Closure {
-    /// Whether closures with this table are of this type, exactly: an array of trees is not an array of
-    /// [`Any`], since anything could be stored in one.
+    /// Whether closures with this table have exactly this type: an array of trees is not an array
+    /// of [`Any`], in which anything could be stored.
     #[inline(always)]
     fn is_described_by(info: &'static TypeInfo) -> bool {
         std::ptr::eq(info, Self::INFO)
@@ -263,7 +263,7 @@ pub unsafe trait Distinct: Closure {
 unsafe impl Distinct for Any {}
 
 impl<'m, 'h> Gc<'m, 'h, Any> {
-    /// The closure as a `T`, if that is the type it was made with; which is never `Any`.
+    /// The closure as a `T`, if that is the type it was made with, which is never `Any`.
     #[inline]
     pub fn downcast<T: Distinct>(self) -> Option<Gc<'m, 'h, T>> {
         T::is_described_by(self.info()).then_some(Gc {

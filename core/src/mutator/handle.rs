@@ -1,8 +1,8 @@
 //! Handles: roots that outlive frames and may cross threads.
 //!
 //! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is
-//! empty after the collection that found the closure dead. Both belong to one heap and say so when
-//! they are opened in another. *Heap roots* are named handles that profilers report by name
+//! empty after the collection that found the closure dead. Both belong to one heap, and panic if
+//! opened in another. *Heap roots* are named handles that profilers report by name
 //! ([`Mutator::set_heap_roots`], and [`Mutator::set_weak_heap_roots`] for those that do not keep
 //! their closures alive).
 //!
@@ -134,8 +134,8 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Names roots of the heap, as profilers report them. They replace those named before (weak
-    /// ones stay) and keep their closures alive.
+    /// Names roots of the heap, as profilers report them. They replace earlier ones (weak ones
+    /// stay) and keep their closures alive.
     pub fn set_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,
@@ -143,8 +143,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.handles().set_heap_roots(Strength::Strong, named(roots));
     }
 
-    /// Names roots of the heap that do not keep their closures alive. They replace weak ones named
-    /// before. A root whose closure is found dead leads nowhere from then on.
+    /// Names roots of the heap that do not keep their closures alive. They replace earlier weak
+    /// ones. A root whose closure is found dead is empty from then on.
     pub fn set_weak_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,
@@ -153,8 +153,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 }
 
-/// The roots as the table holds them. Runs before the table is locked: the iterator is the
-/// program's own.
+/// The roots as the table holds them. Runs before the table is locked, since the iterator is the
+/// program's code.
 fn named<'a, 'm: 'a, 'h: 'a>(roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>) -> Vec<HeapRoot> {
     let root = |(name, gc): (&str, Gc<'_, '_, Any>)| HeapRoot {
         name: name.to_owned(),

@@ -2,8 +2,8 @@
 //!
 //! Each word that is allocated is *sampled* with the same probability. A closure with sampled words
 //! is followed: the program's [`Tracker`] hears of its allocation, its promotion and its death. A
-//! closure with several sampled words is one that stands for more. So sums over the samples,
-//! divided by the rate, estimate sums over all allocation without bias.
+//! closure with several sampled words counts once for each. So sums over the samples, divided by
+//! the rate, are unbiased estimates of sums over all allocation.
 //!
 //! Allocation up to the next sampled word costs nothing. The tracker is called where finalisers run
 //! ([`super::finaliser`]): never inside a collection, in an initialiser or in
@@ -21,26 +21,26 @@ use std::collections::HashMap;
 /// A closure with sampled words, when it is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allocation {
-    /// Sampled words of it; at least 1.
+    /// Number of its sampled words, at least 1.
     pub n_samples: u32,
     /// Its words, without the header.
     pub size: Words,
-    /// The cost centres in which it was allocated, the innermost first, as many as were asked for.
+    /// The cost centres in which it was allocated, innermost first, as many as were asked for.
     pub callstack: Vec<CostCentre>,
 }
 
-/// The functions that follow sampled closures. Each closure has a value of the program's, one type
-/// while it is young and another when it is old. `None` from a function: the closure is not
-/// followed any further.
+/// The functions that follow sampled closures. The program keeps a value for each closure, of one
+/// type while it is young and another once it is old. A function that returns `None` stops
+/// following the closure.
 pub trait Tracker: Send + 'static {
-    /// The value of a young closure.
+    /// The value kept for a young closure.
     type Minor: Send;
-    /// The value of an old closure.
+    /// The value kept for an old closure.
     type Major: Send;
 
     /// A closure was allocated in the youngest generation.
     fn alloc_minor(&mut self, allocation: &Allocation) -> Option<Self::Minor>;
-    /// A large object was allocated, which has no place in the nursery.
+    /// A large object was allocated, outside the nursery.
     fn alloc_major(&mut self, allocation: &Allocation) -> Option<Self::Major>;
     /// A young closure is in an older generation now.
     fn promote(&mut self, value: Self::Minor) -> Option<Self::Major>;
@@ -98,12 +98,12 @@ impl<T: Tracker> Track for Tracking<T> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Samples each word that is allocated from now on with probability `sampling_rate`, by any
-    /// thread of the heap, and has `tracker` follow the closures. The same program has the same
-    /// samples in each run, if it has one thread.
+    /// From now on samples each word that any thread of the heap allocates with probability
+    /// `sampling_rate`, and has `tracker` follow the closures. A program with one thread has the
+    /// same samples in every run.
     ///
     /// # Errors
-    /// If it samples already, or if the rate is not from 0 to 1.
+    /// If sampling is already on, or the rate is not from 0 to 1.
     pub fn start_memprof<T: Tracker>(
         &mut self,
         sampling_rate: f64,
@@ -124,12 +124,12 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.set_memprof(session, Some((sampling_rate, Box::new(tracking))))
     }
 
-    /// Ends the sampling. The tracker is called for all that has been noted up to now; then it is
-    /// dropped, and the closures that it followed are followed no longer. The last sampled closure
-    /// of another thread is noted at that thread's next allocation, or by the next collection.
+    /// Stops sampling. The tracker is called for everything noted so far and then dropped; its
+    /// closures are no longer followed. The last sampled closure of another thread is noted at that
+    /// thread's next allocation, or by the next collection.
     ///
     /// # Errors
-    /// If it does not sample.
+    /// If sampling is off.
     pub fn stop_memprof(&mut self) -> Result<(), MemprofError> {
         self.follow_sampled();
         self.attend();
@@ -137,8 +137,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.set_memprof(session, None)
     }
 
-    /// Drops the values of foreign closures that have died, and calls the tracker of memprof, if
-    /// there is something for it. It is a part of each slow path in which finalisers may run.
+    /// Drops the values of dead foreign closures, and calls the memprof tracker if it has pending
+    /// events. Part of each slow path in which finalisers may run.
     pub(super) fn attend(&self) {
         let world = self.view.world();
         if world.handles().foreign().any_dead() {
@@ -151,8 +151,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
 }
 
 impl<M: MutatorKind> NoGc<'_, M> {
-    /// The sampled closure that was reserved last is followed from now on. It is called before
-    /// anything else is reserved.
+    /// Follows the sampled closure that was reserved last. Called before anything else is reserved.
     #[inline(always)]
     pub(super) fn follow_sampled(&self) {
         if self.capability.common.sampled.get().is_some() {
@@ -168,8 +167,8 @@ impl<M: MutatorKind> NoGc<'_, M> {
         }
     }
 
-    /// Room for a closure of `words` words was reserved at `at` in a slow path: notes whether it
-    /// has sampled words, `more` of which were taken before.
+    /// Called when a slow path has reserved room for a closure of `words` words at `at`: notes
+    /// whether it has sampled words, of which `more` were drawn earlier.
     #[inline(always)]
     pub(super) fn note_sampled(&self, at: Addr, words: Words, more: u32) {
         let samples = self.capability.alloc.take_samples() + more;

@@ -1,15 +1,15 @@
 //! The mutator: how programs allocate, read and write the heap.
 //!
 //! The API is safe by types. [`Gc`] lives as long as the mutator cannot collect (`'m`); a method
-//! that may collect takes `&mut Mutator`, so a pointer that is held over an allocation does not
-//! compile. `'h` brands one session in one heap: pointers of one heap do not go into another. A
+//! that may collect takes `&mut Mutator`, so holding a pointer across an allocation does not
+//! compile. `'h` brands one session in one heap: pointers of one heap cannot go into another. A
 //! pointer that must survive an allocation goes into a [frame](Mutator::frame) or a [`Handle`].
-//! `tests/ui` has the misuses that are refused.
+//! `tests/ui` shows misuses that do not compile.
 //!
 //! A shared borrow of a mutator derefs to [`NoGc`], the view that can read and store but cannot
-//! collect. A read or a store of a field shows that view, so that code that must know of it (a
-//! profile of use, a collector with a read barrier) can be chosen by the mutator's
-//! [kind](MutatorKind). A kind without such code reads with one load.
+//! collect. Field reads and stores take that view, so that the mutator's [kind](MutatorKind) can
+//! add code to them (a biographical profile, a read barrier). A kind without such code reads with
+//! one load.
 
 mod alloc;
 mod array;
@@ -59,7 +59,7 @@ pub struct Mutator<'h, M: MutatorKind> {
     view: NoGc<'h, M>,
 }
 
-/// A shared borrow of a mutator derefs to this view: it can read and store, it cannot collect.
+/// A shared borrow of a mutator derefs to this view: it can read and store, but not collect.
 #[repr(C)]
 pub struct NoGc<'h, M: MutatorKind> {
     capability: CapabilityData<M::Alloc>,
@@ -68,16 +68,16 @@ pub struct NoGc<'h, M: MutatorKind> {
     world: *const World<M>,
     /// This session as other threads see it.
     participant: *const Participant<M::Alloc>,
-    /// Of a heap whose mutators are observed ([`MutatorKind::OBSERVED`]).
+    /// Present if the heap's mutators are observed ([`MutatorKind::OBSERVED`]).
     side_words: Option<Arc<SideWords>>,
     /// The stack of cost centres that were entered.
     cost_centres: Cell<StackId>,
-    /// The words that it allocated, by stack, if a time profile asks for them.
+    /// The words allocated, by stack, if a time profile asks for them.
     charges: Option<Charges>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
-    /// A frame that closes writes to the mutator through a pointer that is older than the body's
-    /// `&mut Mutator`. This field makes the type `!Unpin`, so the compiler does not assume that the
+    /// A closing frame writes to the mutator through a pointer older than the body's `&mut
+    /// Mutator`. This field makes the type `!Unpin`, so the compiler does not assume that the
     /// `&mut` is the only access. It costs no instruction: the fields that change are cells. Miri
     /// checks it.
     _aliased: PhantomPinned,
@@ -186,14 +186,14 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         }
     }
 
-    /// Says something to the event log of the run, if there is one (GHC's `traceEvent`). No other
-    /// thread stops for it; it may be a safepoint of this one.
+    /// Writes a message to the event log of the run, if there is one (GHC's `traceEvent`). No other
+    /// thread stops for it; it may be a safepoint for this one.
     pub fn message(&mut self, text: &str) {
         self.say(|| CapabilityEventKind::Message(text.to_owned()));
     }
 
-    /// Pauses the event log of the run, if there is one, or goes on with it. When it pauses, what
-    /// has happened is written out. What happens in between is not in the log.
+    /// Pauses or resumes the event log of the run, if there is one. Pausing writes out everything
+    /// so far; events during the pause are not logged.
     pub fn pause_events(&mut self, is_paused: bool) {
         let (world, session) = self.session();
         world.pause_events(session, is_paused);
@@ -230,8 +230,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.rts_stats_inside(session)
     }
 
-    /// Lets a collection happen that another thread waits for. Allocation does so by itself; this
-    /// is for loops that run long without.
+    /// Lets a collection proceed that another thread is waiting for. Allocation does so by itself;
+    /// this is for long loops that do not allocate.
     ///
     /// It costs a load and a branch.
     #[inline(always)]
@@ -249,16 +249,16 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.run_finalisers();
     }
 
-    /// Runs `call`, which may take long or wait for others, while collections do not wait for this
-    /// thread.
+    /// Runs `call`, which may take long or wait for other threads; collections do not wait for this
+    /// thread meanwhile.
     ///
-    /// Its roots stay roots, and are up to date afterwards. `call` can use neither the heap nor the
-    /// roots, which a collection may be reading and writing: that takes a view of the mutator, or a
-    /// pointer of a view, and the mutator is borrowed exclusively. (So `call` need not be `Send`:
-    /// it runs on this thread, and may own any value.) When it ends (or unwinds) while the world is
-    /// stopped, the thread waits until that is over. A thread that waits for another one of the
-    /// same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by
-    /// a collection that waits for this one.
+    /// The thread's roots stay roots, and are up to date afterwards. `call` can use neither the
+    /// heap nor the roots, which a collection may be reading and writing: that would take a view of
+    /// the mutator, or a pointer from one, and the mutator is borrowed exclusively. (So `call` need
+    /// not be `Send`: it runs on this thread, and may own any value.) When it ends (or unwinds)
+    /// while the world is stopped, the thread waits until that is over. A thread that waits for
+    /// another thread of the same heap, by a lock, a channel or a join, must do so in here: the
+    /// other might be stopped by a collection that waits for this one.
     pub fn blocking<R>(&mut self, call: impl FnOnce() -> R) -> R {
         struct Leave<'a, M: MutatorKind>(&'a World<M>, Session<'a, M::Alloc>);
         impl<M: MutatorKind> Drop for Leave<'_, M> {
@@ -298,8 +298,8 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         self.capability.view()
     }
 
-    /// In a debug build, checks that this thread runs: a view of a thread that is stopped, or is in
-    /// [`Mutator::blocking`], would let it touch roots during a collection.
+    /// In a debug build, checks that this thread is running: if it were stopped or in
+    /// [`Mutator::blocking`], a view would let it touch roots during a collection.
     #[inline(always)]
     pub(crate) fn expect_running(&self) {
         // SAFETY: `begin`'s caller promises that the participant is valid.
@@ -320,8 +320,8 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     /// A field of a closure is read or written.
     ///
     /// # Safety
-    /// `closure` is a closure with its header. (No collection comes during the call: it borrows the
-    /// mutator.)
+    /// `closure` is a closure with its header. (No collection can run during the call: it borrows
+    /// the mutator.)
     #[inline(always)]
     pub(crate) unsafe fn used(&self, closure: ClosureRef) {
         if let (true, Some(side_words)) = (M::OBSERVED, &self.side_words) {

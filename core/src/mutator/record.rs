@@ -37,7 +37,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
 }
 
 impl<'m, 'h> Gc<'m, 'h, Record> {
-    /// How many pointers and bytes it has.
+    /// Its number of pointers and of bytes.
     #[inline(always)]
     pub fn shape(self) -> RecordShape {
         // SAFETY: the first word of the payload is the shape.
@@ -70,11 +70,11 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
             "pointer {index} of a record of {:?}",
             self.shape()
         );
-        // SAFETY: in bounds; any closure may stand there.
+        // SAFETY: in bounds; any closure may be stored there.
         unsafe { self.write_pointer(m, 1 + index, value) }
     }
 
-    /// The whole words behind the pointers, as memory that several threads may read and write.
+    /// The whole words after the pointers, as memory that several threads may read and write.
     #[inline(always)]
     pub fn data(self) -> &'m [AtomicU64] {
         let shape = self.shape();

@@ -62,10 +62,10 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
         unsafe { self.write_pointer(m, 0, value) }
     }
 
-    /// Makes the variable point to `new` if it points to `current`, in one atomic step.
+    /// Atomically makes the variable point to `new` if it points to `current`.
     ///
-    /// No collection runs while `current` is held, so no other closure can have its address (there
-    /// is not an ABA problem).
+    /// No collection runs while `current` is held, so no other closure can get its address (there
+    /// is no ABA problem).
     ///
     /// # Errors
     /// The referent of the variable, if it is not `current`.
@@ -80,7 +80,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
         unsafe { self.compare_exchange_pointer(m, 0, current, new) }
     }
 
-    /// Makes the variable point to `new` and returns the old referent, in one atomic step.
+    /// Atomically makes the variable point to `new` and returns the old referent.
     #[inline(always)]
     pub fn swap<M: MutatorKind>(self, m: &'m NoGc<'h, M>, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, a pointer to a `T`.
