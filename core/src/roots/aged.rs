@@ -1,18 +1,16 @@
-//! Entries of a table in the order of their registration, of which the oldest ones are *settled*:
-//! their closures are old, so no collection of generation 0 frees or moves them, and none looks at
-//! these entries.
+//! The entries of a table in registration order. The oldest are *settled*: their closures are old,
+//! so collections of generation 0 neither free nor move them, and skip these entries.
 //!
 //! Invariant: the closures of the first `settled` entries are old. An entry whose closure is young
-//! keeps those behind it from being settled, for as many collections as a closure takes to grow
-//! old.
+//! keeps later entries from being settled, for as many collections as a closure takes to grow old.
 
 /// The entries of tables that a collection visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visited {
     /// All of them.
     All,
-    /// Those whose closures may be young: a collection of generation 0 neither frees nor moves the
-    /// others.
+    /// Entries whose closures may be young: a collection of generation 0 neither frees nor moves
+    /// the others.
     Young,
 }
 
@@ -50,7 +48,7 @@ impl<T> Aged<T> {
         self.entries[from..].iter_mut()
     }
 
-    /// Takes the entries out of which `is_dead` is true, in their order.
+    /// Removes and returns the entries for which `is_dead` is true, in order.
     pub(super) fn take_dead(&mut self, visited: Visited, mut is_dead: impl FnMut(&mut T) -> bool) -> Vec<T> {
         let from = self.start(visited);
         let (mut index, mut settled) = (from, self.settled);
@@ -94,7 +92,7 @@ mod tests {
             table.take_dead(Visited::All, |&mut entry| entry == 1 || entry == 5),
             [1, 5]
         );
-        // 2 is settled still; 3 is not.
+        // 2 is still settled; 3 is not.
         let mut seen = Vec::new();
         table.take_dead(Visited::Young, |&mut entry| {
             seen.push(entry);

@@ -2,20 +2,21 @@
 //!
 //! A finaliser is *registered* for a closure. A collection that finds the closure dead makes it
 //! *ready*, and the mutators run it at one of their next slow paths. There are two kinds, as in
-//! OCaml's module `Gc`. A *first* finaliser gets the closure: the collection traces it, and all
-//! that it leads to, as if it lived. A *last* one runs when the closure is gone for good.
+//! OCaml's module `Gc`. A *first* finaliser gets the closure: the collection traces the closure,
+//! and everything reachable from it, as if it were live. A *last* one runs when the closure is gone
+//! for good.
 //!
-//! Finalisers run in the order in which collections made them ready; those of one collection in the
-//! reverse order of their registration, first ones before last ones. (A collection may trace twice:
-//! young closures, then all.) One runs at a time, unless it lets the next one begin.
+//! Finalisers run in the order in which collections made them ready; within one collection, in the
+//! reverse order of registration, first ones before last ones. (A collection may trace twice: young
+//! closures, then all.) One runs at a time, unless it lets the next one begin.
 //!
-//! An *alarm* is ready after each major collection, behind its finalisers. Where a trace goes on in
-//! slices, it is ready at the end of the trace, among the first finalisers: as in OCaml, where an
-//! alarm is one, which the next trace finds if it was registered, and not ready, when that began.
-//! Each time it begins to run it is registered anew.
+//! An *alarm* is ready after each major collection, after its finalisers. With tracing in slices,
+//! it is ready at the end of the trace, among the first finalisers: in OCaml an alarm is a first
+//! finaliser, which the next trace finds if it was registered, and not ready, when that trace
+//! started. Each time an alarm starts to run it is registered anew.
 //!
-//! The table has numbers in place of functions, which the world has (`world/finalisers.rs`): a
-//! function may own handles, and so the table that it would lie in.
+//! The table holds numbers instead of functions, which the world keeps (`world/owned.rs`): a
+//! function may own handles, and thus the table that would contain it.
 
 use super::aged::{Aged, Visited};
 use crate::closure::Slot;
@@ -25,7 +26,7 @@ use std::collections::VecDeque;
 /// When a finaliser becomes ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occasion {
-    /// Its closure is unreachable for the first time. It gets the closure.
+    /// Its closure has become unreachable. The finaliser gets the closure.
     First,
     /// Its closure is unreachable, and no other finaliser can reach it.
     Last,
@@ -36,21 +37,21 @@ pub(crate) enum Occasion {
 /// A finaliser of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The address of the closure; 0 of a last finaliser that is ready, and of an alarm.
+    /// The address of the closure; 0 for a ready last finaliser, and for an alarm.
     pub(crate) closure: u64,
-    /// The number of the function. Those of last finalisers have the bit [`LAST`].
+    /// The number of the function, with the bit [`LAST`] for last finalisers.
     pub(crate) number: u64,
 }
 
-/// In the numbers of last finalisers.
+/// Set in the numbers of last finalisers.
 const LAST: u64 = 1 << 63;
 
-/// A registered alarm: what its owner knows it by, and the number of its present registration.
+/// A registered alarm: its identity for its owner, and the number of its current registration.
 #[derive(Debug)]
 struct Alarm {
     id: u64,
     number: u64,
-    /// It was registered, and not ready, when the trace in slices began.
+    /// It was registered, and not ready, when the sliced trace started.
     is_found: bool,
 }
 
@@ -67,7 +68,7 @@ impl Alarm {
 #[derive(Debug, Default)]
 pub(crate) struct FinaliserTable {
     entries: Mutex<Entries>,
-    /// A finaliser is ready, and none is running that the others wait for.
+    /// A finaliser is ready, and none is running that others must wait for.
     due: AtomicBool,
 }
 
@@ -77,13 +78,13 @@ struct Entries {
     first: Aged<Entry>,
     last: Aged<Entry>,
     alarms: Vec<Alarm>,
-    /// The alarms have rung for the major collection under way.
+    /// The alarms have already been made ready for the current major collection.
     rung: bool,
-    /// Ready ones, in the order in which they are to run.
+    /// Ready ones, in the order in which they will run.
     ready: VecDeque<Entry>,
-    /// How many of the last ones in `ready` the tracing under way has added.
+    /// How many entries at the end of `ready` the current trace has added.
     added: usize,
-    /// How many the collection under way has added.
+    /// How many the current collection has added.
     collected: usize,
     /// The number of the finaliser that is running, and its thread, if it has not let the next one
     /// begin.
@@ -110,15 +111,15 @@ impl Entries {
         self.ready.extend(dead.into_iter().rev());
     }
 
-    /// Brings the finalisers that several tracings of one collection made ready into the order in
-    /// which one tracing would have made them ready.
+    /// Reorders the finalisers that several traces of one collection made ready as if there had
+    /// been one trace.
     fn sort_collected(&mut self) {
         let before = self.ready.len() - self.collected;
         self.ready.make_contiguous()[before..]
             .sort_by_key(|entry| (entry.number & LAST, std::cmp::Reverse(entry.number)));
     }
 
-    /// Makes the alarms ready for which `is_due`, unless they are waiting already.
+    /// Makes ready the alarms for which `is_due` is true, unless they are already waiting.
     fn ring(&mut self, is_due: impl Fn(&Alarm) -> bool) {
         for alarm in self.alarms.iter().filter(|alarm| is_due(alarm)) {
             if !self.ready.contains(&alarm.entry()) || mutant!("finalisers/alarm-twice") {
@@ -163,7 +164,7 @@ impl FinaliserTable {
         number
     }
 
-    /// Registers the alarm of this number anew, behind all finalisers. Returns its new number;
+    /// Registers the alarm of this number again, after all finalisers. Returns its new number;
     /// `None` if it has been removed.
     pub(crate) fn renew_alarm(&self, number: u64) -> Option<u64> {
         let mut entries = self.lock();
@@ -174,7 +175,7 @@ impl FinaliserTable {
         Some(*numbers)
     }
 
-    /// Removes the alarm that was first registered with the number `id`. Returns its present one.
+    /// Removes the alarm that was first registered as number `id`. Returns its current number.
     pub(crate) fn remove_alarm(&self, id: u64) -> Option<u64> {
         let mut entries = self.lock();
         let place = entries.alarms.iter().position(|alarm| alarm.id == id)?;
@@ -189,7 +190,7 @@ impl FinaliserTable {
         self.lock().alarms.iter().any(|alarm| alarm.number == number)
     }
 
-    /// Whether a finaliser is to run. (A thread that learns of it late runs it late.)
+    /// Whether a finaliser is due. (A thread that sees this late runs it late.)
     pub(crate) fn is_due(&self) -> bool {
         self.due.load(Ordering::Relaxed)
     }
@@ -199,8 +200,7 @@ impl FinaliserTable {
         self.lock().ready.len()
     }
 
-    /// Takes the next finaliser that is to run, if none is running. Its closure is not a root any
-    /// more.
+    /// Takes the next finaliser to run, if none is running. Its closure is no longer a root.
     pub(crate) fn begin(&self) -> Option<Entry> {
         let mut entries = self.lock();
         if entries.running.is_some() {
@@ -212,12 +212,12 @@ impl FinaliserTable {
         Some(next)
     }
 
-    /// The finaliser of this number has ended. (If it let the next one begin, others are running.)
+    /// The finaliser of this number has ended. (If it let the next one start, others are running.)
     pub(crate) fn end(&self, number: u64) {
         self.release_if(|(running, _)| running == number);
     }
 
-    /// The finaliser that is running on this thread lets the next one begin.
+    /// The finaliser running on this thread lets the next one start.
     pub(crate) fn release(&self) {
         self.release_if(|(_, thread)| thread == this_thread());
     }
@@ -232,13 +232,13 @@ impl FinaliserTable {
         }
     }
 
-    /// A collection begins: the finalisers that it makes ready are of one order.
+    /// A collection starts: the finalisers that it makes ready are ordered together.
     pub(crate) fn begin_collection(&self) {
         self.lock().collected = 0;
     }
 
-    /// After tracing: makes the first finalisers ready whose closures are dead, as `lives` says of
-    /// their slots. Returns whether there are any. Then their slots are to be traced
+    /// After tracing: makes ready the first finalisers whose closures are dead, which `lives` tells
+    /// by their slots. Returns whether there are any; if so, their slots must be traced
     /// ([`FinaliserTable::for_each_added`]).
     pub(crate) fn make_first_ready(&self, visited: Visited, lives: impl FnMut(Slot) -> bool) -> bool {
         let mut entries = self.lock();
@@ -255,7 +255,7 @@ impl FinaliserTable {
         added.map(|entry| Slot(&mut entry.closure)).for_each(visit);
     }
 
-    /// After all tracing: makes the last finalisers ready whose closures are dead.
+    /// After all tracing: makes ready the last finalisers whose closures are dead.
     pub(crate) fn make_last_ready(&self, visited: Visited, lives: impl FnMut(Slot) -> bool) {
         let mut entries = self.lock();
         entries.make_ready(true, visited, lives);
@@ -282,7 +282,7 @@ impl FinaliserTable {
         }
     }
 
-    /// The trace has made the first finalisers ready: makes the alarms ready, in their order.
+    /// The trace has made first finalisers ready: makes the alarms ready, in order.
     pub(crate) fn ring_among_first(&self) {
         let mut entries = self.lock();
         entries.ring(|alarm| alarm.is_found);
@@ -290,7 +290,7 @@ impl FinaliserTable {
         entries.rung = true;
     }
 
-    /// A major collection is over: the alarms are ready, if they have not rung for it.
+    /// A major collection is over: makes the alarms ready, unless that was done during the trace.
     pub(crate) fn ring(&self) {
         let mut entries = self.lock();
         if !std::mem::take(&mut entries.rung) {
@@ -299,7 +299,7 @@ impl FinaliserTable {
         self.note_due(&entries);
     }
 
-    /// Calls `visit` for the slots of first finalisers that a collection of `visited` closures may
+    /// Calls `visit` for the slots of first finalisers whose closures a collection of `visited` may
     /// find dead.
     pub(super) fn for_each_first(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
         let mut entries = self.lock();
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!((table.is_due(), begin()), (false, None));
         table.release();
         assert_eq!((table.is_due(), begin()), (true, Some(2)));
-        // The one that has let it begin ends.
+        // The one that let it start ends.
         table.end(3);
         assert_eq!((table.is_due(), begin()), (false, None));
         table.end(2);

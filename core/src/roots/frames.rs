@@ -1,4 +1,4 @@
-//! The frames of a thread: a list that lies on its stack.
+//! The frames of a thread: a linked list on its stack.
 
 use crate::closure::Slot;
 

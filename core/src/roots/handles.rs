@@ -1,14 +1,14 @@
 //! The table of a heap's handles.
 //!
-//! It is behind a lock of its own, so that threads that are not in the heap can drop handles at any
-//! time. Only threads inside make or open them, so no thread does that during a collection. A
-//! handle that is dropped while the world is stopped is put aside until the collection is over:
-//! until then its slot belongs to the collection.
+//! It has its own lock, so that threads outside the heap can drop handles at any time. Only threads
+//! inside make or open them, so that cannot happen during a collection. A handle dropped while the
+//! world is stopped is set aside until the collection is over: until then the collection owns its
+//! slot.
 //!
-//! The slots are listed whose closures may be young: those that were taken since the last
-//! collection, and those whose closures were young after it. A collection of generation 0 looks at
-//! no others ([`Visited::Young`]): old closures stay where they are. So it does not matter how many
-//! handles of old closures there are, nor how many weak handles are empty.
+//! A list has the slots whose closures may be young: those taken since the last collection, and
+//! those whose closures were young after it. A collection of generation 0 visits no others
+//! ([`Visited::Young`]), since old closures do not move. So handles of old closures and empty weak
+//! handles cost it nothing.
 
 use super::aged::Visited;
 use super::finalisers::FinaliserTable;
@@ -40,7 +40,7 @@ pub(crate) struct HandleTable {
 struct HandleSlots {
     strong: Slots,
     weak: Slots,
-    /// Whether the slots belong to a collection.
+    /// Whether a collection owns the slots.
     collecting: bool,
 }
 
@@ -50,10 +50,10 @@ struct Slots {
     /// Those of handles, at stable indices.
     words: Vec<u64>,
     vacant: Vec<usize>,
-    /// The slots whose closures may be young, each once; and whether a slot is in this list.
+    /// The slots whose closures may be young, each once, and whether a slot is in this list.
     young: Vec<usize>,
     is_listed: Vec<bool>,
-    /// Dropped while the slots belonged to a collection.
+    /// Dropped while a collection owned the slots.
     dropped: Vec<usize>,
     /// Those with names.
     heap_roots: Vec<HeapRoot>,
@@ -80,7 +80,7 @@ impl Slots {
         index
     }
 
-    /// Takes the slots off the list whose closures are old, and the empty ones.
+    /// Removes from the list the slots whose closures are old, and empty ones.
     fn settle(&mut self, is_old: impl Fn(u64) -> bool) {
         let Slots {
             words,
@@ -144,7 +144,7 @@ impl HandleTable {
         self.lock().of(strength).insert(word)
     }
 
-    /// Gives the slot at `index` up, now or when the collection under way is over.
+    /// Frees the slot at `index`, now or when the current collection is over.
     pub(crate) fn remove(&self, strength: Strength, index: usize) {
         let mut slots = self.lock();
         let collecting = slots.collecting || mutant!("threads/handle-dropped-late");
@@ -156,19 +156,19 @@ impl HandleTable {
         self.lock().of(strength).words[index]
     }
 
-    /// Names roots, in place of those that had names before.
+    /// Names roots, replacing earlier named ones.
     pub(crate) fn set_heap_roots(&self, strength: Strength, roots: Vec<HeapRoot>) {
         self.lock().of(strength).heap_roots = roots;
     }
 
-    /// The world is stopped: from now on the slots stay where they are, and only the collection
-    /// writes them.
+    /// The world is stopped: from now on the slots do not move, and only the collection writes
+    /// them.
     pub(crate) fn begin_collection(&self) {
         self.lock().collecting = true;
     }
 
-    /// The collection is over: handles that were dropped meanwhile are freed. `states` of the
-    /// blocks say which closures are old now, unless the collection has not begun.
+    /// The collection is over: handles that were dropped meanwhile are freed. The block `states`
+    /// say which closures are old now, unless the collection did not start.
     pub(crate) fn end_collection(&self, states: Option<StateView>) {
         let mut slots = self.lock();
         slots.collecting = false;
@@ -190,7 +190,7 @@ impl HandleTable {
         &self.finalisers
     }
 
-    /// The closures of the heap that own memory outside of it.
+    /// The closures of the heap that own memory outside it.
     pub(crate) fn foreign(&self) -> &Watch {
         &self.foreign
     }
@@ -221,8 +221,8 @@ impl HandleTable {
         self.lock().of(strength).for_each(visited, visit);
     }
 
-    /// The slots of strong handles, which lie one behind the other and stay where they are until
-    /// the collection is over.
+    /// The slots of strong handles, which are contiguous and do not move until the collection is
+    /// over.
     pub(crate) fn strong_handles(&self) -> SlotRange {
         self.handle_slots(Strength::Strong)
     }
@@ -288,7 +288,7 @@ mod tests {
         slots.settle(|word| word == 16);
         assert_eq!(visited(&mut slots, Visited::Young), [24]);
         assert_eq!(visited(&mut slots, Visited::All), [0, 16, 24]);
-        // A slot that is taken again and again is listed once, whether it was or not.
+        // A slot that is taken repeatedly is listed once.
         for index in [indices[1], indices[2]] {
             for word in [32, 40] {
                 slots.remove(index, false);

@@ -1,8 +1,8 @@
-//! Roots: the slots from which a collection begins.
+//! Roots: the slots from which a collection starts.
 //!
-//! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a
+//! A mutator's *frames* are a linked list on its thread's stack ([`frames`]). *Handles* are in a
 //! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names.
-//! Other tables have the closures of *finalisers* ([`finalisers`]), and closures whose death is to
+//! Other tables list the closures of *finalisers* ([`finalisers`]), and closures whose death must
 //! be noted ([`watch`]). A collection sees them all as [`Roots`].
 
 mod aged;
@@ -36,7 +36,8 @@ impl RootSlot<'_> {
     }
 }
 
-/// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.
+/// The roots of a stopped world: mutators' frames, handles and heap roots, and separately weak
+/// handles.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'a> {
     /// The innermost frame of each mutator.
@@ -44,7 +45,7 @@ pub struct Roots<'a> {
     handles: &'a HandleTable,
     /// The handles, finalisers and watched closures among them.
     visited: Visited,
-    /// First finalisers keep their closures alive, and none is ready after the trace.
+    /// First finalisers keep their closures alive, so the trace makes none of them ready.
     keeps_finalised: bool,
 }
 
@@ -68,8 +69,8 @@ impl<'a> Roots<'a> {
         }
     }
 
-    /// The roots with the closures of finalisers that get them ([`NoGc::finalise`]): these run after
-    /// another trace.
+    /// The roots, including the closures of finalisers that get them ([`NoGc::finalise`]): these
+    /// run after another trace.
     ///
     /// [`NoGc::finalise`]: crate::mutator::NoGc::finalise
     pub fn keeping_finalised(self) -> Self {
@@ -110,7 +111,7 @@ impl<'a> Roots<'a> {
         });
     }
 
-    /// The words of the frames of all mutators: their stacks, as far as the heap knows them.
+    /// The words in the frames of all mutators: their stacks, as far as the heap knows them.
     pub fn frame_words(&self) -> Words {
         let mut words = 0;
         self.for_each_frame_slot(|_| words += 1);
@@ -129,9 +130,9 @@ impl<'a> Roots<'a> {
         self.handles
     }
 
-    /// After tracing: makes the finalisers ready that get their closures, if `lives` says of a slot
-    /// that its closure is dead. Returns the slots of these finalisers, from which tracing has to
-    /// go on; `None` if there are none.
+    /// After tracing: makes ready the finalisers that get their closures, where `lives` says that a
+    /// slot's closure is dead. Returns their slots, from which tracing must continue; `None` if
+    /// there are none.
     pub(crate) fn finalise_first(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) -> Option<Finalised<'a>> {
         if mutant!("foreign/before-finalisers") {
             self.handles
@@ -146,7 +147,7 @@ impl<'a> Roots<'a> {
         any.then_some(Finalised(table))
     }
 
-    /// A trace in slices begins: it finds the alarms that are not ready.
+    /// A sliced trace starts: it finds the alarms that are not ready.
     pub(crate) fn begin_trace_in_slices(&self) {
         self.handles.finalisers().begin_trace();
     }
@@ -157,8 +158,8 @@ impl<'a> Roots<'a> {
         self.handles.finalisers().ring_among_first();
     }
 
-    /// After all tracing: makes the finalisers ready whose closures are gone for good, and notes
-    /// which of the watched closures are.
+    /// After all tracing: makes ready the finalisers whose closures are gone for good, and notes
+    /// which watched closures are.
     pub(crate) fn finalise_last(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) {
         let table = self.handles.finalisers();
         table.make_last_ready(self.visited, |slot| lives(RootSlot::new(slot)));
@@ -168,7 +169,7 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// The finalisers that the collection under way has made ready.
+/// The finalisers that the current collection has made ready.
 pub(crate) struct Finalised<'a>(&'a FinaliserTable);
 
 impl<'a> Finalised<'a> {

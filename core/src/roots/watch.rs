@@ -1,8 +1,8 @@
-//! Closures that are watched: the table says which of them died, and they do not live for it.
+//! Watched closures: the table records which of them died, without keeping them alive.
 //!
-//! The world has a value for each, by its number. A collection finds the dead ones after all
-//! tracing, when weak handles are empty already. The mutators learn of them at one of their next
-//! slow paths, so no code of the program runs inside a collection.
+//! The world keeps a value for each, by number. A collection finds the dead ones after all tracing,
+//! when weak handles are already cleared. The mutators learn of them on one of their next slow
+//! paths, so no program code runs inside a collection.
 //!
 //! A closure is *new* until a user of the table has seen it survive.
 
@@ -33,7 +33,7 @@ struct Closures {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     closures: Mutex<Closures>,
-    /// There are dead ones.
+    /// Some have died.
     any_dead: AtomicBool,
 }
 
@@ -49,8 +49,8 @@ impl Watch {
         });
     }
 
-    /// After all tracing: drops the closures that are dead, as `lives` says of their slots, and
-    /// notes their numbers.
+    /// After all tracing: drops the dead closures, which `lives` tells by their slots, and notes
+    /// their numbers.
     pub(crate) fn note_deaths(&self, visited: Visited, mut lives: impl FnMut(Slot) -> bool) {
         let mut closures = self.closures.lock();
         let Closures { watched, dead } = &mut *closures;
@@ -87,7 +87,7 @@ impl Watch {
         }
     }
 
-    /// Whether closures have died whose numbers were not taken. (A thread that learns of it late
+    /// Whether closures have died whose numbers have not been taken. (A thread that sees this late
     /// takes them late.)
     pub(crate) fn any_dead(&self) -> bool {
         self.any_dead.load(Ordering::Relaxed)

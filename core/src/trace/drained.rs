@@ -1,26 +1,26 @@
-//! How the serial part of a tracing ends.
+//! How the serial part of a trace ends.
 
 use crate::words::Words;
 
-/// Whether a thread that traces alone has done all of its work.
+/// Whether a thread that traces alone has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drained {
     /// Nothing is left.
     All,
-    /// The work that is left reaches the limit at which workers are woken.
+    /// The remaining work reaches the limit at which workers are woken.
     WorthSharing,
-    /// The budget of the slice is used up.
+    /// The slice's budget is used up.
     BudgetUsed,
 }
 
-/// How far a part of a longer work has come.
+/// How far a piece of longer work has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// All of it is done.
+    /// It is done.
     Done,
     /// The budget is used up, and some of it is left.
     More,
 }
 
-/// Work without a bound.
+/// Unbounded work.
 pub(super) const UNBOUNDED: Words = Words(usize::MAX);

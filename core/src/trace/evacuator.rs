@@ -1,12 +1,12 @@
 //! Evacuation and scavenging: copying collection over steps.
 //!
-//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or, if that was done,
-//! follow the forwarding address) and update the slot. *Scavenge*: evacuate every slot of the
-//! copies, until nothing is left. Every collector that copies uses this, with any steps.
+//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or follow its forwarding
+//! address, if it has one) and update the slot. *Scavenge*: evacuate every slot of the copies,
+//! until nothing is left. Every copying collector uses this, with any steps.
 //!
 //! Where a closure goes: one step up, or to the step of the closure that points to it if that is
-//! older (eager promotion, for mutable holders too). So tracing makes a pointer from old to young
-//! only where the referent had gone to a younger step before, or lies in an old one that is not
+//! older (eager promotion, for mutable holders too). So tracing leaves a pointer from old to young
+//! only where the referent had already gone to a younger step, or lies in an old one that is not
 //! collected. Those slots are remembered; everything else that was remembered is dropped, since
 //! remembered slots are evacuated first and promote their referents. (Where several workers share
 //! them, some roots may come first; referents that those leave in a younger step are remembered
@@ -16,9 +16,9 @@
 //! roots and remembered slots do not. Older steps are scavenged before younger ones. Large objects
 //! are not copied: their blocks change state, and their slots are scavenged from where they are.
 //!
-//! The thread that collects works alone, in code without atomics, as long as there is not enough to
-//! share. Then, if it has [`Workers`], it wakes them for a parallel phase. So a collection that is
-//! small, or whose closures form one long chain, costs the same with any number of threads.
+//! The collecting thread works alone, in code without atomics, until there is enough to share.
+//! Then, if it has [`Workers`], it wakes them for a parallel phase. So a collection that is small,
+//! or whose closures form one long chain, costs the same with any number of threads.
 
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
@@ -38,10 +38,10 @@ use crate::stats::{Cycle, Shared, Sharing, Work};
 use crate::words::Words;
 use crate::workers::Workers;
 
-/// One collection by copying, under way.
+/// A copying collection in progress.
 #[derive(Debug)]
 pub struct Evacuator<'h> {
-    /// The copier of the thread that collects.
+    /// The copier of the collecting thread.
     copier: Copier<'h>,
     /// The copiers of the other workers, after a parallel phase.
     others: Vec<Copier<'h>>,
@@ -49,12 +49,12 @@ pub struct Evacuator<'h> {
     /// Roots that the workers will evacuate.
     shared_roots: SharedRoots,
     shared: Shared,
-    /// The chunks that were condemned. All are freed at the end.
+    /// The condemned chunks. All are freed at the end.
     from_space: Vec<Lane>,
-    /// The large objects that were condemned. Those that were not reached are freed at the end.
+    /// The condemned large objects. Those not reached are freed at the end.
     from_large: Vec<LargeObject>,
     last_condemned: u8,
-    /// The threads whose lanes have room.
+    /// The number of threads whose lanes have room.
     copiers: usize,
 }
 
@@ -62,8 +62,8 @@ impl<'h> Evacuator<'h> {
     /// Condemns the nursery and all steps up to `last`, and opens to-space for the survivors.
     ///
     /// # Errors
-    /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is as
-    /// it was.
+    /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is
+    /// unchanged.
     pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Result<Self, NotBegun> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
@@ -114,8 +114,8 @@ impl<'h> Evacuator<'h> {
         })
     }
 
-    /// Condemns the nursery and all steps but the oldest. All that survives goes to the oldest, as
-    /// if everything were held from there.
+    /// Condemns the nursery and all steps but the oldest. All survivors go to the oldest, as if
+    /// everything were held from there.
     ///
     /// # Errors
     /// Same as [`Evacuator::condemn`].
@@ -128,8 +128,8 @@ impl<'h> Evacuator<'h> {
         Ok(evacuator)
     }
 
-    /// From now on `workers` may help, as many as there is room for the lanes of. Closures that
-    /// were traced before stay the work of the thread that collects.
+    /// From now on `workers` may help, as many as there is room for their lanes. Closures found
+    /// before remain the collecting thread's work.
     pub fn share_with(&mut self, mut workers: Workers<'h>) {
         if workers.has_helpers() {
             workers = workers.at_most(self.copiers);
@@ -139,7 +139,7 @@ impl<'h> Evacuator<'h> {
         self.workers = Some(workers).filter(Workers::has_helpers);
     }
 
-    /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
+    /// Frees condemned memory that was not reached, and gives the survivors to the steps. Slots
     /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
     /// capability. Returns the figures of the collection that left `steps`: one of the generation
     /// whose steps were condemned, and a whole cycle if all were.
@@ -189,7 +189,7 @@ impl<'h> Evacuator<'h> {
             steps.lane_mut(index).push(part);
         }
         release(&mut heap, states, (&self.from_space, self.from_large), steps);
-        // The rest of the collection may need memory of another kind.
+        // The rest of the collection may need memory for other things.
         heap.blocks.end_promise();
         steps.account(work)
     }
@@ -233,7 +233,7 @@ impl<'h> Evacuator<'h> {
         side_words: impl MoveSideWords,
     ) {
         let copier = &mut self.copier;
-        // SAFETY: the slots are of closures of this heap that have not been freed (the collector's
+        // SAFETY: the slots are in closures of this heap that have not been freed (the collector's
         // barrier remembers no others), and this is the only thread.
         sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots, side_words) }));
     }

@@ -1,11 +1,10 @@
 //! Tracing: the loops that find and move live closures.
 //!
 //! [`Evacuator`] copies: it evacuates and scavenges in Cheney's order, with a prefetch ring between
-//! the discovery of a slot and the evacuation of its referent. [`Marker`] leaves closures where
-//! they are: it sets mark bits, in bounded memory, for every collector that has to know which
-//! closures live before it does anything about them. It may move closures of condemned blocks in
-//! the same pass, or stop at a budget and go on in a later pause ([`SlicedTrace`]). [`Compactor`]
-//! slides marked closures together.
+//! the discovery of a slot and the evacuation of its referent. [`Marker`] marks in place: it sets
+//! mark bits, in bounded memory, for collectors that must know which closures live before acting on
+//! them. It may move closures of condemned blocks in the same pass, or stop at a budget and
+//! continue in a later pause ([`SlicedTrace`]). [`Compactor`] slides marked closures together.
 
 mod compactor;
 #[allow(unreachable_pub, reason = "its items are for the files around them")]

@@ -1,10 +1,9 @@
-//! Models for loom (`.ci/loom`): how tracing workers affect one closure or one entry of mark bits,
-//! and how those of a slide affect neighbouring chunks, in every order that the memory model
-//! allows.
+//! Models for loom (`.ci/loom`): tracing workers on one closure or one entry of mark bits, and a
+//! slide's workers on neighbouring chunks, in every order that the memory model allows.
 //!
-//! [`ClosureRef`], [`set_bits`] and [`Turns`] are the real ones. Copies, scans and chunks are
-//! loom's cells, which detect two threads in one cell at a time, and a read that nothing orders
-//! behind the write.
+//! [`ClosureRef`], [`set_bits`] and [`Turns`] are the real ones. Copies, scans and chunks are loom
+//! cells, which detect two threads in one cell at a time, and a read that is not ordered after the
+//! write.
 
 use super::compactor::Turns;
 use crate::closure::{ClosureRef, Header};
@@ -15,8 +14,8 @@ use crate::workers::models::model;
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-/// Copying and forwarding as `Copier::copy` does in parallel: one copy is the closure's, all find
-/// it, and see its content.
+/// Copying and forwarding as `Copier::copy` does in parallel: one copy wins, and all threads find
+/// it and see its content.
 fn race(threads: usize) {
     struct Closure {
         header: AtomicU64,
@@ -170,8 +169,8 @@ fn a_closure_moves_once_or_stays() {
     moves_or_stays(&[true, false, true]);
 }
 
-/// Closures that have bits in one entry of a table, as marking in parallel sets them: each is
-/// scanned by one, and no bit gets lost.
+/// Closures with bits in one entry of a table, as parallel marking sets them: each is scanned by
+/// one thread, and no bit is lost.
 fn marks(threads: usize) {
     /// Their words.
     const CLOSURES: [u64; 2] = [0b0_0111, 0b1_1000];
@@ -222,8 +221,8 @@ fn three_threads_mark_neighbours() {
     marks(3);
 }
 
-/// A slide as `slide_units` does it, in a dense heap: what is in a chunk goes to the chunk before
-/// it, when that has been left (R11).
+/// A slide as `slide_units` does it, in a dense heap: a chunk's content goes to the chunk before
+/// it, once that has been left (R11).
 fn slides(workers: usize, chunks: usize) {
     struct Lane {
         turns: Turns,

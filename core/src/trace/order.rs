@@ -1,16 +1,17 @@
-//! The order of a trace, for every collector: remembered slots, roots, everything that these lead
-//! to, finalisers, weak handles.
+//! The order of a trace, for every collector: remembered slots, roots, everything reachable from
+//! them, finalisers, weak handles.
 //!
 //! Remembered slots come first, so that their referents go to the steps of the closures that point
-//! to them. Then all live closures are known. A finaliser that gets its closure keeps it alive once
-//! more, with everything that it leads to. So these finalisers come next, then weak handles, and
-//! then the finalisers that run when their closure is gone.
+//! to them. After everything reachable is traced, all live closures are known. A finaliser that
+//! gets its closure keeps it alive once more, with everything reachable from it. So these
+//! finalisers come next, then weak handles, then the finalisers that run when their closure is
+//! gone.
 
 use crate::capability::Capabilities;
 use crate::events::Phase;
 use crate::roots::{RootSlot, Roots};
 
-/// The part of a tracer that the order needs: [`super::Evacuator`] and [`super::Marker`] have it.
+/// What the order needs from a tracer; [`super::Evacuator`] and [`super::Marker`] implement it.
 pub trait Tracing {
     /// Traces the referent of a root, but not further.
     fn root(&mut self, slot: RootSlot<'_>);
@@ -21,13 +22,13 @@ pub trait Tracing {
     /// Traces everything that can be reached from there. It may be called once more, after more
     /// roots.
     fn trace(&mut self);
-    /// After tracing: whether the closure of the slot lives. Updates the slot if it does.
+    /// After tracing: whether the slot's closure is live. Updates the slot if so.
     fn lives(&mut self, slot: RootSlot<'_>) -> bool;
-    /// After tracing: updates the weak slots whose referents live, and clears the others.
+    /// After tracing: updates weak slots whose referents are live, and clears the others.
     fn weak_handles(&mut self, roots: Roots<'_>);
 }
 
-/// A tracer that collects a part of the heap, and takes remembered slots for roots.
+/// A tracer that collects part of the heap, with remembered slots as roots.
 pub trait RememberedTracing: Tracing {
     /// Whether only generation 0 is collected: no closure is freed or moved that was in a block of
     /// an old step ([`FIRST_OLD_STEP`](crate::block::FIRST_OLD_STEP)) when the last collection ended.
@@ -39,8 +40,8 @@ pub trait RememberedTracing: Tracing {
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>);
 }
 
-/// Traces everything that lives: roots, everything that they lead to, weak handles. Calls `phase`
-/// at the end of each phase.
+/// Traces everything live: roots, everything reachable from them, weak handles. Calls `phase` at
+/// the end of each phase.
 pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(Phase)) {
     tracer.roots(roots);
     phase(Phase::RootsTraced);
@@ -61,8 +62,7 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     phase(Phase::WeakProcessed);
 }
 
-/// Traces everything that lives in the generations that are collected: remembered slots, then as
-/// [`live`].
+/// Traces everything live in the collected generations: remembered slots, then as [`live`].
 pub fn live_and_remembered<A>(
     tracer: &mut impl RememberedTracing,
     capabilities: Capabilities<'_, A>,

@@ -1,10 +1,9 @@
 //! A trace in slices, between which the program runs.
 //!
-//! The order is that of [`live`](super::live): roots, everything that they lead to, finalisers,
-//! weak handles. The trace finds all closures that were reachable when it began, its *snapshot*. So
-//! roots are traced once, at the beginning; afterwards barriers show the marker what mutators
-//! overwrite ([`SnapshotBarrier`]). Closures that become garbage meanwhile *float* until the next
-//! trace.
+//! The order is the same as in [`live`](super::live). The trace finds all closures that were
+//! reachable when it started, its *snapshot*. So roots are traced once, at the start; afterwards
+//! barriers show the marker what mutators overwrite ([`SnapshotBarrier`]). Closures that become
+//! garbage meanwhile *float* until the next trace.
 
 use super::drained::Progress;
 use super::marker::{Grey, Marked, Marker};
@@ -15,7 +14,7 @@ use crate::events::Phase;
 use crate::space::Marks;
 use crate::words::Words;
 
-/// A trace under way, which a collector keeps from pause to pause.
+/// A trace in progress, which a collector keeps from pause to pause.
 #[derive(Debug)]
 pub struct SlicedTrace {
     grey: Grey,
@@ -24,9 +23,9 @@ pub struct SlicedTrace {
 }
 
 impl SlicedTrace {
-    /// Begins a trace of everything: marks the referents of roots, and has barriers note what
-    /// mutators overwrite. The nursery, if the collector has one, is empty, and nothing is marked
-    /// that is to be found. Returns the trace and its results so far.
+    /// Starts a trace of everything: marks the referents of roots, and makes barriers record what
+    /// mutators overwrite. The nursery, if the collector has one, is empty, and nothing that the
+    /// trace should find is marked. Returns the trace and its results so far.
     pub fn begin<A, M: Marks>(pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(Grey::new(pause.heap), pause.heap, marks);
         marker.roots(pause.roots);
@@ -40,10 +39,10 @@ impl SlicedTrace {
         (trace, marked)
     }
 
-    /// Goes on for about `budget` words of work ([`Marked::work`]). If nothing is left, makes
-    /// finalisers ready, brings weak handles up to date and turns the barriers off;
-    /// what is unmarked then is garbage. Returns what is left of the trace, none if it is over, and
-    /// the results of this slice.
+    /// Continues for about `budget` words of work ([`Marked::work`]). If nothing is left, makes
+    /// finalisers ready, updates weak handles and turns the barriers off; whatever is unmarked then
+    /// is garbage. Returns the rest of the trace, `None` if it is over, and the results of this
+    /// slice.
     ///
     /// If the nursery is not empty, young closures count as marked in `marks`
     /// ([`OldMarks`](crate::space::OldMarks)), since they are new. Slots that are remembered then
@@ -59,8 +58,8 @@ impl SlicedTrace {
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
         if progress == Progress::Done {
-            // Most of them are marked by now. Marked before the others, they might fill the mark
-            // stack.
+            // Most of them are marked by now. If they came before the others, they might fill the
+            // mark stack.
             marker.overwritten(pause.capabilities);
             progress = marker.trace_some();
         }

@@ -1,10 +1,10 @@
 //! Weak handles after tracing: each is updated if its closure lives, and cleared if not.
 //!
-//! The slots of weak handles lie side by side in the heap's table. From [`SHARE_FROM`] slots on,
-//! workers share them with load balancing: a work item is a slice of the table. No slot belongs to
-//! two slices, and no worker writes a closure, so workers need nothing from each other. Without
-//! load balancing one thread does all of them, since they belong to no capability. Named weak roots
-//! are few, and always the leader's.
+//! The slots of weak handles are contiguous in the heap's table. With load balancing, workers share
+//! them if there are at least [`SHARE_FROM`]: a work item is a slice of the table. Slices do not
+//! overlap, and no worker writes a closure, so workers are independent. Without load balancing one
+//! thread does all of them, since they belong to no capability. Named weak roots are few, and
+//! always left to the leader.
 //!
 //! The order in which slots are visited does not matter: it has no effect on a closure, and a
 //! program cannot see it.
@@ -19,11 +19,11 @@ use crate::stats::{Shared, Sharing};
 use crate::words::Addr;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 
-/// Slots of weak handles that are worth waking workers for: with half of them two threads took as
-/// long as one, or longer (`collectors/benches/weak.rs`). Fewer in builds for tests.
+/// The number of weak-handle slots that makes waking workers worthwhile: with half as many, two
+/// threads took as long as one, or longer (`collectors/benches/weak.rs`). Fewer in test builds.
 const SHARE_FROM: usize = 1 << if cfg!(debug_assertions) { 7 } else { 17 };
 
-/// Slots in one work item. Fewer in builds for tests.
+/// Slots in one work item. Fewer in test builds.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
 /// Slots between the prefetch of a referent and the update of its slot.
@@ -31,12 +31,11 @@ const QUEUED_SLOTS: usize = 16;
 
 /// The result of a trace for single closures: whether a closure lives, and where.
 pub(super) trait Survivors: Copy + Send {
-    /// Whether nothing has to be done for a slot that holds `closure`: it is null, or it was not
-    /// collected. Does not read the closure. (In a minor collection most closures of weak handles
-    /// are old.)
+    /// Whether a slot that holds `closure` needs no work: it is null, or was not collected. Does
+    /// not read the closure. (In a minor collection most closures of weak handles are old.)
     fn is_settled(self, closure: ClosureRef) -> bool;
 
-    /// Brings the words that [`Survivors::find`] reads towards the cache.
+    /// Prefetches the words that [`Survivors::find`] reads.
     fn prefetch(self, closure: ClosureRef);
 
     /// Returns where `closure` is now, or `None` if it is dead.
@@ -61,7 +60,7 @@ impl Survivors for StateView {
 
     #[inline(always)]
     unsafe fn find(self, closure: ClosureRef) -> Option<ClosureRef> {
-        // SAFETY: the caller's promise; from-space is there until the collection ends.
+        // SAFETY: the caller's promise; from-space exists until the collection ends.
         let forwarded = unsafe { closure.header() }.forwarded_to();
         mutant!("copy/weak-handle-kept", forwarded => forwarded.or(Some(closure)))
     }
@@ -85,8 +84,7 @@ impl<M: Marks> Survivors for &M {
     }
 }
 
-/// After marking in which closures moved: a closure lives if it is forwarded, or marked in its
-/// place.
+/// After marking with moves: a closure lives if it is forwarded, or marked where it is.
 #[derive(Debug)]
 pub(super) struct Moved<'m, M>(pub(super) &'m M);
 
@@ -127,7 +125,7 @@ impl<M: Marks> Survivors for Moved<'_, M> {
 /// enough slots to share. Returns how they were shared.
 ///
 /// # Safety
-/// The trace that `survivors` is the result of is over.
+/// The trace that produced `survivors` is over.
 pub(super) unsafe fn update(roots: Roots<'_>, survivors: impl Survivors, workers: Option<&mut Workers<'_>>) -> Shared {
     let handles = roots.handles();
     // SAFETY: slots of a stopped world, which no other thread uses; the caller's promise.
@@ -189,8 +187,8 @@ unsafe impl<S: Survivors> Tracer for Updater<S> {
 /// Updates `slots`.
 ///
 /// # Safety
-/// They are weak slots of a stopped world, which no other thread uses. The trace that `survivors`
-/// is the result of is over.
+/// They are weak slots of a stopped world, which no other thread uses. The trace that produced
+/// `survivors` is over.
 unsafe fn update_range(slots: SlotRange, survivors: impl Survivors) {
     let mut ring = PrefetchRing::<Slot, QUEUED_SLOTS>::new();
     for slot in slots {
@@ -226,8 +224,7 @@ unsafe fn update_slot(slot: Slot, survivors: impl Survivors) {
     }
 }
 
-/// Whether the closure of the slot lives (true of a slot that holds null). Updates the slot if it
-/// does.
+/// Whether the slot's closure is live (true for a null slot). Updates the slot if so.
 ///
 /// # Safety
 /// As for [`update_range`].
@@ -271,7 +268,7 @@ mod tests {
         }
     }
 
-    /// So many slots that the other workers wake in time to steal some.
+    /// Enough slots that the other workers wake in time to steal some.
     const MANY: usize = if cfg!(miri) { 1 << 9 } else { 1 << 18 };
 
     #[test]

@@ -4,16 +4,16 @@ use super::workspace::CopyBuffer;
 use crate::closure::{ClosureRef, Header, VARIABLE, byte_array_words};
 use crate::words::Words;
 
-/// Words of the largest closure that is copied by code of its own.
+/// Words of the largest closure with its own copying code.
 const SMALL: usize = 6;
 
 /// Words of the largest closure that the loop copies.
 const LARGEST: Words = Words(32);
 
-/// Copies a closure to where `buffer` is, and returns its new address. `refill` finds room for a
-/// number of words if the buffer has none. Sizes that nearly all closures have are copied by code
-/// of their own: a predicted constant size frees the address of the next copy from the load of this
-/// one's header.
+/// Copies a closure into `buffer`, and returns its new address. `refill` finds room for a number of
+/// words if the buffer has none. The most common sizes have their own copying code: with a
+/// predicted constant size, the address of the next copy does not depend on the load of this one's
+/// header.
 ///
 /// # Safety
 /// `closure` is a closure with this header; in parallel, its first word may be a forwarding address
@@ -187,7 +187,7 @@ mod tests {
         let from: Vec<u64> = (1..=100).collect();
         for words in 1..=100 {
             let mut to = vec![0; 101];
-            // SAFETY: both have 100 words at least.
+            // SAFETY: both have at least 100 words.
             unsafe { copy_run(from.as_ptr(), to.as_mut_ptr(), words) };
             assert_eq!(to[..words], from[..words]);
             assert!(to[words..].iter().all(|&w| w == 0), "{words} words: more was written");

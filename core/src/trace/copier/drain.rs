@@ -13,14 +13,13 @@ use crate::words::Words;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 
 /// Slots of a large object in one work item: as many as a chunk of to-space has words. Fewer in
-/// builds for tests.
+/// test builds.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
 /// Remembered slots in one work item.
 const REMEMBERED_SLICE: usize = 1024;
 
-/// The roots that a capability had when the world was stopped, to be evacuated by the worker that
-/// it belongs to.
+/// The roots that a capability had when the world was stopped, for its worker to evacuate.
 #[derive(Debug)]
 pub(in crate::trace) struct Owned {
     remembered: *const RememberedSet,
@@ -65,13 +64,13 @@ impl SharedRoots {
 }
 
 impl Copier<'_> {
-    /// Whether a workspace has a range that is worth splitting, after enough chunks were filled.
+    /// Whether a workspace has a range worth splitting, after enough chunks were filled.
     fn has_range(&self) -> bool {
         let scanned = || self.buffers.iter().step_by(2);
         self.pending.shares_anything() && scanned().any(|buffer| buffer.unscanned() >= RANGE_WORTH_SPLITTING)
     }
 
-    /// Scavenges until nothing is left, or until the work that is left is worth sharing.
+    /// Scavenges until nothing is left, or until the remaining work is worth sharing.
     pub fn scavenge_alone(&mut self) -> Drained {
         match self.side_words() {
             None => self.scavenge_steps(NoSideWords),
@@ -86,7 +85,7 @@ impl Copier<'_> {
                 // SAFETY: nothing comes from elsewhere.
                 let worked = unsafe { self.scavenge_lane::<false>(step, First::Nothing, None, side_words) };
                 // Back to the oldest after each that had work: its referents must not be copied to
-                // a younger step first (and are remembered if they were).
+                // a younger step first (they are remembered if they were).
                 step = if worked { self.oldest() } else { step - 1 };
                 if self.pending.is_worth_sharing() || self.has_range() {
                     return Drained::WorthSharing;
@@ -107,7 +106,7 @@ impl Copier<'_> {
 
     fn do_item(&mut self, item: WorkItem, queue: WorkQueue<'_, WorkItem>, side_words: impl MoveSideWords) {
         // SAFETY: a work item belongs to the worker that has taken it. Closures and slots of large
-        // objects are of the step that the item says; roots and remembered slots are of this heap.
+        // objects belong to the item's step; roots and remembered slots belong to this heap.
         unsafe {
             match item {
                 WorkItem::Closures(closures, step) => {
@@ -207,7 +206,7 @@ unsafe impl Tracer for Copier<'_> {
     }
 }
 
-/// A phase in which the leader begins with the pending work of `copier`, and `roots` are shared
+/// A phase in which the leader starts with the pending work of `copier`, and `roots` are shared
 /// out. `copier` is absent until the phase returns it.
 pub(in crate::trace) fn phase_of<'h>(
     copier: &mut Copier<'h>,

@@ -1,8 +1,7 @@
-//! Evacuation: a slot's referent is copied, unless it has been, and the slot updated.
+//! Evacuation: a slot's referent is copied, unless it already was, and the slot updated.
 //!
-//! Roots and remembered slots are evacuated here, and the slots that the loop of
-//! [`super::scavenge`] leaves: those whose referent does not go to the lane that the loop
-//! scavenges.
+//! Evacuates roots, remembered slots, and the slots that the loop of [`super::scavenge`] leaves:
+//! those whose referent does not go to the lane being scavenged.
 
 use super::Copier;
 use super::copy::copy_closure;
@@ -22,8 +21,8 @@ const SLOTS_AHEAD: usize = 24;
 /// Remembered slots between the prefetch of a referent and its evacuation.
 const REFERENTS_AHEAD: usize = 12;
 
-/// The least words of a byte array that is promoted when it first survives. Copying it a second time,
-/// out of the aged step, costs more than what dies there is worth.
+/// Byte arrays of at least this many words are promoted when they first survive. Copying them a
+/// second time, out of the aged step, costs more than is gained from those that die there.
 const PROMOTED_FROM: Words = Words(128);
 
 /// Where a closure is after an attempt to copy it.
@@ -31,7 +30,7 @@ const PROMOTED_FROM: Words = Words(128);
 pub(super) enum Copied {
     /// At this copy, which the caller has made.
     At(ClosureRef),
-    /// At this copy of another worker, which was faster. The caller's copy has been discarded.
+    /// At this copy, made by another worker that was faster. The caller's copy has been discarded.
     Lost(ClosureRef),
 }
 
@@ -125,8 +124,8 @@ impl Copier<'_> {
                 return self.evacuate_large(slot, closure, holder);
             }
             let dest = first_workspace(self.destination(state, holder));
-            // Two branches, not a computed workspace: predicted, they free the address of the copy
-            // from the header's load.
+            // Two branches, not a computed workspace: when predicted, the address of the copy does
+            // not depend on the load of the header.
             let copied = if header.ptrs() == 0 {
                 let flat = self.flat_workspace(closure, header, dest + 1);
                 self.copy::<PARALLEL>(closure, header, flat, side_words)
@@ -295,8 +294,8 @@ pub(super) unsafe fn load_header<const PARALLEL: bool>(closure: ClosureRef) -> H
     }
 }
 
-/// Leaves the address of the copy `to`, which is the last in its buffer, at the closure, and moves
-/// the closure's side word. If another worker was faster, takes the copy back.
+/// Forwards the closure to its copy `to`, which is the last in its buffer, and moves the closure's
+/// side word. If another worker was faster, takes the copy back.
 ///
 /// # Safety
 /// `closure` is a closure that has (or, in parallel, had) this header, and `to` is its copy.

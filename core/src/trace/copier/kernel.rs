@@ -1,24 +1,23 @@
-//! The loop that scavenges a lane: all that is hot in a collection.
+//! The loop that scavenges a lane: the hot path of a collection.
 //!
 //! It walks the closures that were copied into the lane, slot by slot. A slot whose referent is
-//! condemned goes into the prefetch ring. The slot that comes out for it is evacuated, most often
-//! into the same lane. Everything rare ends the loop with an [`Exit`]; the caller deals with it and
-//! enters the loop again. So the loop calls nothing, and its state lies in registers: the slots at
-//! hand, the closures that follow, the open chunk, and the position in the ring.
+//! condemned goes into the prefetch ring. The slot that it displaces is evacuated, usually into the
+//! same lane. Everything rare ends the loop with an [`Exit`]; the caller handles it and re-enters
+//! the loop. So the loop calls nothing, and its state stays in registers: the slots at hand, the
+//! closures that follow, the open chunk, and the position in the ring.
 //!
-//! There are two loops of one source. One scans the open chunk, up to where closures are copied to
-//! in the same moment; the other scans a range of a chunk that is full (`OPEN`).
+//! Two loops are compiled from one source (`OPEN`). One scans the open chunk, up to where closures
+//! are being copied; the other scans a range of a full chunk.
 //!
-//! A list is the hard case: each cell is found only when the one before it has been copied. When
-//! the cell that was just copied is all that is left to scan, its one pointer is read from the old
-//! cell, and its referent is evacuated at once. On the way from one cell to the next nothing is
-//! waited for but the old cell: the loads from the tables are needed for branches only, and these
-//! are predicted.
+//! A list is the hard case: each cell is found only when the previous one has been copied. When the
+//! cell just copied is all that is left to scan, its one pointer is read from the old cell, and its
+//! referent is evacuated at once. The critical path from one cell to the next is only the load of
+//! the old cell: loads from the tables feed only branches, and these are predicted.
 //!
-//! Tried, and slower: evacuating in turns of eight, without a branch on whether a slot's referent
-//! is condemned (a sixth more time on trees); copies without a branch on the size (a third more
-//! time on lists: the address of the next copy waits for the header); a call from the loop for the
-//! rare cases (12 instructions more for each copy, since the state is saved around it).
+//! Tried and found slower: evacuating in turns of eight, without a branch on whether a slot's
+//! referent is condemned (a sixth more time on trees); copies without a branch on the size (a third
+//! more time on lists: the address of the next copy waits for the header); a call from the loop for
+//! the rare cases (12 instructions more for each copy, since the state is saved around it).
 
 use super::copy::{copy_flat, copy_pointers};
 use super::evacuate::{Copied, forward, load_header};
@@ -29,7 +28,7 @@ use crate::closure::{ClosureRange, Slot, SlotRange};
 use crate::prefetch::prefetch_closure;
 use crate::profile::MoveSideWords;
 
-/// A scan of one lane, under way.
+/// A scan of one lane in progress.
 pub(super) struct Scan {
     /// The step of the lane.
     pub holder: u8,
@@ -41,21 +40,21 @@ pub(super) struct Scan {
     pub open: CopyBuffer,
     /// The buffer of the workspace for closures without pointers.
     pub flat: CopyBuffer,
-    /// The slots that are left of one closure.
+    /// The remaining slots of one closure.
     pub slots: SlotRange,
-    /// The closures that follow it, of a range.
+    /// The closures that follow it in a range.
     pub closures: ClosureRange,
     /// Slots whose referents are on their way into the cache.
     pub ring: SlotRing,
-    /// Where the lane's scan goes on if it is held.
+    /// Where the lane's scan resumes if it is held.
     pub held: Option<HeldScan>,
     /// Whether there was any work.
     pub worked: bool,
 }
 
-/// The reason why the loop ended.
+/// Why the loop ended.
 pub(super) enum Exit {
-    /// Nothing is left that the loop knows of.
+    /// The loop has nothing left.
     Idle,
     /// Nothing is left of the range. Slots may wait in the ring.
     RangeDone,
@@ -72,8 +71,8 @@ pub(super) enum Exit {
 }
 
 impl Scan {
-    /// Scavenges until a case comes that is not for the loop: the open chunk if `OPEN`, the range
-    /// `closures` if not.
+    /// Scavenges the open chunk if `OPEN`, otherwise the range `closures`, until a case comes up
+    /// that the loop does not handle.
     ///
     /// # Safety
     /// The slots and closures of the scan are of whole closures in step `holder`, which no other
@@ -119,7 +118,7 @@ impl Scan {
                         break oldest;
                     }
                 } else if OPEN {
-                    // SAFETY: closures were copied there one behind the other, with their pointers.
+                    // SAFETY: closures with pointers were copied there, adjacent to each other.
                     if let Some(next) = unsafe { open.next_slots() } {
                         slots = next;
                     } else if let Some(newest) = ring.pop_newest().filter(|_| !mutant!("copy/ring-forgotten")) {
@@ -208,7 +207,7 @@ fn is_younger(state: BlockState, holder: &u8) -> bool {
     state.step() < rare(holder) && !mutant!("copy/younger-not-remembered")
 }
 
-/// Reads a value from where it lies, so that it takes no register of the loop.
+/// Reads a value from memory, so that it does not occupy a register in the loop.
 #[inline(always)]
 fn rare(value: &u8) -> u8 {
     // SAFETY: a reference can be read.

@@ -1,16 +1,16 @@
-//! A copier: one worker's workspaces, and the work that it found on the way.
+//! A copier: one worker's workspaces, and the work that it has found.
 //!
 //! A serial collection has one copier, a parallel one has a copier for each worker that has
-//! entered. Everything hot is in [`kernel`], [`copy`] and [`evacuate`], once for both
-//! (`const PARALLEL`), and once for heaps with and without a profile ([`MoveSideWords`]). The
-//! differences in parallel:
+//! entered. The hot code is in [`kernel`], [`copy`] and [`evacuate`], written once for both (`const
+//! PARALLEL`) and for heaps with and without a profile ([`MoveSideWords`]). The differences in
+//! parallel:
 //!
 //! * A closure is copied first and then forwarded by compare-and-swap. The loser of the race
 //!   discards its copy and uses the winner's address. No closure exists twice; the cost is one CAS
 //!   (race R7 of `docs/parallel-collection.md`).
 //! * A header is loaded with acquire (nothing on x86), and never again while its closure is copied.
-//! * Ranges that wait to be scavenged go to the worker's queue, from which others can steal. A part
-//!   of the range at hand goes there at once if a worker is idle.
+//! * Ranges that wait to be scavenged go to the worker's queue, from which others can steal. Part
+//!   of the current range goes there at once if a worker is idle.
 //! * A large array is cut into slices.
 //!
 //! Each root, remembered slot and slot to be scavenged belongs to one worker, except slots that are
@@ -71,7 +71,7 @@ pub(super) struct CopierEnd {
 }
 
 impl<'h> Copier<'h> {
-    /// A copier for the thread that collects, with two workspaces for each step: closures with
+    /// A copier for the collecting thread, with two workspaces for each step: closures with
     /// pointers, then closures without.
     ///
     /// # Safety
@@ -151,7 +151,7 @@ impl<'h> Copier<'h> {
         (self.workspaces.len() / 2) as u8
     }
 
-    /// When this copier stops for its work to be shared.
+    /// When this copier stops so that its work can be shared.
     pub fn set_pending(&mut self, pending: Pending) {
         self.pending = pending;
     }
@@ -161,8 +161,7 @@ impl<'h> Copier<'h> {
         self.pending.would_share(words)
     }
 
-    /// From now on all that survives goes to the oldest step, as if everything were held from
-    /// there.
+    /// From now on all survivors go to the oldest step, as if everything were held from there.
     pub fn promote_everything(&mut self) {
         self.roots = self.oldest();
     }

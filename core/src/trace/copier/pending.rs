@@ -4,8 +4,8 @@ use crate::words::Words;
 use crate::workers::Workers;
 
 /// Pending words at which workers are woken: 128 KiB, four chunks of to-space. Copying that takes
-/// longer than waking a thread (about 50 µs), and more closures will be reached from there. Builds
-/// for tests share far less.
+/// longer than waking a thread (about 50 µs), and more closures will be reached from there. Test
+/// builds share far less.
 const SHARE_AT: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 14 });
 
 /// Chunks of to-space, filled by one thread, after which workers are woken for anything that can be
@@ -13,7 +13,7 @@ const SHARE_AT: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 1
 /// pending.
 const SHARE_AFTER_CHUNKS: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
-/// The work that waits, as far as it is known, and when to share it.
+/// The pending work, as far as it is known, and when to share it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::trace) struct Pending {
     /// Words in ranges and large objects that wait to be scavenged. (In parallel they wait in work
@@ -26,8 +26,8 @@ pub(in crate::trace) struct Pending {
     /// After this many chunks, share anything that can be split: a collection that has copied much
     /// will copy more.
     share_after_chunks: usize,
-    /// Half of the work at hand is to be shared, if it can be split. Tested whenever a chunk is
-    /// full: often enough, and not so often that it slows down structures with nothing to split.
+    /// Whether to share half of the current work, if it can be split. Tested whenever a chunk fills
+    /// up: often enough, but not so often that it slows down structures with nothing to split.
     pub shares: bool,
 }
 

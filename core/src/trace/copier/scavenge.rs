@@ -3,9 +3,9 @@
 //! Referents that leave the lane (closures as old as their holder, where there is an older step;
 //! large objects) are left to `Copier::evacuate_elsewhere`.
 //!
-//! Few closures wait in a lane's range at any time: of a tree, the part between the root and the
-//! loop waits in the prefetch ring. So when something is to be shared ([`Pending::shares`]) the
-//! lane's scan is *held* until the ring is empty, and then the range is split.
+//! Few closures wait in a lane's range at any time: in a tree, the part between the root and the
+//! loop waits in the prefetch ring. So to share work ([`Pending::shares`]) the lane's scan is
+//! *held* until the ring is empty, and then the range is split.
 
 use super::Copier;
 #[cfg(doc)]
@@ -27,7 +27,7 @@ use crate::workers::WorkQueue;
 /// may hang on each.
 pub(super) const RANGE_WORTH_SPLITTING: Words = Words(32);
 
-/// Work for a lane that comes before the lane's own.
+/// Work for a lane that precedes the lane's own.
 #[derive(Debug)]
 pub(super) enum First {
     /// Only the lane's own work.
@@ -51,9 +51,9 @@ enum Next {
 }
 
 impl Copier<'_> {
-    /// Scavenges `first`, and then the lane of step `holder` for closures with pointers, until
-    /// nothing is left of it. Returns whether there was any work. In parallel, other workers steal
-    /// from `queue`.
+    /// Scavenges `first`, and then the lane of step `holder` for closures with pointers, until it
+    /// is exhausted. Returns whether there was any work. In parallel, other workers steal from
+    /// `queue`.
     ///
     /// # Safety
     /// The slots or closures of `first` are of whole closures in step `holder`, which no other
@@ -121,8 +121,8 @@ impl Copier<'_> {
         worked
     }
 
-    /// Puts a slot into the ring whose referent is condemned and does not come to the lane.
-    /// Evacuates the slot that comes out for it.
+    /// Puts into the ring a slot whose referent is condemned and does not come to the lane.
+    /// Evacuates the slot that it displaces.
     ///
     /// # Safety
     /// The slot is one of a closure that `scan` scavenges.
@@ -216,7 +216,7 @@ impl Copier<'_> {
     /// The next work of the lane, when the loop has nothing left.
     fn next_in_lane<const PARALLEL: bool>(&mut self, scan: &mut Scan, queue: Option<WorkQueue<'_, WorkItem>>) -> Next {
         if let Some(held) = scan.held.take() {
-            // All that this worker knew of is in the range now.
+            // Everything this worker knew of is now in the range.
             scan.open.resume(held);
             if scan.open.unscanned() < RANGE_WORTH_SPLITTING {
                 return Next::Open;
@@ -234,8 +234,8 @@ impl Copier<'_> {
         Next::Done
     }
 
-    /// A range of a full chunk of the lane; none if so much of that waits that workers are to be
-    /// woken. (Once they are, such ranges go to the work queue.)
+    /// A range of a full chunk of the lane; none if enough is waiting to wake workers. (Once they
+    /// are awake, such ranges go to the work queue.)
     fn take_unscanned<const PARALLEL: bool>(&mut self, index: usize) -> Option<ClosureRange> {
         if PARALLEL || self.pending.is_worth_sharing() {
             return None;

@@ -18,7 +18,7 @@ pub(crate) enum WorkItem {
     RememberedBits(RememberedBits),
 }
 
-/// A run of slots in a chunk of a remembered set. The chunk is kept until the collection is over.
+/// A run of slots in a chunk of a remembered set, which exists until the collection is over.
 #[derive(Debug)]
 pub(crate) struct RememberedSlots(*const [Slot]);
 
@@ -29,7 +29,7 @@ impl RememberedSlots {
     /// The run `slots`.
     ///
     /// # Safety
-    /// The run stays where it is, and as it is, as long as the result exists.
+    /// The run neither moves nor changes while the result exists.
     pub unsafe fn new(slots: &[Slot]) -> Self {
         RememberedSlots(slots)
     }
@@ -41,7 +41,7 @@ impl RememberedSlots {
     }
 }
 
-/// A piece of the bits of a remembered set, which are kept until the collection is over.
+/// A piece of a remembered set's bits, which exist until the collection is over.
 #[derive(Debug)]
 pub(crate) struct RememberedBits(Piece<'static>);
 
@@ -49,7 +49,7 @@ impl RememberedBits {
     /// The slots of `piece`.
     ///
     /// # Safety
-    /// The bits stay where they are, and as they are, as long as the result exists.
+    /// The bits neither move nor change while the result exists.
     pub unsafe fn new(piece: Piece<'_>) -> Self {
         // SAFETY: the same type but for the lifetime, which the caller's promise covers.
         RememberedBits(unsafe { std::mem::transmute::<Piece<'_>, Piece<'static>>(piece) })

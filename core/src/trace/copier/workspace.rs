@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 /// A chunk with less room than this is not filled further (GHC's limit for its `part_list`).
 const WORTH_FILLING: Words = Words(128);
 
-/// Workspaces of as many steps as the state of a block can tell apart, two for each step.
+/// Workspaces for as many steps as a block state can distinguish, two for each step.
 pub(super) const MAX_WORKSPACES: usize = 32;
 
 /// The first workspace of a step, for closures with pointers; the one for closures without follows.
@@ -21,20 +21,20 @@ pub(super) const fn first_workspace(step: u8) -> usize {
     (step as usize - 1) * 2
 }
 
-/// The open chunk of a workspace: all that the loops need of it. Kept apart from the rest, so that
-/// the buffers of all workspaces lie side by side.
+/// The open chunk of a workspace: all that the loops need. Kept apart from the rest, so that the
+/// buffers of all workspaces are contiguous.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(in crate::trace) struct CopyBuffer {
     /// Where the next closure goes.
     pub free: *mut u64,
-    /// Behind the open chunk.
+    /// The end of the open chunk.
     limit: *mut u64,
-    /// Up to where the chunk has been scanned, or is being scanned.
+    /// How far the chunk has been scanned, or is being scanned.
     scan: *mut u64,
 }
 
-/// Where the scan of a held buffer goes on: see [`CopyBuffer::hold`].
+/// Where the scan of a held buffer resumes: see [`CopyBuffer::hold`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::trace) struct HeldScan(NonNull<u64>);
 
@@ -61,7 +61,7 @@ impl CopyBuffer {
         self.free as usize + words.0 * WORD <= self.limit as usize
     }
 
-    /// Takes the next closure off that waits to be scanned, and returns its slots.
+    /// Takes the next closure that waits to be scanned, and returns its slots.
     ///
     /// # Safety
     /// The buffer is of a workspace of closures with pointers, and its chunk holds whole closures
@@ -102,28 +102,27 @@ impl CopyBuffer {
         let from = self.scan;
         (from < self.free).then(|| {
             self.scan = self.free;
-            // SAFETY: closures were copied there one behind the other, and to-space is not freed
-            // while a collection lasts.
+            // SAFETY: adjacent closures were copied there, and to-space is not freed while a
+            // collection lasts.
             unsafe { ClosureRange::new(ClosureRef(from), ClosureRef(self.free)) }
         })
     }
 
-    /// Lets nothing be claimed until [`CopyBuffer::resume`]: a worker that looks for work then
-    /// finds nothing here. Without an open chunk there is nothing to hold, and the result is
-    /// `None`.
+    /// Lets nothing be claimed until [`CopyBuffer::resume`]: a worker looking for work finds
+    /// nothing here. Without an open chunk there is nothing to hold, and the result is `None`.
     pub fn hold(&mut self) -> Option<HeldScan> {
         let from = NonNull::new(self.scan)?;
         self.scan = std::ptr::without_provenance_mut(usize::MAX);
         Some(HeldScan(from))
     }
 
-    /// Lets the scan go on where it was held.
+    /// Resumes the scan where it was held.
     pub fn resume(&mut self, held: HeldScan) {
         let from = held.0.as_ptr();
         self.scan = mutant!("shared/held-range-forgotten", from => self.free);
     }
 
-    /// Where the scan is, for progress to be noticed.
+    /// The position of the scan, so that progress can be noticed.
     pub fn scan(&self) -> Addr {
         Addr(self.scan as usize)
     }
@@ -152,7 +151,7 @@ pub(in crate::trace) struct Workspace {
     /// The lane, without the open chunk.
     lane: Lane,
     open: Option<Chunk>,
-    /// Chunks with room left, for other workers to go on with.
+    /// Chunks with room left, for other workers to continue.
     parts: Vec<Chunk>,
     state: BlockState,
     /// Whether its closures have pointers, and so are scanned.
@@ -161,20 +160,20 @@ pub(in crate::trace) struct Workspace {
     before: Words,
 }
 
-/// The content of a workspace at its end.
+/// The final content of a workspace.
 #[derive(Debug)]
 pub(in crate::trace) struct Filled {
     /// The lane as it is now, without `with_room`.
     pub lane: Lane,
-    /// Chunks that are worth filling further.
+    /// Chunks worth filling further.
     pub with_room: Vec<Chunk>,
     /// Words copied since the workspace was opened.
     pub copied: Words,
 }
 
 impl Workspace {
-    /// Goes on with the content of `lane`. Its blocks get this state, and `is_scanned` says whether
-    /// its closures have pointers.
+    /// Continues with the content of `lane`. Its blocks get this state, and `is_scanned` says
+    /// whether its closures have pointers.
     pub fn new(state: BlockState, is_scanned: bool, mut lane: Lane) -> (Self, CopyBuffer) {
         let before = lane.words();
         let open = lane.pop_if(is_worth_filling);
@@ -191,8 +190,8 @@ impl Workspace {
         (workspace, buffer_of(open))
     }
 
-    /// A workspace of the same lane for another worker, which goes on with a chunk that has room
-    /// left, if there is one more.
+    /// A workspace of the same lane for another worker, which continues with another chunk that has
+    /// room left, if there is one.
     pub fn split(&mut self) -> (Self, CopyBuffer) {
         let open = self.parts.pop();
         let words = open.map_or(Words(0), |chunk| chunk.words());
@@ -218,7 +217,7 @@ impl Workspace {
         if self.is_scanned { buffer.claim() } else { None }
     }
 
-    /// Ends the open chunk where the buffer is.
+    /// Ends the open chunk at the buffer's position.
     fn close(&mut self, buffer: CopyBuffer) -> Option<Chunk> {
         let mut chunk = self.open.take()?;
         chunk.end = Addr(buffer.free as usize);
