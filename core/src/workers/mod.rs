@@ -1,10 +1,10 @@
-//! Parallel collection: its threads, how they share work, and how they find that none is left.
+//! Parallel collection: its threads, how they share work, and how they detect that none is left.
 //!
 //! Terms: a **GC thread** ([`GcThreads`]) is a thread of the world that sleeps between collections.
-//! A **worker** is a participant of one **parallel phase** (`ParallelPhase`): worker 0, the
-//! **leader**, is the thread that collects, and the others are GC threads. Workers exchange **work
-//! items** through **work queues** (`WorkPool`), and agree on **termination** (`Termination`).
-//! A [`ParallelPolicy`] says for each collection whether there are workers.
+//! A **worker** is a participant in one **parallel phase** (`ParallelPhase`): worker 0, the
+//! **leader**, is the collecting thread, and the others are GC threads. Workers exchange **work
+//! items** through **work queues** (`WorkPool`), and agree on **termination** (`Termination`). A
+//! [`ParallelPolicy`] says for each collection whether there are workers.
 //!
 //! Nothing here knows how closures are traced: that is the `Tracer` of the phase.
 //! `docs/parallel-collection.md` names each state of a worker and each race; the code cites it.

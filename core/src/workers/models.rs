@@ -1,10 +1,9 @@
-//! Models for loom (`.ci/loom`): how the workers of a parallel phase affect each other, in every
-//! order that the memory model allows, up to a number of preemptions where there are too many
-//! orders.
+//! Models for loom (`.ci/loom`): the workers of a parallel phase, in every order that the memory
+//! model allows, or up to a number of preemptions where there are too many orders.
 //!
 //! [`WorkPool`] and its termination are the real ones, and queues are those of
-//! `crate::sync::deque`. The memory of work items and the slots of workers are loom's cells, which
-//! detect two threads in one cell at a time, and a read that nothing orders behind the write.
+//! `crate::sync::deque`. The memory of work items and the slots of workers are loom cells, which
+//! detect two threads in one cell at a time, and a read that is not ordered after the write.
 
 use super::pool::{Searches, WorkPool};
 use crate::space::set_bits;
@@ -14,8 +13,8 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Condvar, Mutex};
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-/// Items that each item makes when it is done. In a phase with marks an item is a closure, and
-/// these are the closures that it leads to.
+/// Items that each item creates when it is done. In a phase with marks an item is a closure, and
+/// these are its referents.
 type Makes = &'static [&'static [usize]];
 
 /// A phase with load balancing.
@@ -26,7 +25,7 @@ struct Phase {
     marks: Option<AtomicU64>,
     /// The content of the memory of each item: 1 when it is pushed, 2 when it is done.
     memory: Vec<UnsafeCell<u32>>,
-    /// The part that a worker has to itself while it is busy: the number of items that it did.
+    /// A worker's exclusive part while it is busy: the number of items that it did.
     slots: Vec<(UnsafeCell<usize>, Deque<usize>)>,
 }
 
@@ -194,8 +193,8 @@ fn a_worker_that_never_enters_is_not_waited_for() {
     terminates(3, 2, &[&[1], &[]], Some(2));
 }
 
-/// Marking by several workers: each closure that can be reached is scanned once, by one of those
-/// that find it. So when marking ends, no marked closure leads to an unmarked one.
+/// Marking by several workers: each reachable closure is scanned once, by one of those that find
+/// it. So when marking ends, no marked closure points to an unmarked one.
 fn marks_all(workers: usize, leads_to: Makes, preemptions: Option<usize>) {
     model(preemptions, move || {
         let phase = Phase::marking(workers, leads_to);

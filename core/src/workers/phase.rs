@@ -1,15 +1,15 @@
-//! A parallel phase of a collection: workers enter it, work, and find that it has terminated.
+//! A parallel phase of a collection: workers enter, work, and detect termination.
 //!
-//! Each worker has a slot with its [`Tracer`] (a copier, or a mark loop), its
-//! queue and its figures. It uses them only while it is busy ([`Termination`]). So after
-//! termination the leader takes everything back and goes on, whether the others have noticed or
-//! not, or have never entered (R5 of `docs/parallel-collection.md`). All that they may still touch
-//! is the pool, which they own together.
+//! Each worker has a slot with its [`Tracer`] (a copier, or a mark loop), its queue and its
+//! figures. It uses them only while it is busy ([`Termination`]). So after termination the leader
+//! takes everything back and continues, even if the others have not noticed, or never entered (R5
+//! of `docs/parallel-collection.md`). All that they may still touch is the pool, which they own
+//! jointly.
 //!
-//! With load balancing the leader begins with the work that it has found so far, and the others
-//! steal from it. Without, there are *tasks*: each belongs to the worker of its number (modulo the
-//! number of workers), and no worker steals. The leader takes the tasks of a worker that has not
-//! entered by the time the leader's own tasks are done (R6).
+//! With load balancing the leader starts with the work that it has found so far, and the others
+//! steal from it. Without, there are *tasks*: each belongs to the worker with its number (modulo
+//! the number of workers), and no worker steals. The leader takes the tasks of a worker that has
+//! not entered by the time the leader's own tasks are done (R6).
 
 use super::policy::Workers;
 use super::pool::{Searches, WorkPool, WorkQueue};
@@ -27,7 +27,7 @@ use std::time::Instant;
 /// A worker's own part of a phase: a copier, or a mark loop.
 ///
 /// # Safety
-/// Different threads may use it one after the other.
+/// Different threads may use it, one at a time.
 pub(crate) unsafe trait Tracer {
     /// Work that any worker can do.
     type Item: Send;
@@ -50,12 +50,12 @@ pub(crate) struct ParallelPhase<T: Tracer> {
     tasks: Vec<(AtomicBool, T::Task)>,
     balanced: bool,
     begun: Instant,
-    /// The reading of the world's clock when the phase began, if spans of work are noted.
+    /// The world's clock when the phase began, if spans of work are recorded.
     spans_from: Option<u64>,
 }
 
-/// The part of a phase that one worker has to itself while it is busy, on cache lines of its own.
-/// Empty when the leader has taken it back.
+/// The part of a phase that one worker has exclusively while it is busy, on its own cache lines.
+/// Empty once the leader has taken it back.
 #[repr(align(128))]
 struct WorkerSlot<T: Tracer>(UnsafeCell<Option<Worker<T>>>);
 
@@ -185,7 +185,7 @@ impl<T: Tracer> ParallelPhase<T> {
                 search.add_to(&mut worker.figures.search);
                 worker.tracer.trace_shared(Some(item), self.queue(&worker.queue));
             };
-            // SAFETY: this worker is busy from the moment when it got an item.
+            // SAFETY: this worker has been busy since it got an item.
             unsafe {
                 self.with_worker(number, trace);
                 self.pool.termination.become_idle();
@@ -205,7 +205,7 @@ impl<T: Tracer> ParallelPhase<T> {
                 worker.tracer.begin(task);
                 worker.tracer.trace_shared(None, self.queue(&worker.queue));
             };
-            // SAFETY: this worker is busy from the moment when it took a task.
+            // SAFETY: this worker has been busy since it took a task.
             unsafe {
                 self.with_worker(number, trace);
                 self.pool.termination.become_idle();
@@ -288,7 +288,7 @@ struct Search {
 impl Search {
     fn new(number: usize) -> Self {
         Search {
-            // Any odd number gives each worker a sequence of victims of its own.
+            // Any odd number gives each worker its own sequence of victims.
             rng: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * number as u64 + 1),
             searches: Searches::default(),
         }

@@ -6,8 +6,8 @@ use crate::stats::Sharing;
 use crate::words::Bytes;
 
 /// Without load balancing: a collection that is expected to copy less than this is sequential. This
-/// is twice the amount at which a balanced collection wakes its workers, since each worker gets a
-/// part of it.
+/// is twice the amount at which a balanced collection wakes its workers, since the work is split
+/// among them.
 const MIN_EXPECTED: Bytes = Bytes::kib(if cfg!(debug_assertions) { 1 } else { 256 });
 
 /// How many threads collect, and when: `-qn`, `-qg`, `-qb`.
@@ -28,8 +28,8 @@ impl ParallelPolicy {
         }
     }
 
-    /// The workers for a collection of `generation`. `owners` capabilities have roots or remembered
-    /// slots of their own, and the collection is expected to copy `expected`.
+    /// The workers for a collection of `generation`. `owners` capabilities have their own roots or
+    /// remembered slots, and the collection is expected to copy `expected`.
     pub fn workers<'h>(
         &self,
         gc_threads: &'h mut GcThreads,

@@ -1,8 +1,7 @@
 //! Work queues: one for each worker of a phase, from which the others steal.
 //!
 //! A queue is a Chase-Lev deque of `crossbeam-deque`. Its worker takes the newest item; a worker
-//! with an empty queue steals the oldest item of another queue, beginning with a victim chosen at
-//! random.
+//! with an empty queue steals the oldest item of another queue, starting with a random victim.
 
 use super::termination::Termination;
 use crate::sync::deque::{Steal, Stealer, Worker as Deque};
@@ -53,8 +52,8 @@ impl<'a, T> WorkQueue<'a, T> {
         self.deque.pop()
     }
 
-    /// Whether a worker is idle and finds nothing in this queue either: time to share a part of the
-    /// work at hand.
+    /// Whether a worker is idle and finds nothing in this queue either: time to share part of the
+    /// current work.
     #[inline(always)]
     pub(crate) fn should_share(self) -> bool {
         self.pool.termination.has_idle() && self.deque.is_empty()
@@ -85,7 +84,7 @@ impl<T> WorkPool<T> {
                     self.termination.got_work();
                     return Some(item);
                 }
-                // SAFETY: it became busy just now, and has nothing.
+                // SAFETY: it just became busy, and has nothing.
                 unsafe { self.termination.leave_busy() };
             }
             searches.no_work += 1;
@@ -99,7 +98,7 @@ impl<T> WorkPool<T> {
         self.stealers.iter().any(|queue| !queue.is_empty())
     }
 
-    /// The oldest item of the first queue that has one, from a random queue on.
+    /// The oldest item of the first non-empty queue, starting from a random one.
     fn steal(&self, rng: &mut u64) -> Option<T> {
         // Xorshift: victims need not be more random than that.
         *rng ^= *rng << 13;

@@ -1,15 +1,15 @@
 //! When the GC threads of a collection worked, for event logs.
 //!
-//! A parallel phase notes the spans in which each worker was busy, if the world's GC threads are
-//! asked for them ([`super::GcThreads::note_spans`]). Cost: two readings of the clock for each item
-//! of work that a worker gets, which it takes anyway; memory for each span.
+//! A parallel phase records the spans in which each worker was busy, if asked to
+//! ([`super::GcThreads::note_spans`]). Cost: memory for each span; the two clock readings for each
+//! work item are taken anyway.
 
 /// The state of a GC thread in a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GcThreadState {
     /// It works.
     Working,
-    /// It has found no work, and may find some yet.
+    /// It has found no work, but may still find some.
     Idle,
     /// It is done with the collection.
     Done,
@@ -24,7 +24,7 @@ pub(crate) struct PhaseSpans {
     pub(crate) busy: Vec<Vec<(u64, u64)>>,
 }
 
-/// A moment at which a worker's state changes: when, the worker's number, its state from then on.
+/// A change of a worker's state: when, the worker's number, its new state.
 pub(crate) type Turn = (u64, usize, GcThreadState);
 
 /// The turns of the workers of a collection that lasts from `start_ns` to `end_ns`, those of each

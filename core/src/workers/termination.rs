@@ -4,8 +4,8 @@
 //! it is *idle*. Only busy workers make work items. A worker stops being busy when its own queue is
 //! empty, and becomes busy again *before* it takes an item from another worker's queue. So when no
 //! worker is busy, all queues are empty and stay empty: the phase has *terminated*, and no worker
-//! becomes busy again. The workers agree on one number and on nothing else; a worker that enters
-//! late, or never, delays no other worker.
+//! becomes busy again. The workers agree on this one number only; a worker that enters late, or
+//! never, delays no other.
 //!
 //! An idle worker *spins* for about as long as a few items take to copy, then *yields*, then
 //! *sleeps* until an item is added. Adding an item wakes one sleeper.
@@ -16,11 +16,11 @@
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use crate::sync::{AtomicUsize, Condvar, Mutex, fence, spin_loop, yield_now};
 
-/// Vain attempts that an idle worker makes before it yields: some microseconds, about the time of
+/// Failed attempts that an idle worker makes before it yields: some microseconds, about as long as
 /// one work item.
 const SPINS: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 0 } else { 200 };
 
-/// How often an idle worker then yields before it sleeps. To be woken takes tens of microseconds,
+/// How often an idle worker then yields before it sleeps. Being woken takes tens of microseconds,
 /// as long as all of this.
 const YIELDS: u32 = if cfg!(gclab_loom) {
     0
@@ -30,8 +30,8 @@ const YIELDS: u32 = if cfg!(gclab_loom) {
     20
 };
 
-/// Spins or yields after `tries` vain attempts. Returns false, and does neither, when it is time to
-/// sleep.
+/// Spins or yields after `tries` failed attempts. Returns false, and does neither, when it is time
+/// to sleep.
 fn wait_awake(tries: u32) -> bool {
     if tries < SPINS {
         spin_loop();
@@ -41,7 +41,7 @@ fn wait_awake(tries: u32) -> bool {
     tries < SPINS + YIELDS
 }
 
-/// The states of a phase's workers, as far as they have to know each other's.
+/// The states of a phase's workers, as far as they must know each other's.
 #[derive(Debug)]
 pub(super) struct Termination {
     /// Busy workers, and tasks that no worker has taken. 0: the phase has terminated.
@@ -52,7 +52,7 @@ pub(super) struct Termination {
     sleepers: AtomicUsize,
     /// Held by a worker from its last look at the queues until it sleeps.
     sleep_lock: Mutex<()>,
-    /// Signalled when an item was added or the phase has terminated.
+    /// Signalled when an item is added or the phase terminates.
     wake: Condvar,
 }
 
@@ -71,7 +71,7 @@ impl Termination {
     /// Whether a worker has entered and has no work.
     #[inline(always)]
     pub(super) fn has_idle(&self) -> bool {
-        // Relaxed: a hint. An item too many or an item too late does no harm.
+        // Relaxed: a hint. Sharing an item too many, or too late, does no harm.
         self.idle.load(Relaxed) > 0
     }
 
@@ -89,7 +89,7 @@ impl Termination {
 
     #[cold]
     fn wake_one(&self) {
-        // R2: with the lock held once, a sleeper that has taken its last look is asleep.
+        // R2: after holding the lock once, any sleeper that has taken its last look is asleep.
         if !mutant!("models/sleeper-not-asleep") {
             drop(self.sleep_lock.lock());
         }
@@ -101,7 +101,7 @@ impl Termination {
         self.idle.fetch_add(1, Relaxed);
     }
 
-    /// The caller's queue is empty: it was busy, and is idle from now on. Terminates the phase if
+    /// The caller was busy, its queue is empty, and it is idle from now on. Terminates the phase if
     /// it was the last.
     ///
     /// # Safety
@@ -118,10 +118,10 @@ impl Termination {
     /// The caller is one of the busy workers until this call: it was counted by
     /// [`Termination::new`], took a task, or became busy by [`Termination::try_become_busy`]. From
     /// now on it does not touch its part of the phase. (If the count were too low, the leader would
-    /// take back the part of a worker that still works.)
+    /// take back the part of a worker that is still working.)
     pub(super) unsafe fn leave_busy(&self) {
-        // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker
-        // sees the others' work.
+        // R3. Release: a worker that sees the 0 sees everything that was done. Acquire: the last
+        // worker sees the others' work.
         let ordering = mutant!("models/leave-relaxed", AcqRel => Relaxed);
         if self.busy.fetch_sub(1, ordering) == 1 && !mutant!("models/end-not-announced") {
             drop(self.sleep_lock.lock());
@@ -162,7 +162,7 @@ impl Termination {
         self.busy.load(mutant!("models/end-not-acquired", Acquire => Relaxed)) == 0
     }
 
-    /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an
+    /// Waits a little after `tries` failed attempts to find work: spins, yields, or sleeps until an
     /// item is added. `has_work` is the last look before sleep.
     pub(super) fn wait_for_work(&self, tries: u32, has_work: impl FnOnce() -> bool) {
         if !wait_awake(tries) {
@@ -175,7 +175,7 @@ impl Termination {
         let mut lock = self.sleep_lock.lock();
         self.sleepers.fetch_add(1, Relaxed);
         // R1: the counterpart of the fence in `work_added`. (No model fails without it: the deque
-        // has a fence of its own where `has_work` looks at it, but does not promise that.)
+        // has its own fence where `has_work` looks at it, but does not promise one.)
         fence(SeqCst);
         if !self.is_terminated() && !has_work() {
             self.wake.wait(&mut lock);

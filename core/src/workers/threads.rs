@@ -1,17 +1,17 @@
 //! GC threads: the threads of a world that sleep until a collection wakes them for a job.
 //!
 //! A world keeps its GC threads until it ends. Waking them is cheap for the caller (one lock, one
-//! notification each) and commits it to nothing: the caller goes on working, a thread that wakes
-//! late finds nothing left to do, and the caller waits for a thread only as long as that thread has
-//! work ([`Job::run`] defines when that is). So a thread that the system does not schedule costs
-//! its help and nothing else.
+//! notification each) and commits it to nothing: the caller keeps working, a thread that wakes late
+//! finds nothing left to do, and the caller waits for a thread only as long as that thread has work
+//! ([`Job::run`] defines when that is). So a thread that the system does not schedule costs only
+//! its help.
 
 use super::spans::PhaseSpans;
 use crate::abort::abort_on_unwind;
 use crate::clock::Clock;
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
-/// The right to work as the worker of one number in a job. It is not `Copy`: one thread has it.
+/// The right to work as one numbered worker in a job. It is not `Copy`: only one thread has it.
 #[derive(Debug)]
 pub(super) struct WorkerNumber(usize);
 
@@ -98,8 +98,8 @@ impl GcThreads {
         std::mem::take(&mut self.phases)
     }
 
-    /// Starts threads until there are `count` of them, so that no collection has to. There are
-    /// fewer if the system refuses one.
+    /// Starts threads until there are `count`, so that no collection has to. There are fewer if the
+    /// system refuses one.
     pub(crate) fn spawn_up_to(&mut self, count: usize) {
         while self.threads.len() < count {
             let (parking, number) = (Arc::clone(&self.parking), self.threads.len() + 1);
@@ -114,8 +114,8 @@ impl GcThreads {
         }
     }
 
-    /// Wakes `workers` threads for `job`. Threads that the system has refused are missing, which no
-    /// job minds.
+    /// Wakes `workers` threads for `job`. Threads that the system refused are missing; a job works
+    /// without them.
     pub(super) fn run(&mut self, workers: usize, job: Arc<dyn Job>) {
         self.spawn_up_to(workers);
         let mut request = self.parking.request.lock();

@@ -1,5 +1,5 @@
-//! Compaction of a free space: its live closures slide to the front of its chunks, and one free
-//! block is behind them in each.
+//! Compaction of a free space: its live closures slide to the front of its chunks, which leaves one
+//! free block at the end of each.
 
 use super::{Compacted, Compactor, PlannedLane};
 use crate::block::{BlockRun, LARGE_OBJECT, OutOfMemory};
@@ -9,19 +9,19 @@ use crate::events::Phase;
 use crate::space::{Chunk, FreeList, FreeSpace, LargeObjects, LiveMap, MarkBits, Marks};
 
 impl Compactor<'_> {
-    /// Slides the closures of `space` to the front of its chunks, by address. With `first` that
-    /// chunk comes before all others, wherever it lies. All closures that have a bit in `starts`
-    /// stay, and `large` objects beside them, and none of these is moved. `starts` is brought up to
-    /// date, and `list`, which is empty, gets the free blocks.
+    /// Slides the closures of `space` to the front of its chunks, by address. `first`, if given,
+    /// comes before all other chunks, wherever it lies. All closures with a bit in `starts` live;
+    /// so do the `large` objects, which are not moved. `starts` is updated, and `list`, which is
+    /// empty, gets the free blocks.
     ///
-    /// No cycle of marking and sweeping is under way, and no closure is young: so no slot is
-    /// remembered, and each slot of a closure or a root is null or leads to a closure that stays.
+    /// No cycle of marking and sweeping is in progress, and no closure is young, so no slot is
+    /// remembered, and each slot of a closure or root is null or points to a live closure.
     ///
     /// # Errors
     /// If the heap has no memory for the tables of a compaction. Nothing is changed then.
     ///
     /// # Panics
-    /// If a cycle is under way.
+    /// If a cycle is in progress.
     pub fn slide_free<A, L: FreeList>(
         pause: &mut Pause<'_, A>,
         space: &mut FreeSpace<L>,
@@ -51,8 +51,7 @@ impl Compactor<'_> {
         let ends = lane.ends.iter().map(|end| Some(*end)).chain(std::iter::repeat(None));
         let chunks = lane.chunks.iter().zip(ends);
         let chunks = chunks.map(|(chunk, end)| (chunk.run, end.unwrap_or(chunk.run.start())));
-        // SAFETY: the slide has left closures up to these ends, one behind the other, and nothing
-        // behind them.
+        // SAFETY: the slide has left adjacent closures up to these ends, and nothing after them.
         unsafe { space.put_chunks(list, starts, chunks) };
         pause.events.phase(Phase::Released);
         Ok(Compacted {

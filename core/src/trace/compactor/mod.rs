@@ -3,36 +3,34 @@
 //!
 //! After marking there are three things to do:
 //!
-//! 1. *Plan*: the chunks of each lane are sorted by address. The closures of one entry of the map
-//!    after the other are given a place, in the same order, from the first chunk on. All closures
-//!    that begin in one entry stay together: if a chunk has no room left for them, they go to the
-//!    next one.
+//! 1. *Plan*: the chunks of each lane are sorted by address. Closures are given places in the same
+//!    order, from the first chunk, one map entry at a time. All closures that start in one entry
+//!    stay together: if a chunk has no room left for them, they go to the next one.
 //! 2. *Update* the roots, and the slots of large objects. (The slots of handles are updated with
 //!    those of large objects, as parts of the slide.)
 //! 3. *Slide*: go through the closures once, in order. Each is written to its new place, its slots
-//!    with the new addresses of their referents, which the map knows, wherever the referents are at
-//!    that moment.
+//!    with the new addresses of their referents, which the map knows, whether the referents have
+//!    moved yet or not.
 //!
 //! Closures keep their order in their lane, and high addresses become free: whole megablocks, in
 //! the end.
 //!
 //! Several workers share the slide ([`slide`] and [`turns`]). The places are known before anything
-//! moves, so workers need nothing from each other but the time when a chunk may be overwritten.
-//! (Threading, as in Jonkers' method, chains the slots of all closures through their referents, and
-//! so cannot be shared.) One thread makes the plan, which takes a twentieth of the time of a slide.
+//! moves, so workers only need to know when a chunk may be overwritten. (Threading, as in Jonkers'
+//! method, chains the slots of all closures through their referents, and so cannot be shared.) One
+//! thread makes the plan, which takes a twentieth of the time of a slide.
 //!
-//! Invariant: no closure goes behind its own place, in the order of chunks and in its chunk, so
-//! none is overwritten before it was moved. (As long as closures go to an earlier chunk than they
-//! come from, that is clear. When they begin to go to the chunk that they come from, those before
-//! them in it need no more room than they had, and so everything that fitted in it fits.) The plan
-//! asserts it of each entry. At the end of a chunk at most the closures that begin in one entry are
-//! lost, 470 words; of small closures a few words.
+//! Invariant: no closure moves to a later place, in the order of chunks or within its chunk, so
+//! none is overwritten before it was moved. (While closures go to an earlier chunk than they come
+//! from, that is clear. Once they go to the chunk that they come from, those before them in it need
+//! no more room than they had, so everything that fitted still fits.) The plan asserts it for each
+//! entry. The waste at the end of a chunk is at most the closures that start in one entry, 470
+//! words; with small closures a few words.
 //!
-//! A [free space](crate::space::FreeSpace) is one lane, whose closures of all kinds lie together
-//! ([`free`]).
+//! A [free space](crate::space::FreeSpace) is one lane, with closures of all kinds ([`free`]).
 //!
-//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and two words and a byte
-//! for each chunk.
+//! Memory: only the map, which is 1/32 + 1/512 of the heap, and two words and a byte for each
+//! chunk.
 
 mod free;
 mod plan;
@@ -53,7 +51,7 @@ use slide::{Slid, Slide, for_each_live, update};
 #[cfg(all(test, gclab_loom))]
 pub(super) use turns::Turns;
 
-/// One compaction of the oldest step or of a free space, under way.
+/// A compaction of the oldest step or of a free space, in progress.
 #[derive(Debug)]
 pub struct Compactor<'m> {
     map: &'m mut LiveMap,
@@ -62,7 +60,7 @@ pub struct Compactor<'m> {
     /// Large objects of the oldest step that died.
     dead_large: Vec<BlockRun>,
     workers: Option<Workers<'m>>,
-    /// The slots of handles, which are updated by the slide.
+    /// The slots of handles, which the slide updates.
     handles: Vec<SlotRange>,
     slid: Slid,
     shared: Shared,
@@ -71,7 +69,7 @@ pub struct Compactor<'m> {
 /// The results of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Compacted {
-    /// Words of closures that have another address now.
+    /// Words of closures whose address has changed.
     pub moved: Words,
     /// How workers shared the slide. The bytes that each *copied* are those of the closures that it
     /// slid, moved or not.
@@ -79,8 +77,7 @@ pub struct Compacted {
 }
 
 impl<'m> Compactor<'m> {
-    /// After marking: gives every live closure of the oldest step its place. All live closures are
-    /// there.
+    /// After marking: gives every live closure its place. All live closures are in the oldest step.
     pub fn plan(steps: &mut Steps, map: &'m mut LiveMap) -> Self {
         let step = std::mem::take(steps.step_mut(steps.oldest()));
         let (mut large, mut dead_large) = (Vec::new(), Vec::new());
@@ -124,8 +121,8 @@ impl<'m> Compactor<'m> {
         self.workers = Some(workers).filter(Workers::is_balanced);
     }
 
-    /// Updates the roots, and the weak slots whose referents live: frames and named roots now, and
-    /// handles, of which there may be many, as a part of the slide.
+    /// Updates the roots, and the weak slots whose referents are live: frames and named roots now,
+    /// and handles, of which there may be many, as part of the slide.
     pub fn update_roots(&mut self, roots: Roots<'m>) {
         let map = self.map.view();
         // SAFETY: roots of a stopped world, which no other thread uses; their referents are marked
@@ -192,15 +189,15 @@ impl<'m> Compactor<'m> {
     }
 }
 
-/// Moves the side words of the live closures of a chunk to where these go. Chunks come in order, so
+/// Moves the side words of a chunk's live closures to their destinations. Chunks come in order, so
 /// no side word is overwritten before it was moved.
 ///
 /// # Safety
 /// Every live closure is in `map`, with its destination, and still where it was.
 unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: impl MoveSideWords) {
     for_each_live(chunk, map, |closure, to| {
-        // SAFETY: both places are in chunks of the heap. Closures that live begin where bits begin,
-        // and behind one another.
+        // SAFETY: both places are in chunks of the heap. Live closures start where bits start, in
+        // order.
         unsafe {
             let words = closure.words();
             side_words.moves(closure.addr(), to.addr(), words);

@@ -4,12 +4,12 @@ use crate::space::{Chunk, ENTRY_BYTES, LiveMap};
 use crate::words::{Addr, Words};
 use std::ops::Range;
 
-/// A lane whose live closures have their places.
+/// A lane whose live closures have been given places.
 #[derive(Debug)]
 pub(super) struct PlannedLane {
     /// The chunks as they were, in order.
     pub chunks: Vec<Chunk>,
-    /// The future ends of the chunks that are still needed, which are the first ones.
+    /// The future ends of the chunks still needed, which come first.
     pub ends: Vec<Addr>,
     /// For each chunk, the numbers of the chunks that its closures go to.
     pub into: Vec<Range<u32>>,

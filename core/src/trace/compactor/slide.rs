@@ -1,11 +1,11 @@
 //! The slide: workers move closures to their places, and update slots on the way.
 //!
-//! One code for one worker and for several. Slices of handles and of large objects come first,
-//! then the chunks of each lane, by address ([`Turns`]). A worker that claims a chunk whose
-//! closures go to chunks that other workers have not left yet does not only wait: it updates the
-//! chunk's slots in place, which is most of the work, and moves the closures as they are
-//! afterwards. So workers share the slide of a dense heap, too, in which each chunk's closures go
-//! to the chunk before it. One worker never comes to that.
+//! The same code serves one worker and several. Slices of handles and of large objects come first,
+//! then the chunks of each lane, by address ([`Turns`]). If a worker claims a chunk whose closures
+//! go to chunks that other workers have not left yet, it does not just wait: it updates the chunk's
+//! slots in place, which is most of the work, and moves the closures unchanged afterwards. So
+//! workers can share even the slide of a dense heap, in which each chunk's closures go to the chunk
+//! before it. A single worker never needs to.
 
 use super::plan::PlannedLane;
 use super::turns::Turns;
@@ -17,11 +17,11 @@ use crate::words::{Addr, Words};
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 use std::ops::{AddAssign, Range};
 
-/// Words without pointers that are moved by a call.
+/// More pointer-free words than this are moved by a call.
 const MANY: usize = 16;
 
-/// Slots of handles or of a large object in one unit: as many as a chunk has words. Fewer in builds
-/// for tests.
+/// Slots of handles or of a large object in one unit: as many as a chunk has words. Fewer in test
+/// builds.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
 /// The closures that a worker has slid.
@@ -29,7 +29,7 @@ const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 pub(super) struct Slid {
     /// Words of live closures in chunks.
     pub words: Words,
-    /// Of these, words of closures that have another address now.
+    /// Of these, words of closures whose address has changed.
     pub moved: Words,
 }
 
@@ -135,8 +135,7 @@ impl<'a> Slide<'a> {
         unsafe { slide_with_popcnt(self) }
     }
 
-    /// The chunk of this number, of those of all lanes, and the units before it that its closures
-    /// go to.
+    /// The chunk of this number, counting all lanes, and the earlier units that its closures go to.
     #[inline(always)]
     fn chunk(&self, number: usize) -> (Chunk, Range<usize>) {
         let [scanned, flat] = self.lanes;
@@ -164,14 +163,14 @@ struct Slider<'a> {
     slid: Slid,
 }
 
-// SAFETY: what it refers to is of a stopped world, and workers take turns in it (`Turns`).
+// SAFETY: what it refers to belongs to a stopped world, and workers take turns in it (`Turns`).
 unsafe impl Tracer for Slider<'_> {
     type Item = CallForHelp;
     type Task = ();
 
     fn trace_shared(&mut self, _: Option<CallForHelp>, queue: WorkQueue<'_, CallForHelp>) {
         self.slid += self.slide.work();
-        // Calls that no worker has followed: nothing is left to help with.
+        // Calls that no worker has answered: nothing is left to help with.
         while queue.pop().is_some() {}
     }
 
@@ -194,8 +193,8 @@ pub(super) unsafe fn update(slot: Slot, map: LiveView<'_>) {
     }
 }
 
-/// [`slide_units`] with the machine's own instruction to count bits, if it has one. Each slot takes
-/// one count, and the common target lacks the instruction.
+/// [`slide_units`] with the machine's popcount instruction, if it has one. Each slot takes one
+/// count, and the baseline target lacks the instruction.
 ///
 /// # Safety
 /// As for [`slide_units`].
@@ -269,15 +268,14 @@ pub(super) fn for_each_live(chunk: Chunk, map: LiveView<'_>, mut visit: impl FnM
     }
 }
 
-/// Updates the slots of a chunk's closures, which stay where they are.
+/// Updates the slots of a chunk's closures in place.
 ///
 /// # Safety
 /// As for [`Slide::new`]; no other worker has claimed the chunk, and none writes to it.
 #[inline(always)]
 unsafe fn update_chunk(chunk: Chunk, map: LiveView<'_>) {
     for_each_live(chunk, map, |closure, _| {
-        // SAFETY: closures that live begin where bits begin, and behind one another. Their slots
-        // are this worker's.
+        // SAFETY: live closures start where bits start, in order. Their slots are this worker's.
         unsafe {
             let extent = closure.extent();
             for slot in extent.slots() {
@@ -297,7 +295,7 @@ unsafe fn update_chunk(chunk: Chunk, map: LiveView<'_>) {
 unsafe fn slide_chunk<const UPDATE: bool>(chunk: Chunk, map: LiveView<'_>) -> Slid {
     let mut slid = Slid::default();
     for_each_live(chunk, map, |closure, to| {
-        // SAFETY: closures that live begin where bits begin, and behind one another.
+        // SAFETY: live closures start where bits start, in order.
         let words = unsafe { slide_closure::<UPDATE>(closure, to, map) };
         slid.words += words;
         slid.moved.0 += if to == closure { 0 } else { words.0 };
@@ -341,7 +339,7 @@ unsafe fn slide_closure<const UPDATE: bool>(closure: ClosureRef, to: ClosureRef,
             std::ptr::copy(closure.0.add(done), to.add(done), words - done);
         } else {
             while done < words {
-                // Volatile, since the compiler would make the loop a call, for a word or two.
+                // Volatile, since the compiler would turn the loop into a call, for a word or two.
                 to.add(done).write_volatile(closure.0.add(done).read_volatile());
                 done += 1;
             }

@@ -1,21 +1,21 @@
 //! Turns: which worker slides which part of a heap, and when a place is free to be overwritten.
 //!
-//! A slide has *units*: slices of large objects, and chunks. They have one order, and a chunk's
-//! closures go to that chunk and to chunks before it. Workers *claim* units in this order. A worker
-//! *leaves* a chunk when it has moved the chunk's closures. Until then no other worker writes to
-//! the chunk (R11 of `docs/parallel-collection.md`).
+//! A slide has ordered *units*: slices of large objects, and chunks. A chunk's closures go to that
+//! chunk and to chunks before it. Workers *claim* units in this order. A worker *leaves* a chunk
+//! when it has moved the chunk's closures. Until then no other worker writes to the chunk (R11 of
+//! `docs/parallel-collection.md`).
 //!
-//! No worker waits forever: of the units that are claimed and not left, the first waits for none.
+//! No worker waits forever: the first unit that is claimed but not left waits for none.
 
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicBool, AtomicUsize, spin_loop, yield_now};
 use std::ops::Range;
 
-/// Vain looks at a unit before the worker yields. A chunk takes some tens of microseconds, and a
-/// look takes about a hundredth of one.
+/// Failed checks of a unit before the worker yields. A chunk takes some tens of microseconds, and a
+/// check about a hundredth of one.
 const SPINS: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 0 } else { 1000 };
 
-/// The units of a slide, as far as workers have to know of each other.
+/// The units of a slide, as far as workers must know of each other.
 #[derive(Debug)]
 pub(in crate::trace) struct Turns {
     /// The first unit that no worker has claimed.
@@ -35,7 +35,7 @@ impl Turns {
 
     /// The next unit, which is the caller's alone. `None` if all are claimed.
     pub(in crate::trace) fn claim(&self) -> Option<usize> {
-        // Relaxed: units are what they were before any worker was woken.
+        // Relaxed: units have not changed since before any worker was woken.
         let unit = self.next.fetch_add(1, Relaxed);
         (unit < self.left.len()).then_some(unit)
     }
@@ -49,12 +49,12 @@ impl Turns {
 
     /// Whether the workers of all these units have left them.
     pub(in crate::trace) fn have_left(&self, mut units: Range<usize>) -> bool {
-        // R11: the counterpart.
+        // R11: the counterpart of the release above.
         let ordering = mutant!("models/left-not-acquired", Acquire => Relaxed);
         units.all(|unit| self.left[unit].load(ordering))
     }
 
-    /// Waits until the workers of all these units have left them. They come before one that the
+    /// Waits until the workers of all these units have left them. All precede a unit that the
     /// caller has claimed.
     pub(in crate::trace) fn wait_for(&self, units: Range<usize>) {
         let mut tries = 0;

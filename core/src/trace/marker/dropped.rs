@@ -3,12 +3,12 @@
 use crate::space::Marks;
 use crate::words::{Addr, Words};
 
-/// The closures that have to be scanned again: the first and the last of them.
+/// The first and last closures that must be scanned again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dropped {
     pub first: Addr,
     pub last: Addr,
-    /// From here on to `pass_last` they are being scanned.
+    /// From here to `pass_last` they are being scanned.
     pub pass: Addr,
     pub pass_last: Addr,
 }
@@ -36,7 +36,7 @@ impl Dropped {
         marks.next_marked(self.pass, self.pass_last + last)
     }
 
-    /// Ends the pass. The part that it has not come to, if there is one, remains.
+    /// Ends the pass. Any part that it has not reached remains.
     pub(super) fn end_pass(&mut self) {
         if self.pass <= self.pass_last {
             self.join(Dropped {

@@ -1,4 +1,4 @@
-//! The rest of a marking that was interrupted.
+//! The rest of an interrupted marking.
 
 use super::dropped::Dropped;
 use super::span_stack::{KEPT, SpanStack, StackPool};
@@ -9,17 +9,17 @@ use crate::words::Bytes;
 /// Bytes of heap for each byte of mark stacks.
 pub(super) const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
 
-/// The least memory that mark stacks may take.
+/// The minimum limit on mark-stack memory.
 pub(super) const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
     Bytes(128)
 } else {
     Bytes::kib(64)
 };
 
-/// The grey closures of a marking that was interrupted: marked, and not scanned. A collector keeps
-/// this value from one pause to the next ([`Marker::resume`](super::Marker::resume)). It holds the
-/// slots that are still to be scanned, also parts of large arrays, and the interval of closures for
-/// which the mark stack had no room. Its memory is bounded, and counts under the limit of the heap.
+/// The grey closures of an interrupted marking: marked but not scanned. A collector keeps this
+/// value from one pause to the next ([`Marker::resume`](super::Marker::resume)). It holds the slots
+/// still to be scanned, including parts of large arrays, and the interval of closures for which the
+/// mark stack had no room. Its memory is bounded, and counts towards the heap limit.
 #[derive(Debug)]
 pub struct Grey {
     pub(super) stack: SpanStack,
@@ -28,12 +28,12 @@ pub struct Grey {
 }
 
 impl Grey {
-    /// Nothing is grey: a marking of `heap` that has yet to find its first closure.
+    /// Nothing grey: a marking of `heap` that has yet to find its first closure.
     pub fn new(heap: &Heap) -> Grey {
         Grey::within(Grey::most(heap), heap)
     }
 
-    /// Nothing is grey; mark stacks may take at most `most` memory.
+    /// Nothing grey; mark stacks may take at most `most` memory.
     pub(super) fn within(most: Bytes, heap: &Heap) -> Grey {
         let pool = Arc::new(StackPool::new(most, heap.charges()));
         Grey {

@@ -1,18 +1,18 @@
-//! One thread's marking: all that is hot in it.
+//! One thread's marking: the hot path.
 //!
-//! A closure that is found goes into a *ring* first, while its header and its mark come into the
-//! cache. When it comes out it is *visited*: marked, and the run of its slots put on the thread's
-//! mark stack as a *span*. Spans are taken from the stack in pieces, and the referents of their
-//! slots are found. There is no recursion, and no closure's kind matters.
+//! A closure that is found first goes into a *ring*, while its header and mark are prefetched. When
+//! it comes out it is *visited*: marked, and its slots pushed to the thread's mark stack as a
+//! *span*. Spans are taken from the stack in pieces, and the referents of their slots are found.
+//! There is no recursion, and no closure's kind matters.
 //!
 //! If the stack is full, spans are *dropped*: the addresses of their closures are kept as one
 //! interval. When nothing else is left, the marked closures of the interval are scanned again, in
-//! address order. Closures that such a *pass* drops ahead of it, it will come to; those that it
-//! drops behind it are the next interval. Each pass that drops anything has marked as many closures
-//! as the stack holds, and most mark far more.
+//! address order. Such a *pass* will reach the closures that it drops ahead of it; those that it
+//! drops behind it form the next interval. Each pass that drops anything has marked at least as
+//! many closures as the stack holds, and most mark far more.
 //!
-//! If closures move ([`Destination`]), slots wait in the ring, not closures: a visit begins with
-//! the closure's place ([`Mover`]), and updates the slot.
+//! If closures move ([`Destination`]), the ring holds slots, not closures: a visit starts by
+//! finding the closure's place ([`Mover`]), and updates the slot.
 //!
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way
 //! to another worker, or lies in the interval.
@@ -31,25 +31,24 @@ use crate::workers::{Tracer, WorkQueue};
 use std::convert::Infallible;
 use std::ptr::NonNull;
 
-/// Closures between the prefetch of a header and the visit: enough for the time that a line takes
-/// to come from memory.
+/// Closures between the prefetch of a header and the visit: enough to cover the latency of memory.
 const QUEUED_CLOSURES: usize = 32;
 
-/// Slots of a span that are looked at before the spans they lead to: few, so that a large array
-/// does not fill the stack.
+/// Slots of a span that are scanned before the spans they lead to: few, so that a large array does
+/// not fill the stack.
 const PIECE: usize = 64;
 
-/// Spans that are scanned between two looks for idle workers: a microsecond or two. Builds for
-/// tests look often.
+/// Spans scanned between two checks for idle workers: a microsecond or two. Test builds check
+/// often.
 const LOOK: u32 = if cfg!(debug_assertions) { 2 } else { 64 };
 
 /// At most this many spans are shared at a time, the oldest ones.
 const MOST_SHARED: usize = 16;
 
-/// Closures and spans that are worth sharing. Whole trees may hang on each.
+/// Number of closures and spans worth sharing. Whole trees may hang off each.
 const WORTH_SHARING: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
-/// Slots of a span that is worth splitting.
+/// Number of slots from which a span is worth splitting.
 const SPAN_WORTH_SPLITTING: usize = 2 * PIECE;
 
 /// One thread's marking: see the module's text.
@@ -61,13 +60,13 @@ pub(super) struct MarkLoop<'m, M, D> {
     ring: PrefetchRing<NonNull<u64>, QUEUED_CLOSURES>,
     pub stack: SpanStack,
     pub dropped: Dropped,
-    /// When this many words are marked, workers are to be woken if there is anything to share.
+    /// Once this many words are marked, workers are woken if there is anything to share.
     pub share_at: Words,
-    /// When this much work is done, a thread that marks alone stops.
+    /// A thread that marks alone stops after this much work.
     stop_at: Words,
-    /// Spans until the next look at these limits, and for idle workers.
+    /// Spans until the next check of these limits and for idle workers.
     until_look: u32,
-    /// Spans from one look to the next.
+    /// Spans between two checks.
     between_looks: u32,
     /// Words of pieces of long spans, and of closures that were scanned again.
     scanned_apart: Words,
@@ -106,14 +105,14 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         }
     }
 
-    /// The work that this thread has done: the words of small closures that it marked, of long
-    /// spans as far as they were scanned, and of closures that it scanned again.
+    /// The work that this thread has done, in words: small closures that it marked, long spans as
+    /// far as they were scanned, and closures that it scanned again.
     pub(super) fn work(&self) -> Words {
         self.words - self.large + self.scanned_apart
     }
 
-    /// From now on the thread does `budget` words of work, if it marks alone, and a little more: it
-    /// ends between two spans. It looks at each of them if the budget is small.
+    /// From now on the thread does `budget` words of work if it marks alone, or a little more: it
+    /// stops between two spans. With a small budget it checks after each span.
     pub(super) fn set_budget(&mut self, budget: Words) {
         self.stop_at = Words(self.work().0.saturating_add(budget.0));
         let spans = u32::try_from(budget.0 / PIECE).unwrap_or(LOOK);
@@ -163,8 +162,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         Drained::All
     }
 
-    /// Whether `share_at` words are marked and there is work for other workers: then they are to be
-    /// woken.
+    /// Whether `share_at` words are marked and there is work for other workers, so that they should
+    /// be woken.
     fn is_worth_sharing(&mut self) -> bool {
         self.words >= self.share_at
             && (self.stack.len() >= WORTH_SHARING
@@ -179,7 +178,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     #[inline(never)]
     pub(super) fn share<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
         if self.stack.len() < WORTH_SHARING {
-            // Of a tree, much of the part between the root and here waits in the ring.
+            // In a tree, much of the part between the root and here waits in the ring.
             self.empty_ring::<PARALLEL>();
         }
         for _ in 0..self.stack.len().div_ceil(2).min(MOST_SHARED) {
@@ -209,7 +208,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     ///
     /// # Safety
     /// The slot holds null, or a closure of the heap (or the former address of one that has moved).
-    /// Until the marking ends, no other party uses the slot.
+    /// Until the marking ends, nobody else uses the slot.
     #[inline(always)]
     pub(super) unsafe fn found<const PARALLEL: bool>(&mut self, slot: Slot) {
         // SAFETY: the caller's promise.
@@ -231,8 +230,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         }
     }
 
-    /// Takes note of the closure that a remembered slot holds: most are marked, since the slot was
-    /// stored to more than once, or to hold an old closure.
+    /// Takes note of the closure that a remembered slot holds. Most are marked, since the slot was
+    /// written more than once, or holds an old closure.
     ///
     /// # Safety
     /// As for [`MarkLoop::found`].
@@ -264,7 +263,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         };
         let at = closure.addr();
         // SAFETY: a closure of the heap, which no longer moves. Another thread may still try to
-        // decide that it moves, in vain.
+        // move it, but will fail.
         let extent = unsafe {
             let header = if D::MOVES && PARALLEL {
                 closure.shared_header()
@@ -302,13 +301,13 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             let piece = span.split_front(PIECE);
             self.scanned_apart += Words(PIECE);
             if !mutant!("mark/rest-forgotten") {
-                // There is room: the span was taken from the stack just now.
+                // There is room: the span was just taken from the stack.
                 let _ = self.stack.push(span);
             }
             span = piece;
         }
         if span.len() > 1 && mutant!("mark/black-to-white") {
-            // The first slot of a marked closure is not looked at.
+            // The first slot of a marked closure is skipped.
             span.split_front(1);
         }
         for slot in span {
@@ -318,9 +317,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         }
     }
 
-    /// Scans dropped closures again, and marks everything that can be reached from there, or as
-    /// much of it as [`MarkLoop::trace`] does. Some closures may be dropped then. No other worker
-    /// marks meanwhile.
+    /// Scans dropped closures again, and marks everything reachable from them, as far as
+    /// [`MarkLoop::trace`] does. This may drop closures again. No other worker marks meanwhile.
     #[cold]
     #[inline(never)]
     pub(super) fn rescan(&mut self) {
@@ -337,8 +335,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             .next_of_pass(self.marks)
             .filter(|_| drained == Drained::All)
         {
-            // SAFETY: a closure starts at each mark. (One that was marked before this marking is
-            // scanned in vain: what it leads to is marked, or was remembered.)
+            // SAFETY: a closure starts at each mark. (Scanning one that was marked before this
+            // marking finds nothing: its referents are marked, or were remembered.)
             let extent = unsafe { ClosureRef(at.as_mut_ptr()).extent() };
             // Where the next closure may start; all marks before belong to this one.
             self.dropped.pass = at + extent.words;

@@ -3,17 +3,18 @@
 //! The marks are in a table ([`Marks`]) that belongs to the collector. [`mark_loop`] does the work.
 //! With a [`Destination`] closures of condemned blocks move in the same pass ([`mover`]).
 //!
-//! **Memory is bounded.** The heap keeps 16 KiB for mark stacks. Beyond that they may take a 64th of
-//! its memory, or 64 KiB if that is more. When a stack is full, or the system refuses memory for it,
-//! spans are dropped, and marked closures scanned again, for any shape of the heap. With debug
-//! assertions the bound is much smaller, so that tests go through this all the time.
+//! **Memory is bounded.** The heap reserves 16 KiB for mark stacks. Beyond that they may take a
+//! 64th of its memory, or 64 KiB if that is more. When a stack is full, or the system refuses
+//! memory for it, spans are dropped and marked closures are scanned again, whatever the shape of
+//! the heap. With debug assertions the bound is much smaller, so that tests exercise this all the
+//! time.
 //!
-//! **It may stop and go on later.** A thread that marks alone may have a budget
-//! ([`Marker::set_budget`]). The part that it has not scanned when that is used up is a value
-//! ([`Grey`]), with which another marker goes on in a later pause.
+//! **It may stop and resume.** A thread that marks alone may have a budget
+//! ([`Marker::set_budget`]). Once that is used up, what is left to scan is a value ([`Grey`]), from
+//! which another marker resumes in a later pause.
 //!
-//! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure
-//! starts.
+//! `-DS` checks this: an unmarked referent of a marked closure shows up as a pointer to where no
+//! closure starts.
 
 mod dropped;
 mod grey;
@@ -45,14 +46,14 @@ use span_stack::{FIRST, SpanStack, StackPool};
 /// in copying.
 pub(super) const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
 
-/// Remembered slots between the prefetch of a slot and the look at it.
+/// Remembered slots between the prefetch of a slot and its use.
 const SLOTS_AHEAD: usize = 16;
 
-/// One marking, under way. Closures move to `D`, if it is not [`InPlace`].
+/// A marking in progress. Closures move to `D`, unless that is [`InPlace`].
 #[derive(Debug)]
 pub struct Marker<'m, M, D = InPlace> {
     marks: &'m M,
-    /// The mark loop of the thread that collects.
+    /// The mark loop of the collecting thread.
     first: MarkLoop<'m, M, D>,
     pool: Arc<StackPool>,
     workers: Option<Workers<'m>>,
@@ -71,23 +72,22 @@ pub struct Marked {
     pub large: Words,
     /// Of these, words of closures that moved.
     pub moved: Words,
-    /// The work that one thread did, in words: of the closures that it marked, but of large objects
-    /// the slots that it scanned. A budget is in these words.
+    /// The work that one thread did, in words: of the closures that it marked, or for large objects
+    /// of the slots that it scanned. Budgets are in these words.
     pub work: Words,
     /// The numbers that workers counted for the collection's record.
     pub counted: Counted,
-    /// The most memory that mark stacks took at a time, in addition to the room that each begins
-    /// with.
+    /// Peak memory of the mark stacks, beyond the room that each starts with.
     pub stack: Bytes,
     /// How workers shared the work. The bytes that each *copied* are those that it marked.
     pub shared: Shared,
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Begins to mark in `marks`. Where a mark is set already, a closure starts that counts as
-    /// marked: it is neither looked into nor in the results. So a collector that condemned every
-    /// space marks everything that lives; one that kept the marks of old closures (*sticky* marks)
-    /// marks the young ones, and has to trace the slots of old closures that were written since
+    /// Starts marking in `marks`. A mark that is already set stands for a closure that counts as
+    /// marked: it is neither scanned nor in the results. So a collector that condemned every space
+    /// marks everything live; one that kept the marks of old closures (*sticky* marks) marks the
+    /// young ones, and must trace the slots of old closures that were written since
     /// ([`RememberedTracing`](super::RememberedTracing)). Both are part of the collector's promise
     /// (the safety of [`Collector`](crate::collector::Collector)).
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
@@ -96,12 +96,12 @@ impl<'m, M: Marks> Marker<'m, M> {
 }
 
 impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
-    /// Begins to mark in `marks` as [`Marker::new`], and to move closures to `destination`: those
-    /// in condemned blocks, except large objects, as long as there is room. Every slot that leads
+    /// Starts marking in `marks` like [`Marker::new`], and moving closures to `destination`: those
+    /// in condemned blocks, except large objects, as long as there is room. Every slot that points
     /// to one is updated, and a copy has a mark. A closure of a condemned block that has a mark
     /// stayed, and has a bit in its header, too, which [`LineSpace`](crate::space::LineSpace)
-    /// clears after the marking. Slots of old closures that keep their marks have to be remembered
-    /// if they lead to a condemned block.
+    /// clears after the marking. Slots of old closures that keep their marks must be remembered if
+    /// they point into a condemned block.
     pub fn moving(heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
         Marker::within(Grey::most(heap), heap, marks, destination)
     }
@@ -111,7 +111,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
         Marker::going_on(Grey::within(most, heap), heap, marks, destination)
     }
 
-    /// Goes on with what is grey.
+    /// Continues with what is grey.
     fn going_on(grey: Grey, heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
         let Grey { stack, dropped, pool } = grey;
         // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks at
@@ -186,7 +186,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
                 first.dropped.join(marker.dropped);
             }
         }
-        // A rescan may lead to as much again.
+        // A rescan may find as much again.
         first.share_at = first.words + SHARE_AFTER;
     }
 
@@ -219,10 +219,10 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Goes on with a marking that was [interrupted](Marker::interrupt), in the same heap and the
-    /// same marks. In between, no closure that was there has moved or was freed, and the values
-    /// that mutators overwrote are [found](Marker::overwritten) before the marking ends. Both are
-    /// part of the collector's promise.
+    /// Resumes a marking that was [interrupted](Marker::interrupt), with the same heap and marks.
+    /// In between, no closure that existed has moved or been freed, and the values that mutators
+    /// overwrote are [found](Marker::overwritten) before the marking ends. Both are part of the
+    /// collector's promise.
     pub fn resume(grey: Grey, heap: &Heap, marks: &'m M) -> Self {
         Marker::going_on(grey, heap, marks, &InPlace)
     }
@@ -235,7 +235,7 @@ impl<'m, M: Marks> Marker<'m, M> {
         self.first.set_budget(budget);
     }
 
-    /// Marks what can be reached from the closures that have been found, as far as the budget goes.
+    /// Marks what is reachable from the closures found so far, as far as the budget goes.
     pub fn trace_some(&mut self) -> Progress {
         self.advance()
     }
@@ -257,7 +257,7 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Interrupts the marking. Returns the results since it began or was resumed, and what is left.
+    /// Interrupts the marking. Returns the results since it started or resumed, and what is left.
     pub fn interrupt(mut self) -> (Marked, Grey) {
         if !mutant!("sliced/ring-not-emptied") {
             self.first.empty_ring::<false>();
@@ -270,8 +270,8 @@ impl<'m, M: Marks> Marker<'m, M> {
 }
 
 impl<M: Marks, D: Destination> Marker<'_, M, D> {
-    /// Marks further where the stack is full: many roots and remembered slots need no more room
-    /// than what each leads to.
+    /// Continues marking when the stack is full: many roots and remembered slots need no more room
+    /// than each needs alone.
     #[inline(always)]
     fn drain_full_stack(&mut self) {
         if self.first.stack.is_full() {
@@ -279,8 +279,7 @@ impl<M: Marks, D: Destination> Marker<'_, M, D> {
         }
     }
 
-    /// Marks everything that can be reached from the closures that have been found, as far as the
-    /// budget goes.
+    /// Marks everything reachable from the closures found so far, as far as the budget goes.
     fn advance(&mut self) -> Progress {
         loop {
             match self.first.trace::<false>(None) {
@@ -302,7 +301,7 @@ impl<M: Marks, D: Destination> Tracing for Marker<'_, M, D> {
         self.drain_full_stack();
     }
 
-    /// Marks everything that can be reached from the closures that have been found.
+    /// Marks everything reachable from the closures found so far.
     fn trace(&mut self) {
         while self.advance() == Progress::More {
             self.first.set_budget(UNBOUNDED);
@@ -339,9 +338,8 @@ impl<M: Marks, D: Destination> RememberedTracing for Marker<'_, M, D> {
         true
     }
 
-    /// Traces the referents of the remembered slots, and empties the sets. The slots of closures
-    /// that are dead by now count as well: their referents live until the next collection of
-    /// everything.
+    /// Traces the referents of the remembered slots, and empties the sets. Slots of closures that
+    /// have died count as well: their referents live until the next full collection.
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
         if mutant!("mark/remembered-forgotten") {
             return;
@@ -364,8 +362,8 @@ impl<M: Marks, D: Destination> RememberedTracing for Marker<'_, M, D> {
 }
 
 impl Marked {
-    /// The outcome of a collection of everything by marking, after which closures take blocks of
-    /// `held` bytes.
+    /// The outcome of a full collection by marking, after which closures occupy blocks of `held`
+    /// bytes.
     pub fn outcome(&self, held: Bytes) -> Outcome {
         let live = self.words.to_bytes();
         Outcome {

@@ -1,14 +1,14 @@
 //! How one thread of a marking moves closures, in addition to marking.
 //!
 //! A closure of a condemned block moves to the [`Destination`], or stays where it is if there is no
-//! room. Threads may differ about that, so the closure's header decides, once: the thread that
-//! replaces it first has decided. It becomes the address of the copy, or gets the bit of closures
-//! that stay ([`Header::staying`]). Whichever it is, the closure is marked and scanned where it
-//! then lies, like any other. So only copies and closures that stay have marks. The bit is cleared
-//! when the marking is over (by the space, which knows the condemned blocks).
+//! room. Threads may disagree about that, so the first thread to replace the closure's header
+//! decides: it becomes the address of the copy, or gets the bit of closures that stay
+//! ([`Header::staying`]). Either way, the closure is marked and scanned where it then lies, like
+//! any other. So only copies and closures that stay have marks. The bit is cleared when the marking
+//! is over (by the space, which knows the condemned blocks).
 //!
 //! A slot belongs to the thread that scans it, and only that thread updates it. A thread may scan
-//! the slots of a closure that stays while another still makes a copy of it, in vain: so in
+//! the slots of a staying closure while another is still making a useless copy of it, so in
 //! parallel both use atomics (race R12 of `docs/parallel-collection.md`).
 
 use crate::block::StateView;
@@ -20,7 +20,7 @@ use crate::sync::{Arc, Ordering::Relaxed, shared_word};
 use crate::trace::copier::copy_run;
 use crate::words::{Addr, Words};
 
-/// One thread's part in moving closures.
+/// One thread's state for moving closures.
 #[derive(Debug)]
 pub(super) struct Mover<'m, D> {
     destination: &'m D,
@@ -46,7 +46,7 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
-    /// A mover of another thread.
+    /// A mover for another thread.
     pub(super) fn another(&self) -> Self {
         Mover {
             destination: self.destination,
@@ -58,7 +58,7 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
-    /// Gives the rest of the room back.
+    /// Returns the rest of the room.
     pub(super) fn leave(&mut self) {
         if self.free < self.limit && !mutant!("evacuate/rest-lost") {
             // SAFETY: the end of the thread's room, which it forgets.
@@ -101,8 +101,8 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
-    /// Moves a closure, or has it stay, unless another thread is faster. Returns its place, and
-    /// whether it may not be marked there yet.
+    /// Moves a closure, or makes it stay, unless another thread is faster. Returns its place, and
+    /// whether it may still need marking there.
     ///
     /// # Safety
     /// As for [`Mover::place`]; the closure had this header a moment ago.
@@ -129,8 +129,8 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
-    /// Copies a closure to the start of the thread's room, which stays free. `None` if there is no
-    /// room.
+    /// Copies a closure to the start of the thread's room without claiming that. `None` if there is
+    /// no room.
     ///
     /// # Safety
     /// As for [`Mover::decide`], for a closure of `words` words.
@@ -151,7 +151,8 @@ impl<'m, D: Destination> Mover<'m, D> {
             copy.write(header.0);
             if PARALLEL {
                 for word in 1..words.0 {
-                    // Relaxed: what a thread that scans the closure writes is read in vain.
+                    // Relaxed: values that a scanning thread writes are read only for a discarded
+                    // copy.
                     copy.add(word).write(shared_word(closure.0.add(word)).load(Relaxed));
                 }
             } else {
@@ -161,8 +162,8 @@ impl<'m, D: Destination> Mover<'m, D> {
         Some(ClosureRef(copy))
     }
 
-    /// Takes more room, and gives the rest of the old one back. `None` if there is none with
-    /// `words` words.
+    /// Takes more room, and returns the rest of the old. `None` if there is none with `words`
+    /// words.
     #[inline(never)]
     fn take_room(&mut self, words: Words) -> Option<()> {
         let (free, limit) = self.destination.room(words)?;
@@ -198,7 +199,7 @@ unsafe fn decide<const PARALLEL: bool>(closure: ClosureRef, header: Header, new:
     Ok(())
 }
 
-/// Updates a slot, which another thread may be copying in vain if `PARALLEL`.
+/// Updates a slot, of which another thread may be making a useless copy if `PARALLEL`.
 ///
 /// # Safety
 /// As for [`Slot::store`].

@@ -1,14 +1,14 @@
-//! The mark stack of one thread: spans of slots that have not been looked at, in bounded memory.
+//! The mark stack of one thread: spans of slots not scanned yet, in bounded memory.
 //!
-//! A stack begins with room of its own: the heap keeps some for the thread that collects
-//! ([`MARK_STACK`]), and other threads have room for a few spans. More is taken from the
-//! [`StackPool`] of the marking, which all threads share, and which is charged to the heap. When
-//! the pool is empty, spans are refused, and the caller has to do without. Memory is mapped, not
-//! allocated: it grows where it lies, and goes back to the system with the stack.
+//! A stack starts with its own room: the heap reserves some for the collecting thread
+//! ([`MARK_STACK`]), and other threads have room for a few spans. More comes from the marking's
+//! [`StackPool`], which all threads share, and which is charged to the heap. When the pool is
+//! empty, spans are refused, and the caller must cope. Memory is mapped, not allocated: it grows in
+//! place, and returns to the system with the stack.
 //!
-//! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. Those
-//! under `bottom` were given to other workers. `Marked::stack` says how much memory all stacks took
-//! (tests compare it with the bound).
+//! Invariant: `start <= bottom <= top <= limit`; `bottom..top` holds spans. Those below `bottom`
+//! were given to other workers. `Marked::stack` says how much memory all stacks took (tests compare
+//! it with the bound).
 
 use crate::block::Charges;
 use crate::closure::SlotRange;
@@ -17,23 +17,23 @@ use crate::memory::{PAGE, Table};
 use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
 use crate::words::Bytes;
 
-/// Spans that the stacks of other threads have room for from the beginning: 1 KiB.
+/// Initial room of other threads' stacks, in spans: 1 KiB.
 pub(super) const FIRST: usize = if cfg!(debug_assertions) { 4 } else { 64 };
 
-/// Spans that the stack of the thread that collects has room for.
+/// Initial room of the collecting thread's stack, in spans.
 pub(super) const KEPT: usize = MARK_STACK.0 / size_of::<Span>();
 
-/// Spans by which stacks grow at least: a page of them.
+/// The smallest growth of a stack, in spans: a page.
 const LEAST: usize = if cfg!(debug_assertions) {
     2
 } else {
     PAGE.0 / size_of::<Span>()
 };
 
-/// Slots of one closure that have not been looked at.
+/// Slots of one closure not scanned yet.
 pub(super) type Span = SlotRange;
 
-/// The memory that the mark stacks of one marking may still take.
+/// The memory that a marking's mark stacks may still take.
 #[derive(Debug)]
 pub(super) struct StackPool {
     most: usize,
@@ -42,12 +42,12 @@ pub(super) struct StackPool {
     least: AtomicUsize,
     /// Threads that share it.
     threads: AtomicUsize,
-    /// The heap's account, which may refuse a charge.
+    /// The heap's memory account, which may refuse a charge.
     charges: Charges,
 }
 
 impl StackPool {
-    /// At most `most` for all stacks together, in addition to the spans that each begins with.
+    /// At most `most` for all stacks together, beyond the initial room of each.
     pub(super) fn new(most: Bytes, charges: Charges) -> Self {
         let most = most.0 / size_of::<Span>();
         StackPool {
@@ -64,12 +64,12 @@ impl StackPool {
         self.threads.store(threads, Relaxed);
     }
 
-    /// Takes room for up to `wanted` spans: no more than a thread's part of the rest, or a page of
-    /// spans if that is more. Returns how many.
+    /// Takes room for up to `wanted` spans, but no more than a thread's share of the rest, or a
+    /// page of spans if that is more. Returns how many.
     fn take(&self, wanted: usize) -> usize {
         let threads = self.threads.load(Relaxed);
         let part = |left: usize| wanted.min(left.div_ceil(threads)).max(LEAST).min(left);
-        // Relaxed: a number, through which no thread finds memory.
+        // Relaxed: only a number; no thread reaches memory through it.
         let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left - part(left)));
         let before = before.unwrap_or_else(|left| left);
         let taken = part(before);
@@ -91,7 +91,7 @@ impl StackPool {
         Table::new(self.most * (size_of::<Span>() / size_of::<u64>())).ok()
     }
 
-    /// The most that all stacks took at a time.
+    /// Peak memory of all stacks.
     pub(super) fn taken(&self) -> Bytes {
         bytes_of(self.most - self.least.load(Relaxed))
     }
@@ -110,7 +110,7 @@ pub(super) struct SpanStack {
     limit: *mut Span,
     /// The first memory of the stack. Its length stays 0.
     _few: Vec<Span>,
-    /// Addresses for as many spans as the pool has in all; memory comes as they are used.
+    /// Addresses for all spans of the pool; memory is committed on use.
     many: Option<Table<u64>>,
     pool: Arc<StackPool>,
     /// The pool has refused.
@@ -121,7 +121,7 @@ pub(super) struct SpanStack {
 unsafe impl Send for SpanStack {}
 
 impl SpanStack {
-    /// An empty stack with room for `first` spans of its own.
+    /// An empty stack with its own room for `first` spans.
     pub(super) fn new(first: usize, pool: Arc<StackPool>) -> Self {
         let mut few = Vec::with_capacity(first);
         let start: *mut Span = few.as_mut_ptr();
@@ -149,7 +149,7 @@ impl SpanStack {
         self.top == self.limit
     }
 
-    /// Whether half as many spans are on the stack as the pool has room for.
+    /// Whether the stack holds half as many spans as the pool has room for.
     pub(super) fn is_half_full(&self) -> bool {
         2 * self.len() >= self.pool.most
     }
@@ -177,7 +177,7 @@ impl SpanStack {
         Some(unsafe { self.top.read() })
     }
 
-    /// The oldest span: of a tree, the one with the largest part below it.
+    /// The oldest span: in a tree, the one with the largest subtree.
     pub(super) fn oldest(&mut self) -> Option<&mut Span> {
         // SAFETY: there is a span between bottom and top, and this is the only reference to it.
         (self.top != self.bottom).then(|| unsafe { &mut *self.bottom })
@@ -202,8 +202,8 @@ impl SpanStack {
             self.len(),
             (self.limit as usize - self.start as usize) / size_of::<Span>(),
         );
-        // Room under `bottom` is used again if it is more than a few spans, so that spans are not
-        // moved again and again.
+        // Room below `bottom` is reused if it is more than a few spans, so that spans are not moved
+        // again and again.
         if capacity - len > capacity / 4 {
             self.move_to(self.start);
             return true;
