@@ -1,18 +1,18 @@
-//! The intervals that go by a run's timer: GHC's rules for those that are not given.
+//! The intervals of a run's timer: GHC's rules for those that are not given.
 
 use super::Config;
 use std::time::Duration;
 
 /// GHC's `-V`.
 const TICK: f64 = 0.01;
-/// GHC's `-V` in a program that is built for profiles.
+/// GHC's `-V` in a program built for profiling.
 const PROFILE_TICK: f64 = 0.001;
 /// GHC's `-I`, in its threaded runtime.
 const IDLE: f64 = 0.3;
 
 impl Config {
-    /// The time between two ticks of the timer: `-V`, or 1 ms for a time profile, or else 10 ms;
-    /// but at most the shortest interval that goes by it. `None` if `-V0` turns the timer off.
+    /// The time between two timer ticks: `-V`, or 1 ms for a time profile, or else 10 ms, but at
+    /// most the shortest interval that depends on it. `None` if `-V0` turns the timer off.
     pub fn tick(&self) -> Option<Duration> {
         let rule = if self.time_profile.is_some() {
             PROFILE_TICK
@@ -27,14 +27,14 @@ impl Config {
 
     /// Seconds without a running thread before an idle collection: `-I`, or 0.3 with several
     /// capabilities. (GHC's runtime of one thread has no idle collections either.) `None` for no
-    /// such collections.
+    /// idle collections.
     pub fn idle_delay(&self) -> Option<f64> {
         let rule = if self.capabilities > 1 { IDLE } else { 0.0 };
         self.by_timer(self.timer.idle.unwrap_or(rule))
     }
 
     /// Seconds between two censuses of the heap profile: `-i`. `None` if there is a census at each
-    /// collection instead, as there also is without a timer, or if there is no profile.
+    /// collection instead (as without a timer), or no profile.
     pub fn census_interval(&self) -> Option<f64> {
         self.profile.breakdown?;
         self.by_timer(self.profile.interval)

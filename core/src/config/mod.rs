@@ -32,7 +32,7 @@ pub enum HeapHint {
     /// No `-H`: the allocation area keeps its size.
     #[default]
     None,
-    /// Bare `-H`: use as much memory as the old generation's limit asks for anyway.
+    /// Bare `-H`: use as much memory as the old generation's limit requires anyway.
     Auto,
     /// `-H<size>`: use about this much memory; the allocation area grows into the rest of it.
     Size(Bytes),
@@ -73,16 +73,16 @@ impl SizingPolicy {
     }
 }
 
-/// The youngest generation whose collections do something (`-qg`, `-qb`).
+/// The youngest generation whose collections have a property (`-qg`, `-qb`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromGeneration {
-    /// No collection does it (the bare flag).
+    /// No collection has it (the bare flag).
     Off,
-    /// Collections of this generation (from 0) and older ones do it.
+    /// Collections of this generation (from 0) and older ones have it.
     From(u32),
 }
 
-/// The configuration of one heap. [`Config::default`] holds today's GHC's defaults.
+/// The configuration of one heap. [`Config::default`] has the defaults of today's GHC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `-A`: size of each capability's allocation area; at least two blocks. Default 4 MiB.
@@ -101,11 +101,11 @@ pub struct Config {
     /// `-O`: an old generation's limit is never less than this. Default 1 MiB.
     pub old_min: Bytes,
     /// `-G`: generations, 1 to [`MAX_GENERATIONS`]. Default 2. A collector that cannot have this
-    /// number uses the nearest that it can have.
+    /// many uses the nearest number that it can.
     pub generations: u32,
     /// `-H`. Default none.
     pub heap_hint: HeapHint,
-    /// `-M`: most memory the heap may take. Default unlimited.
+    /// `-M`: limit on the memory that the heap takes. Default unlimited.
     pub max_heap: Option<Bytes>,
     /// `-m`: percentage (0 to 100) of `-M` that stays free for allocation. Default 3.
     pub min_free: f64,
@@ -130,19 +130,19 @@ pub struct Config {
     /// `-qn`: GC threads; 0, the default, is as many as capabilities. `Config::gc_thread_count`
     /// applies this rule.
     pub gc_threads: u32,
-    /// `--own`: flags of the collector's own, each as `NAME=VALUE` ([`OwnFlag::of`]).
+    /// `--own`: the collector's own flags, each as `NAME=VALUE` ([`OwnFlag::of`]).
     pub own: Vec<String>,
     /// `--ocaml`: the letters of `OCAMLRUNPARAM` that are given.
     pub ocaml: OcamlLetters,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
-    /// `-DI<n>`: the most words of work in a slice, at least 1, for tests. `None`: as many as the
-    /// collector finds right.
+    /// `-DI<n>`: limit on the words of work in a slice, at least 1, for tests. `None`: the
+    /// collector decides.
     pub slice_limit: Option<Words>,
     /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
     pub refuse_request: Option<u64>,
-    /// `-DP`: memory that a collection frees has no access and is not used again soon, so that a
-    /// stale access is a fault with a message. Default off.
+    /// `-DP`: memory that a collection frees is made inaccessible and not reused soon, so that a
+    /// stale access faults with a message. Default off.
     pub protect_freed: bool,
     /// `-xr`: address space to reserve. Default 1 TiB.
     pub reserve: Bytes,
@@ -151,10 +151,10 @@ pub struct Config {
     pub map_near: Option<Addr>,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,
-    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only which facts of each
-    /// closure a profile needs.
+    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself only reads which facts about
+    /// each closure a profile needs.
     pub profile: HeapProfile,
-    /// `-p`, `-P`: the time profile. Default none. The heap itself reads whether there is one.
+    /// `-p`, `-P`: the time profile. Default none. The heap itself only reads whether there is one.
     pub time_profile: Option<TimeProfile>,
     /// Note the moves of closures, for a map of the heap
     /// ([`crate::profile::SideWords::take_moves`]). Default off; no flag sets it.
@@ -207,12 +207,12 @@ impl Default for Config {
     }
 }
 
-/// The most generations of any heap.
+/// The largest number of generations of any heap.
 pub const MAX_GENERATIONS: u32 = 12;
-/// The least `-M`: two megablocks, one of which holds the allocation area.
+/// The smallest `-M`: two megablocks, one of which holds the allocation area.
 pub const LEAST_MAX_HEAP: Bytes = Bytes::mib(2);
 
-/// From this `-A` on the allocation area is cut into chunks (GHC's rule).
+/// From this `-A` the allocation area is cut into chunks (GHC's rule).
 const CHUNKED_FROM: Bytes = Bytes(16 << 20);
 /// The size of these chunks.
 const IMPLIED_CHUNK: Bytes = Bytes(4 << 20);
@@ -221,7 +221,7 @@ const IMPLIED_COMPACT: f64 = 30.0;
 
 impl Config {
     /// Size of an allocation area's chunks: `-n` below `-A`, or 4 MiB if `-A` is at least 16 MiB;
-    /// `None` if it is in one piece. As in GHC, each capability has at least an area of its own, so
+    /// `None` if it is in one piece. As in GHC, each capability has at least one whole area, so
     /// larger chunks change nothing. (GHC takes 4 MiB at such a `-A` even if `-n` says otherwise.)
     pub fn chunk_size(&self) -> Option<Bytes> {
         match self.chunk {
@@ -245,8 +245,8 @@ impl Config {
         }
     }
 
-    /// The size of a heap of fixed size (`--sizing=fixed`): `-H`, or else `-M`; `None` if there is
-    /// neither.
+    /// The size of a fixed-size heap (`--sizing=fixed`): `-H`, or else `-M`; `None` if neither is
+    /// given.
     pub fn fixed_size(&self) -> Option<Bytes> {
         match self.heap_hint {
             HeapHint::Size(size) => Some(size),
@@ -272,10 +272,10 @@ impl Config {
         }
     }
 
-    /// From which generation on parallel collections balance their load: `-qb` as given, or else 0.
-    /// A balanced collection begins with one thread, which wakes others for the work that it finds.
-    /// So its generation need not decide. (GHC wakes all threads of a parallel collection, and
-    /// therefore has 1 for allocation areas below 32 MiB.)
+    /// The youngest generation whose parallel collections balance their load: `-qb` as given, or
+    /// else 0. A balanced collection starts with one thread, which wakes others for the work that
+    /// it finds, so the generation need not decide. (GHC wakes all threads of a parallel
+    /// collection, and therefore has 1 for allocation areas below 32 MiB.)
     pub fn balance_from(&self) -> FromGeneration {
         self.load_balance.unwrap_or(FromGeneration::From(0))
     }

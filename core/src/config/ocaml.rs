@@ -5,7 +5,7 @@
 pub enum OcamlLetter {
     /// `s`: words of the minor heap.
     MinorHeap,
-    /// `i`: the least growth of the major heap, in percent up to 1000, in words above.
+    /// `i`: the smallest growth of the major heap, in percent up to 1000, in words above.
     Increment,
     /// `o`: memory for garbage, in percent of live data.
     SpaceOverhead,
@@ -15,7 +15,7 @@ pub enum OcamlLetter {
     Policy,
     /// `w`: the window over which slices are smoothed.
     Window,
-    /// `h`: words of the major heap at first.
+    /// `h`: initial words of the major heap.
     InitialHeap,
     /// `v`: a bit for each kind of message.
     Verbose,
@@ -27,11 +27,11 @@ pub enum OcamlLetter {
     CustomMinorMax,
 }
 
-/// Words of an address space.
+/// Number of words in the address space.
 const MOST_WORDS: u64 = 1 << 44;
 
 impl OcamlLetter {
-    /// Every letter, in the order of help.
+    /// Every letter, in the order in which help lists them.
     pub const ALL: [OcamlLetter; 11] = [
         OcamlLetter::MinorHeap,
         OcamlLetter::Increment,
@@ -63,7 +63,7 @@ impl OcamlLetter {
         }
     }
 
-    /// The least and the greatest legal value.
+    /// The smallest and largest legal value.
     pub const fn range(self) -> (u64, u64) {
         match self {
             OcamlLetter::MinorHeap => (4096, 1 << 28),
@@ -93,7 +93,7 @@ impl OcamlLetters {
         self.given(letter).unwrap_or(letter.default())
     }
 
-    /// Sets the value of a letter, or takes it back.
+    /// Sets or unsets the value of a letter.
     pub fn set(&mut self, letter: OcamlLetter, value: Option<u64>) {
         self.0[letter as usize] = value;
     }

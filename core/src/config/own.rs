@@ -1,21 +1,21 @@
-//! Flags that a collector has for itself (`--own`).
+//! A collector's own flags (`--own`).
 
 use super::Config;
 
-/// A flag of a collector's own: a whole number in a range, 0 or 1 for a switch. A collector names
-/// it among the parameters that it honours ([`super::Parameter::Own`]), and asks for its value when
-/// it is made ([`OwnFlag::of`]).
+/// A collector's own flag: a whole number in a range, 0 or 1 for a switch. A collector lists it
+/// among the parameters that it honours ([`super::Parameter::Own`]), and reads its value when it is
+/// created ([`OwnFlag::of`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OwnFlag {
     /// The name, as in `--own=NAME=4`: letters, digits and dashes.
     pub name: &'static str,
     /// Its meaning, in one line.
     pub meaning: &'static str,
-    /// The value that holds if it is not given.
+    /// The default value.
     pub default: u64,
-    /// The least legal value.
+    /// The smallest legal value.
     pub least: u64,
-    /// The greatest legal value.
+    /// The largest legal value.
     pub most: u64,
 }
 

@@ -4,7 +4,7 @@
 use super::{OcamlLetter, OwnFlag};
 
 /// A part of a [`Config`](super::Config) that has an effect only if the collector honours it. All
-/// other parts work on every heap.
+/// other parts apply to every heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parameter {
     /// [`allocation_area`](super::Config::allocation_area) (`-A`).
@@ -37,7 +37,7 @@ pub enum Parameter {
     SliceLimit,
     /// A letter of `OCAMLRUNPARAM`, in [`ocaml`](super::Config::ocaml) (`--ocaml`).
     Ocaml(OcamlLetter),
-    /// A flag that the collector has for itself, in [`own`](super::Config::own) (`--own`).
+    /// One of the collector's own flags, in [`own`](super::Config::own) (`--own`).
     Own(&'static OwnFlag),
 }
 
@@ -55,7 +55,7 @@ pub const COMPACTION: &[Parameter] = &[Parameter::Compact];
 pub const SLICES: &[Parameter] = &[Parameter::SliceLimit];
 /// A collector with GC threads that share its work.
 pub const SHARING: &[Parameter] = &[Parameter::ParallelGc, Parameter::LoadBalance, Parameter::GcThreads];
-/// The letters of OCaml's.
+/// OCaml's letters.
 pub const OCAML: &[Parameter] = &[
     Parameter::Ocaml(OcamlLetter::MinorHeap),
     Parameter::Ocaml(OcamlLetter::Increment),

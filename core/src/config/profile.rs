@@ -37,8 +37,8 @@ impl Breakdown {
     }
 }
 
-/// The restrictions of a heap profile: for each list that is not empty, it counts only closures
-/// that have one of the names.
+/// The restrictions of a heap profile: for each non-empty list, it counts only closures with one of
+/// the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restrictions {
     /// `-hd<names>`: the closure's own name is one of these.
@@ -53,8 +53,8 @@ pub struct Restrictions {
     pub cost_centres: Vec<String>,
     /// `-hC<names>`: one of these is among the cost centres that it was allocated by.
     pub cost_centre_stacks: Vec<String>,
-    /// `-hb<names>`: its phase at the time of the census, one of `void`, `lag`, `use` and `drag`,
-    /// is one of these.
+    /// `-hb<names>`: its phase at the time of the census (`void`, `lag`, `use` or `drag`) is one of
+    /// these.
     pub biographies: Vec<String>,
 }
 
@@ -104,10 +104,10 @@ pub struct HeapProfile {
     pub only: Restrictions,
     /// `-i`: seconds between censuses; 0: one at each collection. Default 0.1.
     pub interval: f64,
-    /// `-R`: the most retainers of a set that is counted by itself; 0: any number. Default 8.
+    /// `-R`: limit on the retainers of a set that is counted separately; 0: no limit. Default 8.
     pub retainers: u32,
-    /// `-L`: the most letters of the name of a set of retainers, its number among them, or of a
-    /// stack of cost centres, without. Default 25.
+    /// `-L`: maximum length of the name of a retainer set, including its number, or of a stack of
+    /// cost centres. Default 25.
     pub name_length: u32,
 }
 
@@ -129,8 +129,8 @@ impl HeapProfile {
         self.breakdown == Some(Breakdown::Biography) || !self.only.biographies.is_empty()
     }
 
-    /// Whether it matters where closures were allocated. (Retainers are known by that, where it has
-    /// a name.)
+    /// Whether it matters where closures were allocated. (Retainers are named after that, where it
+    /// has a name.)
     pub fn follows_allocation(&self) -> bool {
         let only = &self.only;
         matches!(self.breakdown, Some(Breakdown::CostCentre | Breakdown::Retainer))

@@ -1,5 +1,5 @@
-//! The intervals of a run's timer, in seconds, as given. `intervals` has the rules for those that
-//! are not.
+//! The intervals of a run's timer, in seconds, as given. `intervals` has the rules for missing
+//! ones.
 
 /// The intervals of the timer and of idle collections.
 #[derive(Clone, Debug, Default, PartialEq)]

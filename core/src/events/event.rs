@@ -10,11 +10,11 @@ use crate::workers::GcThreadState;
 /// An announcement of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
-    /// When, in nanoseconds by the clock of the run's recorder. Times of collections are the
-    /// recorder's own readings, so that they and the statistics agree to the digit.
+    /// When, in nanoseconds by the run recorder's clock. Times of collections are the recorder's
+    /// own readings, so they match the statistics to the digit.
     pub time_ns: u64,
     /// The number of the capability that it happens on; `None` if it concerns the whole run, or a
-    /// GC thread for which there is no capability.
+    /// GC thread without a capability.
     pub capability: Option<usize>,
     /// The kind of event, and its data.
     pub kind: EventKind<'a>,
@@ -24,30 +24,29 @@ pub struct Event<'a> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum EventKind<'a> {
-    /// The listener receives events from now on.
+    /// The listener starts receiving events.
     RunStart(&'a RunInfo),
     /// The mutators have stopped; a collection begins.
     Start {
-        /// Why. It also says whether the collection was asked for ([`Cause::is_forced`]).
+        /// Why, and thereby whether the collection was requested ([`Cause::is_forced`]).
         cause: Cause,
-        /// The generations that the collector finds due, if it says so. A collector that finds no
-        /// room to collect them may collect all instead; the record has the generation that was
-        /// collected.
+        /// The generations that the collector finds due, if it says so. Without room to collect
+        /// them it may collect all instead; the record says which generation was collected.
         due: Option<Due>,
         /// When the collection was requested, by the clock of `time_ns`.
         requested_ns: u64,
         /// Whether several threads may share the work.
         parallel: bool,
-        /// Bytes allocated by each capability since the start of the world.
+        /// Bytes allocated by each capability since the world started.
         allocated: &'a [u64],
     },
-    /// There is no memory for the collection that was about to start: the heap is as it was, and
+    /// There is no memory for the collection that was about to start: the heap is unchanged, and
     /// the program ends as exhausted.
     NotBegun,
     /// A phase is over.
     Phase(Phase),
-    /// A GC thread begins to work, finds no work, or is done with the collection. These events come
-    /// after the phases, with the times at which they happened: of each thread in order.
+    /// A GC thread starts to work, runs out of work, or is done with the collection. These events
+    /// come after the phases, with the times at which they happened, in order for each thread.
     GcThread {
         /// The number of the worker; the thread that collects is 0.
         worker: usize,
@@ -56,33 +55,33 @@ pub enum EventKind<'a> {
     },
     /// A major collection has returned memory to the system, or had none to return.
     Returned(Kept),
-    /// The collection is over, and its record is whole.
+    /// The collection is over, and its record is complete.
     Recorded {
         /// The record of the collection.
         collection: &'a Collection,
         /// Bytes in blocks that are allocated, afterwards.
         blocks: Bytes,
     },
-    /// The collection is over and the heap whole; the mutators are still stopped. Only listeners
-    /// that look at the heap then receive this ([`super::Listener::look`]), each in a look of its
-    /// own.
+    /// The collection is over and the heap consistent; the mutators are still stopped. Only
+    /// listeners that look at the heap at that point receive this ([`super::Listener::look`]), each
+    /// in a separate look.
     End {
         /// The record of the collection.
         collection: &'a Collection,
         /// The heap.
         stopped: &'a Stopped<'a>,
     },
-    /// The program says that a part of it begins here. The mutators are stopped; this is no
-    /// collection. Only listeners that look at the heap then receive this; the others find the
-    /// marker among the events of its capability.
+    /// The program marks the start of a part here. The mutators are stopped, but this is not a
+    /// collection. Only listeners that look at the heap at that point receive this; the others find
+    /// the marker among its capability's events.
     Marker {
         /// The name of the part that begins.
         name: &'a str,
         /// The heap.
         stopped: &'a Stopped<'a>,
     },
-    /// A look at the stopped heap begins: a census, a check, another look of a listener or a tool.
-    /// Its time and that of its end are the recorder's readings, as those of collections are.
+    /// A look at the stopped heap begins: a census, a check, another look by a listener or a tool.
+    /// Its start and end are the recorder's clock readings, as for collections.
     LookStart(Look),
     /// The look is over.
     LookEnd(Look),
@@ -108,7 +107,7 @@ pub struct RunInfo {
     pub generations: u32,
     /// The limit on memory (`-M`); `None` without one.
     pub max_heap: Option<Bytes>,
-    /// The size of a capability's allocation area at the start; `-A` under a collector whose
-    /// mutators take memory that it has anyway, and 0 without a heap.
+    /// The initial size of a capability's allocation area; `-A` under a collector without
+    /// allocation areas, and 0 without a heap.
     pub allocation_area: Bytes,
 }

@@ -2,19 +2,19 @@
 //!
 //! The sanity checker and the profilers are listeners; the world calls its recorder, which keeps
 //! statistics and prints the rows of `-S`. None of these is code inside a collector. A collection
-//! announces, in this order: [`EventKind::Start`], the [`Phase`]s it goes through, the turns of its
-//! GC threads, [`EventKind::Recorded`] with its record, [`EventKind::End`] with a view of the
+//! announces, in this order: [`EventKind::Start`], the [`Phase`]s it goes through, the states of
+//! its GC threads, [`EventKind::Recorded`] with its record, [`EventKind::End`] with a view of the
 //! stopped heap. Between collections a program may announce [`EventKind::Marker`]s. Listeners are
-//! called on the thread that collects, between phases, never from within a loop over closures; the
-//! time that they take for `End` is not the collection's; statistics have it apart, by its purpose
-//! ([`Listener::look`]). The panic of a listener continues after the collection: in its middle the
-//! heap is not whole, and a program that catches the panic would go on with it.
+//! called on the collecting thread, between phases, never from within a loop over closures. The
+//! time that they take for `End` does not count as the collection's; statistics list it separately,
+//! by purpose ([`Listener::look`]). A listener's panic continues after the collection: during it
+//! the heap is inconsistent, and a program that catches the panic would keep using it.
 //!
 //! Each [`Event`] has its time and its capability. The events of threads are [`CapabilityEvent`]s:
 //! each capability has a buffer for them, so that a thread records them without a lock. Listeners
 //! that ask for them ([`Listener::follows`]) receive the buffers when the world stops, or when one
-//! is full; each in the order of time, and before the events of the collection for which the world
-//! has stopped.
+//! is full; each in time order, and before the events of the collection for which the world has
+//! stopped.
 
 mod event;
 
@@ -34,21 +34,21 @@ pub trait Listener: Send {
     /// Receives one event, in order, on the thread that collects.
     fn event(&mut self, event: &Event<'_>);
 
-    /// Why it looks at the stopped heap on such an occasion: the time of the look is counted under
-    /// this. `None` if it does not look then: it does not receive the event, and if no listener
+    /// Why it looks at the stopped heap on such an occasion, under which the time of the look is
+    /// counted. `None` if it does not look: then it does not receive the event, and if no listener
     /// looks at markers, the world does not stop for them.
     fn look(&self, occasion: Occasion) -> Option<Look> {
         let _ = occasion;
         Some(Look::Inspect)
     }
 
-    /// The events that it asks for. It may receive others, too, for which another listener asks.
+    /// The events that it asks for. It may also receive others that another listener asks for.
     fn follows(&self) -> Follows {
         Follows::default()
     }
 
-    /// The program pauses the record of its events, or goes on with it. A listener that writes a
-    /// record writes out what it has, and nothing more until the program goes on.
+    /// The program pauses or resumes the record of its events. A listener that writes a record
+    /// writes out what it has, and nothing more until the program resumes.
     fn pause(&mut self, is_paused: bool) {
         let _ = is_paused;
     }
@@ -69,7 +69,7 @@ pub enum Occasion {
     Marker,
 }
 
-/// The listeners of a run, and the time of the phases of the collection under way.
+/// The listeners of a run, and the phase times of the current collection.
 #[derive(Default)]
 pub struct Events {
     listeners: Vec<Box<dyn Listener>>,
@@ -80,7 +80,7 @@ pub struct Events {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// A collection under way: its clock, its capability, and when its last phase was over.
+/// A collection in progress: its clock, its capability, and when its last phase ended.
 #[derive(Clone, Copy)]
 struct UnderWay {
     clock: Clock,
@@ -129,12 +129,12 @@ impl Events {
         });
     }
 
-    /// Tells all listeners that the program pauses the record of its events, or goes on with it.
+    /// Tells all listeners that the program pauses or resumes the record of its events.
     pub(crate) fn pause(&mut self, is_paused: bool) {
         self.call_each(|listener| listener.pause(is_paused));
     }
 
-    /// Announces to the listener that came last.
+    /// Announces to the listener added last.
     pub(crate) fn announce_to_last(&mut self, event: &Event<'_>) {
         if let Some(last) = self.listeners.len().checked_sub(1) {
             self.announce_to(last, event);
@@ -154,8 +154,8 @@ impl Events {
         kept: &mut Option<Box<dyn Any + Send>>,
         call: impl FnOnce(&mut dyn Listener),
     ) {
-        // Unwind safe: a listener that panicked is the program's own, and still receives the next
-        // events.
+        // Unwind safe: a listener that panicked is the program's business, and still receives the
+        // next events.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| call(&mut **listener))) {
             kept.get_or_insert(panic);
         }
@@ -194,7 +194,7 @@ impl Events {
         std::mem::take(&mut self.phases)
     }
 
-    /// The heap is whole: go on with a listener's panic.
+    /// The heap is consistent: resume a listener's panic.
     pub(crate) fn resume_panic(&mut self) {
         if let Some(panic) = self.panic.take() {
             resume_unwind(panic);
@@ -207,7 +207,7 @@ impl Events {
         move |phase| self.phase(phase)
     }
 
-    /// Announces that a phase is over, and notes how long it took. The time that listeners take
+    /// Announces that a phase is over, and records how long it took. The time that listeners take
     /// belongs to no phase.
     pub fn phase(&mut self, phase: Phase) {
         let Some(mut under_way) = self.collection else {

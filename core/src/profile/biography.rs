@@ -11,12 +11,12 @@
 //! Only uses of data are followed ([`crate::closure::Kind::is_data`]): variables, arrays, byte
 //! arrays and records are *inherently used*, as in GHC.
 //!
-//! A census alone cannot tell lag from void, nor use from drag: they differ in later events. GHC
-//! looks at each closure once more when it is dead, and each of its collectors has to do so. Here
-//! the answer is noted when it becomes known. A closure's first use in era `u` says that the
+//! A census alone cannot tell lag from void, or use from drag: they differ in later events. GHC
+//! looks at each closure once more when it is dead, which each of its collectors must do. Here the
+//! answer is recorded when it becomes known. A closure's first use in era `u` says that the
 //! censuses from `c` to `u` - 1 saw it lagging, or, if it was used before, that those from `l` + 1
-//! to `u` - 1 saw it in use. All that is left at the end was void, or dragged. So dead closures are
-//! never looked for.
+//! to `u` - 1 saw it in use. Whatever is left at the end was void or dragged. So dead closures
+//! never need to be found.
 //!
 //! Memory: 16 bytes for each era, for each pair of an info table and a stack of cost centres that
 //! was used.

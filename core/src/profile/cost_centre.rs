@@ -3,8 +3,8 @@
 use crate::words::WORD;
 use std::collections::HashMap;
 
-/// A named part of a program. Made by [`crate::cost_centre!`].
-/// Those of one name in one module are equal.
+/// A named part of a program. Made by [`crate::cost_centre!`]. Cost centres with the same name and
+/// module are equal.
 #[derive(Debug, Clone, Copy)]
 pub struct CostCentre {
     /// The name of the part.
@@ -52,12 +52,12 @@ macro_rules! cost_centre {
 }
 
 /// A stack of cost centres: the ones that were entered, each from the one below. Equal stacks have
-/// one number throughout a run.
+/// the same number throughout a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackId(pub u32);
 
 impl StackId {
-    /// The empty stack: no cost centre was entered. GHC's `MAIN`.
+    /// The empty stack, outside all cost centres: GHC's `MAIN`.
     pub const MAIN: StackId = StackId(0);
 }
 
@@ -75,14 +75,14 @@ pub struct StackCosts {
     pub bytes: u64,
 }
 
-/// The number of stacks that side words can tell apart.
+/// The number of stacks that side words can distinguish.
 const MOST: usize = 1 << 24;
 
 /// The stacks that have occurred.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    /// From number 1: the innermost cost centre, and the stack that it was entered from, whose
-    /// number is less.
+    /// From number 1: the innermost cost centre, and the stack that it was entered from, which has
+    /// a smaller number.
     all: Vec<(CostCentre, StackId)>,
     numbers: HashMap<(CostCentre, StackId), StackId>,
     /// By number: how often a stack was entered, and the words allocated with it in sessions that
@@ -101,8 +101,8 @@ fn add(figures: &mut Vec<u64>, stack: usize, more: u64) {
 
 impl Stacks {
     /// The stack after `centre` is entered from `outer`. A cost centre that is in the stack already
-    /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion makes
-    /// no endless stack.
+    /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion cannot
+    /// grow the stack without bound.
     pub(crate) fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
         let stack = self.number(outer, centre);
         add(&mut self.entries, stack.0 as usize, 1);
@@ -138,8 +138,7 @@ impl Stacks {
                 self.all.push((centre, outer));
                 StackId(self.all.len() as u32)
             }
-            // More stacks than there are numbers: each further one counts as the stack that it was
-            // entered from.
+            // Out of numbers: each further stack counts as the one that it was entered from.
             None => return outer,
         };
         self.numbers.insert((centre, outer), stack);

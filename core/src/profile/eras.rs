@@ -3,14 +3,14 @@
 use super::side_words::SideWords;
 use crate::sync::Arc;
 
-/// The right to end the eras of a heap. A heap has one such value at a time
+/// The right to end the eras of a heap. A heap has at most one such value at a time
 /// ([`crate::world::Stopped::eras`]): a census belongs to the era that it ends, so a second party
-/// that ended eras would change the figures of the first.
+/// ending eras would distort the first one's figures.
 #[derive(Debug)]
 pub struct Eras(Arc<SideWords>);
 
 impl Eras {
-    /// Takes the right, if no other value has it.
+    /// Takes the right, if no other value holds it.
     pub(crate) fn take(side_words: &Arc<SideWords>) -> Option<Eras> {
         side_words.take_eras().then(|| Eras(Arc::clone(side_words)))
     }

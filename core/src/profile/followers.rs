@@ -17,8 +17,8 @@ pub(crate) struct Followers {
 }
 
 impl Followers {
-    /// Those of the heap at `base` whose blocks have these `states`: a log of moves if `moves`, and
-    /// the life of `closure`. `None` if there would be neither.
+    /// The followers for the heap at `base` with these block `states`: a log of moves if `moves`,
+    /// and the life of `closure`. `None` if there would be neither.
     pub(crate) fn new(base: Addr, states: StateView, moves: bool, closure: Option<Followed>) -> Option<Followers> {
         (moves || closure.is_some()).then(|| Followers {
             moves: moves.then(|| MoveLog::new(base)),

@@ -1,7 +1,7 @@
 //! The life of one closure (`-DT`): where it is allocated, and where it moves.
 //!
-//! Whether it lives is seen after each collection, by a look at the stopped heap. Here is only what
-//! such a look cannot see.
+//! Whether it is alive is checked after each collection, by a look at the stopped heap. This module
+//! records only what such a look cannot see.
 
 use super::cost_centre::StackId;
 use crate::closure::TypeInfo;
@@ -13,7 +13,7 @@ use crate::words::{Addr, Words};
 pub enum Followed {
     /// The n-th one that is allocated, from 1.
     Allocation(u64),
-    /// The first one that is allocated at this address, or moves there.
+    /// The first one that is allocated at this address or moves there.
     Address(Addr),
 }
 
@@ -59,14 +59,14 @@ const DEAD: u64 = u64::MAX;
 pub(crate) struct Life {
     followed: Followed,
     allocations: AtomicU64,
-    /// The address of the closure, or no address. Mutators write it as it is allocated, and
-    /// collections as it moves.
+    /// The address of the closure, or none. Mutators write it on allocation, and collections on
+    /// moves.
     at: AtomicU64,
     events: Mutex<Vec<LifeEvent>>,
 }
 
 impl Life {
-    /// A life that has not begun.
+    /// A life that has not started.
     pub(super) fn new(followed: Followed) -> Life {
         Life {
             followed,
@@ -113,8 +113,8 @@ impl Life {
         }
     }
 
-    /// Another closure comes to an address. If the followed one was there, it is dead: a compaction
-    /// slides another one over it, or a mutator allocates where it was.
+    /// Another closure is placed at an address. If the followed one was there, it is dead: a
+    /// compaction slid another one over it, or a mutator allocated where it was.
     fn takes_place(&self, at: Addr) {
         if self.at.load(Relaxed) == at.0 as u64 {
             self.ends();

@@ -5,22 +5,22 @@
 //! widened.
 //!
 //! * *Written* by observed mutators ([`crate::mutator::MutatorKind::OBSERVED`]), when they allocate
-//!   and when they read or write a field. That is a constant, so other mutators have not one
+//!   and when they read or write a field. That is a constant, so other mutators pay not a single
 //!   instruction for it.
 //! * *Moved* with the closure, when a copying collection leaves the forwarding address. Its loops
-//!   are compiled twice (`MoveSideWords`), so in a heap that is not profiled they have not one
-//!   instruction for it. (Slower: to walk from-space when everything has been copied. That reads
-//!   the dead closures, too.) Before a compaction slides, the live map is walked.
+//!   are compiled twice (`MoveSideWords`), so a heap without a profile pays not a single
+//!   instruction for it. (Walking from-space after copying was slower: that reads the dead
+//!   closures, too.) Before a compaction slides, the live map is walked.
 //! * *Read* by censuses, through [`crate::world::Stopped::side_words`].
 //!
 //! [`CostCentre`]s name parts of a program ([`crate::mutator::Mutator::cost_centre`]). The *stack*
-//! of those that were entered is recorded for each allocation. An *era* is the time between two
-//! censuses of a biography (GHC's word); [`Biographies`] has the details.
+//! of those entered is recorded for each allocation. An *era* is the time between two censuses of a
+//! biography (GHC's word); [`Biographies`] has the details.
 //!
-//! Cost, while a profile is on: 8 bytes for each word of heap that was used, not counted under
-//! `-M`; a store for each allocation; a load for each read of a field. Checked by `heap-traverse`
-//! (its sanity checker: each reachable closure has a word) and by tests that know where each
-//! closure came from (`tests/it/biography.rs` there).
+//! Cost, while a profile is on: 8 bytes for each word of heap that was used, not counted towards
+//! `-M`; a store for each allocation; a load for each field read. Checked by `heap-traverse` (its
+//! sanity checker: each reachable closure has a word) and by tests that know where each closure
+//! came from (`tests/it/biography.rs` there).
 
 mod biography;
 mod cost_centre;

@@ -1,14 +1,14 @@
 //! The moves of closures in a collection, for a map of the heap: which blocks were copied to which.
 //!
-//! Moves are added up by tiles: blocks at first, and neighbouring blocks when there are too many
-//! pairs of them. So the memory of a log has a bound.
+//! Moves are summed by tile: a block at first, and groups of neighbouring blocks once there are too
+//! many pairs. So a log's memory is bounded.
 
 use crate::block::BLOCK_SHIFT;
 use crate::sync::Mutex;
 use crate::words::{Addr, Words};
 use std::collections::HashMap;
 
-/// The most pairs of tiles in a log.
+/// Limit on the pairs of tiles in a log.
 const MOST_PAIRS: usize = 1 << 16;
 
 /// The moves since they were last taken.
@@ -16,8 +16,7 @@ const MOST_PAIRS: usize = 1 << 16;
 pub struct Moves {
     /// log2 of the number of blocks in a tile.
     pub shift: u32,
-    /// The numbers of the tiles from and to which closures moved, and how much. The numbers count
-    /// from the start of the heap.
+    /// How much moved, by source and destination tile, numbered from the start of the heap.
     pub pairs: HashMap<(u32, u32), Moved>,
 }
 

@@ -1,4 +1,4 @@
-//! What a collection that moves closures does with their side words.
+//! What a moving collection does with side words.
 
 use super::followers::Followers;
 use crate::prefetch::prefetch_line;
@@ -6,11 +6,11 @@ use crate::sync::{MappedU64, Ordering::Relaxed};
 use crate::words::{Addr, Words};
 use std::marker::PhantomData;
 
-/// The side words of the closures that a collection moves: those of a profiled heap
-/// ([`SideWordsView`]), or none. It is a type, so code that moves closures is compiled once for
-/// each, and without a profile has no instruction for side words.
+/// The side words of the closures that a collection moves: of a profiled heap ([`SideWordsView`]),
+/// or none. A type parameter, so code that moves closures is compiled for each, and without a
+/// profile has no instruction for side words.
 pub(crate) trait MoveSideWords: Copy {
-    /// Brings the side word of the closure at `closure`, which will be moved, towards the cache.
+    /// Prefetches the side word of the closure at `closure`, which is about to move.
     fn prefetch(self, closure: Addr);
 
     /// Notes that a closure of `words` words moves from one place to another. The side word at the

@@ -34,11 +34,11 @@ pub struct SideWords {
 }
 
 impl SideWords {
-    /// Maps the side words of a heap of `reserved` bytes from `base`. `stacks` are those of its cost
-    /// centres. `biographies`: uses are to be noted. `followers` learn of allocations and moves.
+    /// Maps the side words of a heap of `reserved` bytes from `base`. `stacks` are its stacks of
+    /// cost centres. `biographies`: record uses. `followers` learn of allocations and moves.
     ///
     /// # Errors
-    /// If the system has no addresses for them.
+    /// If the system refuses the address space.
     pub(crate) fn new(
         base: Addr,
         reserved: usize,
@@ -74,9 +74,9 @@ impl SideWords {
         SideWord(self.word(at).map_or(0, |word| word.load(Relaxed)))
     }
 
-    /// A collection moves a closure by the collector's own code: its side word moves from its old
-    /// place to its new one. (The tracers of [`crate::trace`] do this themselves.) Several threads
-    /// may call it, each for its own closures.
+    /// For a collector that moves closures by its own code: moves a closure's side word from its
+    /// old place to its new one. (The tracers of [`crate::trace`] do this themselves.) Several
+    /// threads may call it, each for its own closures.
     pub fn moves(&self, from: Addr, to: Addr) {
         if let (Some(old), Some(new)) = (self.word(from), self.word(to)) {
             new.store(old.load(Relaxed), Relaxed);
@@ -106,7 +106,8 @@ impl SideWords {
                 return;
             }
             if before.unexplained_since() == era {
-                // No census has seen it since. Other threads that use it now store the same value.
+                // No census has seen it since. Other threads that use it now store the same value,
+                // so there is no harm in the race.
                 word.store(before.used_in(era).0, Relaxed);
             } else {
                 // SAFETY: the caller's promise.
@@ -180,7 +181,7 @@ impl SideWords {
     }
 }
 
-/// Notes the first use in an era of a closure that censuses have seen since its last use, unless
+/// Records the first use in an era of a closure that censuses have seen since its last use, unless
 /// another thread is faster.
 ///
 /// # Safety

@@ -2,27 +2,27 @@
 
 use crate::words::Words;
 
-/// A program's request to its collector ([`Cause::Asked`]), in the words of OCaml's module `Gc`.
+/// A program's request to its collector ([`Cause::Asked`]), in terms of OCaml's module `Gc`.
 ///
-/// Every collector answers each of them. A collector that collects everything in one pause has no
-/// slices and no cycles: it takes [`Request::Slice`] for [`Request::Minor`], and
-/// [`Request::Cycle`] for [`Request::Full`] ([`Request::is_major`]). One that cannot compact takes
-/// [`Request::Compact`] for [`Request::Full`], too.
+/// Every collector serves all of them. A collector that collects everything in one pause has no
+/// slices or cycles: it treats [`Request::Slice`] as [`Request::Minor`], and [`Request::Cycle`] as
+/// [`Request::Full`] ([`Request::is_major`]). One that cannot compact also treats
+/// [`Request::Compact`] as [`Request::Full`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Collect the youngest generation, and whatever else the collector finds due (GHC's
     /// `performMinorGC`, OCaml's `minor`).
     Minor,
-    /// Do a slice of the cycle under way: as much work as frees so many words on average; with 0,
-    /// as much as the collector finds due (OCaml's `major_slice`). Where no cycle is under way, as
-    /// [`Request::Minor`], and begin one.
+    /// Do a slice of the current cycle: as much work as frees this many words on average; with 0,
+    /// as much as the collector finds due (OCaml's `major_slice`). Without a current cycle, like
+    /// [`Request::Minor`], and start one.
     Slice(Words),
-    /// Finish the cycle under way; if there is none, do a whole one (OCaml's `major`).
+    /// Finish the current cycle; if there is none, do a whole one (OCaml's `major`).
     Cycle,
-    /// Collect everything that is unreachable now: finish the cycle under way, and do a whole one
+    /// Collect everything that is unreachable now: finish the current cycle, and do a whole one
     /// (GHC's `performMajorGC`, OCaml's `full_major`).
     Full,
-    /// As [`Request::Full`], and move live closures together (OCaml's `compact`).
+    /// Like [`Request::Full`], and compact (OCaml's `compact`).
     Compact,
 }
 
@@ -42,8 +42,7 @@ pub enum Cause {
     /// The allocation area is used up, or as much was allocated in large objects.
     #[default]
     Allocation,
-    /// An allocation was refused for want of memory. Everything is collected before the program
-    /// ends as exhausted.
+    /// Memory ran out. Everything is collected before the program ends as exhausted.
     Shortage,
     /// The program asked for it.
     Asked(Request),
@@ -74,8 +73,8 @@ impl Cause {
         matches!(self, Cause::Asked(_) | Cause::Idle | Cause::Final)
     }
 
-    /// Returns what is asked of the collector, by the program or by the world, which
-    /// needs all memory that can be free. `None`: the collector does what its own policy finds due.
+    /// Returns the request to the collector, by the program or by the world, which needs all memory
+    /// that can be freed. `None`: the collector does what its own policy finds due.
     pub fn request(self) -> Option<Request> {
         match self {
             Cause::Asked(request) => Some(request),
@@ -84,13 +83,13 @@ impl Cause {
         }
     }
 
-    /// Whether a collector without slices is to collect everything, against its own policy if need
-    /// be.
+    /// Whether a collector without slices must collect everything, overriding its own policy if
+    /// need be.
     pub fn forces_major(self) -> bool {
         self.request().is_some_and(Request::is_major)
     }
 
-    /// Whether live closures are to be moved together.
+    /// Whether to compact.
     pub fn forces_compaction(self) -> bool {
         self.request() == Some(Request::Compact)
     }

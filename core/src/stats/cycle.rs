@@ -1,7 +1,7 @@
 //! The part of a cycle that a pause did.
 
-/// The part of a *cycle* that a pause did. A cycle is a collection of all generations: everything
-/// that lives is found, and the memory of everything else is freed. Most collectors do it in one
+/// The part of a *cycle* that a pause did. A cycle is a collection of all generations: it finds
+/// everything that is live, and frees the memory of everything else. Most collectors do it in one
 /// pause. Others do it in *slices*, between which the program runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Cycle {

@@ -4,16 +4,16 @@
 //! This module knows neither heaps nor clocks. The recorder measures and fills in the data; this
 //! module adds up and prints.
 //!
-//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the
+//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap exists, MUT the
 //! program's own time, GC the time of collections from the moment every mutator has stopped, EXIT
-//! the time from the program's end to the figures. The time to stop the mutators (`sync`) is
+//! the time from the program's end to the final figures. The time to stop the mutators (`sync`) is
 //! mutator time, as in GHC.
 //!
 //! A [`Collection`] is the record of one collection. [`Statistics`] is the value that a run ends
 //! in: sums and maxima over all collections, the list of them, and the figures of the phases of the
 //! run ([`RunPhases`]). [`render`] prints it as GHC would, into a [`Sink`].
 //!
-//! Memory: the statistics of a run take at most some 20 MiB, however many collections it has
+//! Memory: the statistics of a run take at most about 20 MiB, however many collections it has
 //! ([`Statistics::keep`], [`Pauses`]).
 //!
 //! Invariants: every collection that ended is in [`Statistics::collections`], in order, unless

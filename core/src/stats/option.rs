@@ -5,10 +5,10 @@ use std::path::PathBuf;
 /// How much of the statistics is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatsLevel {
-    /// Nothing is printed. (The run record has the statistics all the same.)
+    /// Nothing is printed. (The run record still has the statistics.)
     #[default]
     None,
-    /// `-T`: the statistics are a value only, nothing is printed.
+    /// `-T`: the statistics are only available to the program; nothing is printed.
     Collect,
     /// `-t`: one line, or the machine-readable list.
     OneLine,

@@ -1,8 +1,8 @@
 //! The pauses of the measured phase, in bounded memory.
 //!
-//! A *pause* is here the time for which a collection keeps the mutators from running: the time to
-//! stop them included. Each of up to 2^20 pauses is kept in 16 bytes. Beyond that, a histogram of
-//! their lengths takes their place, to three significant digits in a quarter of a MiB. Figures that
+//! A *pause* here is the time for which a collection keeps the mutators from running, including the
+//! time to stop them. Up to 2^20 pauses are kept, in 16 bytes each. Beyond that, a histogram of
+//! their lengths replaces them, with three significant digits in a quarter of a MiB. Figures that
 //! need single pauses are then absent, and [`Pauses::reason`] says why.
 
 use hdrhistogram::Histogram;
@@ -74,7 +74,7 @@ impl Pauses {
 
     /// Adds a pause that is later than all others.
     pub fn add(&mut self, pause: SinglePause) {
-        // A damaged log may have any times.
+        // A damaged log may contain arbitrary times.
         self.total_ns = self.total_ns.saturating_add(pause.length_ns);
         self.longest_ns = self.longest_ns.max(pause.length_ns);
         match &mut self.kept {

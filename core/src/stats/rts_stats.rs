@@ -87,7 +87,7 @@ pub struct GcDetails {
     pub elapsed_ns: u64,
 }
 
-/// The refusal of statistics to a program: no flag asks for them.
+/// The error if no flag asks for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotEnabled;
 
@@ -99,7 +99,7 @@ impl std::fmt::Display for NotEnabled {
 
 impl std::error::Error for NotEnabled {}
 
-/// The figures that [`Statistics`] has at its end only.
+/// The figures that [`Statistics`] only has at its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
     /// Bytes allocated by all threads.

@@ -1,5 +1,4 @@
-//! The place where statistics are written: standard error or a file. A failure to write never loses
-//! the run.
+//! Where statistics are written: standard error or a file. A write failure never loses the run.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -56,7 +55,7 @@ impl Sink {
 
     /// Writes `text` at once.
     pub fn write(&self, text: &str) {
-        // A thread that panicked while writing left at worst half a line.
+        // A thread that panicked while writing left half a line at worst.
         let mut to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = match &mut *to {
             To::Stderr => {

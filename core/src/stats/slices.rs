@@ -2,7 +2,7 @@
 
 use super::Collection;
 
-/// All pauses of a run that did a slice of a cycle, not all of it. Their time is also that of their
+/// All pauses of a run that did a slice of a cycle, not all of it. Their time also counts for their
 /// generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slices {

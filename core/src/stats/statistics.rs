@@ -251,7 +251,7 @@ impl Statistics {
 
     /// Bytes allocated per second of mutator CPU time, rounded down; 0 if no time was measured.
     pub(crate) fn alloc_rate(&self) -> u64 {
-        // In 128 bits, since bytes x 10^9 pass 2^64 at 18 GB.
+        // In 128 bits, since bytes x 10^9 exceed 2^64 at 18 GB.
         (u128::from(self.allocated) * 1_000_000_000)
             .checked_div(u128::from(self.mutator.cpu_ns))
             .unwrap_or(0) as u64

@@ -22,7 +22,7 @@
 /// The longest span, in nanoseconds: 146 years. Products of two such times fit into an `i128`.
 const LONGEST_NS: u64 = 1 << 62;
 
-/// The pauses of a span of time, ready for questions on the utilisation in it.
+/// The pauses of a span of time, prepared for utilisation queries.
 #[derive(Clone, Debug)]
 pub struct Utilisation {
     /// The length of the span. Its beginning is 0 here.
@@ -30,7 +30,7 @@ pub struct Utilisation {
     pauses: Vec<Stop>,
 }
 
-/// A pause that overlaps no other one.
+/// A pause that overlaps no other.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     start: u64,
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_least_share_rises_and_falls_and_its_bound_never_falls() {
-        // The example of the field: two pauses of ten, a hundred apart.
+        // The textbook example: two pauses of ten, a hundred apart.
         let two = of(&[(100, 110), (210, 220)], (0, 1000));
         let near = |share: Option<f64>, expected: f64| share.is_some_and(|share| (share - expected).abs() < 5e-4);
         assert!(near(two.least(110), 0.909) && near(two.least(120), 0.833));

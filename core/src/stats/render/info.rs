@@ -1,4 +1,4 @@
-//! `--info`: a description of this program in the form of GHC's list; and the command line that a
+//! `--info`: a description of this program in the form of GHC's list, and the command line that a
 //! statistics file begins with.
 
 use super::machine::list;
@@ -10,11 +10,11 @@ const BUILT_ON: &str = env!("GCLAB_HOST");
 const BUILT_FOR: &str = env!("GCLAB_TARGET");
 
 /// The list of `--info`: GHC's keys in its order, then gclab's own, then `more` (collectors and
-/// workloads, say). `with_rtsopts` are the flags that the program has by itself.
+/// workloads, say). `with_rtsopts` are the program's built-in flags.
 ///
-/// `GHC RTS` is `NO` and `GHC version` is `none`: this is not a program of GHC's. `RTS way` is the one
-/// whose layouts and keys gclab prints. GHC's *host* is the platform of the compiler itself, which
-/// is here the one of the build. Info tables are data of their own, so they are not next to code.
+/// `GHC RTS` is `NO` and `GHC version` is `none`: GHC did not compile this program. `RTS way` is
+/// the one whose layouts and keys gclab prints. GHC's *host* is the compiler's own platform, here
+/// the build platform. Info tables are separate data, so they are not next to code.
 pub fn info(with_rtsopts: &str, more: &[(&str, String)]) -> String {
     let mut pairs = vec![
         ("GHC RTS", "NO".to_owned()),

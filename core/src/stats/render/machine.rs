@@ -1,15 +1,15 @@
 //! `-t --machine-readable`: a list of keys and values that Haskell's `read` takes, with the keys of
 //! GHC 9.0.2's threaded runtime in its order.
 //!
-//! Where GHC changed a key, the older one is there too: `mutator_cpu_seconds` as GHC's guide has it
-//! beside `mut_cpu_seconds`, as GHC 9.0.2 prints it. The times of censuses (`rp_` for those by
-//! retainers, `hc_` for others) are there if there were any, as in GHC's profiled runtime. The
-//! share of time in collections (`gc_cpu_percent`) is there as in GHC's runtime of one thread. The
+//! Where GHC changed a key, the older one is listed too: `mutator_cpu_seconds`, as in GHC's guide,
+//! beside `mut_cpu_seconds`, as GHC 9.0.2 prints it. The times of censuses (`rp_` for retainer
+//! profiles, `hc_` for others) are listed if there were any, as in GHC's profiled runtime; the
+//! share of time in collections (`gc_cpu_percent`) as in GHC's single-threaded runtime. The
 //! counters of spins and yields are left out (there are no such locks here). Sparks and compact
-//! regions do not exist here; their figures are zeros. `sparks_dud ` has its blank at the end
-//! because GHC's has.
+//! regions do not exist here; their figures are zero. `sparks_dud ` ends in a blank because GHC's
+//! does.
 //!
-//! Keys of gclab's own come last: the slices (`slices`, `sliced_cycles`, `max_slice_seconds`), if
+//! gclab's own keys come last: the slices (`slices`, `sliced_cycles`, `max_slice_seconds`), if
 //! there were any; the figures by name; the time of the checker (`check_`) and of other looks at
 //! the stopped heap (`inspect_`), if there were any; and the figures of the measured phase, if the
 //! program said where it begins.
@@ -22,7 +22,7 @@ pub fn machine_readable(stats: &Statistics) -> String {
     list(&pairs(stats))
 }
 
-/// Pairs as a list, one a line, as GHC writes it.
+/// Pairs as a list, one per line, as GHC writes it.
 pub(super) fn list<K: AsRef<str>>(pairs: &[(K, String)]) -> String {
     let lines: Vec<String> = pairs
         .iter()

@@ -1,13 +1,13 @@
 //! Prints [`Statistics`](super::Statistics) as GHC 9.0.2's threaded runtime does, so that its users
 //! and tools feel at home: layout, keys and units are GHC's, byte for byte (the integration tests
-//! rebuild GHC's own texts). Figures are computed rightly where GHC's are wrong:
+//! reproduce GHC's own texts). Figures are correct where GHC's are wrong:
 //!
-//! * fragmentation is that of the peak of memory in use, not one peak less another of some other
-//!   moment;
-//! * Productivity is the share of the program's own time, without censuses of profiles, which GHC
+//! * fragmentation is measured at the peak of memory in use, not as the difference of two peaks at
+//!   different moments;
+//! * Productivity is the share of the program's own time, excluding profile censuses, which GHC
 //!   counts as productive;
-//! * the share of time in collections (`%GC time`, which GHC's runtime of one thread prints) is not
-//!   always 0;
+//! * the share of time in collections (`%GC time`, which GHC's single-threaded runtime prints) is
+//!   not always 0;
 //! * INIT, MUT, GC and EXIT add up to Total, which GHC reads a little later than the end of EXIT.
 
 mod info;

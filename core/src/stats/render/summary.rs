@@ -1,6 +1,6 @@
 //! `-s`: the summary, and `-t`: one line.
 //!
-//! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
+//! Lines that GHC does not have: the machine memory that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the slices of collectors that work in
 //! slices (`Slices`), time in which almost everything went into collections that freed almost nothing
@@ -11,18 +11,18 @@
 //! `Measured` only if the program says where it begins. Each begins as no line of GHC's does, and
 //! stands in a paragraph of its own, so that tools that read GHC's lines skip them.
 //!
-//! INIT, MUT, GC and EXIT mean what they mean in GHC, whatever the program measures. RP (censuses
-//! by retainers) and PROF (other censuses) are there if there were any, as in GHC's profiled
-//! runtime. Two lines below them have GHC's form: CHECK is the time of the checker (`-DS`), INSPECT
-//! that of other looks at the stopped heap.
+//! INIT, MUT, GC and EXIT mean what they mean in GHC, whatever the program measures. RP (retainer
+//! censuses) and PROF (other censuses) are listed if there were any, as in GHC's profiled runtime.
+//! Two lines below them follow GHC's form: CHECK is the time of the checker (`-DS`), INSPECT the
+//! time of other looks at the stopped heap.
 
 use std::fmt::Write;
 
 use super::super::{Sharing, Statistics, Times, ratio};
 use super::number::{commas, mib, seconds};
 
-/// The summary of `-s`. The line of work balance is there if a collection ran in parallel and some
-/// of it in balance. Sparks do not exist here and are zeros.
+/// The summary of `-s`. The line of work balance is printed if a collection ran in parallel and
+/// some of it in balance. Sparks do not exist here and are zero.
 pub fn summary(stats: &Statistics) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
