@@ -18,7 +18,7 @@ pub use mark_sweep::MarkSweep;
 pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
 
-/// Every collector there is.
+/// Every collector.
 pub type All = (
     TwoSpace,
     (

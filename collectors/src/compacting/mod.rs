@@ -1,21 +1,21 @@
 //! `compacting`: `-c`. The oldest generation is compacted in place, younger ones are copied.
 //!
-//! A minor collection is the same as in `parallel`. A major one that compacts goes through everything
+//! Minor collections are as in `parallel`. A compacting major collection goes through everything
 //! twice:
 //!
-//! 1. Closures that live in younger generations are copied into the oldest (by several threads).
-//! 2. Closures that live in the oldest are marked (by several threads), given their places (by one)
-//!    and moved there (by several; [`Compactor`]).
+//! 1. Live closures in younger generations are copied into the oldest (by several threads).
+//! 2. Live closures in the oldest are marked (by several threads), given new places (by one) and
+//!    moved there (by several; [`Compactor`]).
 //!
-//! It compacts at every major collection with `-c`, or with neither that nor `-M`. With `-c<n>`,
+//! It compacts at every major collection with `-c`, or with neither `-c` nor `-M`. With `-c<n>`,
 //! and with `-M` alone, which is `-c30`, it compacts when more than n % of the limit was live after
 //! the last one, or a copy would not fit. Until then a major collection copies, which is faster.
 //!
-//! With one generation (`-G1`) every collection is a major one, and one of generation 0 to the
-//! flags of sharing (`-qg`, `-qb`), as under `two-space`.
+//! With one generation (`-G1`) every collection is major, and counts as one of generation 0 for
+//! `-qg` and `-qb`, as under `two-space`.
 //!
-//! Memory at the worst: F × live, or all that `-M` leaves, with the allocation area twice; and
-//! tables of a 32nd and a 512th of that.
+//! Worst-case memory: F × live, or all that `-M` leaves, with twice the allocation area, plus
+//! tables of 1/32 + 1/512 of that.
 
 use crate::copying::Generational;
 use gclab_core::block::{OutOfMemory, Region};
@@ -37,7 +37,7 @@ pub struct Compacting {
     map: LiveMap,
 }
 
-// SAFETY: made of core's spaces, evacuator, marker and compactor. A collection that compacts traces
+// SAFETY: built from core's spaces, evacuator, marker and compactor. A compacting collection traces
 // and updates every kind of root; the remembered set is empty then, since nothing is young.
 unsafe impl Collector for Compacting {
     const DESCRIPTION: Description = Description {
@@ -87,8 +87,8 @@ impl Collect for Compacting {
         let mut outcome = if self.spaces.compacts(generation) || pause.cause.forces_compaction() {
             self.compact(pause)?
         } else {
-            // Without room for copies nothing has been condemned. A compaction copies only young
-            // closures, which needs less.
+            // If there was no room for copies, nothing has been condemned. A compaction copies only
+            // young closures, which needs less.
             let copied = self.spaces.copy(pause, generation);
             copied.or_else(|_| self.compact(pause))?
         };

@@ -1,4 +1,4 @@
-//! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by
+//! `copying` and `parallel`: GHC's default, generational copying collection, with one thread or
 //! several.
 //!
 //! `-G` generations of two or more. A closure that survives in the nursery is copied once inside
@@ -6,10 +6,10 @@
 //! A collection takes generation 0 and every older one that has outgrown its limit, max(F × live,
 //! -O), set at the last major collection.
 //!
-//! In parallel, a collection is begun by one thread, which calls others when there is enough to be
-//! shared (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
+//! In parallel, one thread starts a collection, and wakes others when there is enough to share
+//! (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
 //!
-//! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection
+//! Worst-case memory: (1 + F) × live, with twice the allocation area, while a major collection
 //! copies.
 
 use gclab_core::block::{OutOfMemory, Region};
@@ -26,10 +26,10 @@ use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{GcThreads, ParallelPolicy, Workers};
 
-/// Generational copying collection, by one thread.
+/// Generational copying collection, with one thread.
 pub type Copying = Generational<false>;
 
-/// Generational copying collection, by as many threads as there is work for.
+/// Generational copying collection, with as many threads as there is work for.
 pub type Parallel = Generational<true>;
 
 /// Generational copying collection.
@@ -37,7 +37,7 @@ pub type Parallel = Generational<true>;
 pub struct Generational<const PARALLEL: bool> {
     nursery: Nursery,
     steps: Steps,
-    /// Generations as they were asked for. One stands for two that are always collected together.
+    /// The requested number of generations. One stands for two that are always collected together.
     generations: u32,
     sizing: Sizing,
     /// Words that the last minor collection promoted.
@@ -47,7 +47,7 @@ pub struct Generational<const PARALLEL: bool> {
     copied: Vec<Bytes>,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the
+// SAFETY: built from core's spaces and evacuator; `collect` traces the remembered set (which the
 // generational barrier keeps complete), roots and weak handles.
 unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     const DESCRIPTION: Description = Description {
@@ -121,8 +121,8 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
 
 /// The parts of a collection, in their order.
 impl<const PARALLEL: bool> Generational<PARALLEL> {
-    /// The generation of a collection that is due. (With one generation as asked, two are collected
-    /// together.)
+    /// The generation of a collection that is due. (If one generation was requested, two are
+    /// collected together.)
     pub(crate) fn generation_of(&self, due: Option<Due>) -> u32 {
         let minor = due.filter(|due| !due.major);
         minor.map_or(self.oldest(), |due| due.generation)
@@ -162,8 +162,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         };
     }
 
-    /// The workers for a collection of `generation`, in terms of the generations that were asked
-    /// for: with one, every collection is one of generation 0, as in `two-space`.
+    /// The workers for a collection of `generation`, in terms of the requested generations: with
+    /// one, every collection is one of generation 0, as in `two-space`.
     fn workers<'h>(
         &self,
         gc_threads: &'h mut GcThreads,
@@ -181,17 +181,17 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
 
     /// The oldest generation that has outgrown its limit.
     ///
-    /// Words that the collection of generation 0 would promote into generation 1 count already, if
-    /// generation 1 is half full: this keeps the peak of memory lower than a limit that is
-    /// noticed afterwards. (If it is not half full, there is little to collect in it, and a major
-    /// collection would be one in name only.) They are the words that have aged, or as many as the
-    /// last collection promoted, which may be more: referents of remembered slots do not age.
+    /// Words that a collection of generation 0 would promote into generation 1 already count if
+    /// generation 1 is half full: this keeps peak memory lower than noticing the limit afterwards.
+    /// (If it is not half full, there is little to collect in it, and a major collection would be
+    /// one in name only.) These words are those that have aged, or as many as the last collection
+    /// promoted, which may be more: referents of remembered slots do not age.
     fn generation_due(&self) -> u32 {
         if self.sizing.major_is_urgent(Live::of(&self.steps), &self.nursery) {
             return self.oldest();
         }
         let limit = self.sizing.old_limit().to_words_up().0;
-        // Before a compaction all that survives is promoted, new closures as well as aged ones.
+        // Before a compaction all survivors are promoted, new closures as well as aged ones.
         let at_once = if self.sizing.strategy() == MajorStrategy::Compacting {
             self.promoted.0
         } else {
@@ -212,14 +212,14 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
 
 /// The parts that compaction of the oldest generation needs ([`crate::Compacting`]).
 impl Generational<true> {
-    /// As [`Collector::new`], with the way of the first major collection chosen.
+    /// Like [`Collector::new`], with the kind of the first major collection chosen.
     pub(crate) fn compactable(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let mut spaces = Self::new(heap, config)?;
         spaces.choose_strategy();
         Ok(spaces)
     }
 
-    /// Copies all that lives in younger generations into the oldest one.
+    /// Copies everything live in younger generations into the oldest one.
     pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Work, NotBegun> {
         let mut evacuator = Evacuator::promote_everything(pause.heap, &mut self.nursery, &mut self.steps)?;
         let (owners, expected) = (pause.capabilities.owners(), self.copied[self.oldest() as usize]);
@@ -249,7 +249,7 @@ impl Generational<true> {
         self.sizing.choose_strategy(Live::of(&self.steps));
     }
 
-    /// `outcome` in terms of the generations that were asked for, and of the next major collection.
+    /// `outcome` in terms of the requested generations, and of the next major collection.
     pub(crate) fn as_asked(&self, mut outcome: Outcome) -> Outcome {
         outcome.work.generation = outcome.work.generation.min(self.generations - 1);
         outcome.in_place = self.sizing.strategy() == MajorStrategy::Compacting;

@@ -1,17 +1,17 @@
-//! `sticky-immix` and `gen-immix`: two generations in one space. A closure that was marked is old,
-//! and stays marked until the next major collection.
+//! `sticky-immix` and `gen-immix`: two generations in one space. A marked closure is old, and stays
+//! marked until the next major collection (sticky mark bits).
 //!
-//! A minor collection marks the young closures that live, from the roots and the remembered slots.
-//! All of them are old then: there is no ageing. A minor collection happens after -A. A major one
-//! happens when the old closures have grown to F × live, or when there is little room; it may empty
+//! A minor collection marks the live young closures, from the roots and the remembered slots. They
+//! are then old: there is no ageing. A minor collection happens after -A. A major one happens when
+//! the old closures have grown to F × live, or when there is little room; it may evacuate
 //! fragmented blocks.
 //!
-//! Under `sticky-immix` mutators allocate in the holes of old blocks, which are *mixed* then: each
-//! store to a closure of a mixed block is remembered, since the barrier reads the states of blocks
-//! only. Under `gen-immix` young closures have a nursery, and survivors move, unless most of the
-//! closures survived the last time.
+//! Under `sticky-immix` mutators allocate in the holes of old blocks, which then are *mixed*: each
+//! store to a closure in a mixed block is remembered, since the barrier reads only block states.
+//! Under `gen-immix` young closures have a nursery, and survivors move, unless most closures
+//! survived last time.
 //!
-//! Memory at the worst: F × live, with the allocation area and the holes that are too small.
+//! Worst-case memory: F × live, with the allocation area and holes that are too small.
 
 use super::spaces::{Marking, Spaces};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
@@ -29,7 +29,7 @@ use gclab_core::words::{Addr, Bytes, Words};
 /// Young closures among the old ones, in holes.
 pub type StickyImmix = GenerationalImmix<false>;
 
-/// Young closures in blocks of their own, a nursery, from which the survivors move to holes.
+/// Young closures in a nursery, from which the survivors move to holes.
 pub type GenImmix = GenerationalImmix<true>;
 
 /// Marking of the young closures, or of everything, and allocation in holes or in a nursery.
@@ -42,7 +42,7 @@ pub struct GenerationalImmix<const NURSERY: bool> {
     old_large: Bytes,
 }
 
-/// The description of both, but for names.
+/// The description of both, except for names.
 const DESCRIPTION: Description = Description {
     name: "",
     summary: "",
@@ -52,10 +52,10 @@ const DESCRIPTION: Description = Description {
     honours: &[&[Parameter::AllocationArea], SIZING, GENERATIONS, SHARING],
 };
 
-// SAFETY: a minor collection marks all unmarked closures that roots and remembered slots lead to.
+// SAFETY: a minor collection marks all unmarked closures reachable from roots and remembered slots.
 // The barrier remembers each slot of a marked closure that is made to point to an unmarked one,
-// since blocks with both are mixed. A major collection clears the marks, and marks all closures
-// that roots lead to. Core's spaces hand out and free only memory without marked closures.
+// since blocks with both are mixed. A major collection clears the marks, and marks all reachable
+// closures. Core's spaces hand out and free only memory without marked closures.
 unsafe impl<const NURSERY: bool> Collector for GenerationalImmix<NURSERY> {
     const DESCRIPTION: Description = if NURSERY {
         Description {
@@ -143,7 +143,7 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
 }
 
 impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
-    /// A minor collection. Its survivors are old.
+    /// A minor collection, whose survivors become old.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
         let marked = self.spaces.mark(pause, Marking::Young);
         self.old += marked.words.to_bytes();

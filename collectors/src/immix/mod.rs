@@ -1,11 +1,11 @@
-//! `immix`, `sticky-immix` and `gen-immix`: closures are marked, and most stay where they are.
-//! Mutators allocate in the holes between them. Closures of fragmented blocks and of the nursery of
+//! `immix`, `sticky-immix` and `gen-immix`: closures are marked, and most stay in place. Mutators
+//! allocate in the holes between them. Closures in fragmented blocks and in the nursery of
 //! `gen-immix` move, if there is room.
 //!
-//! `immix` marks everything at each collection. Between two collections mutators take
-//! (F − 1) × live, and -A at least.
+//! `immix` marks everything at each collection. Between two collections mutators take (F − 1) ×
+//! live, but at least -A.
 //!
-//! Memory at the worst: F × live, and the holes that are too small.
+//! Worst-case memory: F × live, and holes that are too small.
 
 mod generational;
 mod spaces;
@@ -24,7 +24,7 @@ use gclab_core::space::LineSpace;
 use gclab_core::words::{Addr, Words};
 use spaces::{Marking, Spaces};
 
-/// The step of all closures: one that is collected each time.
+/// The step of all closures, which is collected each time.
 const STEP: u8 = 1;
 
 /// Marking of everything, and allocation in holes.
@@ -34,8 +34,8 @@ pub struct Immix {
     sizing: Sizing,
 }
 
-// SAFETY: each collection marks all closures that roots lead to. Core's spaces hand out and free
-// only memory without marked closures.
+// SAFETY: each collection marks all reachable closures. Core's spaces hand out and free only memory
+// without marked closures.
 unsafe impl Collector for Immix {
     const DESCRIPTION: Description = Description {
         name: "immix",

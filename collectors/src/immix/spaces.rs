@@ -13,16 +13,16 @@ use gclab_core::workers::ParallelPolicy;
 /// The closures that a collection marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marking {
-    /// Those without marks.
+    /// The unmarked ones.
     Young,
     /// All.
     Everything,
 }
 
-/// Bytes of survivors to have room for at least.
+/// Minimum room for survivors, in bytes.
 const LEAST_EXPECTED: Bytes = Bytes::kib(256);
 
-/// Spaces whose closures stay where they are.
+/// The spaces of the immix collectors.
 #[derive(Debug)]
 pub(super) struct Spaces {
     lines: LineSpace,
@@ -35,11 +35,11 @@ pub(super) struct Spaces {
     live: Bytes,
     /// The young closures of the last collections.
     young: Young,
-    /// The last collection was one of everything, since memory was short.
+    /// The last collection was a full one because memory was short.
     was_short: bool,
 }
 
-/// Young closures of the last minor collections: each counts three quarters of the one after it. So
+/// Young closures of the last minor collections, each weighted three quarters of the next, so that
 /// one unusual collection decides nothing.
 #[derive(Debug, Default)]
 struct Young {
@@ -56,9 +56,8 @@ impl Young {
         self.survived = self.survived / 4 * 3 + survived.0;
     }
 
-    /// The survivors of the next collection to have room for, if mutators took `taken` bytes for
-    /// it: twice the part that survived. Where most closures survive, they are better left where
-    /// they are.
+    /// Room to keep for the next collection's survivors, if mutators took `taken` bytes before it:
+    /// twice the share that survived. If most closures survive, they are better left in place.
     fn expected(&self, taken: Bytes) -> Bytes {
         if self.survived * 2 > self.taken {
             return Bytes::ZERO;
@@ -71,7 +70,7 @@ impl Young {
 }
 
 impl Spaces {
-    /// Empty spaces, of which mutators may take `area`.
+    /// Empty spaces, from which mutators may take `area`.
     pub(super) fn new(heap: &mut Heap, config: &Config, lines: LineSpace, area: Bytes) -> Result<Self, OutOfMemory> {
         Ok(Spaces {
             large: LargeObjects::new(lines.step()),
@@ -130,16 +129,16 @@ impl Spaces {
         }
     }
 
-    /// Returns a part of the reserve to the heap, if mutators find no memory straight after a
-    /// collection in a short heap; and whether there was one. Any other time they have a collection
-    /// first, which may need it.
+    /// Returns part of the reserve to the heap, and whether there was one, if mutators find no
+    /// memory right after a collection in a short heap. At any other time a collection comes first,
+    /// which may need the reserve.
     fn needs_reserve(&mut self, heap: &mut Heap) -> bool {
         let nothing_taken = self.lines.taken() + self.large.taken() == Bytes::ZERO;
         self.was_short && nothing_taken && self.lines.release_reserve(heap)
     }
 
-    /// Marks closures that live, and frees the rest of those that `marking` is for. If that is
-    /// everything, closures of fragmented blocks may move.
+    /// Marks live closures, and frees the others that `marking` covers. If that is everything,
+    /// closures in fragmented blocks may move.
     pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
         let is_short =
             pause.cause == Cause::Shortage || pause.cause.forces_compaction() || self.lines.is_cramped(pause.heap);
@@ -151,7 +150,7 @@ impl Spaces {
                 self.lines.condemn_nursery(pause.heap, &self.marks, expected, false);
             }
             Marking::Everything => {
-                // At the end of a program nothing is worth a move.
+                // At the end of a program nothing is worth moving.
                 if pause.cause != Cause::Final {
                     self.lines
                         .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
@@ -160,7 +159,7 @@ impl Spaces {
                 }
                 self.lines.condemn(&mut self.marks, pause.capabilities);
                 self.large.condemn(&mut self.marks);
-                // The closures that these slots lead to are found from the roots, if they live.
+                // The referents of these slots are found from the roots, if they are live.
                 let sets = pause.capabilities.iter().map(Capability::remembered);
                 sets.for_each(|set| set.take(|_| ()));
             }
@@ -196,7 +195,7 @@ impl Spaces {
         marked
     }
 
-    /// Marks the closures that live. Those of blocks that are to be emptied go to `destination`.
+    /// Marks the live closures. Those in blocks to be emptied go to `destination`.
     fn trace(&self, pause: &mut Pause<'_, Bump>, marking: Marking, destination: &impl Destination) -> Marked {
         let mut marker = Marker::moving(pause.heap, &self.marks, destination);
         let generation = u32::from(pause.due.is_some_and(|due| due.generation > 0));
@@ -226,7 +225,7 @@ impl Spaces {
 mod tests {
     use super::*;
 
-    /// What is expected of 4 MiB after collections of 4 MiB in which these parts survived.
+    /// The expected survivors of 4 MiB, after collections of 4 MiB in which these shares survived.
     fn expected(percents: &[usize]) -> Bytes {
         let mut young = Young::default();
         for percent in percents {
@@ -240,7 +239,7 @@ mod tests {
         let usual = [5; 10];
         let unusual = expected(&[&usual[..], &[95]].concat());
         assert!(unusual > Bytes::mib(1) && unusual < Bytes::mib(4), "{unusual}");
-        // A phase in which most survive is noticed, and its end, too.
+        // A phase in which most survive is noticed, and so is its end.
         assert_eq!(expected(&[&usual[..], &[95; 3]].concat()), Bytes::ZERO);
         assert_eq!(expected(&[&[95; 10][..], &[5]].concat()), Bytes::ZERO);
         assert!(expected(&[&[95; 10][..], &[5; 3]].concat()) > Bytes::ZERO);

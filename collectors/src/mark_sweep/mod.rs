@@ -1,17 +1,17 @@
-//! `mark-sweep`: everything that lives is marked, nothing is moved, and new closures go where dead
-//! ones were.
+//! `mark-sweep`: everything live is marked, nothing moves, and new closures go where dead ones
+//! were.
 //!
-//! Closures of about the same size lie in the cells of segments ([`CellSpace`]); large objects are
-//! apart. A collection clears all marks, marks everything that roots lead to, and returns segments
-//! and large objects without marks to the heap. The other free cells are found when a mutator needs
-//! them: a refill looks through one segment and hands out all its holes, until the mutator has the
-//! bytes that sizing allows between two collections (`-A` at least).
+//! Closures of similar size lie in the cells of segments ([`CellSpace`]); large objects are
+//! separate. A collection clears all marks, marks everything reachable, and returns segments and
+//! large objects without marks to the heap. The other free cells are found when a mutator needs
+//! them (lazy sweeping): a refill goes through one segment and hands out all its holes, until the
+//! mutator has had the bytes that sizing allows between two collections (at least `-A`).
 //!
-//! Marking is begun by one thread, which calls others when there is enough to be shared (`-N`,
-//! `-qg`, `-qn`; [`ParallelPolicy`]). Every collection is one of generation 0.
+//! One thread starts marking, and wakes others when there is enough to share (`-N`, `-qg`, `-qn`;
+//! [`ParallelPolicy`]). Every collection counts as one of generation 0.
 //!
-//! Memory at the worst: *F* × live, and the free cells of size classes that the program does not
-//! need any longer: a segment serves another class only after it was empty.
+//! Worst-case memory: *F* × live, and the free cells of size classes that the program no longer
+//! needs: a segment changes its class only when it is empty.
 
 use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{
@@ -27,7 +27,7 @@ use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
 
-/// All closures are of one step, which is collected as a whole.
+/// All closures are in one step, which is collected as a whole.
 const STEP: u8 = 1;
 
 /// Mark and sweep in cells of size classes.
@@ -47,7 +47,7 @@ impl MarkSweep {
         self.cells.taken() + self.large.taken() >= self.area
     }
 
-    /// Marks everything that roots lead to.
+    /// Marks everything reachable from the roots.
     fn mark(&self, pause: &mut Pause<'_, Cells>) -> Marked {
         let mut marker = Marker::new(pause.heap, &self.marks);
         let owners = pause.capabilities.owners();
@@ -57,8 +57,8 @@ impl MarkSweep {
     }
 }
 
-// SAFETY: all closures that roots lead to are marked, and only unmarked cells and large objects are
-// handed out or freed.
+// SAFETY: all closures reachable from the roots are marked, and only unmarked cells and large
+// objects are handed out or freed.
 unsafe impl Collector for MarkSweep {
     const DESCRIPTION: Description = Description {
         name: "mark-sweep",

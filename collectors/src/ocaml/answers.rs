@@ -33,8 +33,8 @@ impl Ocaml {
         self.counts.minor_words(pause.since.allocated.to_words_up())
     }
 
-    /// Changes the parameters: all but the policy and the minor heap at once. Returns the request
-    /// for the pause in which these two change, if they do.
+    /// Changes the parameters, immediately except for the policy and the minor heap. Returns the
+    /// request for the pause in which these two change, if they do.
     fn set(&mut self, control: &Control) -> Option<Request> {
         let before = Control::of(&self.settings, self.stack_limit);
         self.messages.set(control.verbose);
@@ -64,8 +64,8 @@ impl Ocaml {
         }
     }
 
-    /// Changes the size of the minor heap, which is empty, if the pause is one for that. Returns
-    /// whether it has another size. The policy has changed before, as in OCaml.
+    /// Changes the size of the minor heap, which is empty, if the pause is for that. Returns
+    /// whether the size changed. The policy has already changed, as in OCaml.
     pub(super) fn change_minor_heap(&mut self, cause: Cause) -> bool {
         if !matches!(cause, Cause::Asked(Request::Minor | Request::Compact)) {
             return false;
@@ -80,7 +80,7 @@ impl Ocaml {
         true
     }
 
-    /// The counters. `walk`: also the counters of blocks, for which every block is visited.
+    /// The counters. `walk`: also the counters of blocks, which requires visiting every block.
     pub(super) fn stat(&self, pause: &Pause<'_, Bump>, walk: bool) -> Stat {
         let census = if walk { self.major.census() } else { Default::default() };
         let (counts, heap) = (&self.counts, self.major.words());

@@ -1,8 +1,8 @@
 //! The end of a cycle: when the major heap is compacted.
 //!
-//! Where a slice ends a cycle, the overhead that the cycle has shown is an estimate, since garbage
-//! floats. If it reaches `max_overhead`, another cycle follows in the same pause, and shows the
-//! overhead as it is. Where the program asks for the end of a cycle, that overhead decides at once.
+//! When a slice ends a cycle, the overhead that the cycle showed is an estimate, since garbage
+//! floats. If it reaches `max_overhead`, another cycle follows in the same pause and measures the
+//! true overhead. When the program asks for the end of a cycle, the overhead decides at once.
 
 use super::Ocaml;
 use super::course::Course;
@@ -13,7 +13,7 @@ use gclab_core::collector::{Bump, Cause, Pause, Request};
 use gclab_core::mutant;
 
 impl Ocaml {
-    /// A cycle has ended in the pause, or it has not: compacts the heap where the rule says so.
+    /// Compacts the heap if the rule says so, after a pause in which a cycle may have ended.
     pub(super) fn end_cycle(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
         if !course.cycle.is_over() {
             return;
@@ -25,7 +25,7 @@ impl Ocaml {
                 self.compact(pause, &mut course.done);
                 if let Some(policy) = policy {
                     if course.done.compactions.count == 0 {
-                        // There was no memory for it, so the list is the old one.
+                        // There was no memory for it, so the list is unchanged.
                         self.major.set_policy(Policy::of_number(policy));
                     }
                     self.settings.policy = self.major.space.list().number();
@@ -44,8 +44,8 @@ impl Ocaml {
         }
     }
 
-    /// A slice has ended a cycle: compacts the heap if the cycle has shown that it is due, and
-    /// another cycle shows it, too.
+    /// A slice has ended a cycle: compacts the heap if the cycle suggests it, and another cycle
+    /// confirms it.
     fn end_cycle_of_slices(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
         let cycle = self.major.cycle;
         self.messages
@@ -55,7 +55,7 @@ impl Ocaml {
         }
         self.messages.triggered();
         if !course.task.minor && self.prepare(pause).is_err() {
-            // There is no memory for the minor collection that comes first.
+            // There is no memory for the minor collection that must come first.
             return self.messages.aborted();
         }
         self.whole_cycle(pause, course);
@@ -67,15 +67,15 @@ impl Ocaml {
         }
     }
 
-    /// Whether the overhead that a cycle has shown calls for a compaction.
+    /// Whether the overhead that a cycle showed calls for a compaction.
     fn estimate_is_due(&self) -> bool {
         let rule = self.settings.compaction;
         rule.is_possible(self.cycles, self.major.words(), self.settings.increment)
             && rule.is_due(self.major.estimated_overhead())
     }
 
-    /// A whole cycle after the one that has ended, with an empty minor heap. There is room for the
-    /// minor collection. It is a part of the slice.
+    /// A whole cycle after the one that ended, with an empty minor heap, as part of the slice.
+    /// There is room for the minor collection.
     fn whole_cycle(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
         if !course.task.minor {
             course.promoted = self.minor(pause);
@@ -91,7 +91,8 @@ impl Ocaml {
         self.settings.compaction.is_due(self.major.overhead()) || mutant!("ocaml/always-compacted")
     }
 
-    /// Compacts the major heap in any case. The minor heap is empty, and no cycle is under way.
+    /// Compacts the major heap unconditionally. The minor heap is empty, and no cycle is in
+    /// progress.
     pub(super) fn compact(&mut self, pause: &mut Pause<'_, Bump>, done: &mut Done) {
         let compactions = self.major.compact(pause, &self.settings, &mut self.messages);
         self.counts.compactions += compactions.count;

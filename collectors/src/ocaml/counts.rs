@@ -5,7 +5,7 @@ use gclab_core::words::Words;
 /// Sums over a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// Words that mutators allocated up to the last pause, in either heap.
+    /// Words that mutators allocated in either heap up to the last pause.
     pub(super) allocated: Words,
     /// Words of large objects, which are allocated in the major heap.
     pub(super) direct: Words,
@@ -22,7 +22,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// A pause begins, `allocated` words after the last one. `is_forced`: the program asks for a
+    /// A pause starts, `allocated` words after the last one. `is_forced`: the program requests a
     /// whole cycle in it.
     pub(super) fn begin(&mut self, is_forced: bool, allocated: Words) {
         self.allocated += allocated;
@@ -36,8 +36,8 @@ impl Counts {
         self.before_minor = self.minor_words(Words::ZERO);
     }
 
-    /// The figures for the statistics of the run. `cycles` are over, and the major heap had
-    /// `top_heap` words at most.
+    /// The figures for the run's statistics. `cycles` are over, and the major heap had at most
+    /// `top_heap` words.
     pub(super) fn figures(&self, cycles: u64, top_heap: Words, figure: &mut dyn FnMut(&'static str, u64)) {
         figure("minor_words", self.minor_words(Words::ZERO).0 as u64);
         figure("promoted_words", self.promoted.0 as u64);

@@ -1,4 +1,4 @@
-//! A cycle of marking and sweeping, a part at a time.
+//! A cycle of marking and sweeping, one part at a time.
 
 use super::major::{Compactions, MajorHeap};
 use super::pace::{words_to_mark, words_to_sweep};
@@ -11,7 +11,7 @@ use gclab_core::space::OldMarks;
 use gclab_core::trace::SlicedTrace;
 use gclab_core::words::{Addr, Bytes, Words};
 
-/// The most words that a part of a cycle marks or sweeps.
+/// Limit on the words that a part of a cycle marks or sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     pub(super) mark: Words,
@@ -25,7 +25,7 @@ impl Budget {
         sweep: Words(usize::MAX),
     };
 
-    /// The work of a slice that has to do `share` of a cycle, in a heap of `heap` words.
+    /// The work of a slice that must do `share` of a cycle, in a heap of `heap` words.
     pub(super) fn of_share(share: f64, heap: Words, space_overhead: u64) -> Budget {
         Budget {
             mark: words_to_mark(share, heap, space_overhead),
@@ -33,7 +33,7 @@ impl Budget {
         }
     }
 
-    /// This budget, but no more than `words` words.
+    /// This budget, but at most `words` words.
     pub(super) fn at_most(self, words: Words) -> Budget {
         Budget {
             mark: self.mark.min(words),
@@ -42,12 +42,12 @@ impl Budget {
     }
 }
 
-/// The work that was done in a pause.
+/// The work done in a pause.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Done {
     pub marked: Bytes,
     pub swept: Bytes,
-    /// The most memory of the mark stack.
+    /// Peak memory of the mark stack.
     pub stack: Bytes,
     pub counted: Counted,
     pub compactions: Compactions,
@@ -64,12 +64,12 @@ impl std::ops::AddAssign for Done {
 }
 
 impl MajorHeap {
-    /// Whether no cycle is under way.
+    /// Whether no cycle is in progress.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.stage, Stage::Idle)
     }
 
-    /// Begins a cycle, when the minor heap is empty: marks the referents of roots.
+    /// Starts a cycle, when the minor heap is empty: marks the referents of roots.
     pub(super) fn begin_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         self.large.condemn(&mut self.marks);
         self.space.begin_marking();
@@ -90,7 +90,7 @@ impl MajorHeap {
         }
     }
 
-    /// Goes on with the cycle under way, up to the end of its stage.
+    /// Continues the current cycle, up to the end of its stage.
     pub(super) fn advance(&mut self, pause: &mut Pause<'_, Bump>, budget: Budget) -> Done {
         let mut done = Done::default();
         self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
@@ -119,13 +119,13 @@ impl MajorHeap {
         done
     }
 
-    /// Barriers note what mutators overwrite, or stop doing so.
+    /// Makes barriers record what mutators overwrite, or stop doing so.
     fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
         self.space.set_in_snapshot(heap, yes);
         self.large.set_in_snapshot(heap, yes);
     }
 
-    /// Everything is marked that roots led to when the cycle began: old closures that are white are
+    /// Everything reachable when the cycle began is marked: old closures that are white are
     /// garbage. Large ones are freed at once.
     fn end_marking(&mut self, heap: &mut Heap) -> Stage {
         self.set_in_snapshot(heap, false);

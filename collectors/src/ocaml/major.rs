@@ -1,4 +1,4 @@
-//! The major heap: a free space for all but large objects, and these beside it.
+//! The major heap: a free space for everything but large objects, which are separate.
 
 mod census;
 mod compaction;
@@ -21,37 +21,38 @@ use gclab_core::words::{Addr, Bytes, Words};
 pub(super) struct MajorHeap {
     pub(super) space: FreeSpace<Policy>,
     pub(super) large: LargeObjects,
-    /// A bit for each closure. A minor collection marks here, so that old closures count as known.
+    /// A bit for each closure. A minor collection marks here, so old closures count as marked.
     pub(super) starts: MarkBits,
     /// A bit for each black closure.
     pub(super) marks: MarkBits,
-    /// Old closures, without those that are known to be garbage.
+    /// Old closures, except those known to be garbage.
     pub(super) live: Amount,
-    /// Those of them that are black, while a cycle marks.
+    /// The black ones among them, while a cycle marks.
     pub(super) marked: Amount,
-    /// The words of the heap when the last cycle began, and the words that it marked.
+    /// The words of the heap when the last cycle started, and the words that it marked.
     pub(super) cycle: CycleWords,
     pub(super) stage: Stage,
-    /// The most words that the heap has had.
+    /// The peak size of the heap, in words.
     top: Words,
-    /// Words of young large objects that were allocated since this was last asked for.
+    /// Words of young large objects allocated since this was last read.
     direct: Words,
-    /// The most words of a chunk. Under a limit chunks are small, so that more of them are free.
+    /// Limit on the words of a chunk. Under a heap limit chunks are small, so that more of them are
+    /// free.
     most_chunk: Words,
 }
 
-/// The chunks that a heap with a limit has room for, at least.
+/// The number of chunks that a limited heap has room for, at least.
 const CHUNKS: usize = 64;
 
-/// The least bound of a chunk under a limit: 32 KiB.
+/// The smallest such limit: 32 KiB.
 const LEAST_UNDER_A_LIMIT: Bytes = Bytes::kib(32);
 
 impl MajorHeap {
-    /// A heap of the size that `settings` say at first. The size that holds if none is given is cut
-    /// to a chunk of a heap with a limit.
+    /// A heap of the initial size in `settings`. The default size is cut to one chunk in a limited
+    /// heap.
     ///
     /// # Errors
-    /// If the heap has no memory for the tables, or for a size that is given.
+    /// If the heap has no memory for the tables, or for an explicitly given size.
     pub(super) fn new(heap: &mut Heap, settings: &Settings) -> Result<Self, OutOfMemory> {
         let most_chunk = Bytes(heap.room().0 / CHUNKS).max(LEAST_UNDER_A_LIMIT).to_words_up();
         let mut major = MajorHeap {
@@ -72,7 +73,7 @@ impl MajorHeap {
             if settings.initial_heap_is_given {
                 major.grow_to(heap, words)?;
             } else {
-                // A heap without memory for it grows by smaller chunks.
+                // If memory is short, the heap grows by smaller chunks.
                 let _ = major.grow_to(heap, words.min(most_chunk));
             }
         }
@@ -97,7 +98,7 @@ impl MajorHeap {
         self.space.memory().held() + self.large.held().to_words_up()
     }
 
-    /// The most words that the heap has had: OCaml's `top_heap_words`.
+    /// The peak size of the heap: OCaml's `top_heap_words`.
     pub(super) fn top(&self) -> Words {
         self.top
     }
@@ -112,7 +113,7 @@ impl MajorHeap {
         self.chunk_words().to_bytes() + self.large.held() - self.large.taken()
     }
 
-    /// Old closures: live ones, and dead ones that no cycle has found.
+    /// Old closures: live ones, and dead ones that no cycle has found yet.
     pub(super) fn live(&self) -> Amount {
         self.live
     }
@@ -122,13 +123,13 @@ impl MajorHeap {
         self.direct
     }
 
-    /// As [`MajorHeap::direct`]: a slice begins.
+    /// Like [`MajorHeap::direct`], and resets it: a slice starts.
     pub(super) fn take_direct(&mut self) -> Words {
         std::mem::take(&mut self.direct)
     }
 
     /// After a promotion, before which the chunks had `before` words: if it needed more, they grow
-    /// on to the size that the increment asks for. Where there is no memory for that, they do not.
+    /// further to the size that the increment asks for, if there is memory.
     fn grow_on(&mut self, heap: &mut Heap, settings: &Settings, before: Words) {
         let needed = self.chunk_words();
         if needed == before {
@@ -156,9 +157,9 @@ impl MajorHeap {
         Ok(at)
     }
 
-    /// Promotes everything that lives in the nursery and among young large objects, for which there
-    /// is room. While a cycle has them ahead of it, they are black. Where no free block fits, the
-    /// heap grows by the least chunk: so it grows by no more than it needs, until the promotion is
+    /// Promotes everything live in the nursery and among young large objects, for which there is
+    /// room. While a cycle has not passed them, they are black. If no free block fits, the heap
+    /// grows by the smallest chunk, so that it grows no more than needed until the promotion is
     /// over.
     pub(super) fn promote(&mut self, pause: &mut Pause<'_, Bump>, settings: &Settings) -> Marked {
         let (before, most) = (self.chunk_words(), self.most_chunk);
@@ -166,7 +167,7 @@ impl MajorHeap {
         let known = self.space.known_closures(&self.starts, &self.marks);
         let promotion = self.space.promotion(pause.heap, &known, &chunk);
         let mut marker = promotion.with_heap(|heap| Marker::moving(heap, &known, &promotion));
-        // The finalisers that get their closures run at the end of a cycle.
+        // Finalisers that get their closures run at the end of a cycle.
         let roots = pause.roots.keeping_finalised();
         trace::live_and_remembered(&mut marker, pause.capabilities, roots, pause.events.phases());
         let promoted = marker.finish();
@@ -180,12 +181,12 @@ impl MajorHeap {
         promoted
     }
 
-    /// Returns all chunks that are wholly free: memory is short.
+    /// Memory is short: returns all chunks that are entirely free.
     pub(super) fn shrink_to_the_least(&mut self, heap: &mut Heap) {
         self.space.shrink(heap, Words::ZERO, None);
     }
 
-    /// Chooses free blocks by another policy from now on, while no cycle is under way.
+    /// Switches to another allocation policy, while no cycle is in progress.
     pub(super) fn set_policy(&mut self, policy: Policy) {
         self.space.set_list(policy);
     }
@@ -197,8 +198,8 @@ impl MajorHeap {
     }
 }
 
-/// The words of a heap that had `heap` words, and grew by one chunk after the other until it had
-/// more than `words`. A chunk is whole blocks.
+/// The size of a heap that started with `heap` words and grew chunk by chunk until it had more than
+/// `words`. Chunks are whole blocks.
 fn grown(heap: Words, words: Words, settings: &Settings) -> Words {
     let mut grown = heap;
     while grown <= words {

@@ -1,19 +1,19 @@
 //! `ocaml`: the memory manager of OCaml 4.14, over closures of GHC's kinds.
 //!
-//! New closures lie in the *minor heap*, in which mutators allocate by bumping. A minor collection
-//! promotes all live closures: there is no ageing. The *major heap* is chunks with closures and
-//! free blocks of any size. An allocation policy chooses the free block for each closure that is
-//! promoted. A major collection marks the major heap and sweeps it. Closures move only where the
-//! heap is compacted, when free memory reaches a multiple of live data (module `compaction`).
+//! New closures lie in the *minor heap*, where mutators bump-allocate. A minor collection promotes
+//! all live closures: there is no ageing. The *major heap* is chunks with closures and free blocks
+//! of any size. An allocation policy chooses the free block for each promoted closure. A major
+//! collection marks and sweeps the major heap. Closures move only when the heap is compacted, once
+//! free memory reaches a multiple of live data (module `compaction`).
 //!
-//! Words that were allocated in the major heap owe a share of a cycle of marking and sweeping,
-//! according to the space overhead (module `pace`). The cycle (module `cycle`) goes on in slices,
-//! between which the program runs: it marks a snapshot of the major heap, and a barrier shows it
-//! the values that mutators overwrite. Where the minor heap is half full there is a slice, and
-//! where it is full there is a minor collection (module `task`).
+//! Words allocated in the major heap owe a share of a cycle of marking and sweeping, according to
+//! the space overhead (module `pace`). The cycle (module `cycle`) proceeds in slices, between which
+//! the program runs: it marks a snapshot of the major heap, and a barrier shows it the values that
+//! mutators overwrite. A half-full minor heap triggers a slice, and a full one a minor collection
+//! (module `task`).
 //!
-//! Memory at the worst: live data with the space overhead, the minor heap, and as much again, kept
-//! for promotion.
+//! Worst-case memory: live data with the space overhead, the minor heap, and as much again,
+//! reserved for promotion.
 
 mod answers;
 mod compaction;
@@ -69,12 +69,12 @@ pub struct Ocaml {
     window: Window,
     /// The occasion of the next pause.
     occasion: Occasion,
-    /// The work of the pause that begins.
+    /// The work of the pause that is starting.
     task: Task,
-    /// The size of the minor heap, and the reason why there is no room to promote it, if there is
-    /// none. Then no mutator gets a part of it.
+    /// The size of the minor heap, or why there is no room to promote it; then no mutator gets a
+    /// part of it.
     area: Bytes,
-    /// The part of it that each capability has.
+    /// Each capability's part of it.
     share: Bytes,
     exhausted: Option<OutOfMemory>,
     /// Words promoted since the last slice.
@@ -83,22 +83,22 @@ pub struct Ocaml {
     outside: Outside,
     /// Cycles that are over.
     cycles: u64,
-    /// Memory is short: the minor heap is smaller than it should be, and less than half of `settled`
-    /// or very small.
+    /// Memory is short: the minor heap is smaller than it should be, and very small or less than
+    /// half of `settled`.
     is_urgent: bool,
-    /// The size that the minor heap had after the last collection of everything.
+    /// The size of the minor heap after the last full collection.
     settled: Bytes,
     counts: Counts,
-    /// `stack_limit` of the module, if the program has set it.
+    /// The module's `stack_limit`, if the program has set it.
     stack_limit: Option<u64>,
     /// Of `Gc.set`.
     change: Change,
-    /// The function of the module that the next request for a cycle comes from.
+    /// The module function behind the next request for a cycle.
     part: Option<Part>,
     messages: Messages,
 }
 
-/// Parameters that change in the next pause that the program asks for, where the minor heap is
+/// Parameters that change in the next pause that the program requests, when the minor heap is
 /// empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
@@ -113,11 +113,11 @@ fn is_cycle(cause: Cause) -> bool {
     matches!(cause, Cause::Asked(Request::Cycle | Request::Full | Request::Compact))
 }
 
-// SAFETY: a minor collection moves all closures of the nursery that roots and remembered slots lead
-// to into free blocks; room for them was kept before. The barrier remembers each slot of an
-// old closure that is made to point to a young one. A cycle marks all closures that roots lead to
-// when it begins, when none is young, and those promoted meanwhile; the barrier notes the values
-// that are overwritten meanwhile. Only white closures are freed.
+// SAFETY: a minor collection moves all nursery closures reachable from roots and remembered slots
+// into free blocks, for which room was reserved. The barrier remembers each slot of an old closure
+// that is made to point to a young one. A cycle marks all closures reachable when it starts, when
+// none is young, and those promoted meanwhile; the barrier records the values that are overwritten
+// meanwhile. Only white closures are freed.
 unsafe impl Collector for Ocaml {
     const DESCRIPTION: Description = Description {
         name: "ocaml",
@@ -162,7 +162,7 @@ unsafe impl Collector for Ocaml {
     }
 }
 
-/// The least minor heap: a block for each capability.
+/// The smallest minor heap: a block for each capability.
 fn least_area(capabilities: u32) -> Bytes {
     Bytes(BLOCK.0 * capabilities as usize)
 }
@@ -203,7 +203,7 @@ impl Collect for Ocaml {
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
-        // The words that are promoted may make a slice due, too: they are not known yet.
+        // Promoted words may make a slice due, too, but are not known yet.
         self.task = if self.is_urgent || self.exhausted.is_some() {
             Task::everything()
         } else if cause == Cause::Asked(Request::Minor) && self.change.minor_heap.is_some() {
@@ -311,7 +311,7 @@ impl Collect for Ocaml {
 }
 
 impl Ocaml {
-    /// Words that were allocated in the major heap since the last slice.
+    /// Words allocated in the major heap since the last slice.
     fn allocated(&self) -> Words {
         self.promoted + self.major.direct()
     }
@@ -320,8 +320,7 @@ impl Ocaml {
         std::mem::take(&mut self.promoted) + self.major.take_direct()
     }
 
-    /// A minor collection: promotes everything that lives in the minor heap, for which there is
-    /// room.
+    /// A minor collection: promotes everything live in the minor heap, for which there is room.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         let used = self.nursery.words().to_bytes();
         let is_empty = used == Bytes::ZERO;

@@ -8,13 +8,13 @@ use gclab_core::collector::{Bump, Cause, Cycle, NotBegun, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::words::Bytes;
 
-/// A minor heap below one part in this many of its full size is never enough: then only a collection
-/// of everything, each time, keeps free what a compaction may need.
+/// A minor heap smaller than its full size divided by this is never enough: then only full
+/// collections keep free what a compaction may need.
 const LEAST_SHARE: usize = 16;
 
 impl Ocaml {
-    /// There is no room for the least minor heap: frees what a whole cycle finds, and then what a
-    /// compaction does.
+    /// There is no room for the smallest minor heap: frees what a whole cycle finds, and then what
+    /// a compaction does.
     pub(super) fn last_resort(&mut self, pause: &mut Pause<'_, Bump>, course: &mut Course) {
         if course.cycle != Cycle::Whole {
             let (whole, more) = self.work(pause, Major::Everything);
@@ -29,7 +29,7 @@ impl Ocaml {
     }
 
     /// After a minor collection: returns free chunks if a cycle is over and memory is short, and
-    /// gives the minor heap its size. Returns whether there is room for the least minor heap.
+    /// sizes the minor heap. Returns whether there is room for the smallest minor heap.
     pub(super) fn make_room(&mut self, pause: &mut Pause<'_, Bump>, cycle: Cycle) -> bool {
         let is_short = self.is_urgent || self.exhausted.is_some() || pause.cause == Cause::Shortage;
         if is_short && self.major.is_idle() {
@@ -38,7 +38,7 @@ impl Ocaml {
         }
         let least = least_area(pause.capabilities.iter().len() as u32);
         if cycle == Cycle::Whole {
-            // Another collection of everything would not free more.
+            // Another full collection would not free more.
             self.settled = Bytes::ZERO;
         }
         self.exhausted = self.set_area(pause.heap, least).err();
@@ -48,8 +48,8 @@ impl Ocaml {
         self.exhausted.is_none()
     }
 
-    /// Gives the empty minor heap its size, and keeps room for the promotion of all of it.
-    /// Where there is too little memory, it is smaller, down to `least`.
+    /// Sizes the empty minor heap, and reserves room to promote all of it. If memory is short, it
+    /// is smaller, down to `least`.
     ///
     /// # Errors
     /// If there is not even room for that.
@@ -72,14 +72,14 @@ impl Ocaml {
         }
     }
 
-    /// A large object has no room: frees a part of the minor heap that no mutator has begun to use,
-    /// and keeps no room for the promotion of that part. The part comes back at the next
+    /// There is no room for a large object: frees a part of the minor heap that no mutator has
+    /// started to use, and the room reserved for its promotion. The part comes back at the next
     /// collection. `None` if there is no such part.
     pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         self.nursery.give_way(heap)?;
         (self.is_urgent, self.area) = (true, Bytes::ZERO);
         let size = self.minor_heap().to_words_up();
-        // More is kept already, so less is not refused.
+        // More is already reserved, so less cannot be refused.
         let _ = self.major.space.keep_room(heap, size);
         Some(())
     }
@@ -87,7 +87,7 @@ impl Ocaml {
     /// Mutators leave the minor heap, and all of it has room to be promoted.
     ///
     /// # Errors
-    /// If there is none, which happens only where none was kept.
+    /// If there is none, which happens only if none was reserved.
     pub(super) fn prepare(&mut self, pause: &mut Pause<'_, Bump>) -> Result<(), NotBegun> {
         self.nursery.leave(pause.capabilities);
         let words = self.nursery.words();

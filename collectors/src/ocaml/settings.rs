@@ -26,7 +26,7 @@ pub(super) const HONOURED: &[Parameter] = &[
 pub struct Settings {
     /// `s`: the minor heap.
     pub minor_heap: Bytes,
-    /// `i`: the least growth of the major heap.
+    /// `i`: the minimum growth of the major heap.
     pub increment: Increment,
     /// `o`: the memory for garbage, in percent of live data.
     pub space_overhead: u64,
@@ -36,11 +36,12 @@ pub struct Settings {
     pub policy: u64,
     /// `w`: the window of slices.
     pub window: usize,
-    /// `h`: the major heap at first.
+    /// `h`: the initial major heap.
     pub initial_heap: Words,
-    /// Whether it is given. Then the heap has to have that size.
+    /// Whether it is given; then the heap must have that size.
     pub initial_heap_is_given: bool,
-    /// The most words that a slice does in addition to those allocated since the last one (`-DI`).
+    /// Limit on the words that a slice does in addition to those allocated since the last one
+    /// (`-DI`).
     pub slice_limit: Option<Words>,
     /// `v`: the events at which messages are printed, a bit for each kind.
     pub verbose: u64,

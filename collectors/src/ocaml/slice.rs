@@ -1,4 +1,4 @@
-//! The `major` part of a pause: a slice of a cycle, or the rest of it, or a whole one.
+//! The `major` part of a pause: a slice of a cycle, the rest of it, or a whole one.
 
 use super::Ocaml;
 use super::cycle::{Budget, Done};
@@ -9,7 +9,7 @@ use gclab_core::collector::{Bump, Cause, Cycle, Pause, Request};
 use gclab_core::words::Words;
 
 impl Ocaml {
-    /// A pause begins: prints what it is for.
+    /// A pause starts: prints what it is for.
     pub(super) fn announce(&mut self, pause: &Pause<'_, Bump>) {
         match pause.cause {
             Cause::Final => {
@@ -66,7 +66,7 @@ impl Ocaml {
         slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) || self.outside.slice_is_due()
     }
 
-    /// A slice, or the beginning of a cycle.
+    /// A slice, or the start of a cycle.
     fn slice(&mut self, pause: &mut Pause<'_, Bump>, slice: Slice) -> Done {
         let (heap, overhead) = (self.major.words().max(Words(1)), self.settings.space_overhead);
         let allocated = self.take_allocated();
@@ -106,7 +106,7 @@ impl Ocaml {
         done
     }
 
-    /// Goes on with the cycle under way, up to the end of its stage.
+    /// Continues the current cycle, up to the end of its stage.
     fn advance(&mut self, pause: &mut Pause<'_, Bump>, budget: Budget) -> Done {
         match self.major.stage {
             Stage::Idle => {}
@@ -122,7 +122,7 @@ impl Ocaml {
         done
     }
 
-    /// Finishes the cycle under way, or does a whole one.
+    /// Finishes the current cycle, or does a whole one.
     fn whole_or_rest(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         let mut done = Done::default();
         if self.major.is_idle() {
@@ -133,15 +133,15 @@ impl Ocaml {
         done
     }
 
-    /// After a cycle that the program asked for: an automatic slice begins the next one, so that the
-    /// backlog stays.
+    /// After a cycle that the program asked for: an automatic slice starts the next one, so that
+    /// the backlog is kept.
     pub(super) fn begin_next(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         let done = self.slice(pause, Slice::Automatic);
         self.messages.slice_is_over();
         done
     }
 
-    /// Finishes the cycle under way.
+    /// Finishes the current cycle.
     fn finish_cycle(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         self.take_allocated();
         let mut done = Done::default();
@@ -151,8 +151,8 @@ impl Ocaml {
         done
     }
 
-    /// Does a whole cycle, after the rest of the one under way if there is one. Where the policy
-    /// changes, there are two in any case, as in OCaml.
+    /// Does a whole cycle, after finishing the current one if there is one. On a change of policy
+    /// there are always two, as in OCaml.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Done {
         let policy_changes = pause.cause == Cause::Asked(Request::Compact) && self.change.policy.is_some();
         let mut done = Done::default();

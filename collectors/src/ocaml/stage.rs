@@ -3,12 +3,12 @@
 use gclab_core::trace::{Marked, SlicedTrace};
 use gclab_core::words::Words;
 
-/// How far a cycle has come.
+/// How far a cycle has got.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// No cycle is under way.
+    /// No cycle is in progress.
     Idle,
-    /// The closures that roots led to when the cycle began are being marked.
+    /// The closures reachable when the cycle began are being marked.
     Marking(SlicedTrace),
     /// White closures are being freed.
     Sweeping,
@@ -28,11 +28,11 @@ impl std::ops::AddAssign<&Marked> for Amount {
     }
 }
 
-/// The words of a cycle, from which the overhead of the heap is estimated.
+/// Word counts of a cycle, from which the heap's overhead is estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CycleWords {
-    /// Those of the heap when it began.
+    /// Words of the heap when it began.
     pub heap: Words,
-    /// Those that it marked. Closures that were promoted meanwhile are not among them.
+    /// Words that it marked, not counting closures promoted meanwhile.
     pub marked: Words,
 }

@@ -1,30 +1,30 @@
 //! The work of each pause: when a minor collection is due, and when a slice.
 //!
 //! As in OCaml's `caml_gc_dispatch`, the minor heap has a *trigger*, at its middle or at its end.
-//! Where it is reached in the middle, a slice is due, and the trigger moves to the end. Where it is
-//! reached at the end, a minor collection is due, and the trigger moves to the middle. If no cycle
-//! is under way both are due, since a cycle begins with an empty minor heap. Where a cycle ends,
-//! the next one begins at the next allocation, before it gets room: where a slice for want of room
-//! has ended the cycle, that is the allocation that wants room.
+//! When allocation reaches it in the middle, a slice is due, and the trigger moves to the end. At
+//! the end, a minor collection is due, and the trigger moves to the middle. If there is no current
+//! cycle both are due, since a cycle starts with an empty minor heap. When a cycle ends, the next
+//! one starts at the next allocation, before it gets room; if the allocation itself caused the
+//! slice that ended the cycle, at that allocation.
 
 use super::pace::Slice;
 use gclab_core::block::LARGE_OBJECT;
 use gclab_core::collector::{Cycle, Request};
 use gclab_core::words::Words;
 
-/// The part of a pause that is about the major heap.
+/// The part of a pause that concerns the major heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Major {
     Nothing,
-    /// A slice of the cycle under way, or the beginning of one.
+    /// A slice of the current cycle, or the start of one.
     Slice(Slice),
-    /// The rest of the cycle under way, or a whole one.
+    /// The rest of the current cycle, or a whole one.
     Cycle,
-    /// The rest of the cycle under way, and a whole one.
+    /// The rest of the current cycle, and a whole one.
     Everything,
 }
 
-/// A pause for a function of the module that ends a cycle. The next one begins in the pause.
+/// A pause for a module function that ends a cycle. The next one starts in the pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// All of `major`.
@@ -32,7 +32,7 @@ pub(super) enum Part {
     /// The halves of `full_major` and `compact`, between which finalisers run.
     FirstHalf,
     SecondHalf,
-    /// `set`, where it changes the allocation policy.
+    /// `set`, if it changes the allocation policy.
     Policy,
 }
 
@@ -51,7 +51,7 @@ impl Default for Task {
 }
 
 impl Task {
-    /// A collection of everything.
+    /// A full collection.
     pub(super) fn everything() -> Task {
         Task::after_minor(Major::Everything)
     }
@@ -61,7 +61,7 @@ impl Task {
         Task::after_minor(Major::Nothing)
     }
 
-    /// A minor collection, and the rest of the cycle under way or a whole one.
+    /// A minor collection, and the rest of the current cycle or a whole one.
     pub(super) fn cycle() -> Task {
         Task::after_minor(Major::Cycle)
     }
@@ -101,19 +101,19 @@ enum Trigger {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Occasion {
     trigger: Trigger,
-    /// The minor heap is used up, also if the trigger was in the middle: a very small minor heap
+    /// The minor heap is used up, even if the trigger was in the middle: a very small minor heap
     /// may have no room between the two.
     is_full: bool,
     /// Much was allocated in the major heap.
     slice_is_asked: bool,
-    /// A cycle has ended: the next one begins at the next allocation, after a minor collection.
+    /// A cycle has ended: the next one starts at the next allocation, after a minor collection.
     cycle_has_ended: bool,
 }
 
 impl Occasion {
-    /// The words that a mutator gets that wants `words`, where `used` of `all` words of its part of
-    /// the minor heap are used; `None` if a pause is due first. Where memory `is_short`, only the
-    /// end of the minor heap is a reason for one.
+    /// The words that a mutator gets if it wants `words` and has used `used` of the `all` words of
+    /// its part of the minor heap; `None` if a pause is due first. If memory `is_short`, only
+    /// reaching the end of the minor heap causes one.
     pub(super) fn room(&mut self, words: Words, used: Words, all: Words, is_short: bool) -> Option<Words> {
         self.is_full |= used + words > all;
         let trigger = match self.trigger {
@@ -135,12 +135,12 @@ impl Occasion {
         self.is_full = true;
     }
 
-    /// The minor heap has another size: its trigger is at its end, as in a new heap.
+    /// The minor heap has been resized: its trigger is at its end, as in a new heap.
     pub(super) fn minor_heap_is_new(&mut self) {
         self.trigger = Trigger::End;
     }
 
-    /// The task of a pause with this request, where the collector `is_idle`.
+    /// The task of a pause with this request; `is_idle`: no cycle is in progress.
     pub(super) fn task(&self, request: Option<Request>, is_idle: bool) -> Task {
         match request {
             Some(Request::Slice(words)) if !is_idle => return Task::slice(words),
@@ -162,8 +162,8 @@ impl Occasion {
         }
     }
 
-    /// A pause has passed that did this task, and this part of a cycle, and left the collector idle or
-    /// not; perhaps the program asked for it. An automatic slice moves the trigger.
+    /// After a pause that did this task and this part of a cycle, and left the collector idle or
+    /// not; the program may have asked for it. An automatic slice moves the trigger.
     pub(super) fn has_passed(&mut self, task: Task, cycle: Cycle, (is_asked, is_idle): (bool, bool)) {
         if task.minor {
             self.trigger = Trigger::Middle;

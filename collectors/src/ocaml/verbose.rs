@@ -18,7 +18,7 @@ const HEAP: u64 = 0x004;
 const TABLES: u64 = 0x008;
 /// Compactions.
 const COMPACTION: u64 = 0x010;
-/// Parameters at first, and when they change.
+/// Initial parameters, and changes.
 const PARAMETERS: u64 = 0x020;
 /// The size of a slice.
 const SLICE: u64 = 0x040;
@@ -29,10 +29,10 @@ const TRIGGER: u64 = 0x200;
 /// The counters at the end of the run.
 const EXIT: u64 = 0x400;
 
-/// The number that OCaml has for the part of marking before finalisers.
+/// OCaml's number for the part of marking before finalisers.
 const SUBPHASE: u32 = 10;
 
-/// The memory that a mark stack begins with.
+/// The initial memory of a mark stack.
 const STACK: Bytes = Bytes::kib(1);
 
 /// The messages of a heap.
@@ -40,7 +40,7 @@ pub(super) struct Messages {
     /// The kinds that are printed, a bit for each.
     kinds: u64,
     out: Box<dyn Write + Send>,
-    /// The words of the major heap, as far as messages know.
+    /// The words of the major heap, as last printed.
     heap: Words,
     /// The memory of the mark stack.
     stack: Bytes,
@@ -71,7 +71,7 @@ impl Messages {
         self.kinds = kinds;
     }
 
-    /// Changes the place that messages go to.
+    /// Changes where messages go.
     pub(super) fn print_to(&mut self, out: Box<dyn Write + Send>) {
         self.out = out;
     }
@@ -124,7 +124,7 @@ impl Messages {
         self.heap = heap;
     }
 
-    /// The major heap has `heap` words now, and OCaml prints nothing about it.
+    /// The major heap has `heap` words now, about which OCaml prints nothing.
     pub(super) fn set_heap(&mut self, heap: Words) {
         self.heap = heap;
     }
@@ -134,7 +134,7 @@ impl Messages {
         self.say(HEAP, format_args!("No room for growing heap\n"));
     }
 
-    /// A part of a cycle had a mark stack of `stack` beyond what it begins with.
+    /// A part of a cycle needed a mark stack of `stack` beyond its initial size.
     pub(super) fn mark_stack(&mut self, stack: Bytes) {
         if STACK + stack > self.stack {
             self.stack = STACK + stack;
@@ -167,7 +167,7 @@ impl Messages {
         self.say(COMPACTION, format_args!("done.\n"));
     }
 
-    /// Another compaction is to come, into a chunk of `target` words.
+    /// Another compaction follows, into a chunk of `target` words.
     pub(super) fn second_compaction(&mut self, target: Words) {
         let target = target.0 / 1024;
         self.say(COMPACTION, format_args!("Recompacting heap (target={target}k words)\n"));
@@ -182,8 +182,8 @@ impl Messages {
 
 /// The size of a slice (0x040).
 impl Messages {
-    /// A slice begins, and this much was allocated since the last one: words in the major heap, and
-    /// a part of the bound of memory outside the heap.
+    /// A slice starts, and this much was allocated since the last one: words in the major heap, and
+    /// a fraction of the bound on memory outside the heap.
     pub(super) fn slice_begins(&mut self, slice: Slice, allocated: Words, extra_resources: f64) {
         let ordered = match slice {
             Slice::Automatic => -1,
@@ -196,8 +196,8 @@ impl Messages {
         self.say(SLICE, format_args!("extra_heap_resources = {extra}u\n"));
     }
 
-    /// The shares of a cycle that are owed: those of this slice, of later ones, and what is left of
-    /// the former when they are spread over the window.
+    /// The shares of a cycle that are owed: by this slice, by later ones, and what is left of the
+    /// former when spread over the window.
     pub(super) fn shares(&mut self, raw: f64, backlog: f64, filtered: f64) {
         self.say(SLICE, format_args!("raw work-to-do = {}u\n", millionths(raw)));
         self.say(SLICE, format_args!("work backlog = {}u\n", millionths(backlog)));
@@ -225,12 +225,12 @@ impl Messages {
         self.say(WORK, format_args!("{}", if was_marking { '!' } else { '$' }));
     }
 
-    /// The slice does the share `work` of a cycle. It is printed when the slice is over.
+    /// The slice does the share `work` of a cycle, which is printed when the slice is over.
     pub(super) fn does(&mut self, work: f64) {
         self.work = Some(work);
     }
 
-    /// The slice under way is over, if there is one: with the compaction after its cycle, too.
+    /// The current slice, if there is one, is over, including the compaction after its cycle.
     pub(super) fn slice_is_over(&mut self) {
         if let Some(work) = self.work.take() {
             self.say(SLICE, format_args!("work-done = {}u\n", millionths(work)));
@@ -259,7 +259,7 @@ impl Messages {
         self.say(TRIGGER, format_args!("Automatic compaction triggered.\n"));
     }
 
-    /// The overhead of free blocks after the cycle that was to show it.
+    /// The overhead of free blocks after the cycle that measured it.
     pub(super) fn current_overhead(&mut self, overhead: f64) {
         self.say(TRIGGER, format_args!("Current overhead: {}%\n", overhead as u64));
     }
@@ -305,7 +305,7 @@ impl Messages {
         }
     }
 
-    /// Parameters change. (The policy and the minor heap change later.)
+    /// Parameters change. (Policy and minor heap change later.)
     pub(super) fn parameters(&mut self, old: &Control, new: &Control) {
         let of = |field: fn(&Control) -> u64| [field(old), field(new)];
         self.changed("space overhead", of(|c| c.space_overhead), "%");
@@ -375,7 +375,7 @@ fn millionths(share: f64) -> i64 {
     (share * 1e6) as i64
 }
 
-/// Words as a signed number: OCaml's greatest stands for all that is left.
+/// Words as a signed number: OCaml's largest stands for everything left.
 fn number(words: Words) -> i64 {
     i64::try_from(words.0).unwrap_or(i64::MAX)
 }

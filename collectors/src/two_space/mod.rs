@@ -1,14 +1,14 @@
-//! `two-space`: GHC's `-G1`. Everything that is live is copied at every collection.
+//! `two-space`: GHC's `-G1`. Every collection copies everything live.
 //!
 //! One generation: the nursery and one step, whose survivors go to the same step of to-space. No
 //! write barrier, no remembered set, no ageing. The allocation area grows with the live data: max(F
 //! × live, -A).
 //!
-//! A collection is begun by one thread, which calls others when there is enough to be shared
-//! (`-N`, `-qg`, `-qb`, `-qn`; [`ParallelPolicy`]). Every collection is one of generation 0: `-qg1`
-//! leaves all of them to one thread, and `-qb1` shares them by capabilities.
+//! One thread starts a collection, and wakes others when there is enough to share (`-N`, `-qg`,
+//! `-qb`, `-qn`; [`ParallelPolicy`]). Every collection counts as one of generation 0: `-qg1` leaves
+//! them all to one thread, and `-qb1` shares them by capability.
 //!
-//! Memory at the worst: (2 + F) × live with F × live of allocation area.
+//! Worst-case memory: (2 + F) × live with F × live of allocation area.
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
@@ -24,7 +24,7 @@ use gclab_core::trace::{self, Evacuator, RememberedTracing};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
 
-/// Two-space copying collection of one generation.
+/// Two-space copying collection, one generation.
 #[derive(Debug)]
 pub struct TwoSpace {
     nursery: Nursery,
@@ -35,8 +35,8 @@ pub struct TwoSpace {
     copied: Bytes,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything
-// is condemned at every collection, so nothing else points into condemned memory.
+// SAFETY: built from core's spaces and evacuator; `collect` traces roots and weak handles.
+// Everything is condemned at every collection, so nothing else points into condemned memory.
 unsafe impl Collector for TwoSpace {
     const DESCRIPTION: Description = Description {
         name: "two-space",
@@ -84,8 +84,8 @@ impl Collect for TwoSpace {
         let owners = pause.capabilities.owners();
         evacuator.share_with(self.parallel.workers(pause.gc_threads, 0, owners, self.copied));
         pause.events.phase(Phase::Condemned);
-        // No slot is remembered. Without load balancing, this makes the frames of each capability a
-        // task of one worker.
+        // No slot is remembered. Without load balancing, this makes each capability's frames one
+        // worker's task.
         evacuator.remembered(pause.capabilities);
         trace::live(&mut evacuator, pause.roots, pause.events.phases());
         let work = evacuator.finish(&mut self.survivors, pause.capabilities);

@@ -4,8 +4,7 @@ use super::MajorHeap;
 use gclab_core::space::Piece;
 use gclab_core::words::Words;
 
-/// Words and numbers of the blocks of the major heap. A large object is a block, and a chunk of its
-/// own.
+/// Words and numbers of the major heap's blocks. A large object is one block, in its own chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Census {
     pub(in super::super) live_words: Words,
@@ -13,7 +12,7 @@ pub(in super::super) struct Census {
     pub(in super::super) free_words: Words,
     pub(in super::super) free_blocks: u64,
     pub(in super::super) largest_free: Words,
-    /// Free words that are in no list.
+    /// Free words in no list.
     pub(in super::super) fragments: u64,
 }
 
@@ -31,8 +30,7 @@ impl Census {
 }
 
 impl MajorHeap {
-    /// Counts all blocks. A closure that the sweep under way is going to free counts as free, as it
-    /// does in OCaml.
+    /// Counts all blocks. A closure that the current sweep will free counts as free, as in OCaml.
     pub(in super::super) fn census(&self) -> Census {
         let mut census = Census::default();
         self.space.for_each_piece(|piece| match piece {

@@ -1,5 +1,5 @@
-//! Compaction of the major heap: closures slide to the front of its chunks, and free chunks go
-//! back.
+//! Compaction of the major heap: closures slide to the front of its chunks, and free chunks are
+//! returned.
 
 use super::super::pace::Compaction;
 use super::super::policy::Policy;
@@ -15,7 +15,7 @@ use gclab_core::words::Words;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Compactions {
     pub(in super::super) count: u64,
-    /// Words of closures that have another address now.
+    /// Words of closures whose address has changed.
     pub(in super::super) moved: Words,
 }
 
@@ -27,7 +27,7 @@ impl std::ops::AddAssign for Compactions {
 }
 
 impl MajorHeap {
-    /// The overhead that the last cycle has shown, in percent: an estimate.
+    /// The overhead that the last cycle showed, in percent: an estimate.
     pub(in super::super) fn estimated_overhead(&self) -> f64 {
         Compaction::estimated_overhead(self.cycle.heap, self.cycle.marked)
     }
@@ -37,10 +37,10 @@ impl MajorHeap {
         Compaction::overhead(self.words(), self.space.memory().free())
     }
 
-    /// Compacts the heap, when no cycle is under way and the minor heap is empty. As many words
-    /// stay free as the space overhead of live data is. Where a large chunk keeps the heap from
-    /// shrinking, everything moves once more, into a chunk of the right size. Without memory for
-    /// the tables of a compaction, free chunks go back all the same.
+    /// Compacts the heap, when no cycle is in progress and the minor heap is empty. The words that
+    /// stay free are the space overhead of the live data. If a large chunk keeps the heap from
+    /// shrinking, everything moves once more, into a chunk of the right size. Without memory for a
+    /// compaction's tables, free chunks are still returned.
     pub(in super::super) fn compact(
         &mut self,
         pause: &mut Pause<'_, Bump>,

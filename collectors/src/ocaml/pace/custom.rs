@@ -1,4 +1,5 @@
-//! Memory outside the heap that closures own: how fast it makes the collector go (`M`, `m`, `n`).
+//! Memory outside the heap that closures own: how much faster it makes the collector work (`M`,
+//! `m`, `n`).
 
 use gclab_core::words::{Bytes, Words};
 
@@ -9,13 +10,13 @@ pub struct CustomRatios {
     pub major: u64,
     /// `m`: such memory of closures in the minor heap, in percent of that heap.
     pub minor: u64,
-    /// `n`: of one closure in the minor heap, so much counts there. The rest counts for the major
+    /// `n`: how much of one minor-heap closure's memory counts there. The rest counts for the major
     /// heap at once.
     pub minor_max: Bytes,
 }
 
-/// The parts that an allocation of such memory adds to two sums. When a sum is more than 1, a
-/// slice or a minor collection is due.
+/// What an allocation of such memory adds to two sums. When a sum exceeds 1, a slice or a minor
+/// collection is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CustomCharge {
     /// For the minor heap, until its next collection.
@@ -27,7 +28,7 @@ pub struct CustomCharge {
 }
 
 impl CustomRatios {
-    /// The bound for the major heap: the garbage in a heap is two thirds of its overhead.
+    /// The bound for the major heap: two thirds of a heap's overhead are garbage.
     pub fn most_in_major(&self, heap: Words) -> Bytes {
         Bytes(heap.to_bytes().0 / 150 * self.major as usize)
     }
@@ -49,7 +50,7 @@ impl CustomRatios {
     }
 }
 
-/// A part of a bound. A bound of nothing is one byte.
+/// A fraction of a bound. A zero bound counts as one byte.
 fn part(bytes: Bytes, most: Bytes) -> f64 {
     bytes.0 as f64 / most.0.max(1) as f64
 }

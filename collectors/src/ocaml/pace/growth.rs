@@ -2,23 +2,23 @@
 
 use gclab_core::words::Words;
 
-/// The least chunk: 15 pages of 4096 words.
+/// The smallest chunk: 15 pages of 4096 words.
 pub const LEAST_CHUNK: Words = Words(15 * 4096);
 
 /// A page: a small difference in sizes does not matter.
 const PAGE: Words = Words(512);
 
-/// By how much the heap grows at least (`i`).
+/// The minimum growth of the heap (`i`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Increment {
-    /// So many percent of the heap.
+    /// This many percent of the heap.
     Percent(u64),
-    /// So many words.
+    /// This many words.
     Words(Words),
 }
 
 impl Increment {
-    /// The increment of this number: up to 1000 they are percents, and words above.
+    /// The increment with this number: a percentage up to 1000, and words above.
     pub fn of_number(number: u64) -> Increment {
         if number <= 1000 {
             Increment::Percent(number)
@@ -35,7 +35,7 @@ impl Increment {
         }
     }
 
-    /// The words of a chunk for a heap of `heap` words that needs `words` words more.
+    /// The size of a chunk for a heap of `heap` words that needs `words` more.
     pub fn clip(self, heap: Words, words: Words) -> Words {
         let increment = match self {
             Increment::Percent(percent) => Words(heap.0 / 100 * percent as usize),
@@ -45,8 +45,8 @@ impl Increment {
     }
 }
 
-/// The words of the next chunk of a heap of `heap` words in which no block has room for `request`
-/// words. It has room for more: as much as the space overhead allows.
+/// The size of the next chunk of a heap of `heap` words in which no block has room for `request`
+/// words. It has room for more, as much as the space overhead allows.
 pub fn chunk_words(request: Words, heap: Words, increment: Increment, space_overhead: u64) -> Words {
     let extra = Words(request.0 / 100 * space_overhead as usize);
     increment.clip(heap, request + extra)
@@ -55,18 +55,18 @@ pub fn chunk_words(request: Words, heap: Words, increment: Increment, space_over
 /// The rule of compaction (`O`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compaction {
-    /// The least overhead, in percent, at which the heap is compacted; a million or more means never.
+    /// The overhead, in percent, from which the heap is compacted; a million or more means never.
     pub max_overhead: u64,
 }
 
 impl Compaction {
-    /// The overhead of this number and above is never reached.
+    /// This overhead and above is never reached.
     const NEVER: u64 = 1_000_000;
-    /// Cycles that have to be over before the first compaction.
+    /// Cycles that must be over before the first compaction.
     const CYCLES_BEFORE: u64 = 3;
 
-    /// The overhead that a cycle shows, in percent of the words that it marked. It began with a
-    /// heap of `heap` words. Where nothing was marked the overhead is a million.
+    /// The overhead that a cycle shows, in percent of the words that it marked. It started with a
+    /// heap of `heap` words. If nothing was marked, the overhead is a million.
     pub fn estimated_overhead(heap: Words, marked: Words) -> f64 {
         if marked == Words::ZERO {
             return Compaction::NEVER as f64;
@@ -75,7 +75,7 @@ impl Compaction {
     }
 
     /// The overhead of a heap of `heap` words of which `free` are free, in percent of the others:
-    /// at most 999,999, which is less than the number that stands for never.
+    /// at most 999,999, which is below the number that means never.
     pub fn overhead(heap: Words, free: Words) -> f64 {
         let most = (Compaction::NEVER - 1) as f64;
         match heap.saturating_sub(free) {
@@ -84,15 +84,15 @@ impl Compaction {
         }
     }
 
-    /// The words that stay free in a heap with `live` words in use: the space overhead of them, and
-    /// a word for each percent of it.
+    /// The words that stay free in a heap with `live` words in use: their space overhead, and a
+    /// word for each percent of it.
     pub fn free_words(live: Words, space_overhead: u64) -> Words {
         Words(space_overhead as usize * (live.0 / 100 + 1))
     }
 
-    /// The words of a new chunk that everything is to be moved into, since the heap is more than
-    /// twice as large: of its `heap` words `moving` move there, of `live` in use. `None` if the
-    /// chunks need not change.
+    /// The size of a new chunk to move everything into, if the heap is more than twice as large: of
+    /// its `heap` words `moving` move there, of `live` in use. `None` if the chunks need not
+    /// change.
     pub fn one_chunk(
         heap: Words,
         moving: Words,

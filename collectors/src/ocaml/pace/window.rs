@@ -6,18 +6,18 @@ use gclab_core::words::Words;
 /// The largest window (`w`).
 pub const MOST_WINDOW: usize = 50;
 
-/// The occasion of a slice.
+/// What triggers a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slice {
     /// The minor heap is half full or full, or much was allocated in the major heap.
     Automatic,
-    /// The program asks for as much as the next automatic slice would do.
+    /// The program requests as much as the next automatic slice would do.
     Next,
-    /// The program asks for enough to free so many words on average.
+    /// The program requests enough to free this many words on average.
     Words(Words),
 }
 
-/// Work that is owed, in shares of a cycle, spread over as many minor collections as the window has
+/// Owed work, in shares of a cycle, spread over as many minor collections as the window has
 /// buckets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
@@ -25,9 +25,9 @@ pub struct Window {
     size: usize,
     /// The bucket of the next automatic slice.
     current: usize,
-    /// The part of a minor heap that was used since the window moved on.
+    /// The fraction of a minor heap used since the window last advanced.
     clock: f64,
-    /// Work beyond the bound of the last slice.
+    /// Work beyond the last slice's bound.
     backlog: f64,
     /// Work that was done before it was owed.
     credit: f64,
@@ -46,7 +46,7 @@ impl Window {
         }
     }
 
-    /// Changes the number of buckets. The work that they hold is spread evenly.
+    /// Changes the number of buckets, and spreads their work evenly.
     pub fn resize(&mut self, size: usize) {
         let total: f64 = self.buckets[..self.size].iter().sum();
         self.size = size.clamp(1, MOST_WINDOW);
@@ -55,13 +55,13 @@ impl Window {
         self.spread(total);
     }
 
-    /// A minor collection found this part of the minor heap used.
+    /// A minor collection found this fraction of the minor heap used.
     pub fn tick(&mut self, used: f64) {
         self.clock += used;
     }
 
-    /// Begins a slice. Since the last one, the program has come to owe the share `owed` of a cycle
-    /// ([`Owed::share`](super::Owed::share)). Returns the share that the slice has to do.
+    /// Starts a slice. Since the last one, the program has come to owe the share `owed` of a cycle
+    /// ([`Owed::share`](super::Owed::share)). Returns the share that the slice must do.
     pub fn begin(&mut self, owed: f64, slice: Slice, heap: Words, space_overhead: u64) -> f64 {
         let owed = owed + self.backlog;
         let due = owed.min(MOST_SHARE);
@@ -85,8 +85,8 @@ impl Window {
         share
     }
 
-    /// Takes back a share that a slice was to do and did not: no cycle was under way, or it came to
-    /// its end.
+    /// Takes back a share that a slice should have done but did not, because there was no cycle or
+    /// it ended.
     pub fn not_done(&mut self, share: f64) {
         let from_credit = self.credit.min(share);
         self.credit -= from_credit;
@@ -98,8 +98,8 @@ impl Window {
         self.backlog = 0.0;
     }
 
-    /// The work of the `n`-th bucket from the current one on, in millionths of a cycle. There is
-    /// none beyond the window.
+    /// The work of the `n`-th bucket from the current one, in millionths of a cycle; none beyond
+    /// the window.
     pub fn bucket(&self, n: usize) -> u64 {
         if n >= self.size {
             return 0;

@@ -1,8 +1,8 @@
 //! Policy 2, best-fit: the smallest block that is large enough.
 //!
-//! Blocks of up to 17 words are in a list for each size, and larger ones in a tree by size. The
-//! smallest one of the tree serves small closures, one after the other, when the lists have none:
-//! it stays where it is in the tree as it shrinks.
+//! Blocks of up to 17 words are in a list for each size, larger ones in a tree by size. When the
+//! lists have no block, the tree's smallest one serves small closures one after another: it stays
+//! at its position in the tree as it shrinks.
 
 use super::small::{self, SmallLists};
 use super::tree::Tree;
@@ -15,7 +15,7 @@ use gclab_core::words::{Addr, Words};
 pub struct BestFit {
     small: SmallLists,
     tree: Tree,
-    /// The node of the smallest blocks of the tree, if it is known.
+    /// The node of the tree's smallest blocks, if known.
     least: Option<FreeBlock>,
 }
 
@@ -25,8 +25,8 @@ impl BestFit {
         self.tree.root()
     }
 
-    /// The node of the smallest blocks of the tree that have so many words, and the node below it,
-    /// if the tree was searched.
+    /// The node of the smallest blocks with this many words, and the node below it, if the tree was
+    /// searched.
     fn best(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(FreeBlock, Option<FreeBlock>)> {
         let (node, below) = match self.least {
             Some(least) if memory.words(least) >= words => (least, None),
@@ -38,10 +38,10 @@ impl BestFit {
         Some((node, below))
     }
 
-    /// Takes words of the smallest block of the tree with so many.
+    /// Takes words from the tree's smallest block with that many.
     fn take_of_tree(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr> {
         let (node, below) = self.best(memory, words)?;
-        // Of several blocks, the one that has waited longest; the node itself is the last.
+        // Of several blocks, the one that has waited longest; the node itself comes last.
         let block = memory.link(node, Link::Next).unwrap_or(node);
         let left = memory.words(block) - words;
         let below = below.map_or(small::MOST, |below| memory.words(below));
@@ -93,8 +93,8 @@ impl FreeList for BestFit {
         Some(at)
     }
 
-    /// Small closures take one block after the other of the lists, or the smallest one of the tree
-    /// as long as it lasts: so the first of them takes it as a whole.
+    /// Small closures take blocks from the lists, or the tree's smallest one as long as it lasts,
+    /// so the first of them takes all of it.
     fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
         if words > small::MOST {
             return self.take_of_tree(memory, words).map(|at| (at, words));

@@ -1,4 +1,4 @@
-//! A list of free blocks in the order of their addresses, linked both ways.
+//! A doubly linked list of free blocks in address order.
 
 use gclab_core::space::{FreeBlock, FreeMemory, Link};
 
@@ -7,12 +7,12 @@ use gclab_core::space::{FreeBlock, FreeMemory, Link};
 pub(super) struct Chain {
     first: Option<FreeBlock>,
     last: Option<FreeBlock>,
-    /// A block at which the search for the place of the next one that is swept begins.
+    /// Where the search for the place of the next swept block starts.
     hint: Option<FreeBlock>,
 }
 
 impl Chain {
-    /// The block behind `block`, or the first behind none.
+    /// The block after `block`, or the first if there is none.
     pub(super) fn behind(&self, memory: &FreeMemory, block: Option<FreeBlock>) -> Option<FreeBlock> {
         match block {
             Some(block) => memory.link(block, Link::Next),
@@ -25,7 +25,7 @@ impl Chain {
         self.hint = None;
     }
 
-    /// Inserts a block behind the one that the sweep inserted before.
+    /// Inserts a block after the one that the sweep inserted last.
     pub(super) fn insert_swept(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         self.insert_behind(memory, self.hint.filter(|&hint| hint < block), block);
         self.hint = Some(block);
@@ -36,7 +36,7 @@ impl Chain {
         self.insert_behind(memory, None, block);
     }
 
-    /// Inserts a block, whose place is behind `low`.
+    /// Inserts a block whose place is after `low`.
     fn insert_behind(&mut self, memory: &mut FreeMemory, low: Option<FreeBlock>, block: FreeBlock) {
         let mut before = low;
         if self.last.is_some_and(|last| last < block) {

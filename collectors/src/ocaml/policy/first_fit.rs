@@ -1,18 +1,18 @@
 //! Policy 1, first-fit: the block with the lowest address.
 //!
-//! The list is by address. A *record* is a block that is larger than each one before it, so the
-//! first block that fits is a record. They are found as searches pass them, and kept in a table
-//! with their sizes. A search looks there first, and goes on behind the part of the list that the
-//! table knows.
+//! The list is in address order. A *record* is a block that is larger than every block before it,
+//! so the first block that fits is a record. Searches find records as they pass them, and keep them
+//! in a table with their sizes. A search looks there first, and then goes on beyond the part of the
+//! list that the table covers.
 
 use super::chain::Chain;
 use gclab_core::space::{FreeBlock, FreeList, FreeMemory, Link};
 use gclab_core::words::{Addr, Words};
 
-/// Records in the table at most.
+/// Limit on records in the table.
 const MOST_RECORDS: usize = 1000;
 
-/// A list by address, and its records.
+/// An address-ordered list and its records.
 #[derive(Debug, Default)]
 pub struct FirstFit {
     chain: Chain,
@@ -23,8 +23,8 @@ pub struct FirstFit {
 }
 
 impl FirstFit {
-    /// The place in the table of the first block with `words` words. It is found in the rest of the
-    /// list if need be.
+    /// The index in the table of the first block with `words` words, searching the rest of the list
+    /// if need be.
     fn find(&mut self, memory: &FreeMemory, words: Words) -> Option<usize> {
         let place = self.records.partition_point(|&(_, record)| record < words);
         if place < self.records.len() {
@@ -44,7 +44,7 @@ impl FirstFit {
         None
     }
 
-    /// The first block with `words` words behind the part that the table knows.
+    /// The first block with `words` words beyond the part that the table covers.
     fn find_beyond(&self, memory: &FreeMemory, words: Words) -> Option<FreeBlock> {
         let mut next = self.chain.behind(memory, self.known);
         while let Some(block) = next.filter(|&block| memory.words(block) < words) {
@@ -53,8 +53,8 @@ impl FirstFit {
         next
     }
 
-    /// Takes words of the record at `place`, and finds the records that take its place: the rest of
-    /// the block, and blocks that it had stood before.
+    /// Takes words from the record at `place`, and finds the records that replace it: the rest of
+    /// the block, and blocks that it had hidden.
     fn take_record(&mut self, memory: &mut FreeMemory, place: usize, words: Words) -> Addr {
         let (block, size) = self.records[place];
         let mut next = if size - words < Words(2) {
@@ -95,7 +95,7 @@ impl FirstFit {
         at
     }
 
-    /// Forgets the records from the place of `block` on: the list changes there.
+    /// Forgets the records from the position of `block`, where the list changes.
     fn forget_from(&mut self, block: FreeBlock) {
         let left = self.records.partition_point(|&(record, _)| record < block);
         if self.known >= Some(block) {

@@ -14,7 +14,7 @@ pub use next_fit::NextFit;
 use gclab_core::space::{FreeBlock, FreeList, FreeMemory};
 use gclab_core::words::{Addr, Words};
 
-/// The free list of a major heap, by one of the policies.
+/// The free list of a major heap, under one of the policies.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "a heap has one of them")]
 pub enum Policy {
@@ -27,7 +27,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy of this number, without blocks. Any number above 1 is best-fit.
+    /// The policy with this number, without blocks. Any number above 1 means best-fit.
     pub fn of_number(number: u64) -> Policy {
         match number {
             0 => Policy::NextFit(NextFit::default()),

@@ -1,19 +1,19 @@
-//! Policy 0, next-fit: the search goes on where the last one ended.
+//! Policy 0, next-fit: the search resumes where the last one ended.
 
 use super::chain::Chain;
 use gclab_core::space::{FreeBlock, FreeList, FreeMemory, Link};
 use gclab_core::words::{Addr, Words};
 
-/// A list by address and a place in it.
+/// An address-ordered list and a position in it.
 #[derive(Debug, Default)]
 pub struct NextFit {
     chain: Chain,
-    /// The search begins behind this block; at the first one if there is none.
+    /// The search starts after this block, or at the first one if there is none.
     before: Option<FreeBlock>,
 }
 
 impl NextFit {
-    /// The first block from the one behind `from` on, up to `end`, that has `words` words.
+    /// The first block with `words` words after `from`, up to `end`.
     fn find(
         &self,
         memory: &FreeMemory,

@@ -3,10 +3,10 @@
 use gclab_core::space::{FreeBlock, FreeMemory, Link};
 use gclab_core::words::Words;
 
-/// The words of the largest blocks that have a list: a header and 16 words.
+/// The size of the largest blocks that have a list, in words: a header and 16 words.
 pub(super) const MOST: Words = Words(17);
 
-/// A list for each size from 2 words on.
+/// A list for each size from 2 words.
 #[derive(Debug, Default)]
 pub(super) struct SmallLists {
     /// The first and the last block of each size.
@@ -16,14 +16,14 @@ pub(super) struct SmallLists {
 }
 
 impl SmallLists {
-    /// The least size from `words` on that has a block.
+    /// The smallest size of at least `words` that has a block.
     #[inline(always)]
     pub(super) fn least(&self, words: Words) -> Option<Words> {
         let sizes = self.sizes >> words.0;
         (sizes != 0).then(|| words + Words(sizes.trailing_zeros() as usize))
     }
 
-    /// The first block of the least size from `words` on.
+    /// The first block of the smallest size of at least `words`.
     #[inline(always)]
     pub(super) fn first(&self, words: Words) -> Option<FreeBlock> {
         if words > MOST {
@@ -37,7 +37,7 @@ impl SmallLists {
     #[inline(always)]
     pub(super) fn pop(&mut self, memory: &FreeMemory, words: Words) -> Option<FreeBlock> {
         let (first, last) = self.ends[words.0]?;
-        // The previous link of a first block has no meaning, and is not written.
+        // The previous link of a first block is meaningless, and not written.
         self.set(words, memory.link(first, Link::Next).map(|next| (next, last)));
         Some(first)
     }
@@ -53,7 +53,7 @@ impl SmallLists {
         self.set(words, Some((block, ends.map_or(block, |(_, last)| last))));
     }
 
-    /// Adds a block at the end of its list. So those of a sweep are by address.
+    /// Adds a block at the end of its list, so that swept blocks are in address order.
     pub(super) fn push_back(&mut self, memory: &mut FreeMemory, block: FreeBlock) {
         let words = memory.words(block);
         let ends = self.ends[words.0];

@@ -1,13 +1,13 @@
 //! A splay tree of free blocks by their sizes (Sleator and Tarjan, 1985).
 //!
 //! A *node* stands for all blocks of one size: itself, and those in a ring with it, which are taken
-//! first and in the order in which they came. Each access brings its node to the root, and halves
-//! the depth of those on the way there. So no order of sizes makes accesses slow for long.
+//! first, in FIFO order. Each access brings its node to the root, and halves the depth of the nodes
+//! on the way. So no sequence of sizes makes accesses slow for long.
 
 use gclab_core::space::{FreeBlock, FreeMemory, Link};
 use gclab_core::words::Words;
 
-/// The note of blocks that are nodes.
+/// Marks blocks that are nodes.
 const NODE: u8 = 1;
 
 /// Blocks of five words and more, by size.
@@ -16,11 +16,11 @@ pub(super) struct Tree {
     root: Option<FreeBlock>,
 }
 
-/// One side of the tree that a splay takes apart.
+/// One side of the tree that a splay splits.
 #[derive(Default)]
 struct Side {
     top: Option<FreeBlock>,
-    /// The node to which the next one is attached.
+    /// The node to attach the next one to.
     bottom: Option<FreeBlock>,
 }
 
@@ -82,7 +82,7 @@ impl Tree {
             self.set_root(memory, next, left, right);
             return;
         }
-        // The greatest of the left ones has no right side.
+        // The largest on the left has no right side.
         self.root = splay(memory, left, Words(usize::MAX));
         match self.root {
             Some(root) => memory.set_link(root, Link::Right, right),
@@ -90,8 +90,8 @@ impl Tree {
         }
     }
 
-    /// Brings the node of the least size from `words` on to the root, and the greatest node below
-    /// that size to the top of its left side. Returns both.
+    /// Brings the node of the smallest size of at least `words` to the root, and the largest node
+    /// below that size to the top of its left side. Returns both.
     pub(super) fn best(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(FreeBlock, Option<FreeBlock>)> {
         self.root = splay(memory, self.root, words);
         let root = self.root?;
@@ -133,12 +133,12 @@ fn close(memory: &mut FreeMemory, before: Option<FreeBlock>, behind: Option<Free
     }
 }
 
-/// Brings the node of size `words` to the top of a tree, or the last one on the way to its place.
+/// Brings the node of size `words`, or the last one on the path to its place, to the top of a tree.
 /// Returns it.
 ///
-/// From the top down: nodes above the place go to a left and a right side, by their sizes. Of two
-/// steps in the same direction the lower node comes above the upper one, which halves the depth of
-/// the path.
+/// Top-down splaying: nodes above the place go to a left and a right side, by size. On two steps in
+/// the same direction, the lower node is rotated above the upper one, which halves the depth of the
+/// path.
 fn splay(memory: &mut FreeMemory, root: Option<FreeBlock>, words: Words) -> Option<FreeBlock> {
     let mut node = root?;
     let (mut left, mut right) = (Side::default(), Side::default());
