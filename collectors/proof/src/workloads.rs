@@ -8,7 +8,7 @@ use gclab_heap_traverse::Checker;
 use gclab_workloads::{Workload, WorkloadList, WorkloadVisitor};
 use std::marker::PhantomData;
 
-/// The least number of collections in a run at test size: fewer would prove nothing.
+/// Minimum number of collections in a run at test size: fewer would prove nothing.
 const LEAST_COLLECTIONS: u64 = 4;
 
 /// Runs a workload at its test size under a small allocation area.
@@ -44,8 +44,7 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
 /// Runs workload `name` of the list `W` at its test size under collector `C`, with the checker on.
 ///
 /// # Panics
-/// If the checker finds a fault, the checksum is another than it should be, or the list has no such
-/// workload.
+/// If the checker finds a fault, the checksum is wrong, or the list has no such workload.
 pub fn workload<C: Collector, W: WorkloadList>(name: &str) {
     W::with(name, Checked::<C>(PhantomData)).unwrap_or_else(|| panic!("no workload is called {name}"));
 }

@@ -1,8 +1,8 @@
-//! A report, a comparison or a history as sections of text, tables and charts, before it gets a
+//! A report, a comparison or a history as sections of text, tables and charts, independent of
 //! format.
 //!
 //! `topics` fills a [`Document`]; `render` writes it as HTML, Markdown or text, and its JSON is
-//! derived. A renderer knows nothing of the analyses behind it.
+//! derived. A renderer knows nothing about the analyses behind it.
 
 use crate::chart::{Chart, Forest, Stack};
 use crate::format::ABSENT;
@@ -19,12 +19,12 @@ pub struct Document {
     pub(crate) name: String,
     /// The question that it answers.
     pub(crate) question: Option<String>,
-    /// The answer in sentences, the most important first. The first line of every format.
+    /// The answer in sentences, the most important first; the start of every format.
     pub(crate) answer: Vec<String>,
     /// The command that runs the best configuration, where one was shown to be the best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) best: Option<String>,
-    /// Counts and other facts for the head.
+    /// Counts and other facts for the header.
     pub(crate) facts: Vec<String>,
     /// What a reader must know before believing the figures.
     pub(crate) cautions: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Section {
     pub(crate) title: &'static str,
     /// Where the section is shown.
     pub(crate) place: Place,
-    /// The sentences of an answer, which a document has at its head.
+    /// The sentences of an answer, shown at the top of a document.
     #[serde(skip)]
     pub(crate) text: Vec<String>,
     /// The verdicts that the section states, as data.
@@ -86,9 +86,9 @@ pub(crate) enum Part {
     Table(Table),
     /// Names and values.
     Facts(Vec<(&'static str, String)>),
-    /// Parts that a reader has to open.
+    /// Collapsed parts.
     Details(&'static str, Vec<Part>),
-    /// Text that is shown as it is.
+    /// Text that is shown verbatim.
     Code(String),
     /// A heap profile: the bands over time beside the table of its peak.
     Profile(Box<Stack>, Table),
@@ -117,7 +117,7 @@ pub(crate) enum Look {
     /// Figures that a reader sorts.
     #[default]
     Sortable,
-    /// The same, where rows with the same first cell form a table of their own in text.
+    /// The same, but in text rows with the same first cell form a separate table.
     Grouped,
 }
 
@@ -165,7 +165,7 @@ impl Column {
 pub(crate) struct Cell {
     /// The main part.
     pub(crate) text: String,
-    /// The second part, which is smaller or in parentheses; may be empty.
+    /// The secondary part, shown smaller or in parentheses; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) more: String,
     /// The number to sort by, in base units; absent for words.
@@ -174,7 +174,7 @@ pub(crate) struct Cell {
     /// The emphasis.
     #[serde(skip_serializing_if = "Tone::is_plain")]
     pub(crate) tone: Tone,
-    /// Text that a reader has to open, such as the output of a failed run; may be empty.
+    /// Collapsed text, such as the output of a failed run; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) folded: String,
 }
@@ -239,7 +239,7 @@ impl Cell {
         value.map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))
     }
 
-    /// A figure over the runs of a configuration: the centre, and the least and the greatest run.
+    /// A figure over the runs of a configuration: the centre, and the smallest and largest run.
     pub(crate) fn spread(metric: &Metric, spread: Option<Spread>) -> Cell {
         let Some(spread) = spread else { return Cell::absent() };
         let text = |value| metric.unit.text(value);
@@ -261,7 +261,7 @@ impl Cell {
         })
     }
 
-    /// The cell of a figure that is not known.
+    /// The cell of an unknown figure.
     pub(crate) fn absent() -> Cell {
         Cell::text(ABSENT)
     }

@@ -1,15 +1,15 @@
-//! Figures, names and counts as text. Each form is written here once, for all formats.
+//! Figures, names and counts as text, in the same form for all output formats.
 
 use crate::inference::{Advice, Effect, RUNS_FOR_INTERVAL, Spread};
 use crate::metric::{Metric, Unit};
 
-/// Stands for a figure that is not known.
+/// Stands for an unknown figure.
 pub(crate) const ABSENT: &str = "–";
 
 /// Times below this many seconds are written in milliseconds.
 pub(crate) const SHORT: f64 = 0.1;
 
-/// `0.412 (0.405–0.431) s`: the centre, the least and the greatest run. The centre alone for one
+/// `0.412 (0.405–0.431) s`: the centre, the smallest and the largest run. Only the centre for one
 /// run or equal runs.
 pub(crate) fn spread(metric: &Metric, spread: &Spread) -> String {
     let text = |value| metric.unit.text(value);
@@ -34,7 +34,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
     }
 }
 
-/// What to do about an effect that these runs leave open.
+/// What to do about an undecided effect.
 pub(crate) fn advice(effect: &Effect, threshold: f64) -> String {
     match effect.advice(threshold) {
         Advice::Runs(runs) => format!("about {runs} runs of each would decide"),
@@ -94,8 +94,7 @@ pub(crate) fn capital(word: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// A name in at most `most` letters (two or more). The end of a name says more than its beginning:
-/// paths of types differ there.
+/// A name in at most `most` letters (two or more). The end is kept: type paths differ there.
 pub(crate) fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {

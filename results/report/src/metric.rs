@@ -1,9 +1,9 @@
-//! The figures of a run that tables, charts and comparisons show: how to get each from a record and
-//! how to write it. `docs/measures.md` has the formulas, the units, and what they do not see.
+//! The figures of a run that tables, charts and comparisons show: how to read each from a record
+//! and how to print it. `docs/measures.md` has the formulas, the units, and the blind spots.
 //!
-//! Times of the program and of collections, pauses, allocation and copying are those of the
-//! measured phase of a run. Figures of memory and of parallel collections are those of the whole
-//! run, as are all figures of a program that is not gclab's own.
+//! Times of the program and of collections, pauses, allocation and copying cover the measured phase
+//! of a run. Figures of memory and parallel collections cover the whole run, as do all figures of a
+//! foreign program.
 
 use crate::inference::Effect;
 pub(crate) use gclab_results::Unit;
@@ -23,14 +23,14 @@ pub(crate) struct Metric {
     pub(crate) unit: Unit,
     /// Where it stands in a record.
     source: Source,
-    /// Whether more is better. Of all figures but a program's own, less is.
+    /// Whether more is better: only possible for a program's own figures.
     pub(crate) more_is_better: bool,
 }
 
 /// The place of a figure in a record.
 #[derive(Debug, Clone, Copy)]
 enum Source {
-    /// What this function returns; `None` where the run does not have it.
+    /// What this function returns; `None` if the run lacks it.
     Record(fn(&RunRecord) -> Option<f64>),
     /// The figure of this name that `stats` of a program takes from its output.
     Own(&'static str),
@@ -46,7 +46,7 @@ impl PartialEq for Metric {
 pub(crate) const MEGABLOCK: f64 = 1_048_576.0;
 
 impl Metric {
-    /// The figure of a run; `None` where the run does not have it.
+    /// The figure of a run; `None` if the run lacks it.
     pub(crate) fn of(&self, run: &RunRecord) -> Option<f64> {
         let value = match self.source {
             Source::Record(read) => read(run)?,
@@ -83,8 +83,8 @@ impl Metric {
         [TOTAL_ELAPSED, WALL].contains(self)
     }
 
-    /// Whether both sides of an effect are the same. So are peaks of runs that scatter by the unit
-    /// in which they are counted: the interval of their ratio contains 1 then.
+    /// Whether both sides of an effect are the same. Peaks that scatter by the unit in which they
+    /// are counted also are: the interval of their ratio then contains 1.
     pub(crate) fn is_same(&self, effect: &Effect) -> bool {
         let is_small = *self == PEAK_IN_USE && (effect.base - effect.new).abs() <= MEGABLOCK;
         effect.base == effect.new || is_small && effect.ci95().is_some() && !effect.differs()
@@ -152,8 +152,8 @@ macro_rules! measured_count {
     };
 }
 
-/// The elapsed time. That of a program which is not gclab's own is the wall clock's, whatever its
-/// runtime says, so that programs of different runtimes can be compared.
+/// The elapsed time. For a foreign program it is wall-clock time, whatever its runtime says, so
+/// that programs of different runtimes can be compared.
 fn total_elapsed(run: &RunRecord) -> Option<f64> {
     match run.runtime {
         None => measured!(total_elapsed_seconds)(run),
@@ -161,13 +161,13 @@ fn total_elapsed(run: &RunRecord) -> Option<f64> {
     }
 }
 
-/// The CPU time of a program that is not gclab's own, as the system counts it.
+/// The CPU time of a foreign program, as the system counts it.
 fn process_cpu(run: &RunRecord) -> Option<f64> {
     run.runtime.as_ref()?;
     Some(run.user_seconds? + run.system_seconds?)
 }
 
-/// The CPU time: of a program that is not gclab's own, by the system's account.
+/// The CPU time; for a foreign program, as the system counts it.
 fn total_cpu(run: &RunRecord) -> Option<f64> {
     match run.runtime {
         None => measured!(total_cpu_seconds)(run),
@@ -202,23 +202,23 @@ fn mutator_cpu(run: &RunRecord) -> Option<f64> {
     measured!(mut_cpu_seconds)(run).filter(|seconds| *seconds > 0.0)
 }
 
-/// Bytes allocated in a second of the mutator's CPU time (GHC's allocation rate).
+/// Bytes allocated per second of mutator CPU time (GHC's allocation rate).
 fn allocation_rate(run: &RunRecord) -> Option<f64> {
     Some(ALLOCATED.of(run)? / mutator_cpu(run)?)
 }
 
-/// Bytes promoted into an older generation in a second of the mutator's CPU time.
+/// Bytes promoted into an older generation per second of mutator CPU time.
 fn promotion_rate(run: &RunRecord) -> Option<f64> {
     Some(stats(run)?.promoted_bytes? as f64 / mutator_cpu(run)?)
 }
 
-/// Bytes copied for each byte allocated (mark/cons ratio).
+/// Bytes copied per byte allocated (mark/cons ratio).
 fn mark_cons(run: &RunRecord) -> Option<f64> {
     Some(COPIED.of(run)? / ALLOCATED.of(run).filter(|bytes| *bytes > 0.0)?)
 }
 
-/// Bytes that minor collections copied for each byte that was allocated before them. `None` if all
-/// collections were major.
+/// Bytes that minor collections copied per byte allocated before them. `None` if all collections
+/// were major.
 fn survival_rate(run: &RunRecord) -> Option<f64> {
     let stats = stats(run)?;
     let allocated = stats.minor_allocated_bytes.filter(|bytes| *bytes > 0)?;
@@ -286,8 +286,8 @@ fn mutator_share(run: &RunRecord, of: fn(&Counters) -> Option<u64>) -> Option<f6
     (mutator + collections > 0.0).then(|| mutator / (mutator + collections))
 }
 
-/// The least share of the time of the mutator, or of collections, for which a counter at pauses
-/// counted. `None` without such counters; 1 if all counted all the time.
+/// The smallest share of mutator or collection time for which a counter read at pauses was active.
+/// `None` without such counters; 1 if all counted all the time.
 fn counted_at_pauses(run: &RunRecord) -> Option<f64> {
     let share = |counters: &Counters| counters.least_share.unwrap_or(1.0);
     let mutator = share(run.mut_counters.as_ref()?);
@@ -451,7 +451,7 @@ pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10),
 pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
     &[(1.0, BMU_1), (10.0, BMU_10), (100.0, BMU_100), (1000.0, BMU_1000)];
 
-/// The figures that `compare` judges, with those of a program's own.
+/// The figures that `compare` judges, including a program's own.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Runs grouped by configuration, and configurations by workload. Tables, charts and comparisons
-//! are made of these groups.
+//! are built from these groups.
 //!
-//! Only runs that ended well enter statistics; the others are counted by outcome. An *axis* is a
-//! flag that differs between configurations, or another setting that does: the build, a variable of
-//! the environment, an argument of a program. Groups stand in the order in which a reader looks for
-//! them: workload, axes (numbers by size, other values in the experiment file's order), name.
+//! Only successful runs enter statistics; the others are counted by outcome. An *axis* is a flag
+//! that differs between configurations, or another setting that does: the build, a variable of the
+//! environment, an argument of a program. Groups are in the order in which a reader looks for them:
+//! workload, axes (numbers by size, other values in the experiment file's order), name.
 //!
 //! The *name* of a group is what competes: a collector, or a program of the experiment file. The
 //! programs of a file compete with each other like collectors, unless the file gives them
@@ -55,7 +55,7 @@ pub(crate) struct Group<'a> {
     pub(crate) own: Vec<Metric>,
 }
 
-/// The axis of multiples of the least heap. It replaces `M`, whose bytes differ from workload to
+/// The axis of multiples of the minimum heap. It replaces `M`, whose bytes differ from workload to
 /// workload.
 pub(crate) const HEAP: &str = "heap";
 
@@ -71,7 +71,7 @@ const NO_RUNTIME: &str = "none";
 /// More than this share of disturbed runs makes the times of a group unreliable.
 const DISTURBED: f64 = 1.0 / 3.0;
 
-/// An axis as sentences and labels name it: a flag has its dash.
+/// An axis as sentences and labels show it: a flag has its dash.
 pub(crate) fn axis_name(axis: &str) -> String {
     if matches!(axis, "build" | HEAP) || axis.contains('.') {
         axis.to_owned()
@@ -160,8 +160,8 @@ impl<'a> Summary<'a> {
         self.works.iter().filter(|work| !work.is_open_loop())
     }
 
-    /// The figure that "fast" refers to: the run's own total time, or the wall clock where no run
-    /// has it.
+    /// The figure that "fast" refers to: the run's own total time, or wall-clock time if no run has
+    /// it.
     pub(crate) fn time_metric(&self) -> &'static Metric {
         if self.has(&metric::TOTAL_ELAPSED) {
             &metric::TOTAL_ELAPSED
@@ -190,7 +190,7 @@ impl<'a> Summary<'a> {
         self.names.iter().position(|other| other == name).unwrap_or(0)
     }
 
-    /// The name and the values of the axes but `left_out`, e.g. `copying A=1m`; the name only where
+    /// The name and the values of the axes except `left_out`, e.g. `copying A=1m`; the name only if
     /// there are several.
     pub(crate) fn label(&self, group: &Group<'_>, left_out: &[&str]) -> String {
         let mut words = Vec::new();
@@ -206,7 +206,7 @@ impl<'a> Summary<'a> {
         words.join(" ")
     }
 
-    /// The greatest number of runs that ended well in any configuration.
+    /// The largest number of successful runs in any configuration.
     pub(crate) fn most_runs(&self) -> usize {
         self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
     }
@@ -281,12 +281,12 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The runs that ended well.
+    /// The successful runs.
     pub(crate) fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
         self.runs.iter().copied().filter(|run| run.outcome.is_ok())
     }
 
-    /// The runs that did not end well, counted by outcome.
+    /// The failed runs, counted by outcome.
     pub(crate) fn failures(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for run in self.runs.iter().filter(|run| !run.outcome.is_ok()) {
@@ -311,13 +311,13 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// The values of a figure over the runs that ended well, each with its round.
+    /// The values of a figure over the successful runs, each with its round.
     pub(crate) fn values(&self, metric: &Metric) -> Vec<(u32, f64)> {
         let value = |run: &RunRecord| Some((run.round, metric.of(run)?));
         self.ok().filter_map(value).collect()
     }
 
-    /// A figure over the runs that ended well; `None` when none of them has it.
+    /// A figure over the successful runs; `None` if none of them has it.
     pub(crate) fn spread(&self, metric: &Metric) -> Option<Spread> {
         Spread::of(values_of(&self.values(metric)))
     }

@@ -4,7 +4,7 @@ use crate::inference::Effect;
 use crate::metric::Metric;
 use serde::Serialize;
 
-/// The verdict on a figure or a configuration, in the order of interest to a reader.
+/// The verdict on a figure or a configuration, in order of interest to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -13,7 +13,7 @@ pub enum Verdict {
     Worse,
     /// Smaller by the threshold or more, and the interval excludes 1.
     Better,
-    /// It looks changed, but other programs disturbed the runs.
+    /// It seems changed, but other programs disturbed the runs.
     Disturbed,
     /// None of the other verdicts: too few runs or too much noise.
     Unclear,
@@ -39,7 +39,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it is a change for certain.
+    /// Whether it is a definite change.
     pub(crate) fn is_change(self) -> bool {
         matches!(self, Verdict::Worse | Verdict::Better)
     }
@@ -51,7 +51,7 @@ impl Verdict {
     }
 }
 
-/// The verdict on the change of a figure where less is better.
+/// The verdict on the change of a figure for which less is better.
 ///
 /// A change counts only if it is large enough (the threshold) *and* the interval of the ratio
 /// excludes 1: either condition alone raises false alarms.

@@ -32,7 +32,7 @@ pub(super) struct Figures {
     pub bytes: u64,
     /// The bytes of those that are not dropped.
     pub held: u64,
-    /// The most of these at one time.
+    /// Peak of these bytes.
     pub peak: u64,
 }
 

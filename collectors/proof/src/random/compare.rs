@@ -39,7 +39,7 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
         Ok(())
     }
 
-    /// Compares all that the known pairs lead to.
+    /// Compares everything reachable from the known pairs.
     fn close<M: MutatorKind>(&mut self, m: &NoGc<'h, M>) -> Result<(), String> {
         while let Some((real, id)) = self.open.pop() {
             let object = self.model.get(id);

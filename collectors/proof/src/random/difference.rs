@@ -9,8 +9,8 @@ use std::thread::{self, ThreadId};
 
 use gclab_core::world::in_collector;
 
-/// A difference between heap and reference. It is a panic payload of its own type, so that no panic
-/// hook prints it while shrinking.
+/// A difference between heap and reference. A distinct panic payload type, so that no panic hook
+/// prints it while shrinking.
 struct Difference(String);
 
 /// Panics with a difference.
@@ -61,7 +61,7 @@ pub(super) fn testing<R>(words: impl Fn() -> String + Send + Sync + 'static, wor
     result
 }
 
-/// The program of this thread; for a GC thread and for a thread of a program, all that run.
+/// The program of this thread; for a GC thread or a program's own thread, all running ones.
 fn under_test() -> String {
     let this = thread::current().id();
     let all = programs().clone();

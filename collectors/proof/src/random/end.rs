@@ -1,5 +1,5 @@
-//! The end of a run: statistics have the words and values that its programs allocated, and no value
-//! outside the heap is left.
+//! The end of a run: statistics match the words and values that its programs allocated, and no
+//! value outside the heap is left.
 
 use super::account::Figures;
 use super::difference::differ;

@@ -1,15 +1,14 @@
-//! Finalisers of a random program, an alarm and a tracker, and the rules that they have to keep.
+//! Finalisers of a random program, an alarm and a tracker, and the rules that they must obey.
 //!
 //! * A finaliser runs only if its object is unreachable, or has become reachable again since the
 //!   collection that found it dead: by a weak handle, or by another finaliser of that collection
 //!   that ran before.
-//! * It runs once. Its closure, and all that it leads to, are as the reference has them.
-//! * After a collection of everything, no unreachable object has one that has not run.
-//! * Those of one collection run in the reverse order of their registration, first ones before last
-//!   ones.
+//! * It runs once. Its closure, and everything reachable from it, match the reference.
+//! * After a full collection, no unreachable object has one that has not run.
+//! * Those of one collection run in the reverse order of registration, first ones before last ones.
 //! * The panic of one reaches the program at once, and the others run later, in the same order.
-//! * The alarm rings after each collection of everything.
-//! * A tracker hears of closures with sampled words, and of at most the words that they have.
+//! * The alarm rings after each full collection.
+//! * A tracker is told about closures with sampled words, and about no more words than they have.
 
 use super::difference::differ;
 use super::model::{Id, Model};
@@ -27,7 +26,7 @@ const MOST_KEPT: usize = 3;
 /// Bytes that a finaliser allocates.
 const ALLOCATED: usize = 24;
 
-/// Words of an array of so many bytes.
+/// Words of an array of this many bytes.
 const ALLOCATED_WORDS: u64 = 2 + ALLOCATED as u64 / 8;
 
 /// A finaliser that has run.
@@ -36,7 +35,7 @@ struct Ran {
     number: usize,
     /// Its closure, unless it is a last finaliser.
     closure: Option<Handle<Any>>,
-    /// The number of the finaliser that it has registered for its closure, if it has.
+    /// The number of the finaliser that it registered for its closure, if any.
     again: Option<usize>,
 }
 
@@ -139,7 +138,7 @@ impl Tracker for Checks {
     fn dealloc_major(&mut self, _: Words) {}
 }
 
-/// The part of all words that a tracker samples.
+/// The sampling rate of the tracker.
 const RATE: f64 = 0.02;
 
 /// The finalisers of one heap.
@@ -200,12 +199,12 @@ impl Finalisers {
         self.shared.words.load(Relaxed)
     }
 
-    /// Whether no finaliser is left that has not run.
+    /// Whether all finalisers have run.
     pub(super) fn all_ran(&self) -> bool {
         self.registered.is_empty()
     }
 
-    /// The objects that collections keep alive for finalisers, at most.
+    /// The objects that collections may keep alive for finalisers.
     pub(super) fn objects(&self) -> impl Iterator<Item = Id> + '_ {
         let registered = self.registered.values().map(|(id, _)| *id);
         registered.chain(self.kept.iter().map(|(_, id)| *id))

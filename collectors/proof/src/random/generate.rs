@@ -1,6 +1,6 @@
 //! The generator of random programs.
 //!
-//! Every sublist of a program is a program, too, so shrinking drops operations: each index in an
+//! Every sublist of a program is also a program, so shrinking drops operations: each index in an
 //! operation is taken modulo the number of things that exist.
 
 use super::program::{Op, Program, Request, Setting, Shape, Var, Words};
@@ -75,7 +75,7 @@ pub(super) fn size(n: u16) -> u32 {
     match n % 16 {
         0..=10 => n / 16 % 24,
         11..=13 => n / 16 % 600,
-        // Sizes around the least size of a large object.
+        // Sizes around the smallest large object.
         14 => 395 + n / 16 % 24,
         _ => n / 16,
     }
@@ -101,7 +101,7 @@ fn shape(kind: u8, n: u16) -> Shape {
             pointers: size / 2,
             bytes: u32::from(n) % 61,
         },
-        // From nothing up to more than the heap has.
+        // From zero to more than the heap has.
         14 => Shape::Owner(u32::from(n) << (n % 8)),
         _ if n.is_multiple_of(2) => Shape::Wide,
         _ => Shape::Pointers,

@@ -20,7 +20,7 @@ pub(super) const GLOBALS: usize = 8;
 /// Variables of a frame.
 pub(super) const LOCALS: usize = 4;
 
-/// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
+/// A heap of 1 MiB or more must not be exhausted while this many times the live data would fit.
 const LEAST_USE: usize = 10;
 
 /// Bytes of a chunk of to-space.
@@ -31,7 +31,7 @@ pub(super) struct Heap {
     pub model: Model,
     /// `-M`, in bytes.
     pub limit: Option<usize>,
-    /// The most chunks that lanes may have open at a time, before a collection and after it.
+    /// Limit on the chunks that lanes have open at a time, before and after a collection.
     pub open_chunks: usize,
     /// Checks the heap while no thread is inside it.
     pub checker: Checker,
@@ -49,7 +49,7 @@ pub(super) struct Heap {
     pub table: Option<Table>,
     /// Operations done: each allocation, load and store is one.
     pub ops: u64,
-    /// The words and values allocated, but for the words of finalisers.
+    /// The words and values allocated, except words allocated by finalisers.
     pub account: Account,
     pub seed: u64,
 }
@@ -94,8 +94,8 @@ impl Heap {
         }
     }
 
-    /// Checks an exhausted heap: it must have a limit, and the live and the requested bytes must
-    /// come near it.
+    /// Checks an exhausted heap: it must have a limit, and live plus requested bytes must come
+    /// close to it.
     pub(super) fn may_be_exhausted(&self, cause: &OutOfMemory) {
         let Some(limit) = self.limit else {
             differ(format!("without a limit: {cause}"));
@@ -177,7 +177,7 @@ impl Heap {
         }
     }
 
-    /// The number of words allocated, also by finalisers.
+    /// The number of words allocated, including by finalisers.
     pub(super) fn words(&self) -> u64 {
         self.account.words() + self.finalisers.words()
     }
@@ -231,7 +231,7 @@ impl Heap {
         id
     }
 
-    /// Does `count` stores to `into`, every other one of a new closure.
+    /// Does `count` stores to `into`, of which every other stores a new closure.
     pub(super) fn storm<'h, M: MutatorKind>(
         &mut self,
         m: &mut Mutator<'h, M>,
@@ -299,14 +299,14 @@ impl Heap {
         }
     }
 
-    /// After a collection of everything, and the finalisers of all threads: checks the values that
-    /// are not dropped.
+    /// After a full collection and the finalisers of all threads: checks the values that are not
+    /// dropped.
     pub(super) fn no_other_value_is_held(&self) {
         let reachable = self.model.reachable(self.roots(true));
         self.owners.no_others_are_held(&self.account.held(), &reachable);
     }
 
-    /// The bytes outside the heap that a last collection of everything leaves, without frames.
+    /// The bytes outside the heap that a last full collection leaves, without frames.
     pub(super) fn held(&self) -> u64 {
         let kept = self.finalisers.kept_for_first_ones();
         let reachable = self.model.reachable(self.roots(false).chain(kept));
@@ -326,7 +326,7 @@ impl Heap {
             (id, _) => differ(format!("{var:?} should be {id:?}, and is (or is not) null")),
         };
         let object = self.model.get(id);
-        // Data of large arrays are compared after collections only.
+        // Data of large arrays are only compared after collections.
         if object.shape.words() < 64 {
             agreed(real.check_data(m, object.shape, object.seed, &object.bytes));
         }

@@ -25,14 +25,14 @@ const HOARDED: u32 = 3200;
 /// The panic payload of `Op::Unwind` and `Op::PanicInside`.
 struct OnPurpose;
 
-/// A part of a program has ended in a panic: of the program's own, or of a finaliser.
+/// Part of a program ended in a panic, its own or a finaliser's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
     OnPurpose,
     ByFinaliser,
 }
 
-/// The way in which a run of operations ended.
+/// How a run of operations ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Leave,
@@ -40,7 +40,7 @@ pub(super) enum End {
     Program,
 }
 
-/// The operations that are still to be done.
+/// The remaining operations.
 pub(super) struct Todo<'a> {
     pub ops: &'a [Op],
 }
@@ -74,8 +74,8 @@ fn run<C: Collector>(program: &Program) -> u64 {
     for (world, heap) in worlds.into_iter().zip(&mut heaps) {
         if session(&world, heap, None, &mut Todo { ops: &[] }) == End::Program {
             let statistics = world.finish();
-            // A heap with a limit may have no room for the last collection, and an allocation that
-            // ends in exhaustion may have got a part of its memory.
+            // A limited heap may have no room for the last collection, and an allocation that ends
+            // in exhaustion may have got part of its memory.
             if heap.limit.is_none() {
                 end::statistics(&statistics, 0, &[&*heap]);
             }
@@ -120,8 +120,8 @@ pub(super) fn session<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: 
         }
     };
     heap.locals.clear();
-    // Checks the heap also now that the thread has left it: the mutator's doings since the last
-    // collection, the remembered set among them, must be in order.
+    // Checks the heap again now that the thread has left it: everything that the mutator did since
+    // the last collection, including the remembered set, must be in order.
     let checked = world.inspect(|stopped| heap.checker.check(stopped, None));
     checked
         .unwrap_or_else(|error| differ(error.to_string()))
@@ -200,7 +200,7 @@ impl Heap {
         End::Program
     }
 
-    /// Does `work`. It may end in a panic on purpose, or in that of a finaliser.
+    /// Does `work`, which may panic on purpose or because a finaliser did.
     pub(super) fn caught<'h, M: MutatorKind, R>(
         &mut self,
         m: &mut Mutator<'h, M>,
@@ -209,7 +209,7 @@ impl Heap {
         catch_unwind(AssertUnwindSafe(|| work(self, m))).map_err(|payload| self.ended(payload))
     }
 
-    /// Returns the reason of a panic. A difference goes on.
+    /// Returns the reason for a panic. A difference is passed on.
     fn ended(&mut self, payload: Box<dyn std::any::Any + Send>) -> Ended {
         if payload.is::<OnPurpose>() {
             return Ended::OnPurpose;
@@ -256,7 +256,7 @@ impl Heap {
                     let ended = self.caught(m, |_, m| {
                         m.alloc_array::<Any>(len, |_| resume_unwind(Box::new(OnPurpose)));
                     });
-                    // A large array has its space, and counts, before the initialiser runs.
+                    // A large array has its space, and is counted, before the initialiser runs.
                     if len == 1000 && ended == Err(Ended::OnPurpose) {
                         self.account.count(Shape::Array(1000).words());
                     }
@@ -267,7 +267,7 @@ impl Heap {
                     table.operation(m, shared, &self.account);
                 }
             }
-            // Named roots belong to the world, so a thread of several does not set them.
+            // Named roots belong to the world, so programs of several threads do not set them.
             Op::Name { .. } if self.table.is_some() => {}
             Op::Name { roots } => {
                 let both = roots.map(|var| self.both(m, locals, var));
@@ -293,7 +293,7 @@ impl Heap {
         let is_full = matches!(request, Request::Full | Request::Compact);
         let is_alone = self.table.is_none();
         let mut ended = self.caught(m, |_, m| m.collect(request));
-        // Each panic leaves the finalisers behind it for the next slow path.
+        // Each panic leaves the later finalisers for the next slow path.
         while is_full && is_alone && ended.is_err() {
             ended = self.caught(m, |_, m| m.collect(Request::Minor));
             self.finalisers.all_run_now(was_late);

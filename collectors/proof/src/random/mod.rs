@@ -5,12 +5,13 @@
 //! ([`compare`]) after each collection that the program asks for, and whenever it leaves a heap. A
 //! failure is shrunk and printed as a test to paste ([`replay()`]).
 //!
-//! A program of several threads ([`threads`]) is several programs in one heap, each with a
-//! reference of its own, and a [`table`] that they share.
+//! A program of several threads ([`threads`]) is several programs in one heap, each with its own
+//! reference, and a [`table`] that they share.
 //!
-//! The programs are the same each time; [`tier`] says how many there are. `GCLAB_RANDOM_SECONDS` sets
-//! a time to run for instead, and `GCLAB_RANDOM_SEED` another first seed. With `GCLAB_RANDOM_PROTECT` the heaps protect freed
-//! memory (`-DP`); a stale access then ends the process, and no program is shrunk.
+//! The programs are the same each time; [`tier`] says how many there are. `GCLAB_RANDOM_SECONDS`
+//! sets a running time instead, and `GCLAB_RANDOM_SEED` a different first seed. With
+//! `GCLAB_RANDOM_PROTECT` the heaps protect freed memory (`-DP`); a stale access then ends the
+//! process, and no program is shrunk.
 
 mod account;
 mod compare;
@@ -45,7 +46,7 @@ use std::time::{Duration, Instant};
 /// Programs for each collector, in a quick run and in a full one.
 const CASES: (u32, u32) = (100, 400);
 
-/// The most operations of a program, by the seed modulo the number of lengths.
+/// Limit on a program's operations, chosen by the seed.
 const LENGTHS: [usize; 3] = [2000, 400, 100];
 
 /// Programs between two looks at the clock.

@@ -1,5 +1,4 @@
-//! The reference heap: a vector of objects that are never freed. The reachable objects are those
-//! that roots lead to.
+//! The reference heap: a vector of objects that are never freed.
 
 use super::shapes::Shape;
 
@@ -13,7 +12,7 @@ pub(super) struct Object {
     pub shape: Shape,
     /// The seed of its immutable data.
     pub seed: u64,
-    /// The targets of its slots. The only slot of a box leads to the box's content.
+    /// The targets of its slots. A box's only slot points to the box's content.
     pub slots: Vec<Option<Id>>,
     /// Its mutable data.
     pub bytes: Vec<u8>,

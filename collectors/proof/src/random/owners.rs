@@ -1,9 +1,9 @@
 //! Closures of a random program that own values outside the heap, and the rules that collections
-//! have to keep.
+//! must obey.
 //!
 //! * A value is dropped once, and only if its closure is unreachable.
-//! * After a collection of everything, the values of all unreachable closures have been dropped.
-//! * Statistics have the values of the run, and their bytes ([`super::end`]).
+//! * After a full collection, the values of all unreachable closures have been dropped.
+//! * Statistics match the run's values and their bytes ([`super::end`]).
 
 use super::difference::differ;
 use super::model::{Id, Model};
@@ -38,7 +38,7 @@ impl Owners {
         }
     }
 
-    /// After a collection of everything: checks that all values in `held` have a reachable closure.
+    /// After a full collection: checks that all values in `held` have a reachable closure.
     pub(super) fn no_others_are_held(&self, held: &[u64], reachable: &[bool]) {
         for number in held {
             let id = self.objects.get(number);

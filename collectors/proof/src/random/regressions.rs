@@ -28,8 +28,8 @@ fn program(setting: Setting, ops: &[Op]) -> Program {
     }
 }
 
-/// A closure that an old array leads to is promoted to the array's step at once. It led to a
-/// closure in a generation between, which was not collected. That pointer was not remembered.
+/// A closure that an old array points to is promoted to the array's step at once. It pointed to a
+/// closure in a generation between, which was not collected, and that pointer was not remembered.
 fn promoted_past_a_generation() -> Program {
     let setting = Setting {
         generations: 4,
@@ -54,7 +54,7 @@ fn promoted_past_a_generation() -> Program {
     program(setting, &ops)
 }
 
-/// A large object that a root leads to moves one step up. A closure that also leads to it was
+/// A large object that a root points to moves one step up. A closure that also points to it was
 /// promoted further, and was not remembered.
 fn settled_in_a_younger_step() -> Program {
     let new = |to, shape| Op::New {

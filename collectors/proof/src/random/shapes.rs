@@ -146,7 +146,7 @@ pub enum Shape {
     MutBytes(u32),
     /// A mutable array of this many words.
     MutWords(u32),
-    /// A record, whose layout is known at run time only.
+    /// A record, whose layout is only known at run time.
     Record {
         /// The number of mutable pointers.
         pointers: u32,

@@ -2,10 +2,10 @@
 //! write at the same time.
 //!
 //! Each of its first cells belongs to a thread, which puts lists there. The others read and keep
-//! them. The content of a list follows from its head, so a reader can check that it is whole
+//! them. The content of a list follows from its head, so a reader can check that it is intact
 //! without knowing when it was written. The other cells hold tokens: each thread has one in hand,
-//! and swaps it for another. At the end all tokens must be there, each once, for any order in which
-//! the threads ran.
+//! and swaps it for another. At the end every token must be there exactly once, whatever the order
+//! in which the threads ran.
 
 use super::account::Account;
 use super::difference::{agreed, differ};
@@ -28,12 +28,12 @@ pub enum Shared {
     },
     /// Checks the list in a thread's cell, and keeps it instead of the list kept before.
     Receive {
-        /// A number that chooses the thread.
+        /// Selects the thread.
         cell: usize,
     },
     /// Swaps the token in hand for the one in a cell.
     Swap {
-        /// A number that chooses the cell.
+        /// Selects the cell.
         cell: usize,
     },
     /// Stops if a collection is due.
@@ -56,7 +56,7 @@ pub(super) struct Table {
     kept: Option<(Handle<Cons>, u64)>,
 }
 
-/// Checks that a list is whole: values count down to the number of its sending, and the head of
+/// Checks that a list is intact: values count down to the number of its sending, and the head of
 /// each cell is a token. Returns the number of the list's thread.
 fn whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Gc<'_, 'h, Cons>) -> Result<usize, String> {
     let owner = list.value(m) >> 40;

@@ -1,7 +1,7 @@
-//! Random programs of several threads in one heap. Each thread runs a program like those of one
-//! thread, on data of its own with a reference of its own, and shares a [`Table`] with the others.
-//! Threads enter and leave at any time, and there are more or fewer of them than capabilities. The
-//! data that a thread must find do not depend on the order in which threads run.
+//! Random programs of several threads in one heap. Each thread runs a program like a
+//! single-threaded one, on its own data with its own reference, and shares a [`Table`] with the
+//! others. Threads enter and leave at any time, and there are more or fewer of them than
+//! capabilities. The data that a thread must find do not depend on the order in which threads run.
 
 use super::account::Account;
 use super::difference::{agreed, caught, differ};

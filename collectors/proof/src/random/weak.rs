@@ -6,7 +6,7 @@ use super::model::Id;
 use super::program::Var;
 use gclab_core::mutator::{Any, MutatorKind, NoGc, WeakHandle};
 
-/// The most weak handles that a heap watches closures with.
+/// Limit on a heap's weak handles.
 const MOST_WATCHED: usize = 2000;
 
 impl Heap {

@@ -5,12 +5,12 @@
 //! (Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8).
 //!
 //! The plain interval between the 2.5 % and the 97.5 % quantile of the resamples is too narrow for
-//! few runs: the spread of resamples is as for a sample with n instead of n - 1, and it knows
-//! nothing of Student's t. [`ends`] therefore takes quantiles further out, at the probability below
-//! -√(n/(n-1)) t of a normal distribution: the *expanded percentile interval* of Hesterberg, "What
-//! teachers should know about the bootstrap" (2015), section 5.2.
+//! few runs: resamples spread as with n instead of n - 1, and do not account for Student's t.
+//! [`ends`] therefore takes quantiles further out, at the probability below -√(n/(n-1)) t of a
+//! normal distribution: the *expanded percentile interval* of Hesterberg, "What teachers should
+//! know about the bootstrap" (2015), section 5.2.
 //!
-//! Resamples are drawn by a generator with a fixed seed, so that a report of the same runs has the
+//! Resamples come from a generator with a fixed seed, so that a report of the same runs has the
 //! same figures.
 
 use crate::inference::distributions::{normal_below, quantile_975};
@@ -48,8 +48,8 @@ impl Resampler {
         }
     }
 
-    /// Fills `drawn` with indexes below `n`. One in 2^32 is more likely than another, which
-    /// no interval shows.
+    /// Fills `drawn` with indexes below `n`. Some are more likely than others by 2^-32, too little
+    /// to show in an interval.
     pub(crate) fn draw(&mut self, n: usize, drawn: &mut [usize]) {
         for pair in drawn.chunks_mut(2) {
             let random = self.random.next_u64();

@@ -5,26 +5,26 @@
 //! when the configuration is known. The drift is the slope of a line through the residuals against
 //! the runs' positions, with a mean of its own for each configuration (least squares with fixed
 //! effects), and its interval is Student's t with N - G - 1 degrees of freedom for N runs of G
-//! configurations. In shuffled rounds each configuration has runs early and late, so drift makes
-//! intervals wider, but favours none.
+//! configurations. In shuffled rounds each configuration has early and late runs, so drift widens
+//! intervals but favours no configuration.
 
 use crate::inference::distributions::quantile_975;
 use crate::inference::sample::Interval;
 
-/// Fewer degrees of freedom than this say nothing about a line.
+/// With fewer degrees of freedom a line means nothing.
 const LEAST_DEGREES: usize = 5;
 
 /// The dependence of figures on the time of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drift {
-    /// The figure at the last position over that at the first, by the line.
+    /// The line's value at the last position over its value at the first.
     pub change: f64,
     /// The 95 % interval of the change.
     pub ci95: Interval,
 }
 
 impl Drift {
-    /// Whether the line is more than noise.
+    /// Whether the slope exceeds noise.
     pub fn is_certain(&self) -> bool {
         !self.ci95.contains(1.0)
     }
@@ -60,8 +60,7 @@ impl Default for Trend {
 
 impl Trend {
     /// Adds the runs of a configuration, each with its position and its figure. Returns the
-    /// geometric mean of the figures, over which each of them is its residual. A run without others
-    /// has none.
+    /// geometric mean of the figures, over which each of them is its residual. A lone run has none.
     pub fn add(&mut self, runs: &[(f64, f64)]) -> Option<f64> {
         for (position, value) in runs {
             self.is_positive &= *value > 0.0 && value.is_finite();

@@ -1,7 +1,7 @@
 //! The one effect size: the ratio of a figure between two samples of runs, with its interval.
 //!
-//! Everything is on logarithms: figures are positive, their noise is a share of them, and a ratio
-//! and its inverse weigh the same. The estimate is the ratio of the geometric means, and the
+//! Everything is computed on logarithms: figures are positive, their noise is proportional, and a
+//! ratio and its inverse weigh the same. The estimate is the ratio of the geometric means, and the
 //! geometric mean is the centre of a sample in all tables and charts, so that `base × ratio = new`
 //! holds for the figures that a reader sees.
 //!
@@ -73,17 +73,17 @@ impl From<Effect> for Figures {
     }
 }
 
-/// What would decide an effect that these runs leave open.
+/// What would decide an undecided effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Advice {
     /// This many runs of each sample would decide in four of five experiments.
     Runs(usize),
-    /// More runs would hardly help: the program has to run longer, or the machine to be quieter.
+    /// More runs would hardly help: the program must run longer, or the machine be quieter.
     LessNoise,
 }
 
-/// More runs than this are not advice: a longer program or a quieter machine helps sooner.
+/// More runs than this are not advised: a longer program or a quieter machine helps sooner.
 const MOST_RUNS: usize = 60;
 
 /// An interval whose ends differ by more than this factor says nothing about the size of an effect.
@@ -128,7 +128,7 @@ impl Effect {
         })
     }
 
-    /// How many times as large this ratio is as another one, of other runs.
+    /// This ratio over another one, from other runs.
     #[must_use]
     pub fn over(&self, other: &Effect) -> Effect {
         Effect {
@@ -181,7 +181,7 @@ impl Effect {
         self.ci95().is_some_and(|ci| !ci.contains(1.0))
     }
 
-    /// Whether the ratio is within the share `threshold` of 1: the 90 % interval lies there whole
+    /// Whether the ratio is within the share `threshold` of 1: the whole 90 % interval lies there
     /// (two one-sided tests of 5 % each: Schuirmann, 1987).
     pub fn is_within(&self, threshold: f64) -> bool {
         let near = 1.0 + threshold;
@@ -195,8 +195,8 @@ impl Effect {
         self.ci95().is_some_and(|ci| ci.high > TOO_NOISY * ci.low)
     }
 
-    /// The least change that would have been distinguished from noise, as a share: its interval of 95 %
-    /// would just exclude 1. `None` with too few runs.
+    /// The smallest change that would have been distinguished from noise, as a share: its 95 %
+    /// interval would just exclude 1. `None` with too few runs.
     pub fn visible(&self) -> Option<f64> {
         Some(self.factor(0.95)? - 1.0)
     }
@@ -213,16 +213,16 @@ impl Effect {
         })
     }
 
-    /// What would decide whether there is an effect of the share `threshold` or more, or none: by
-    /// the ratio and the spread of the runs that are there.
+    /// What would decide whether there is an effect of at least the share `threshold`, judging by
+    /// the ratio and spread of the existing runs.
     pub fn advice(&self, threshold: f64) -> Advice {
         let Some((error, _)) = self.error else {
             return Advice::Runs(RUNS_FOR_INTERVAL + 2);
         };
         let (log, edge) = (self.ratio().ln().abs(), threshold.ln_1p());
         let variance = error * error * self.runs as f64;
-        // An effect at or beyond the threshold must exclude 1 (an interval of 95 %). One within it
-        // must lie within the threshold on both sides (an interval of 90 %).
+        // The interval of an effect at or beyond the threshold must exclude 1 (95 %). That of one
+        // within it must lie within the threshold on both sides (90 %).
         let runs = if log >= edge {
             runs_to_see(variance, log, 0.95, MOST_RUNS)
         } else {

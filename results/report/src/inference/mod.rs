@@ -1,8 +1,8 @@
 //! Conclusions from samples of runs: intervals, ratios, changes, the number of runs that are
 //! needed, drift and outliers.
 //!
-//! This module knows no records, no collectors and no formats: it takes numbers and returns numbers.
-//! Reports, `gclab compare` and sweeps share it.
+//! This module knows nothing about records, collectors or formats: it takes numbers and returns
+//! numbers. Reports, `gclab compare` and sweeps share it.
 //!
 //! Terms: a *figure* is one number of one run. A *run* is one process, and the unit of all
 //! statistics: the events inside a run are not independent. A *sample* is a figure over the runs
@@ -16,9 +16,9 @@
 //! - `sample`: a figure over the runs of a configuration;
 //! - `effect`: the effect size of reports, comparisons and tuning, and its interval;
 //! - `bootstrap`: intervals of percentiles, by resamples of runs;
-//! - `several`: which of several findings remain when they are judged together;
+//! - `several`: which findings remain when several are judged together;
 //! - `runs`: how many runs it takes;
-//! - `outliers` and `drift`: runs that stand apart, and figures that depend on the time of the run;
+//! - `outliers` and `drift`: outlying runs, and figures that depend on the time of the run;
 //! - `history`: where a figure changes in a series of folders, and by how much.
 //!
 //! The tests measure how often each interval contains the true value;

@@ -17,7 +17,7 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
 
 /// The p-th percentile of sorted values by nearest rank: value number ceil(p/100 · n), which is
 /// always an observed value. Above the median it needs 1 / (1 - p/100) values: 10 for 90 %, 100 for
-/// 99 %, 1000 for 99.9 %. With fewer it would be the greatest value, so it is `None`.
+/// 99 %, 1000 for 99.9 %. With fewer it would be the largest value, so it is `None`.
 pub fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     let beyond = (100.0 - p) / 100.0 * sorted.len() as f64;
     if p > 50.0 && p < 100.0 && beyond < 1.0 - 1e-9 {

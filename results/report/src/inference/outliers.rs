@@ -1,28 +1,28 @@
-//! Runs that stand apart from the others of their configuration.
+//! Outliers among the runs of a configuration.
 //!
-//! A run stands apart if the logarithm of its figure is more than [`APART`] standard deviations
+//! A run is an outlier if the logarithm of its figure is more than [`APART`] standard deviations
 //! from the median of its configuration. The deviation is estimated by the median of the absolute
 //! deviations (MAD), times 1.4826, which one strange run cannot inflate. Source: Iglewicz and
 //! Hoaglin, "How to detect and handle outliers" (1993); the limit is wider than their 3.5, because
-//! few runs have a small MAD by chance. Nothing is left out of any statistic: a run that stands
-//! apart is named, so that a reader can look at it.
+//! few runs have a small MAD by chance. Outliers are not left out of any statistic, only named, so
+//! that a reader can look at them.
 
 use crate::inference::order::quantile;
 
 /// With fewer runs the median of the deviations says little.
 pub const RUNS_FOR_OUTLIERS: usize = 5;
 
-/// The least distance from the median of a run that stands apart, in standard deviations.
+/// The minimum distance of an outlier from the median, in standard deviations.
 const APART: f64 = 6.0;
 
-/// The least distance that is worth a word, as a share of the figure.
+/// The minimum distance worth mentioning, as a share of the figure.
 const LEAST: f64 = 0.05;
 
 /// The standard deviation of a normal distribution over its median absolute deviation.
 const NORMAL: f64 = 1.482_602_218_505_602;
 
-/// The indexes of the values that stand apart, each with its ratio to the median. None with fewer
-/// than [`RUNS_FOR_OUTLIERS`] values, or if one is not above 0.
+/// The indexes of the outliers, each with its ratio to the median. None with fewer than
+/// [`RUNS_FOR_OUTLIERS`] values, or if one is not above 0.
 pub fn outliers(mut values: Vec<f64>) -> Vec<(usize, f64)> {
     if values.len() < RUNS_FOR_OUTLIERS || values.iter().any(|value| *value <= 0.0 || !value.is_finite()) {
         return Vec::new();

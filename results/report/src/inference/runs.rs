@@ -1,14 +1,14 @@
-//! How many runs does it take? Estimates from the spread of the runs that are there.
+//! How many runs does it take? Estimates from the spread of the existing runs.
 //!
 //! The interval of an effect excludes a point at the distance `d` of the logarithms in four of five
 //! experiments with `n` runs if (t + z)² v ≤ n d². There v is the variance of one run, t the
 //! quantile of Student's t with n - 1 degrees of freedom, and z = 0.84 the 80 % quantile of the
-//! normal distribution. Source: Cohen, "Statistical Power Analysis" (1988), chapter 2. The spread of
-//! a few runs is itself uncertain, so the number is an order of size.
+//! normal distribution. Source: Cohen, "Statistical Power Analysis" (1988), chapter 2. The spread
+//! of a few runs is itself uncertain, so the number is an order of magnitude.
 //!
-//! A mean alone has an interval of a wished width after n ≥ (t s / d)² runs, where t has the degrees
-//! of freedom of the pilot: that interval covers as promised even though the number of runs depends
-//! on the pilot (Stein, "A two-sample test for a linear hypothesis", 1945).
+//! The interval of a single mean has the desired width after n ≥ (t s / d)² runs, where t has the
+//! degrees of freedom of the pilot: that interval covers as promised even though the number of runs
+//! depends on the pilot (Stein, "A two-sample test for a linear hypothesis", 1945).
 
 use crate::inference::distributions::quantile;
 use crate::inference::sample::{RUNS_FOR_INTERVAL, moments};

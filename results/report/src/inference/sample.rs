@@ -1,12 +1,12 @@
 //! The description of a figure over the runs of one configuration.
 //!
-//! A single sample has no interval: with noise that has a heavy tail or two modes, the usual
-//! interval of a mean contains the mean in 55 to 85 of 100 cases. Effects between two samples
-//! ([`crate::inference::Effect`]) hold, as both have the same noise.
+//! A single sample has no interval: with heavy-tailed or bimodal noise, the usual interval of a
+//! mean contains the mean in 55 to 85 of 100 cases. Effects between two samples
+//! ([`crate::inference::Effect`]) hold up, as both have the same noise.
 
 use serde::Serialize;
 
-/// With fewer runs there is no interval: of two runs it would span a hundred deviations.
+/// With fewer runs there is no interval: for two runs it would span a hundred deviations.
 pub const RUNS_FOR_INTERVAL: usize = 3;
 
 /// Larger values would overflow when squared.
@@ -44,14 +44,14 @@ pub struct Spread {
     /// The centre: the geometric mean, or the arithmetic one if a value is 0, which has no
     /// logarithm.
     pub center: f64,
-    /// The least value.
+    /// The smallest value.
     pub min: f64,
-    /// The greatest value.
+    /// The largest value.
     pub max: f64,
 }
 
 impl Spread {
-    /// Describes the values among these that are numbers (below 1e150); `None` when there are none.
+    /// Describes those values that are numbers (below 1e150); `None` if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let (mut n, mut sum, mut logs) = (0, 0.0, 0.0);
         let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -1,15 +1,15 @@
 //! Which of several findings remain when they are judged together?
 //!
-//! One in twenty intervals of 95 % misses by design: of a hundred figures without any change, five
-//! would be called changed. Here findings are judged by their *false discovery rate*: of those that
-//! remain, at most [`FALSE_SHARE`] are expected to be chance. If nothing has changed at all, at
-//! most one family in twenty has a finding.
+//! One in twenty intervals of 95 % misses by design: of a hundred unchanged figures, five would be
+//! called changed. Here findings are judged by their *false discovery rate*: of those that remain,
+//! at most [`FALSE_SHARE`] are expected to be chance. If nothing has changed at all, at most one
+//! family in twenty has a finding.
 //!
 //! Source: Benjamini and Hochberg, "Controlling the false discovery rate" (1995). It also holds for
 //! figures that move together, as the times of one run do (Benjamini and Yekutieli, 2001). Holm's
 //! method is stricter than a laboratory needs: it asks that no finding at all be false.
 
-/// The expected share of findings that are chance, of those that remain.
+/// The expected share of chance findings among those that remain.
 pub(crate) const FALSE_SHARE: f64 = 0.05;
 
 /// Says of each probability (of a deviation as large by chance) whether its finding remains when

@@ -14,7 +14,7 @@ fn number(unit: Unit, value: f64) -> String {
             let text = format!("{value:.9}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
-        // These are whole numbers, or figures of few digits that the system wrote as text.
+        // These are whole numbers, or figures with few digits that the system wrote as text.
         _ => value.to_string(),
     }
 }

@@ -46,7 +46,7 @@ pub struct HeapFacts<'a> {
     pub title: &'a str,
     /// The line below the title.
     pub facts: &'a str,
-    /// All that a reader should know before the picture.
+    /// What a reader should know before the picture.
     pub cautions: &'a [String],
     /// The data as JSON. It may stand within a `<script>`.
     pub data: &'a str,

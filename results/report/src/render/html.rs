@@ -1,4 +1,4 @@
-//! A document as one HTML file that loads nothing from anywhere.
+//! A document as one self-contained HTML file.
 //!
 //! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
 //! part of this program. The only other markup is in charts, which escape their own text. The
@@ -10,7 +10,7 @@ use crate::format::{ABSENT, counted};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The rules of all pages. The dark colours hold where the system or the reader chose them.
+/// The style of all pages. Dark colours apply if the system or the reader chose them.
 pub(super) const STYLE: &str = concat!(
     include_str!("assets/page.css"),
     "@media screen and (prefers-color-scheme: dark) { :root:not([data-theme=light]) { ",
@@ -99,7 +99,7 @@ impl Page {
         self.markup(open).text(text).markup(close)
     }
 
-    /// Appends a list of cautions, which a reader has to open; nothing without any.
+    /// Appends a collapsed list of cautions; nothing without any.
     pub(super) fn cautions(&mut self, cautions: &[String]) {
         let Some(first) = cautions.first() else { return };
         let more = match cautions.len() {
@@ -254,7 +254,7 @@ impl Page {
         };
     }
 
-    /// The other views of a stack, which a reader has to open.
+    /// The other views of a stack, collapsed.
     pub(super) fn views(&mut self, chart: &Stack) {
         for (view, name) in [(View::Shares, "Shares"), (View::Lines, "A line for each band")] {
             self.element("<details class=\"views\"><summary>", name, "</summary>\n");
@@ -262,8 +262,8 @@ impl Page {
         }
     }
 
-    /// A table of any length. The table of all runs has its data in any case: they belong to the
-    /// marks of charts.
+    /// A table of any length. The table of all runs always includes its data, which charts' marks
+    /// refer to.
     fn table(&mut self, table: &Table) -> &mut Page {
         let is_long = table.look != Look::Answers && table.rows.len() > LONG || table.runs.is_some();
         self.markup(match (is_long, table.runs.is_some()) {
@@ -312,7 +312,7 @@ impl Page {
             self.markup("<tr>");
             for (column, cell) in table.columns.iter().zip(row) {
                 self.markup(if right(column) { "<td class=\"n\"" } else { "<td" });
-                // On a narrow page the cells stand below each other, each after its heading.
+                // On a narrow page the cells are stacked, each after its heading.
                 if is_answer {
                     self.element(" data-label=\"", &column.title, "\"");
                 }
@@ -379,8 +379,8 @@ fn is_part(part: &Part, (legend, chart): (Option<&Part>, &Part)) -> bool {
 }
 
 /// A table as compact data, from which the page's script makes rows. A column of plain numbers is
-/// one text, its values separated by blanks. Another column has each different cell once, and for
-/// each row the number of its cell: most columns have few different ones.
+/// one text, its values separated by blanks. Any other column lists each distinct cell once, and
+/// for each row the number of its cell: most columns have few distinct ones.
 fn table_data(table: &Table) -> Value {
     let columns = table.columns.iter().enumerate().map(|(at, column)| {
         let mut data = column_data(table.rows.iter().map(|row| &row[at]));

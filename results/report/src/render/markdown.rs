@@ -5,8 +5,7 @@ use crate::document::Cell;
 use crate::document::{Column, Document, Look, Part, Place, Table};
 use std::fmt::Write;
 
-/// The most characters of a comment on GitHub are 65,536. This leaves room for a few words around
-/// it.
+/// A comment on GitHub has at most 65,536 characters. This leaves room for a few words around it.
 const MOST: usize = 64_000;
 
 /// The documents as GitHub-flavoured Markdown.
@@ -36,7 +35,7 @@ fn document(document: &Document) -> String {
         }
         let folded = section.place == Place::Detail;
         let begin = match folded {
-            // GitHub reads markup in it after an empty line only.
+            // GitHub reads markup in it only after an empty line.
             true => format!("\n<details><summary>{}</summary>\n", plain(section.title)),
             false => format!("\n### {}\n", plain(section.title)),
         };
@@ -102,7 +101,7 @@ fn cell(cell: &Cell) -> String {
     })
 }
 
-/// Text that Markdown shows as it is, in a cell of a table.
+/// Text that Markdown shows verbatim, in a table cell.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The heap profile of a file as one HTML page that loads nothing from anywhere, and in one line.
+//! The heap profile of a file as one self-contained HTML page, and in one line.
 
 use super::html::{Page, SCRIPT};
 use crate::chart::Stack;
@@ -149,7 +149,7 @@ fn legend(page: &mut Page, shown: &FileProfile<'_>, chart: &Stack, peak: usize) 
     page.markup("</tbody></table></div>\n");
 }
 
-/// A table of all bands, drawn or not, which a reader has to open.
+/// A collapsed table of all bands, drawn or not.
 fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
     let all: u128 = shown.bands.iter().map(|band| band.total).sum();
     let censuses = shown.censuses().max(1) as f64;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::UnicodeWidthStr;
 
-/// The width where standard output is not a terminal, and the greatest width of text.
+/// The width if standard output is not a terminal, and the maximum width of text.
 const COLUMNS: usize = 80;
 
 /// The widths of cells in a narrow table, whose words go to the next line: the first with which it
@@ -93,7 +93,7 @@ fn indented(text: &str, indent: &str, width: Option<usize>) -> String {
     broken(&visible(text), indent, most).join("\n")
 }
 
-/// Text in lines of at most `most` columns, where its words allow it.
+/// Text in lines of at most `most` columns, if its words allow it.
 fn broken(text: &str, indent: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words(text) {

@@ -9,7 +9,7 @@ pub fn disagreements(dir: &ResultsDir) -> Vec<String> {
     in_summary(&Summary::of(dir))
 }
 
-/// The same of runs that are grouped.
+/// The same for grouped runs.
 pub(crate) fn in_summary(summary: &Summary<'_>) -> Vec<String> {
     let text = |work: &Work<'_>| Some(format!("{}: {}", work.title, disagreement(work)?));
     summary.works.iter().filter_map(text).collect()
@@ -28,8 +28,8 @@ pub(crate) fn disagreement(work: &Work<'_>) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// The runs for heap profiles and event logs whose checksum differs from a timed run's of the
-/// same workload: one text for each. Neither may change the program.
+/// The runs for heap profiles and event logs whose checksum differs from a timed run's of the same
+/// workload: one text for each. Neither may change the program's result.
 pub fn untimed_disagreements(dir: &ResultsDir) -> Vec<String> {
     let ok = |run: &&RunRecord| run.outcome.is_ok();
     let differs = |run: &&RunRecord| {

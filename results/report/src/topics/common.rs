@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
     }
 
     /// The single collections of a run, if the folder has them. They are read at the first call. If
-    /// they cannot be read, the report has no pictures of them.
+    /// they cannot be read, the report leaves out their charts.
     pub(super) fn collections(&self, id: &str) -> Option<&Collections> {
         let all = self
             .collections
@@ -153,9 +153,9 @@ pub(super) fn mark(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x:
     }
 }
 
-/// The axis that lies horizontally, and the others.
+/// The horizontal axis, and the others.
 pub(super) fn split_axes<'s>(summary: &'s Summary<'_>) -> (Option<&'s Axis>, Vec<&'s Axis>) {
-    // Of equal axes, the first one in the experiment file.
+    // Among equals, the first one in the experiment file.
     let axes = summary.axes.iter().rev();
     let main = axes.max_by_key(|axis| (is_numeric(axis), axis.values.len()));
     let others = summary.axes.iter().filter(|axis| Some(*axis) != main).collect();
@@ -196,7 +196,7 @@ pub(super) struct Places<'s> {
 }
 
 impl<'s> Places<'s> {
-    /// At this ratio of the greatest to the least number, or more, an axis is logarithmic.
+    /// From this ratio of the largest to the smallest number, an axis is logarithmic.
     const LOG_FROM: f64 = 4.0;
 
     /// The places on an axis; the names without one.
@@ -205,7 +205,8 @@ impl<'s> Places<'s> {
         let numbers: Vec<f64> = texts.iter().filter_map(|text| read_number(text)).collect();
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let wide = numbers.iter().copied().fold(0.0, f64::max) >= Self::LOG_FROM * least;
-        // A zero among numbers of many sizes (`n = ["0", "1m"]`) fits on neither kind of scale.
+        // A zero among numbers of different magnitudes (`n = ["0", "1m"]`) fits on neither kind of
+        // scale.
         let numeric = axis.is_some() && numbers.len() == texts.len() && !(least <= 0.0 && wide);
         let mut places = Places {
             axis,

@@ -2,11 +2,12 @@
 //! collectors, builds or programs, by the settings that both were run at.
 //!
 //! Runs are compared in pairs if the rounds of both sides were interleaved in time: within one
-//! folder they always are. Folders that were measured one after the other differ by more than
-//! their runs do; a history of folders says by how much, and widens their intervals.
+//! folder they always are. Folders measured one after the other differ by more than their runs do;
+//! a history of folders says by how much, and widens their intervals.
 //!
 //! One in twenty intervals misses by design. So all figures are judged together: of those called
-//! better or worse at most one in twenty is expected to be chance ([`crate::inference::findings`]).
+//! better or worse, at most one in twenty is expected to be chance
+//! ([`crate::inference::findings`]).
 
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
 use crate::format::{self, ABSENT, counted, percent, short_list};
@@ -42,7 +43,7 @@ pub struct Comparison {
     pub cautions: Vec<String>,
     /// The number of figures that were judged together.
     pub judged_together: usize,
-    /// Of these, the figures that would be called changed by themselves, but not among the others.
+    /// Of these, the figures that would be called changed on their own, but not among the others.
     pub taken_back: usize,
 }
 
@@ -70,7 +71,7 @@ pub struct Figure {
     pub(crate) metric: Metric,
     /// The verdict.
     pub verdict: Verdict,
-    /// A reason that the interval does not show.
+    /// A reason for the verdict that the interval does not show.
     pub remark: Option<String>,
     /// The effect; absent where a value is 0.
     #[serde(flatten)]
@@ -92,7 +93,7 @@ pub struct Mean {
     pub effect: Effect,
 }
 
-/// The parts of a configuration that a program looks for.
+/// The parts of a configuration that programs look for.
 fn parts_of<S: serde::Serializer>(of: &Configuration, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeMap;
     let mut map = serializer.serialize_map(Some(5))?;
@@ -124,8 +125,8 @@ impl<'a> Side<'a> {
 /// A group with the configuration by which it finds its partner.
 type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
 
-/// The groups of a folder that are compared. Of one `side` only, if there is one; then its collector
-/// or build is not part of the configuration.
+/// The groups of a folder that are compared. Only of one `side`, if given; then its collector or
+/// build is not part of the configuration.
 fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<Candidate<'s, 'a>> {
     let candidate = |group: &'s Group<'a>| {
         let mut key = group.configuration.clone();
@@ -148,7 +149,7 @@ fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<C
 }
 
 /// Leaves out of each configuration the flags that have one value in all configurations of its
-/// work. They are the same wherever that work is compared: an OCaml program has no `-A`.
+/// work. They are the same everywhere for that work: an OCaml program has no `-A`.
 fn without_fixed_flags(side: &mut [Candidate<'_, '_>]) {
     let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -272,8 +273,8 @@ fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
     }
 }
 
-/// The facts about a folder that make its figures differ from another folder's, with their
-/// names. (The commit is none of them: it is what most comparisons are about.)
+/// The facts about a folder that can make its figures differ from another folder's, with their
+/// names. (Not the commit: that is what most comparisons are about.)
 pub(super) fn facts(manifest: &Manifest) -> [(&'static str, String); 5] {
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let (machine, build) = (&manifest.machine, &manifest.build);
@@ -472,7 +473,7 @@ impl Sides<'_> {
         means
     }
 
-    /// What a reader must know of folders that were measured one after the other.
+    /// What a reader must know about folders measured one after the other.
     fn caution(&self, base: &ResultsDir, new: &ResultsDir) -> String {
         let begin = "The folders were measured one after the other";
         if self.history > 2 {
@@ -522,8 +523,8 @@ fn by_round<'a>(group: &Group<'a>) -> Vec<&'a RunRecord> {
     runs
 }
 
-/// Takes changes back that may be chance among all figures. Returns the number of figures that were
-/// judged together, and of those whose change was taken back.
+/// Withdraws changes that may be chance among all figures. Returns the number of figures that were
+/// judged together, and of those whose change was withdrawn.
 fn judge_together(rows: &mut [Row]) -> (usize, usize) {
     let chance = |figure: &Figure| figure.effect.as_ref().and_then(Effect::chance);
     let compared = || |row: &&mut Row| row.verdict != Verdict::Identical;
@@ -551,7 +552,7 @@ fn judge_together(rows: &mut [Row]) -> (usize, usize) {
 }
 
 impl Comparison {
-    /// Whether the two have no configuration in common that was run.
+    /// Whether the two share no configuration that was run.
     pub fn is_empty(&self) -> bool {
         self.configurations.is_empty()
     }
@@ -619,7 +620,7 @@ impl Comparison {
         figures.filter(|figure| matches!(figure.verdict, Verdict::Unclear | Verdict::TooNoisy))
     }
 
-    /// The median of the least changes that would have been seen, of the unclear figures.
+    /// The median of the smallest changes that would have been detected, over the unclear figures.
     fn visible(&self) -> Option<f64> {
         let mut visible: Vec<f64> = self.unclear().filter_map(|figure| figure.effect?.visible()).collect();
         visible.sort_by(f64::total_cmp);

@@ -1,8 +1,7 @@
 //! Did the machine hold still? Drift over the time of an experiment, and runs that stand apart.
 //!
-//! The figure is the time of a run over the geometric mean of its configuration. Runs of an open
-//! loop have none: a schedule fixes their time. Nothing is left out of any statistic for what is
-//! found here.
+//! The figure is a run's time over the geometric mean of its configuration. Open-loop runs have
+//! none: a schedule fixes their time. No statistic excludes runs because of what is found here.
 
 use super::common::Context;
 use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
@@ -16,13 +15,13 @@ use gclab_results::RunRecord;
 /// A change from the first run to the last that is worth a caution.
 const WORTH_A_WORD: f64 = 0.01;
 
-/// The most points of the chart. Of several runs that share one, it is the median.
+/// Limit on the points of the chart. Runs that share one are shown by their median.
 const POINTS: usize = 400;
 
-/// The most runs that stand apart that a page lists.
+/// Limit on the outliers that a page lists.
 const LISTED: usize = 100;
 
-/// The figures of a run that may explain why it stands apart.
+/// The figures of a run that may explain why it is an outlier.
 const CLUES: [Metric; 3] = [metric::LOAD, metric::INVOLUNTARY, metric::MAJOR_FAULTS];
 
 /// The style of the line at 1: grey.
@@ -31,7 +30,7 @@ const NO_CHANGE: usize = 6;
 /// The runs of a folder against their order.
 struct Steadiness<'a> {
     drift: Option<Drift>,
-    /// The runs that stand apart: each with its setting, and its time over the median.
+    /// The outliers: each with its setting, and its time over the median.
     strange: Vec<(&'a RunRecord, String, f64)>,
     /// The runs with their time over the mean of their configuration, in their order.
     residuals: Vec<(&'a RunRecord, String, f64)>,
@@ -72,7 +71,7 @@ fn words(drift: &Drift) -> String {
     format!("{:.3}× ({:.3}–{:.3})", drift.change, drift.ci95.low, drift.ci95.high)
 }
 
-/// A caution, if the drift is more than noise and worth a word.
+/// A caution, if the drift exceeds noise and is worth mentioning.
 pub(super) fn caution(summary: &Summary<'_>) -> Option<String> {
     let drift = steadiness(summary)?.drift.filter(Drift::is_certain)?;
     let is_large = (drift.change - 1.0).abs() >= WORTH_A_WORD;

@@ -1,5 +1,5 @@
-//! The environment: the machine and the build, what varied from run to run, the runs that were
-//! disturbed, and all that a reader must know before believing the figures.
+//! The environment: the machine and the build, what varied from run to run, disturbed runs, and
+//! everything a reader must know before trusting the figures.
 
 use super::checksums;
 use super::common::Context;
@@ -53,7 +53,7 @@ fn disturbed_words(runs: &[RunRecord]) -> Option<String> {
     })
 }
 
-/// A sentence for each state of the machine that is not as at the beginning.
+/// A sentence for each aspect of the machine that has changed since the beginning.
 fn changed(runs: &[RunRecord]) -> Vec<String> {
     let mut states: Vec<(&BTreeMap<String, String>, u32, usize)> = Vec::new();
     for run in runs {
@@ -90,7 +90,7 @@ fn notes(runs: &[RunRecord]) -> Vec<String> {
     counts.iter().map(note).collect()
 }
 
-/// What a reader must know before believing the figures, the gravest first.
+/// What a reader must know before trusting the figures, the gravest first.
 pub(super) fn cautions(of: &Context<'_>) -> Vec<String> {
     let (dir, summary, manifest) = (of.dir, of.summary, of.dir.manifest());
     let wrong = checksums::in_summary(summary)
@@ -190,7 +190,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// A row for each figure that some run has and that is not 0 in all of them.
+/// A row for each figure that is not 0 in all runs.
 fn varied(runs: &[RunRecord]) -> Table {
     let row = |metric: &Metric| {
         let spread = Spread::of(runs.iter().filter_map(|run| metric.of(run)))?;

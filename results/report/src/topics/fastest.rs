@@ -1,10 +1,10 @@
-//! Which setting is the fastest, over all workloads and on each, and what memory and pauses the
-//! settings have.
+//! Which setting is fastest, overall and on each workload, and how the settings compare in memory
+//! and pauses.
 //!
-//! Each collector or program takes part at its best setting. Memory and pauses are ranked like
-//! times: a tie is called one. A setting that fails on a workload has no figure over all of them,
-//! as a mean over the others would flatter it. A workload that no setting completes is named and
-//! left out.
+//! Each collector or program is represented by its best setting. Memory and pauses are ranked like
+//! times: a tie is reported as one. A setting that fails on a workload has no overall figure, since
+//! a mean over the others would flatter it. A workload that no setting completes is named and left
+//! out.
 
 use super::common::{Context, Places, legend, rank_cell, runs_of};
 use crate::chart::{Chart, Forest, ForestRow, Point};
@@ -21,7 +21,7 @@ const MOST_ROWS: usize = 16;
 /// The most workloads whose figures are in the sentence where nothing is compared.
 const FIGURES: usize = 3;
 
-/// The section; nothing where no run ended well, which [`nothing`] says.
+/// The section; `None` if no run succeeded, which [`nothing`] reports.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
     if summary.works.is_empty() || summary.sweeps(HEAP) && super::memory::is_answer(summary) {
@@ -204,7 +204,7 @@ fn table(summary: &Summary<'_>, each: &[(&Work<'_>, Option<Ranking>)]) -> Table 
     }
 }
 
-/// The fastest with its time, and the next one with what it takes.
+/// The fastest with its time, and the runner-up with its extra time.
 fn fastest(ranking: &Ranking) -> [Cell; 2] {
     let first = ranking.first();
     let time = first

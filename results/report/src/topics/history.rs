@@ -2,9 +2,9 @@
 //! configuration: the changes, and whether the last folder is worse than those before it.
 //!
 //! A folder is one point of a history: the geometric mean of its runs. The method is from
-//! [`crate::inference::levels`]. A figure has changes only if they remain when all figures are
-//! judged together ([`crate::inference::findings`]), and each change is at least the threshold. So
-//! it is with the verdicts on the last folder.
+//! [`crate::inference::levels`]. A change counts only if it survives when all figures are judged
+//! together ([`crate::inference::findings`]) and is at least the threshold. The same holds for the
+//! verdicts on the last folder.
 
 use super::comparison::{compared, facts, outcome_change, verdict_cell};
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table};
@@ -24,7 +24,7 @@ pub struct History {
     pub threshold: f64,
     /// Whether the last folder is worse than those before it.
     pub regressed: bool,
-    /// The folders in their order.
+    /// The folders, in order.
     pub folders: Vec<Folder>,
     /// The configurations that at least two folders have.
     pub configurations: Vec<Row>,
@@ -39,7 +39,7 @@ pub struct History {
 pub struct Folder {
     /// Its path.
     pub folder: String,
-    /// The start of its experiment: UTC, RFC 3339.
+    /// When its experiment started: UTC, RFC 3339.
     pub started: String,
     /// The commit of its build in eight digits, with a plus sign if there were other changes; empty
     /// if unknown.
@@ -86,8 +86,8 @@ pub struct Last {
     pub effect: Effect,
 }
 
-/// The history of these folders in the order in which they are given; `threshold` is a share (0.03
-/// for 3 %), not below 0.
+/// The history of these folders, in the given order; `threshold` is a share (0.03 for 3 %), not
+/// below 0.
 pub fn history(dirs: &[ResultsDir], threshold: f64) -> History {
     let summaries: Vec<Summary<'_>> = dirs.iter().map(Summary::of).collect();
     let mut seen: BTreeMap<&Configuration, usize> = BTreeMap::new();
@@ -251,7 +251,7 @@ impl FoundSeries {
     }
 }
 
-/// Takes verdicts on the last folder back that may be chance among all figures. Returns the number
+/// Withdraws verdicts on the last folder that may be chance among all figures. Returns the number
 /// of figures that were judged together.
 fn judge_together(rows: &mut [Row]) -> usize {
     let lasts = rows

@@ -1,4 +1,4 @@
-//! One flag with numbers was swept: from which value on does it not matter?
+//! A numeric flag was swept: from which value on does it no longer matter?
 //!
 //! Each contender (a collector with the other swept flags) ranks the values of the flag, over all
 //! workloads and on each. The good values are the best one and its neighbours that were not shown
@@ -18,9 +18,8 @@ const SENTENCES: usize = 3;
 /// Changes of other figures below this ratio are not mentioned.
 const WORTH_A_WORD: f64 = 1.2;
 
-/// The swept flag whose values are numbers, if the question is its value: not multiples of the
-/// least heap, which have an answer of their own, and not arguments, which may make another work
-/// of it.
+/// The swept numeric flag, if its value is the question: not multiples of the minimum heap, which
+/// have their own answer, and not arguments, which may change the work itself.
 pub(super) fn axis<'s>(summary: &'s Summary<'_>) -> Option<&'s Axis> {
     let axis = split_axes(summary).0?;
     (is_numeric(axis) && axis.flag != HEAP && !axis.flag.starts_with(ARGS)).then_some(axis)
@@ -42,7 +41,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         text.push(format!("{} are in the table.", format::counted(more, "more setting")));
     }
     let mut parts = Vec::new();
-    // A few contenders on one workload are told in sentences.
+    // A few contenders on one workload are described in sentences.
     if works.len() > 1 || curves.len() > SENTENCES {
         let mut columns = vec![Column::words("workload")];
         columns.extend(names.iter().map(Column::words));
@@ -160,7 +159,7 @@ impl Curve<'_> {
         open.into_iter().all(|rank| rank.verdict == Verdict::Tied)
     }
 
-    /// The rank that keeps the answer open, if no value is worse.
+    /// The rank that leaves the answer open, if no value is worse.
     fn open(&self) -> Option<&Rank> {
         let mut others = self.ranking.ranks[1..].iter();
         others.find(|one| !matches!(one.verdict, Verdict::Worse | Verdict::Fails | Verdict::Tied))
@@ -176,7 +175,7 @@ impl Curve<'_> {
         let is_ocaml = runs.any(|run| run.runtime.as_deref() == Some("ocaml"));
         match axis_name(&axis.flag) {
             _ if is_ocaml => format!("{}={value}", axis.flag),
-            // A longer flag is a word, and its value may be true or false.
+            // A longer name is a long flag, whose value may be true or false.
             flag if flag.starts_with('-') && flag.len() <= 3 => format!("{flag}{value}"),
             flag => format!("{flag} = {value}"),
         }

@@ -1,8 +1,8 @@
-//! Latency of requests: which setting answers them soonest, and within which time.
+//! Request latency: which setting answers soonest, and within what time.
 //!
-//! Percentiles of several runs are not pooled: a figure is the centre of the runs, with the least
-//! and the greatest. A setting answers *within* a time if every one of its runs does. The times are
-//! round: 1, 2 or 5 times a power of ten.
+//! Percentiles of several runs are not pooled: a figure is the centre of the runs, with the
+//! smallest and largest. A setting answers *within* a time if every one of its runs does. The times
+//! are round: 1, 2 or 5 times a power of ten.
 
 use super::common::{Context, MOST_PANELS, by_axes, legend, runs_of, word_cells, word_columns};
 use crate::chart::{Chart, Point, Series};
@@ -22,7 +22,7 @@ const PERCENTILES: [(f64, Metric); 5] = [
     (99.99, metric::LATENCY_P99_99),
 ];
 
-/// The metered latency of closed loops: the window and the percentile, and the figure.
+/// The metered latency of closed loops: window, percentile and figure.
 const METERED: [(&str, Metric); 8] = [
     ("1 ms: 99 %", metric::METERED_1_P99),
     ("1 ms: 99.9 %", metric::METERED_1_P99_9),
@@ -198,8 +198,8 @@ fn point(summary: &Summary<'_>, group: &Group<'_>, percent: f64, metric: &Metric
     })
 }
 
-/// The place of a percentile: one over the share of slower requests, so that each nine has the same
-/// room on a logarithmic axis.
+/// The position of a percentile: one over the share of slower requests, so that each nine gets the
+/// same room on a logarithmic axis.
 fn share(percent: f64) -> f64 {
     100.0 / (100.0 - percent)
 }

@@ -1,9 +1,9 @@
 //! Event logs: the pauses, the utilisation and the allocation of each logged run.
 //!
-//! A logged run is a separate run, and a report has the figures of its log next to those of the
-//! timed runs, never among them. A log is read front to back in bounded memory, twice: once for its
-//! sums ([`gclab_eventlog::Summary`]) and once for its course ([`gclab_eventlog::History`]). A log
-//! that was cut short is read up to its damage.
+//! A logged run is a separate run, and a report shows the figures of its log beside those of the
+//! timed runs, never among them. A log is read twice from front to back, in bounded memory: once
+//! for its sums ([`gclab_eventlog::Summary`]) and once for its course over time
+//! ([`gclab_eventlog::History`]). A truncated log is read up to the damage.
 
 use super::common::Context;
 use super::profiles::setting;
@@ -17,7 +17,7 @@ use gclab_eventlog::{Error, History, Interval, Summary as LogSummary};
 use gclab_results::{EVENT_LOGS, RunRecord};
 use std::path::PathBuf;
 
-/// Windows in each tenfold of length.
+/// Windows per decade of length.
 const PER_DECADE: i32 = 16;
 /// The most points of a line of allocation.
 const POINTS: usize = 160;
@@ -200,7 +200,7 @@ fn milliseconds(nanoseconds: u64) -> Cell {
 }
 
 impl Logged<'_> {
-    /// Reads the log. The error says in words why there is none.
+    /// Reads the log. The error says why there is none.
     fn read(&self) -> Result<Log, String> {
         if !self.path.exists() {
             return Err(format!("there is no file {}", self.file));
@@ -283,7 +283,7 @@ impl Log {
         })
     }
 
-    /// The bytes that were allocated up to each moment; `None` if the log does not tell.
+    /// The bytes allocated up to each moment; `None` if the log does not say.
     fn allocation(&self, label: &str) -> Option<Chart> {
         let (_, all) = *self.allocated.last()?;
         let thinned = self.allocated.chunks(self.allocated.len().div_ceil(POINTS));
@@ -321,7 +321,7 @@ fn windows(utilisation: &Utilisation) -> Vec<u64> {
     windows
 }
 
-/// A point of a line of utilisation. Those at powers of ten say their figures.
+/// A point of a line of utilisation. Points at powers of ten are labelled.
 fn point(window: u64, share: f64, line: &str) -> Point {
     let percent = Unit::Percent.shown(share);
     let is_round = window.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == window);

@@ -1,9 +1,9 @@
-//! Which collector is best at which heap size? The answer of an experiment with `heap`, the least
+//! Which collector is best at which heap size? The answer of an experiment with `heap`, the minimum
 //! heaps behind it, and the curves of time against memory.
 //!
 //! Terms: a *budget* is a multiple of the reference minimum of each workload, the same bytes for
 //! all collectors. A *contender* is a collector with the swept flags other than `heap`. It *fails*
-//! at a budget where a run did not end well. At each budget the contenders are ranked over all
+//! at a budget if a run did not succeed. At each budget the contenders are ranked over all
 //! workloads; curves show the time over the best of each workload at any budget.
 
 use super::common::{Context, mark, rank_cell, runs_of};
@@ -18,7 +18,7 @@ use gclab_results::{Configuration, Manifest, Minimum};
 /// The label of the horizontal axis.
 const HEAPS: &str = "heap, in multiples of the least heap";
 
-/// The ranking at one multiple of the least heap.
+/// The ranking at one multiple of the minimum heap.
 struct Budget<'a> {
     multiple: f64,
     contenders: Vec<Contender<'a>>,
@@ -27,7 +27,7 @@ struct Budget<'a> {
 }
 
 impl Budget<'_> {
-    /// The place of a contender in the ranking, from 0; behind all others if it has none.
+    /// The place of a contender in the ranking, from 0; after all others if it has none.
     fn place(&self, name: &str) -> usize {
         let ranks = self.ranking.iter().flat_map(|ranking| &ranking.ranks);
         ranks.take_while(|rank| rank.label != name).count()
@@ -47,7 +47,7 @@ fn names(summary: &Summary<'_>) -> Vec<String> {
     all
 }
 
-/// The multiples of the least heap, in ascending order.
+/// The multiples of the minimum heap, in ascending order.
 fn multiples<'g, 'a: 'g>(groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<f64> {
     let mut multiples: Vec<f64> = groups.filter_map(|group| group.heap).collect();
     multiples.sort_by(f64::total_cmp);
@@ -56,7 +56,7 @@ fn multiples<'g, 'a: 'g>(groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<f64
 }
 
 /// Whether budgets answer the question: there are some, and a contender ran all workloads. Programs
-/// of a file may do works of their own.
+/// of a file may do different work.
 pub(super) fn is_answer(summary: &Summary<'_>) -> bool {
     let ran = |work: &Work<'_>, of: &String| work.groups.iter().any(|group| name(summary, group) == *of);
     let all = |of: &String| summary.works.iter().all(|work| ran(work, of));
@@ -151,7 +151,7 @@ fn cell(budget: &Budget<'_>, name: &str, works: usize) -> Cell {
     }
 }
 
-/// The verdicts at all budgets in a sentence; neighbours with the same verdict share one.
+/// The verdicts at all budgets in a sentence; adjacent budgets with the same verdict are merged.
 fn sentence(budgets: &[Budget<'_>], works: usize) -> String {
     let mut ranges: Vec<(f64, f64, String)> = Vec::new();
     for budget in budgets {
@@ -169,10 +169,10 @@ fn sentence(budgets: &[Budget<'_>], works: usize) -> String {
     format!("{} (multiples of the least heap).", capital(&parts.join("; ")))
 }
 
-/// Below this share of the memory that they may use, contenders are named.
+/// Contenders that use less than this share of the memory they may use are named.
 const LITTLE: f64 = 0.7;
 
-/// The contenders that leave much of the largest heap unused: their curves are flat from there on.
+/// The contenders that leave much of the largest heap unused, so that their curves flatten out.
 fn unused(of: &Context<'_>, names: &[String]) -> Option<String> {
     let summary = of.summary;
     if summary.sweeps("sizing") || summary.groups().any(|group| group.flag("sizing") == "fixed") {
@@ -359,7 +359,7 @@ pub(super) fn curves(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// The least heaps that the budgets are multiples of.
+/// The minimum heaps that the budgets are multiples of.
 pub(super) fn least_heaps(of: &Context<'_>) -> Option<Section> {
     let manifest = of.dir.manifest();
     if manifest.minima.is_empty() {

@@ -1,9 +1,9 @@
 //! The topics of a report. A topic is one file: its analysis and its section.
 //!
-//! What was swept says what the question is, and the topics that answer it come first: multiples of
-//! the least heap (`memory`), parallel collection (`parallel`), a flag with numbers (`knee`),
+//! What was swept determines the question, and the topics that answer it come first: multiples of
+//! the minimum heap (`memory`), parallel collection (`parallel`), a flag with numbers (`knee`),
 //! requests (`latency`), and which setting is the fastest (`fastest`). Every answer follows from a
-//! [`crate::ranking::Ranking`]: a difference that may be noise is never stated as one. A topic
+//! [`crate::ranking::Ranking`]: a difference that may be noise is never reported as one. A topic
 //! without data has no section.
 
 pub(crate) mod checksums;
@@ -33,7 +33,7 @@ use crate::ranking::{Ranking, Verdict};
 use crate::summary::Summary;
 use gclab_results::{ResultsDir, shell_line};
 
-/// A topic's section, if the runs say anything on it.
+/// A topic's section, if the runs say anything about it.
 type Topic = fn(&Context<'_>) -> Option<Section>;
 
 /// The topics in the order of the page.
@@ -61,7 +61,7 @@ const TOPICS: [Topic; 21] = [
     environment::repeat,
 ];
 
-/// What competes in a folder: its collectors, and its programs by their names.
+/// What competes in a folder: its collectors, and its programs by name.
 pub fn names(dir: &ResultsDir) -> Vec<String> {
     Summary::of(dir).names
 }
@@ -78,7 +78,7 @@ pub fn report(dir: &ResultsDir) -> Document {
         .filter(|caution| caution.starts_with("Wrong results"))
         .cloned()
         .collect();
-    // A profile is the answer where nothing else is.
+    // A profile is the answer if nothing else is.
     let is_answer = |section: &&Section| section.place == Place::Answer;
     answer.extend(
         sections

@@ -5,8 +5,8 @@
 //! A run has a cost C (elapsed time, CPU time), of which G is known to be spent in collections. The
 //! rest, C - G, is at least the cost of the program alone: barriers, allocation and disturbed
 //! caches are still in it. The configuration with the least rest is the *baseline*. The overhead of
-//! a configuration is the effect of its C against the baseline's rest. A further configuration can
-//! only lower the baseline, so figures of different sets of configurations cannot be compared.
+//! a configuration is the effect of its C against the baseline's rest. More configurations can only
+//! lower the baseline, so figures from different sets of configurations cannot be compared.
 //! `docs/measures.md` has the blind spots.
 //!
 //! Source: Cai, Blackburn, Bond and Maas, "Distilling the Real Cost of Production Garbage
@@ -21,7 +21,7 @@ use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work, values_of};
 use gclab_results::RunRecord;
 
-/// The costs: a name, the whole, and the part in collections.
+/// The costs: a name, the total, and the part in collections.
 const COSTS: [(&str, Metric, Metric); 2] = [
     ("elapsed time", metric::TOTAL_ELAPSED, metric::GC_ELAPSED),
     ("CPU time", metric::TOTAL_CPU, metric::GC_CPU),
@@ -95,7 +95,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         )));
         let table = Part::Table(table(summary, work, &found));
         match &summary.axes[..] {
-            // With several axes the table reads better.
+            // With several axes the table is easier to read.
             [axis] => {
                 let places = Places::new(summary, Some(axis));
                 let charts = found.iter().map(|(name, _, overheads)| {

@@ -1,10 +1,10 @@
 //! The charts of a workload: total time, time in the collector, time in the mutator and peak
 //! memory, against the swept flags.
 //!
-//! The axis with the most values lies horizontally (numbers first). Each combination of values of
-//! the other axes has a row of charts (small multiples). Charts in one column share their scale, so
-//! that they can be compared by eye. Without a sweep the names lie on the horizontal axis. A chart
-//! with a single mark says no more than the table, so it is not drawn.
+//! The axis with the most values is horizontal (numbers first). Each combination of values of the
+//! other axes has a row of charts (small multiples). Charts in one column share their scale, so
+//! that they can be compared by eye. Without a sweep the names are on the horizontal axis. A chart
+//! with a single mark adds nothing to the table, so it is not drawn.
 
 use super::common::{Context, MOST_PANELS, Places, by_axes, legend, mark, split_axes};
 use crate::chart::Chart;
@@ -13,7 +13,7 @@ use crate::format::{SHORT, capital, counted};
 use crate::metric::{self, Metric, Unit};
 use crate::summary::Work;
 
-/// The section. The curves say it all where only the heap was swept.
+/// The section. If only the heap was swept, the curves say it all.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
     if summary.axes.len() < 2 && summary.groups().any(|group| group.heap.is_some()) {

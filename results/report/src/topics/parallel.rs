@@ -2,8 +2,8 @@
 //! of speed-ups, and how the work was shared.
 //!
 //! Terms: the *sharing flags* (`-qg -qb -qn`) say how collections are shared among threads and
-//! nothing else. A *family* is the configurations of a workload that differ only in these. The
-//! ways to share are ranked over all families that have all of them. A sweep of `-N` varies the
+//! nothing else. A *family* is the configurations of a workload that differ only in these. The ways
+//! to share are ranked over the families that have all of them. A sweep of `-N` varies the
 //! program's own threads as well, so it gets charts, but no verdict on parallel collection.
 
 use super::common::{Context, mark, rank_cell, runs_of, word_cells, word_columns};
@@ -74,7 +74,7 @@ fn words(group: &Group<'_>) -> String {
 /// The ways to share as contenders over the families: only families that have all of them.
 fn ways<'a>(summary: &'a Summary<'a>) -> Vec<Contender<'a>> {
     let mut labels: Vec<String> = Vec::new();
-    // By workload, name and the flags that have nothing to do with sharing.
+    // By workload, name and the flags unrelated to sharing.
     type Family<'a> = (&'a str, String, BTreeMap<String, String>);
     let mut families: Vec<(Family<'_>, Vec<&Group<'_>>)> = Vec::new();
     for work in &summary.works {

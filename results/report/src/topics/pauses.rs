@@ -4,10 +4,10 @@
 //! The pauses of all good runs of a configuration are pooled: the percentiles are those of the
 //! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 90 needs ten
 //! pauses, 99 a hundred, 99.9 a thousand. A run with too many pauses records only percentiles; then
-//! a percentile is the centre of the runs'.
+//! a percentile is the centre over the runs.
 //!
-//! The *minimum mutator utilisation* (Cheng and Blelloch, PLDI 2001) says how pauses lie together:
-//! the least share of any window of a length in which the mutator could run.
+//! The *minimum mutator utilisation* (Cheng and Blelloch, PLDI 2001) shows how pauses cluster: the
+//! smallest share of any window of a given length in which the mutator could run.
 
 use super::common::{Context, MOST_PANELS, by_axes, legend, runs_of, split_axes, word_cells, word_columns};
 use crate::chart::{Chart, Point, Series};

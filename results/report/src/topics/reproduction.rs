@@ -1,10 +1,10 @@
-//! Do published figures come out again? Compares a published folder with one in which the same
+//! Can published figures be reproduced? Compares a published folder with one in which the same
 //! experiment was repeated, on any machine.
 //!
-//! Counts that no run of the published folder changes, such as bytes allocated, are the same on
-//! every machine. Seconds are not; how many times as long one setting takes as another should be.
-//! So each setting is compared with the fastest published one of its workload, by the ratio of
-//! times. Ratios are judged together, as in a comparison.
+//! Counts that are equal in all published runs, such as bytes allocated, are the same on every
+//! machine. Seconds are not, but the ratio of two settings' times should be. So each setting is
+//! compared with the fastest published one of its workload, by the ratio of times. Ratios are
+//! judged together, as in a comparison.
 
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table};
 use crate::format::{self, bytes, counted};
@@ -23,7 +23,7 @@ const COUNTS: [Metric; 5] = [
     metric::PEAK_IN_USE,
 ];
 
-/// What the search for a least heap leaves open, as a share.
+/// The tolerance of the search for a minimum heap, as a share.
 const SEARCH: f64 = 0.01;
 
 /// The comparison of published figures with those of the same experiment on this machine.
@@ -39,12 +39,12 @@ pub struct Reproduction {
 struct Kind {
     name: String,
     same: usize,
-    /// Those whose interval is too wide to tell.
+    /// Figures whose interval is too wide to tell.
     open: usize,
     differ: Vec<Difference>,
 }
 
-/// A figure that did not come out again.
+/// A figure that was not reproduced.
 #[derive(Debug)]
 struct Difference {
     workload: String,
@@ -91,7 +91,7 @@ pub fn reproduction(published: &ResultsDir, here: &ResultsDir) -> Reproduction {
     }
 }
 
-/// The configuration, with the multiple of the least heap in place of its bytes.
+/// The configuration, with the multiple of the minimum heap instead of its bytes.
 fn key(group: &Group<'_>) -> (Configuration, Option<String>) {
     let mut configuration = group.configuration.clone();
     if group.heap.is_some() {
@@ -221,7 +221,7 @@ impl Kind {
         };
         let text = |outcomes: BTreeSet<String>| outcomes.into_iter().collect::<Vec<_>>().join(", ");
         let outcomes = (outcome(old), new.map(&outcome));
-        // A heap at the edge of thrashing completes in some runs only.
+        // A heap on the verge of thrashing completes only in some runs.
         if outcomes.0.len() == 1 {
             let is_same = outcomes.1.as_ref() == Some(&outcomes.0);
             let here = outcomes.1.map_or_else(|| "not run".to_owned(), text);
@@ -232,7 +232,7 @@ impl Kind {
                 continue;
             };
             if before.min == before.max {
-                // Of a peak in megablocks, one more or less is the machine's.
+                // A peak in megablocks may differ by one between machines.
                 let in_megablocks =
                     |run: &gclab_results::RunRecord| matches!(run.runtime.as_deref(), None | Some("ghc"));
                 let is_rounded = count == metric::PEAK_IN_USE && old.runs.iter().all(|run| in_megablocks(run));
@@ -251,7 +251,7 @@ impl Kind {
 }
 
 impl Reproduction {
-    /// Whether a figure did not come out again.
+    /// Whether a figure was not reproduced.
     pub fn differs(&self) -> bool {
         self.kinds.iter().any(|kind| !kind.differ.is_empty())
     }
@@ -331,7 +331,7 @@ mod tests {
     use crate::tests::synthetic::{manifest, small, small_runs, write};
     use gclab_results::RunRecord;
 
-    /// What a repetition of `small` says, of which `change` changed each record.
+    /// What a repetition of `small` reports after `change` has changed each record.
     fn said(change: impl Fn(&mut RunRecord)) -> (bool, String) {
         said_of(|_| {}, change)
     }

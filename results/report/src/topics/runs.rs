@@ -42,8 +42,8 @@ const NARROW: &[Metric] = &[
 const MOST_LISTED: usize = 20_000;
 const MOST_FAILED: usize = 200;
 
-/// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a
-/// timeout are results.
+/// Whether a run failed. If heaps are multiples of the minimum heap, an exhausted heap or a timeout
+/// is a result.
 pub(super) fn is_failure(run: &RunRecord) -> bool {
     let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
     !run.outcome.is_ok() && !by_heap
@@ -144,7 +144,7 @@ fn center(group: &Group<'_>, value: impl Fn(&RunRecord) -> Option<f64>) -> Cell 
 
 fn centered(values: Vec<f64>) -> Cell {
     let decimals = |value: &f64| number(*value).split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    // A mean is not that much more exact than the runs.
+    // A mean is not that much more precise than the runs.
     let most = values.iter().map(decimals).max().unwrap_or(0) + 2;
     let scale = 10_f64.powi(most as i32);
     let spread = Spread::of(values);
@@ -162,7 +162,7 @@ pub(super) fn measures(of: &Context<'_>) -> Option<Section> {
     };
     let measures = known(&mut metric::MEASURES.iter().copied());
     let mut shares = known(&mut metric::MUTATOR_SHARES.iter().copied());
-    // Counters that share registers count for a part of the time.
+    // Multiplexed counters count only part of the time.
     let is_scaled = |group: &Group<'_>| {
         group
             .spread(&metric::COUNTED_AT_PAUSES)

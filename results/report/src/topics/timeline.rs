@@ -1,11 +1,11 @@
 //! Memory over time: mapped memory after each collection of one run, and live data after each major
 //! collection, without the collection at its end.
 //!
-//! Each collector has a chart, all at the same setting: that of the fastest configuration if most
-//! collectors have a good run there, else the first one at which most have. The run is the first
-//! good one. Runs of one configuration differ in time, so a mean of their curves would be the curve
-//! of no run. A value holds until the next collection, so lines have steps. After a minor
-//! collection the live data of older generations contain garbage, so these values are not drawn.
+//! Each collector has a chart, all at the same setting: the fastest configuration's if most
+//! collectors have a good run there, otherwise the first one at which most have. The chart shows
+//! the first good run: runs of one configuration differ in time, so a mean of their curves would
+//! match no run. A value holds until the next collection, so lines are steps. After a minor
+//! collection the live data of older generations include garbage, so these values are not drawn.
 
 use super::common::Context;
 use super::common::by_axes;

@@ -1,7 +1,7 @@
 //! How often would pure noise fit as well? The statistics of `statistic` divide sums of squares by
 //! each other, so their distribution without a change depends on nothing but the number of points.
-//! It has no formula, so it is counted in series of normal noise from a seeded generator: the same
-//! history has the same chances each time.
+//! It has no closed form, so it is simulated with series of normal noise from a seeded generator:
+//! the same history gives the same chances each time.
 
 use super::partition::Sums;
 use super::statistic::{extra, most_changes, strongest};
@@ -18,7 +18,7 @@ const SERIES: usize = 9_999;
 /// The fewest series of a long history: a chance below one in a thousand is then unknown.
 const LEAST_SERIES: usize = 999;
 
-/// About as many steps as a second has.
+/// About as many steps as fit in a second.
 const STEPS: usize = 200_000_000;
 
 /// The distributions that are known: by the number of points, or by the lengths of levels.
@@ -43,7 +43,7 @@ pub(super) fn of_one_more(statistic: f64, lengths: &[usize]) -> f64 {
         }));
         extra(&Sums::of(values), &edges).unwrap_or(0.0)
     };
-    // A first element that no number of points equals keeps the two kinds apart.
+    // A first element that is never a number of points keeps the two kinds apart.
     let key: Vec<usize> = std::iter::once(0).chain(lengths.iter().copied()).collect();
     above(statistic, key, LEAST_SERIES, draw)
 }

@@ -1,5 +1,5 @@
-//! The levels that fit a series best: for each number of changes, the places of the changes with
-//! the least sum of squares around the means of the levels.
+//! The levels that fit a series best: for each number of changes, the change points that minimise
+//! the sum of squares around the means of the levels.
 //!
 //! Source: Auger and Lawrence, "Algorithms for the optimal identification of segment
 //! neighborhoods" (1989); Bai and Perron (2003) date structural changes by the same dynamic
@@ -19,8 +19,8 @@ pub(super) struct Partition {
 /// Sums of squares of any stretch of a series, in constant time.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// Sums of the values before each point, and of their squares. The values are taken around the
-    /// mean of all, so that little is lost to rounding.
+    /// Sums of the values before each point, and of their squares. The values are centred on the
+    /// overall mean, to lose little to rounding.
     before: Vec<(f64, f64)>,
 }
 
@@ -49,7 +49,7 @@ impl Sums {
         (squares_to - squares_from - sum * sum / (to - from) as f64).max(0.0)
     }
 
-    /// The most by which one more change within a stretch lessens its squares.
+    /// The largest reduction of the sum of squares by one more change within a stretch.
     pub(super) fn gain(&self, from: usize, to: usize) -> f64 {
         let whole = self.squares(from, to);
         let splits = (from + 1..to).map(|at| whole - self.squares(from, at) - self.squares(at, to));

@@ -5,8 +5,8 @@ use crate::inference::effect::Effect;
 use crate::inference::sample::RUNS_FOR_INTERVAL;
 use crate::inference::sample::moments;
 
-/// With fewer degrees of freedom, the scatter of the folders is known too badly to judge by it. The
-/// scatter of their runs then stands for it, as in a comparison of two folders.
+/// With fewer degrees of freedom, the scatter of the folders is too uncertain. The scatter of their
+/// runs is then used instead, as in a comparison of two folders.
 const LEAST_DEGREES: usize = 3;
 
 /// A figure of a folder.
@@ -65,9 +65,9 @@ pub fn last_change(points: &[Point], starts: &[usize]) -> Option<Effect> {
     Some(between(&points[from..last], &points[last..], error))
 }
 
-/// Leaves out changes that are smaller than `threshold`, a share, the smallest first. What remains
-/// are the starts of levels that differ by at least that from their neighbours. Many small changes
-/// in one direction become fewer that are large.
+/// Drops changes smaller than `threshold`, a share, the smallest first. What remains are the starts
+/// of levels that differ from their neighbours by at least that. Many small changes in one
+/// direction become fewer large ones.
 pub fn large(points: &[Point], starts: &[usize], threshold: f64) -> Vec<usize> {
     let mut starts = starts.to_vec();
     loop {
@@ -93,11 +93,10 @@ fn edges(points: usize, starts: &[usize]) -> Vec<usize> {
     edges
 }
 
-/// The standard error of one folder's mean, with its degrees of freedom.
+/// The standard error of a folder's mean, with its degrees of freedom.
 ///
-/// It is that of the folders around the means of their levels. The scatter of the runs within them
-/// is a lower bound of it, and stands for it where there are too few folders. `None` without
-/// either.
+/// It is estimated from the folders around the means of their levels. The scatter of runs within
+/// folders is a lower bound, and is used if there are too few folders. `None` without either.
 fn error(points: &[Point], edges: &[usize]) -> Option<(f64, f64)> {
     let levels = edges.windows(2).map(|edge| &points[edge[0]..edge[1]]);
     let squares = levels.map(|level| {

@@ -2,7 +2,7 @@
 
 use gclab_eventlog::{Summary, Timeline};
 
-/// A folded log, and the facts that stand above its picture.
+/// A folded log, and the facts above its picture.
 #[derive(Debug)]
 pub struct TimelineFacts<'a> {
     /// The name of the log, for the title.

@@ -1,4 +1,4 @@
-//! An event log by time, as one HTML page that loads nothing from anywhere.
+//! An event log over time, as one self-contained HTML page.
 //!
 //! The page has the folded log as JSON, and four plain scripts: `model.js` decodes it and computes
 //! the figures of an interval, `draw.js` draws, `control.js` moves the view and the selection, and
@@ -89,7 +89,7 @@ fn time_profile(page: &mut Page, samples: &TimeSamples) {
     page.markup("</tbody></table></div></details>\n");
 }
 
-/// All that a reader of the page should know of the log before the picture.
+/// What a reader of the page should know about the log before the picture.
 fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     let timeline = facts.timeline;
     let mut cautions = Vec::new();

@@ -1,20 +1,20 @@
 //! A heap profile in a file, drawn by the rules of `hp2ps`.
 //!
-//! **The rules.** A band's *total* is the sum of its values over all samples. The smallest bands
-//! that are less than one percent of all totals together are *traces*, which are not drawn. Of the
-//! others, the twenty with the largest totals have a place in the picture; if there are more, the
-//! nineteen largest and `OTHER`, the sum of the rest. The largest is on top, `OTHER` at the bottom.
+//! **The rules.** A band's *total* is the sum of its values over all samples. The smallest bands,
+//! which together make up less than one percent of all totals, are *traces* and not drawn. Of the
+//! others, the twenty with the largest totals are drawn; if there are more, the nineteen largest
+//! and `OTHER`, the sum of the rest. The largest is on top, `OTHER` at the bottom.
 
 use crate::chart::{ALONE_COLOURS, Band, Stack, View};
 use crate::format;
 use gclab_eventlog::hp::{Profile, Sample};
 use std::cmp::Reverse;
 
-/// The places for bands in the picture.
+/// Number of bands in the picture.
 const PLACES: usize = 20;
 const _: () = assert!(PLACES <= ALONE_COLOURS);
 
-/// The part of all totals that traces do not reach together, in percent.
+/// Traces together stay below this percentage of all totals.
 const TRACES: u128 = 1;
 
 /// The most samples that are drawn. Of several that share a point, the largest is drawn.

@@ -1,8 +1,8 @@
-//! Heap profiles: for each profiled run the bands over time, and its largest census.
+//! Heap profiles: the bands over time and the largest census of each profiled run.
 //!
-//! Profiled runs are runs of their own. Their figures enter no other part of a report, and this
-//! part has no figures of other runs. The *peak* is the census with the most bytes; its table has
-//! the largest bands, the rest as one row, and the sum.
+//! Profiled runs are separate runs. Their figures enter no other part of a report, and this part
+//! uses no figures of other runs. The *peak* is the census with the most bytes; its table has the
+//! largest bands, the rest as one row, and the sum.
 
 mod bands;
 mod file;
@@ -27,7 +27,7 @@ const MEMBERS: usize = 4;
 const DESCRIBED: usize = 4;
 /// See [`DESCRIBED`].
 const DRAWN: usize = 60;
-/// The most bands that the answer names, and the least share of one.
+/// Limit on the bands that the answer names, and the smallest share of one.
 const NAMED: usize = 3;
 /// See [`NAMED`].
 const LEAST_SHARE: f64 = 0.005;
@@ -281,8 +281,8 @@ fn share(bytes: u64, of: &Census) -> f64 {
     }
 }
 
-/// The set of retainers that is a band, and the rest of the band's name. The name begins with the
-/// number of the set, in parentheses.
+/// The retainer set of a band, and the rest of the band's name. The name begins with the number of
+/// the set, in parentheses.
 fn set<'p, 'b>(profile: &'p HeapProfile, band: &'b str) -> Option<(&'p Vec<String>, &'b str)> {
     let (number, name) = band.strip_prefix('(')?.split_once(')')?;
     Some((profile.retainer_sets.as_ref()?.get(number)?, name))
