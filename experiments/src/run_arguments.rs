@@ -158,7 +158,7 @@ pub(crate) fn look_at_programs(
     Ok(())
 }
 
-/// The settings of the search for minimum heaps. Its tolerance tells 1.5 times the minimum from 1.4
+/// The settings of the search for least heaps. Its tolerance tells 1.5 times the minimum from 1.4
 /// times.
 pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t Stop) -> Tools<'t> {
     Tools {

@@ -8,7 +8,7 @@ use gclab_results::ResultsDir;
 
 use crate::folder::{RUNS, folders, is_results};
 
-/// The most names that a message lists.
+/// Limit on the names that a message lists.
 const MOST_NAMES: usize = 10;
 
 /// The length of the date in a folder's name: `2026-01-31-120005`.
@@ -18,7 +18,7 @@ const DATE: usize = 17;
 /// subfolders of a folder, such as `results/shards/quick`.
 ///
 /// # Errors
-/// A message with the folders that there are, or with the reason why the results cannot be read.
+/// A message with the existing folders, or with the reason why the results cannot be read.
 pub fn open(name: &Path) -> Result<ResultsDir, String> {
     let open = |path: PathBuf| ResultsDir::open(path).map_err(|error| error.to_string());
     if !is_results(name) {
@@ -149,7 +149,7 @@ mod tests {
             error.contains("is not a results folder: it has no plan.json; in "),
             "{error}"
         );
-        // The system's reason, where it does not let gclab look: here, links without end.
+        // The system's reason for not letting gclab look: here, a loop of links.
         std::os::unix::fs::symlink("loop", parent.path().join("loop")).unwrap();
         let error = find_in(&root, &parent.path().join("loop")).unwrap_err();
         assert!(error.contains("symbolic links"), "{error}");

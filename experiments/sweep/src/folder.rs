@@ -3,7 +3,7 @@
 //! Two plans are the same if they have the same runs, by their ids, with the same seed and the same
 //! time limit; the question, comments and the order of lists may change. A folder keeps its order
 //! and its ids, also those that an older gclab made. Results of two builds, or of two kinds of
-//! processor, are never mixed in one folder: an unfinished folder of another build is refused, a
+//! processor, are never mixed in one folder: an unfinished folder from another build is refused, a
 //! finished one is only shown.
 //!
 //! A new folder under `results/runs` has a hidden name until its plan is on disk. So every visible
@@ -34,11 +34,12 @@ pub(crate) const RUNS: &str = "results/runs";
 /// The prefix of folders whose plan is not on disk yet; the id of their process follows.
 const BEGUN: &str = ".begun-";
 
-/// The most folders of one name. The name has the second of the start, so more are unlikely, and
-/// without a bound the search would never end if the system refused for another reason.
+/// Limit on folders of the same name. Names include the start time to the second, so more are
+/// unlikely, and without a limit the search would never end if the system refused for another
+/// reason.
 const MOST_OF_A_NAME: u32 = 1000;
 
-/// A results folder that only this process writes to.
+/// A results folder that only this process may write to.
 #[derive(Debug)]
 pub struct Folder {
     /// The plan and the runs.
@@ -80,7 +81,7 @@ pub enum FolderError {
         /// Its contents, and the remedy.
         problem: String,
     },
-    /// It is unfinished, and to continue would mix results that cannot be compared.
+    /// It is unfinished, and continuing would mix results that cannot be compared.
     #[error("{}: begun with {was}; this is {is}: results of the two cannot be compared\n  --fresh begins a new folder; to finish this one, go back to {was}", path.display())]
     Mixed {
         /// The path of the folder.
@@ -92,8 +93,8 @@ pub enum FolderError {
     },
 }
 
-/// The manifest of a sweep that begins now. `runs` are the runs of `shard`; `minima` are those of
-/// its configurations, if the experiment has `heap`.
+/// The manifest of a sweep that starts now. `runs` are the runs of `shard`; `minima` belong to its
+/// configurations, if the experiment has `heap`.
 pub fn manifest(
     experiment: &Experiment,
     runs: &[Run],
@@ -140,7 +141,8 @@ pub fn manifest(
 /// `fresh` always a new one.
 ///
 /// # Errors
-/// If the folder has other contents, is in use, is of another build, or cannot be read or written.
+/// If the folder has other contents, is in use, is from another build, or cannot be read or
+/// written.
 pub fn choose(
     manifest: Manifest,
     runs: &[Run],
@@ -288,14 +290,14 @@ fn resume(path: PathBuf, wanted: &Manifest, runs: &[Run]) -> Result<Folder, Fold
     })
 }
 
-/// A note on the lines of `runs.jsonl` that are of no planned run, if there are any.
+/// A note on the lines of `runs.jsonl` that belong to no planned run, if there are any.
 fn strays(results: &ResultsDir) -> Option<String> {
     let strays = results.strays();
     let first = strays.first()?;
     Some(note_on_strays(&results.runs_file(), first, strays.len()))
 }
 
-/// A note on the lines of a `runs.jsonl` that are of no planned run: their number, and the id of
+/// A note on the lines of a `runs.jsonl` that belong to no planned run: their number, and the id of
 /// the first one.
 pub fn note_on_strays(runs_file: &Path, first: &str, all: usize) -> String {
     format!(
@@ -383,8 +385,8 @@ fn stamp(started: &str) -> String {
         .to_owned()
 }
 
-/// Makes the new folder `root/name`, or `root/name-2` and so on. It is whole and locked before it
-/// gets that name.
+/// Makes the new folder `root/name`, or `root/name-2` and so on. It is complete and locked before
+/// it gets that name.
 fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir, Lock), FolderError> {
     let (draft, lock) = begun(root)?;
     ResultsDir::create(&draft, manifest)?;
@@ -425,7 +427,7 @@ fn remove_begun(root: &Path) {
     for entry in entries.filter(|entry| is_begun(&entry.file_name())) {
         let path = entry.path();
         if matches!(lock(&path), Ok(Ok(_))) {
-            // A folder that cannot be removed does no harm.
+            // A folder that cannot be removed is harmless.
             let _ = fs::remove_dir_all(&path);
         }
     }

@@ -55,7 +55,7 @@ pub(crate) struct Group<'a> {
     pub(crate) own: Vec<Metric>,
 }
 
-/// The axis of multiples of the minimum heap. It replaces `M`, whose bytes differ from workload to
+/// The axis of multiples of the least heap. It replaces `M`, whose bytes differ from workload to
 /// workload.
 pub(crate) const HEAP: &str = "heap";
 

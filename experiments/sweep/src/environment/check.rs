@@ -8,7 +8,7 @@ use super::root::Root;
 /// With less memory than this, the kernel takes it from programs that run.
 const LITTLE_MEMORY: u64 = 512 << 20;
 
-/// Something about the machine that makes figures worse.
+/// Something about the machine that degrades measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The fact that was found.

@@ -1,4 +1,4 @@
-//! The facts about a machine that stay for the time of an experiment.
+//! The facts about a machine that stay the same during an experiment.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! The control groups of this process: how much memory and processor time it may use. A limit of a
-//! group holds for all groups within it, so the least one counts.
+//! The control groups of this process: how much memory and processor time it may use. A group's
+//! limit applies to all groups within it, so the smallest one counts.
 
 use super::root::Root;
 
@@ -86,7 +86,7 @@ pub(super) fn memory_left(root: &Root) -> Option<u64> {
         };
         let most: u64 = root.number(&format!("{folder}/{most}"))?;
         let used: u64 = root.number(&format!("{folder}/{used}"))?;
-        // Pages of files that can be dropped count as used, though they are not loss.
+        // Droppable file pages count as used, although they can be reclaimed.
         let files = root
             .field(&format!("{folder}/memory.stat"), "inactive_file")
             .unwrap_or(0);

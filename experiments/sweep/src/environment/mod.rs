@@ -1,8 +1,8 @@
-//! The environment of runs: facts that are fixed (once a folder), figures that vary (with every
-//! run), and checks of both.
+//! The environment of runs: fixed facts (once per folder), varying figures (with every run), and
+//! checks of both.
 //!
-//! Everything is read from the kernel's files under a [`Root`], so that tests have a machine of
-//! their own. An unknown fact is absent, never guessed, and no function here can fail a run.
+//! Everything is read from the kernel's files under a [`Root`], so that tests can fake a machine.
+//! An unknown fact is absent, never guessed, and no function here can fail a run.
 //!
 //! From the ground up:
 //!

@@ -16,7 +16,7 @@ const TICK: f64 = 0.01;
 /// The most processors whose clock frequency is read: each reading may take some microseconds.
 const MOST_CPUS: usize = 64;
 
-/// A share of the run's processor time that is more than noise.
+/// A share of the run's processor time that exceeds noise.
 const STEAL_SHARE: f64 = 0.01;
 
 /// A share of one processor that other programs may take.
@@ -28,8 +28,7 @@ const STALL_SHARE: f64 = 0.01;
 /// Times below this are rounding: some ticks of the clock.
 const LEAST_SECONDS: f64 = 0.03;
 
-/// Involuntary context switches in a second, and in a run, that are more than the kernel's own
-/// work.
+/// Involuntary context switches per second, and per run, beyond what the kernel itself causes.
 const SWITCHES: (f64, u64) = (100.0, 20);
 
 /// A check that failed during a run.
@@ -130,7 +129,7 @@ pub struct Sample {
     swapped: Option<u64>,
 }
 
-/// The resources of a run by itself, by the kernel's account.
+/// A run's own resources, as the kernel counts them.
 #[derive(Clone, Copy, Debug)]
 pub struct Used {
     /// The length of the run.

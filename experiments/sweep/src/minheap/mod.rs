@@ -1,4 +1,4 @@
-//! The least heap with which a program completes, for one configuration or several.
+//! The least heap in which a program completes, for one configuration or several.
 //!
 //! Terms: a *question* is a configuration without `-M`. A *probe* is one run of it under one `-M`.
 //! The first probe is *generous*: it has the memory of the machine, and shows where the search
@@ -6,11 +6,11 @@
 //! too (`--gc-overhead-limit`), or if its probe does not end in time. A crash is neither: it ends the
 //! search and is reported. The unit is a megablock, since heaps take memory in megablocks.
 //!
-//! A question has a results folder of its own, so a search can be resumed: `search` is a function
-//! of the answers so far, and the next probe is the first whose answer is not in the folder.
+//! Each question has its own results folder, so a search can be resumed: `search` is a function of
+//! the answers so far, and the next probe is the first whose answer is not in the folder.
 //!
-//! Sources of the ideas: running-ng's `minheap`, which is one search over whole MB and takes a
-//! timeout for an exhausted heap, and the definition in Blackburn et al., "Rethinking Java
+//! The ideas come from running-ng's `minheap`, which is one search over whole MB and treats a
+//! timeout as an exhausted heap, and from the definition in Blackburn et al., "Rethinking Java
 //! Performance Analysis" (ASPLOS 2025).
 
 pub mod progress;
@@ -49,7 +49,7 @@ pub const RUNS: u32 = 3;
 /// The lines of a failed probe's standard error that its message shows.
 const LINES: usize = 8;
 
-/// A process that waits for a folder looks at it this often.
+/// How often a process that waits for a folder checks it.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The settings of a search.
@@ -97,7 +97,7 @@ pub enum SearchError {
     /// The program failed for another reason than memory, or its result is wrong.
     #[error("{}", describe(.0, .1))]
     Failed(String, Box<RunRecord>),
-    /// A heap cannot be asked for.
+    /// No heap can be requested.
     #[error("{0}")]
     Heap(String),
     /// The folder of the question cannot be made, or is locked by the system.
@@ -117,7 +117,7 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// Whether the folder of the probes is at fault: then nothing was begun.
+    /// Whether the folder of the probes is at fault, so that nothing was started.
     pub fn is_refusal(&self) -> bool {
         use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
         let SearchError::Io { source, .. } = self else {
@@ -179,8 +179,8 @@ pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum
     }
 }
 
-/// The folder of a question. It names the executable, so another build begins anew, and the
-/// preparation, which may make the input.
+/// The folder of a question. Its name covers the executable, so that another build starts afresh,
+/// and the preparation, which may create the input.
 pub fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
     let configuration = question.configuration();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -210,7 +210,7 @@ pub fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t st
 }
 
 /// The folder of a question, and the right to add to it. A second process waits, and then finds the
-/// probes.
+/// probes there.
 fn open(question: &Combination, tools: &Tools<'_>) -> Result<(ResultsDir, Lock), SearchError> {
     let path = folder(question, tools);
     let io = |source| SearchError::Io {
@@ -255,7 +255,7 @@ fn open(question: &Combination, tools: &Tools<'_>) -> Result<(ResultsDir, Lock),
     Ok((ResultsDir::create(&path, manifest)?, lock))
 }
 
-/// Whether the generous run was killed although there is more time now.
+/// Whether the generous run was killed at a shorter limit than today's.
 fn was_impatient(question: &Combination, tools: &Tools<'_>, dir: &ResultsDir) -> bool {
     record(question, dir, None, 0).ok().flatten().is_some_and(|generous| {
         generous.outcome == Status::Timeout && generous.wall_seconds < Some(tools.timeout.as_secs_f64())
@@ -282,7 +282,7 @@ fn record<'d>(
     Ok(dir.runs().iter().find(|done| done.id == run.planned.id))
 }
 
-/// What the probes in a folder say.
+/// The result of the probes in a folder.
 enum Look {
     /// This probe is missing.
     Probe {
@@ -350,8 +350,8 @@ fn look(question: &Combination, tools: &Tools<'_>, dir: &ResultsDir) -> Look {
 }
 
 /// The size from which a search starts: the peak that the heap reports, or else the resident memory
-/// that the system saw. An address space has more in it than the heap, so there the larger one
-/// counts.
+/// that the system saw; under a limit on address space, which holds more than the heap, the larger
+/// of the two.
 fn likely(question: &Combination, generous: &RunRecord) -> Option<u64> {
     let peak = generous.stats.as_ref().and_then(|stats| stats.peak_in_use_bytes);
     let resident = generous.max_rss_bytes;

@@ -1,4 +1,4 @@
-//! The progress of a search: on a terminal one line that changes, elsewhere a line for each probe.
+//! The progress of a search: one changing line on a terminal, elsewhere a line for each probe.
 
 use gclab_results::{Configuration, RunRecord, Status};
 use indicatif::ProgressBar;

@@ -48,7 +48,7 @@ pub fn all_known(questions: &[Combination], tools: &Tools<'_>) -> Option<Vec<Min
     questions.iter().map(|question| known(question, tools)).collect()
 }
 
-/// Checks that a plan can be made of these minima. Only experiments with `heap` need them.
+/// Checks that these minima allow a plan. Only experiments with `heap` need them.
 ///
 /// # Errors
 /// A message, if a workload has no minimum, or a multiple of it is smaller than any heap.

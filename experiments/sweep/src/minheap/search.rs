@@ -3,23 +3,23 @@
 //!
 //! It starts at a size that is likely to complete, halves it until one fails, then bisects by
 //! geometric means until the bracket is narrower than the tolerance (or one unit, the grain of
-//! heaps). One answer for each size has led there. The result is then *accepted*: all of k runs
-//! must complete, and so must a run at each of two larger sizes, because completing is not monotone
-//! in the heap's size: a collector with more room collects at other moments, and one of these may
-//! be a worse one. If any of these runs fails, the search continues above the failure.
+//! heaps). So far each size had a single answer. The result is then *accepted*: all of k runs must
+//! complete, and so must a run at each of two larger sizes, because completing is not monotone in
+//! heap size: a collector with more room collects at other moments, and one of these may be worse.
+//! If any of these runs fails, the search continues above the failure.
 //!
 //! Invariants: a size that is accepted has completed k times and never failed; the size below the
 //! bracket has failed, or is 0; `low` grows whenever a size is not accepted, so the search ends. It
-//! asks nothing that it knows: answers are kept by size. Cost: about log2 of the range, and as much
-//! again for the tolerance. The tests below search functions that are monotone, have holes, fail at
-//! random, or always fail.
+//! never asks twice: answers are kept by size. Cost: about log2 of the range, and as much again for
+//! the tolerance. The tests below search functions that are monotone, have holes, fail at random,
+//! or always fail.
 
 use std::collections::BTreeMap;
 
 /// The settings of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Search {
-    /// The first size, in units: one that is likely to complete.
+    /// The first size to try, in units, which is likely to complete.
     pub start: u64,
     /// The largest possible size.
     pub most: u64,
@@ -32,12 +32,12 @@ pub(super) struct Search {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Least {
-    /// The least accepted size, in units; `None` if not even the largest was accepted.
+    /// The smallest accepted size, in units; `None` if not even the largest was accepted.
     pub size: Option<u64>,
     /// The largest size below it that failed; 0 if none did.
     pub too_small: u64,
-    /// Sizes that failed although a smaller one had completed: there, completing is not monotone,
-    /// or not certain.
+    /// Sizes that failed although a smaller one had completed: completing is not monotone there, or
+    /// not deterministic.
     pub holes: Vec<Hole>,
 }
 
@@ -57,8 +57,8 @@ struct Tally {
     failed: u32,
 }
 
-/// The least size that completes. `ask` runs one size; its second argument is the number of earlier
-/// runs of that size.
+/// The smallest size that completes. `ask` runs one size; its second argument is the number of
+/// earlier runs of that size.
 ///
 /// # Errors
 /// The first error of `ask`.

@@ -1,5 +1,5 @@
-//! A look at the builds of an experiment before its first run: whether each is a gclab, and has the
-//! collectors and workloads of the file, and the counters that it asks for.
+//! Checks the builds of an experiment before its first run: whether each is a gclab with the file's
+//! collectors, workloads and counters.
 
 use std::process::Command;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::experiment::Experiment;
 use crate::runtime::gclab::PAUSE_COUNTERS;
 use crate::suggest::suggest;
 
-/// A gclab that prints its lists needs no longer.
+/// A gclab that prints its lists needs no more time than this.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Looks at each build of `experiment`.

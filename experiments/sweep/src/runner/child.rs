@@ -1,12 +1,12 @@
-//! One child process: it starts in a process group of its own, the runner waits for it with a
-//! deadline, and the kernel reports its use of resources.
+//! One child process: it starts in its own process group, the runner waits for it with a deadline,
+//! and the kernel reports its resource usage.
 //!
 //! Standard output and error are pipes. The runner sleeps in `poll` between start and end, and
 //! reads when the child prints; it keeps the beginning of one and the end of the other. So a child
-//! that prints without end fills neither the disk nor the runner's memory. The child dies with the
+//! that prints endlessly fills neither the disk nor the runner's memory. The child dies with the
 //! runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without a record must not
-//! disturb the next one. The processes that the child has started do not: the next runner of the
-//! folder kills them (`leftover`).
+//! disturb the next one. Processes that the child started survive: the next runner of the folder
+//! kills them (`leftover`).
 //!
 //! A process that a run leaves behind must not disturb the next run either. The runner kills the
 //! child's process group, and then every orphan that left the group: the kernel makes those its
@@ -52,7 +52,7 @@ pub(crate) struct Finished {
     /// The resources that it used.
     pub used: Reaped,
     /// The beginning of standard output, at most 1 MiB, with invalid text replaced. What follows it
-    /// is dropped, but for the last 64 KiB.
+    /// is dropped, except for the last 64 KiB.
     pub stdout: String,
     /// Bytes of standard output.
     pub stdout_bytes: u64,
@@ -73,7 +73,7 @@ impl Finished {
     }
 }
 
-/// The settings of a child that are not part of its command.
+/// Settings of a child that are not part of its command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     /// The longest time that it may take.
@@ -164,8 +164,8 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Writes a program for a test. No child starts meanwhile: it would hold the file open for writing
-/// until it has its own program, and the system runs no file that is open for writing.
+/// Writes a program for a test. No child may start meanwhile: until its exec it would hold the file
+/// open for writing, and the system does not run such files.
 #[cfg(test)]
 pub(crate) fn write_program(path: &std::path::Path, text: &str) {
     let _none_starts = running();

@@ -2,8 +2,8 @@
 //!
 //! The runner opens the counters on its own thread before it starts the process. The process
 //! inherits them, as do its threads and the processes that it starts; they begin to count when it
-//! becomes another program (`enable_on_exec`), so the runner itself is never counted. What an heir
-//! counted is added up when it ends.
+//! becomes another program (`enable_on_exec`), so the runner itself is never counted. What an
+//! inheriting process counted is added when it ends.
 
 use std::io;
 use std::sync::OnceLock;
@@ -14,11 +14,11 @@ use perf_event::Counter;
 use super::system::close_on_exec;
 use crate::counters::{Counted, KINDS, Kind, Reading, built, counts};
 
-/// The counters that the machine has, each with one that is open for as long as this process and
-/// never counts.
+/// The counters that the machine has, each with one that stays open for the life of this process
+/// and never counts.
 ///
 /// The kernel patches its code when the first counter of a kind is opened, and again when the last
-/// one is closed. With a counter that stays, a run opens neither the first nor the last one: that
+/// one is closed. With one that stays open, a run opens neither the first nor closes the last: that
 /// saves a tenth of the runner's time.
 fn there() -> &'static [(&'static Kind, Counter)] {
     static THERE: OnceLock<Vec<(&Kind, Counter)>> = OnceLock::new();

@@ -1,9 +1,9 @@
-//! The runs of a plan in their order.
+//! The runs of a plan, in order.
 //!
-//! If the plan asks for a precision, each round begins with a check whether it is reached; then the
-//! other timed runs are left out. With a time limit (`--until`), what is left of a round begins
-//! only if it would end in time, so a limit never leaves half of a round. All runs that are not
-//! timed count as one more round.
+//! If the plan asks for a precision, each round starts by checking whether it is reached; if so,
+//! the remaining timed runs are left out. With a time limit (`--until`), the rest of a round starts
+//! only if it would end in time, so a limit never leaves half a round. All untimed runs count as
+//! one more round.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub enum SweepEnd {
     Complete,
     /// The times have the precision that the plan asks for, so the other timed runs are left out.
     Precise,
-    /// The next round would not end within the given time.
+    /// The next round would not finish within the given time.
     OutOfTime,
     /// The first run was of a program that failed at once, so no other was done.
     FailedAtOnce,
@@ -55,7 +55,7 @@ pub fn sweep(
     })
 }
 
-/// A plan, and how far it is.
+/// A plan and its progress.
 struct Fixed<'p> {
     /// The runs that were not done at the beginning.
     todo: Vec<&'p Run>,
@@ -201,7 +201,7 @@ mod tests {
             }
             begun
         };
-        // The figures leave minutes to a machine that stops between two lines.
+        // The figures leave minutes of slack for a machine that stalls between two lines.
         assert_eq!(begins(1000, &estimator), 7, "nothing is known yet");
         assert_eq!(begins(0, &estimator), 0, "no time is left");
         estimator.learn(&RunRecord {

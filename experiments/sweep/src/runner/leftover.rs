@@ -1,11 +1,11 @@
 //! The processes that a run leaves behind when its runner is killed.
 //!
-//! The kernel kills a run's first process with the runner (`PR_SET_PDEATHSIG`), and not the
-//! processes that this one has started: they would run beside the runs of the next runner. So a
-//! runner notes the process group of each run in the scratch folder, and the next runner in that
-//! folder kills the rest of it. A group's number may have been given anew meanwhile. So it
-//! counts only since the same boot, in the same session, and if its leader, the run's first
-//! process, has ended. A process that left its group is not found.
+//! The kernel kills a run's first process with the runner (`PR_SET_PDEATHSIG`), but not the
+//! processes that it has started: they would compete with the next runner's runs. So a runner notes
+//! the process group of each run in the scratch folder, and the next runner in that folder kills
+//! what is left of it. The group's number may have been reused meanwhile, so it counts only since
+//! the same boot, in the same session, and if its leader, the run's first process, has ended. A
+//! process that left its group is not found.
 
 use std::fs::{self, File};
 use std::io;
@@ -35,11 +35,11 @@ pub(super) fn begin(scratch: &Path) -> io::Result<usize> {
     Ok(killed)
 }
 
-/// In the place of a group: no run is under way.
+/// Instead of a group: no run is in progress.
 pub(super) const NOTHING: u32 = 0;
 
-/// Notes that the process `group` leads the group of the current run. One write of few bytes: it
-/// comes while the run is under way.
+/// Notes that the process `group` leads the current run's group. One write of a few bytes, since it
+/// happens during the run.
 pub(super) fn note(group: u32) {
     let line = format!("{group:>10} {} {}\n", system::session(), boot().unwrap_or_default());
     if let Some(file) = &*NOTES.lock().unwrap_or_else(PoisonError::into_inner) {

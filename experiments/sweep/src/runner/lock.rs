@@ -1,9 +1,9 @@
 //! One runner at a time in a results folder.
 //!
-//! The lock is the kernel's (`flock`), so it ends with the process that holds it, however that
-//! ends; the file's text is only for people. The lock belongs to the open file. A child between
-//! fork and exec has that file open too, so the lock is released by a call, not by closing the
-//! file.
+//! The lock is the kernel's (`flock`), so it disappears with the process that holds it, however
+//! that dies; the file's text is only for people. The lock belongs to the open file. A child
+//! between fork and exec also has that file open, so the lock is released explicitly, not by
+//! closing the file.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -26,7 +26,7 @@ impl Drop for Lock {
     }
 }
 
-/// A reader of the state holds a lock for an instant ([`owner`]), which must not keep a runner out:
+/// A reader of the state holds a lock for an instant ([`owner`]), which must not keep a runner out,
 /// so a lock is tried this often, at these intervals.
 const TRIES: u32 = 5;
 const INTERVAL: Duration = Duration::from_millis(10);

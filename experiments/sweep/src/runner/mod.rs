@@ -2,9 +2,9 @@
 //! before it starts the next.
 //!
 //! Invariants: a run is in `runs.jsonl` if and only if its process ended (or was killed at the
-//! deadline) and the line is on disk; a run that was interrupted leaves nothing. A heap profile or
-//! event log is in its place before the line of its run is written. So the next runner does exactly
-//! the missing runs, however this one ends. The folder's lock keeps a second runner out.
+//! deadline) and the line is on disk; an interrupted run leaves nothing. A heap profile or event
+//! log is in place before the line of its run is written. So the next runner does exactly the
+//! missing runs, however this one ends. The folder's lock keeps a second runner out.
 //! `experiments/tests/it/resume.rs` kills runners at random moments to check this.
 //!
 //! [`go`] is the only loop. A [`Strategy`] names the runs: a plan with a precision or a time limit
@@ -103,8 +103,8 @@ impl Default for Environment {
     }
 }
 
-/// Names the runs of an experiment, one after the other. It knows the earlier runs by their records
-/// alone, so an interrupted experiment goes on where it stopped.
+/// Names the runs of an experiment, one after the other. It knows earlier runs only by their
+/// records, so an interrupted experiment resumes where it stopped.
 pub trait Strategy {
     /// The next run, which is not in `done`; `None` if there is nothing more to do.
     fn next(&mut self, done: &ResultsDir) -> Option<Run>;
@@ -121,8 +121,8 @@ pub trait Strategy {
     fn ended(&mut self, _record: &RunRecord) {}
 }
 
-/// Does the runs that `strategy` names, until it names none. Returns the signal that stopped it, if
-/// one did.
+/// Does the runs that `strategy` names, until there are none. Returns the signal that stopped it,
+/// if any.
 ///
 /// # Errors
 /// If a process cannot be started or a line cannot be written. A run that fails is not an error but an
@@ -135,7 +135,7 @@ pub fn go(dir: &mut ResultsDir, strategy: &mut dyn Strategy, sweep: &Sweep<'_>) 
     let scratch = Scratch::new(dir.path()).map_err(|source| failed("anything", source))?;
     while let Some(run) = strategy.next(dir) {
         let planned = &run.planned;
-        // Without this file the status of the sweep lacks one line.
+        // Without this file the sweep's status only lacks one line.
         let _ = status::begins(&scratch.path, planned);
         strategy.begins(planned);
         let limited = Sweep {
@@ -165,7 +165,7 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
     let line = scratch.join("record.json");
     let profile = scratch.join(PROFILE);
     let eventlog = scratch.join(EVENT_LOG);
-    // The files of the run before must not be taken for this one's.
+    // The previous run's files must not be mistaken for this one's.
     let left = ENDINGS.map(|ending| profile.with_extension(ending));
     for file in left.iter().chain([&line, &eventlog]).filter(|file| file.exists()) {
         fs::remove_file(file)?;
@@ -214,11 +214,11 @@ fn conditions(before: &Sample, finished: &Finished, environment: &Environment) -
     }
 }
 
-/// The bytes that a failed run is not blamed for: more than most records have.
+/// Free bytes without which a failed run is not to blame: more than most records need.
 const ROOM: usize = 64 << 10;
 
 /// Checks that the disk takes a file of [`ROOM`] bytes. On a full disk a run cannot write its
-/// record. That is not a crash of the program, and the run must be done again.
+/// record. That is not the program's crash, and the run must be repeated.
 fn has_room(scratch: &Path) -> io::Result<()> {
     let probe = scratch.join("room");
     let written = fs::write(&probe, vec![0; ROOM]);
@@ -263,8 +263,8 @@ fn program(program: &Program, start: &Start, sweep: &Sweep<'_>) -> io::Result<Fi
     if let Some(own) = &program.own {
         own.build.iter().try_for_each(|build| build.check())?;
         command.arg0(machine::name());
-        // A backtrace would push the panic's message out of the recorded tail. The run's command,
-        // repeated by hand, shows one.
+        // A backtrace would push the panic message out of the recorded tail. Repeating the run's
+        // command by hand shows one.
         command.env("RUST_BACKTRACE", "0");
     }
     child::run(command, stdin.map(File::open).transpose()?, limits, sweep.stop)
@@ -280,8 +280,8 @@ fn by_itself(program: &Program, start: &Start, timeout: Duration, stop: &Stop) -
     child::run(command(None, program.folder(), start), None, limits, stop)
 }
 
-/// The command of `start` in `folder`, by `file` if it is not the first word. Flags come from the
-/// plan alone.
+/// The command of `start` in `folder`, by `file` if it is not the first word. Flags come only from
+/// the plan.
 fn command(file: Option<&Path>, folder: Option<&Path>, start: &Start) -> Command {
     let first = start.words.first().map_or(Path::new(""), Path::new);
     let mut command = Command::new(file.unwrap_or(first));
@@ -298,12 +298,12 @@ fn command(file: Option<&Path>, folder: Option<&Path>, start: &Start) -> Command
     command
 }
 
-/// The name of a run's heap profile until it is whole.
+/// The name of a run's heap profile until it is complete.
 const PROFILE: &str = "profile";
 /// The files of a heap profile: the bands, and the sets of retainers.
 const ENDINGS: [&str; 2] = ["hp", "prof"];
 
-/// The name of a run's event log until it is whole.
+/// The name of a run's event log until it is complete.
 const EVENT_LOG: &str = "run.eventlog";
 
 /// Moves the files of a heap profile, or an event log, to their final place. A run that failed
@@ -354,7 +354,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A folder that stays does no harm: the next runner uses it.
+        // A leftover folder is harmless: the next runner uses it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Launch {
     pub load_average: Option<f64>,
     /// The name of the machine.
     pub host: Option<String>,
-    /// The memory of the runner that a child begins with, in bytes.
+    /// The runner's memory, which a child starts with, in bytes.
     pub copied: Option<u64>,
     /// Whether the run is to read its performance counters at each pause.
     pub pause_counters: bool,
@@ -45,23 +45,23 @@ impl Launch {
         }
     }
 
-    /// The largest resident set of a run. A child begins as a copy of the runner, and the kernel
-    /// counts the memory of that copy, until the child becomes the program. So its figure is the
-    /// run's own only if it is more than the copy had.
+    /// The largest resident set of a run. A child starts as a copy of the runner, and the kernel
+    /// counts that copy's memory until exec. So its figure is the run's own only if it exceeds the
+    /// copy's.
     fn resident(&self, finished: &Finished) -> Option<u64> {
         let bytes = finished.used.max_rss;
         self.copied.filter(|copied| bytes > copied + TOUCHED).map(|_| bytes)
     }
 }
 
-/// More than a child touches of its code and stack before it becomes a program: about half of it.
+/// About twice what a child touches of its code and stack before exec.
 const TOUCHED: u64 = 3 << 19;
 
 /// What is known of a run once it has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assessed {
     outcome: Status,
-    /// Why the run is not ok although its exit status is the right one.
+    /// Why the run is not ok despite the right exit status.
     reason: Option<String>,
     /// The figures; only those keys that this run can have are set.
     figures: RunRecord,

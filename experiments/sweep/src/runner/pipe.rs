@@ -1,4 +1,4 @@
-//! One end of a pipe that a child writes to: what is kept of an output that may have any length.
+//! One end of a pipe that a child writes to, and what is kept of an output of any length.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};

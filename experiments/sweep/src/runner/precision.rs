@@ -1,10 +1,9 @@
-//! Is the precision reached that an experiment asks for? Then the rest of its timed runs is left
-//! out.
+//! Has an experiment reached its requested precision? Then its remaining timed runs are left out.
 //!
-//! The figure is the time of the measured phase, or the wall clock where a run has none. The 95 %
-//! interval of its mean must reach at most the asked share to either side, for each configuration
-//! whose runs all ended well. A configuration with a failed run never gets precise, so it does not
-//! count. The first look comes after [`PILOT`] rounds: fewer runs can agree by chance.
+//! The figure is the time of the measured phase, or wall-clock time if a run has none. The 95 %
+//! interval of its mean must lie within plus or minus the requested share, for each configuration
+//! whose runs all succeeded. A configuration with a failed run would never get there, so it does
+//! not count. The first check comes after [`PILOT`] rounds: fewer runs can agree by chance.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ use crate::run::describe_configuration;
 use crate::spec::MAX_REPEAT;
 use crate::text::counted;
 
-/// The rounds before the first look.
+/// The rounds before the first check.
 pub const PILOT: usize = 5;
 
 /// The confidence of the intervals.
@@ -40,7 +39,8 @@ pub struct Need {
     pub configuration: String,
     /// The runs that are done.
     pub done: usize,
-    /// About the number of runs, with those that are done; `None` before there are [`PILOT`] runs.
+    /// The approximate number of runs, including those done; `None` before there are [`PILOT`]
+    /// runs.
     pub needed: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ impl Need {
 }
 
 /// The runs that each configuration of a folder needs for `precision`, those that need the most
-/// first. A configuration with a failed run is not among them.
+/// first. Configurations with a failed run are left out.
 pub fn needs(dir: &ResultsDir, precision: f64) -> Vec<Need> {
     let mut needs = needs_of(dir.runs(), precision);
     needs.sort_by_key(|need| std::cmp::Reverse(need.needed.unwrap_or(usize::MAX)));
@@ -87,7 +87,7 @@ pub fn remedy(needs: &[Need]) -> Option<String> {
     })
 }
 
-/// A share as people write it: the digits of a division are cut.
+/// A share as people write it, without the excess digits of a division.
 pub fn percent(share: f64) -> String {
     format!("{}%", (share * 1e8).round() / 1e6)
 }

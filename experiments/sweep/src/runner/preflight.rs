@@ -1,6 +1,6 @@
-//! A look at the programs of an experiment before its first run: whether they are there, and
-//! whether their runtimes take the flags of the file. A program that refuses them all would
-//! otherwise fail in each of a thousand runs.
+//! Checks the programs of an experiment before its first run: whether they exist, and whether their
+//! runtimes accept the file's flags. A program that refuses them would otherwise fail in each of a
+//! thousand runs.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,18 +18,18 @@ use crate::runner::child::End;
 use crate::runner::stop::Stop;
 use crate::runtime::{Clash, Ended, Files, Setting, Task};
 
-/// A runtime that only reads its flags needs no longer.
+/// A runtime that only reads its flags needs no more time than this.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The most settings of a program that are tried. With more, most flags have been seen.
+/// Limit on the settings of a program that are tried: by then most flags have been seen.
 const MOST_SETTINGS: usize = 64;
 
 /// The heap that stands for all limits.
 const SOME_HEAP: u64 = 1 << 30;
 
-/// Looks at each program of `experiment`, and at the commands that prepare its workloads. A program
-/// whose runtime refuses the flag for statistics, and which gets no other flag, loses them. Returns
-/// a note for each of these.
+/// Checks each program of `experiment`, and the commands that prepare its workloads. A program
+/// whose runtime refuses the flag for statistics, and which gets no other flag, goes without
+/// statistics. Returns a note for each of these.
 ///
 /// # Errors
 /// A message about the first program that cannot run, or refuses the flags of the file.
@@ -58,7 +58,7 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
         }
     }
     drop(scratch);
-    // The folder is empty now; one that stays does no harm.
+    // The folder is now empty; a leftover is harmless.
     let _ = std::fs::remove_dir(&folder);
     result.map(|()| notes)
 }
@@ -88,7 +88,7 @@ pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> 
     let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(|taken| taken.refusal);
     let refusals = settings.iter().map(refusal).collect();
     drop(scratch);
-    // The folder is empty now; one that stays does no harm.
+    // The folder is now empty; a leftover is harmless.
     let _ = std::fs::remove_dir(&folder);
     refusals
 }
@@ -293,8 +293,8 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
     })
 }
 
-/// The first word of the first of `commands` that nothing can run, as the message of a refusal has
-/// it. A later one that is a path may be a file that an earlier one makes.
+/// The first word of the first of `commands` that cannot be run, for the message of a refusal. A
+/// later one that is a path may be a file that an earlier one creates.
 fn missing(commands: &[Vec<String>], found: impl Fn(&str) -> Option<PathBuf>) -> Option<&str> {
     let first_words = commands.iter().map(|words| words.first().map_or("", String::as_str));
     let mut missing = first_words.enumerate().filter(|(index, word)| {

@@ -2,8 +2,8 @@
 //! each run elsewhere (logs of batch jobs).
 //!
 //! For each run to come, the estimate takes the mean time of its configuration so far, or else of
-//! its workload's runs, or else of all runs. Runs with a heap profile, and those with an event log,
-//! have means of their own; until one is done, they count as timed runs.
+//! its workload's runs, or else of all runs. Runs with a heap profile or an event log have separate
+//! means; until one is done, they count as timed runs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
@@ -104,8 +104,8 @@ fn group(run: &PlannedRun) -> (String, String) {
     (run.cell.clone(), run.purpose().to_string())
 }
 
-/// The key of a configuration in [`Estimator::sums`]. Runs that are not timed are slower and have
-/// keys of their own.
+/// The key of a configuration in [`Estimator::sums`]. Untimed runs are slower and have separate
+/// keys.
 fn of_cell(purpose: Purpose<'_>, cell: &str) -> String {
     format!("{purpose} cell {cell}")
 }
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(estimate("c", "z"), 5.0, "all");
     }
 
-    /// Before each run and after it the runs that were left were added up, each by itself.
+    /// Before and after each run, the remaining runs used to be added up one by one.
     #[test]
     fn an_estimate_of_many_runs_takes_as_long_as_one_of_few() {
         let mut estimator = Estimator::default();

@@ -1,9 +1,9 @@
 //! The state of a sweep, seen from another process: what is done, what runs, what is left, and how
 //! long that will take.
 //!
-//! A runner holds the folder's lock, and writes the run that it begins into its scratch folder. A
-//! reader believes that file only while the lock is held: a runner that was killed leaves the file
-//! behind, but not the lock.
+//! A runner holds the folder's lock, and records the current run in its scratch folder. A reader
+//! trusts that file only while the lock is held: a killed runner leaves the file behind, but not
+//! the lock.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ pub(super) fn begins(scratch: &Path, run: &PlannedRun) -> io::Result<()> {
     fs::write(scratch.join(RUNNING), &run.id)
 }
 
-/// A run that is under way.
+/// A run in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
     /// The id of the run.
@@ -46,21 +46,21 @@ pub struct Status {
     pub planned: usize,
     /// The number of runs that are done, with any outcome.
     pub done: usize,
-    /// The runs that are done and did not end well, by outcome. Where heaps are multiples of the
-    /// least heap, an exhausted heap and a timeout are results, and not among these.
+    /// The failed runs, by outcome. If heaps are multiples of the least heap, an exhausted heap
+    /// or a timeout is a result, and not counted here.
     pub failed: BTreeMap<&'static str, usize>,
-    /// The rounds that are whole, and all rounds.
+    /// The complete rounds, and all rounds.
     pub rounds: (u32, u32),
     /// The number of planned runs that are still to be done.
     pub left: usize,
     /// The process that does the runs, in words, if there is one; of shards, all of them.
     pub runner: Option<String>,
-    /// The run under way.
+    /// The current run.
     pub running: Option<Running>,
-    /// The time that the runs that are left will take; `None` if no run is done.
+    /// The time that the remaining runs will take; `None` if no run is done.
     pub remaining: Option<Duration>,
-    /// Whether the times have the precision that the plan asks for: then the timed runs that are
-    /// left stay undone.
+    /// Whether the times have the plan's requested precision, so that the remaining timed runs are
+    /// skipped.
     pub is_precise: bool,
 }
 

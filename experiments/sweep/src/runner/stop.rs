@@ -27,8 +27,8 @@ impl Stop {
         let (pipe, writer) = UnixStream::pair()?;
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            // The number first: handlers run in the order of registration, so the number is set
-            // when the pipe wakes the runner.
+            // The number first: handlers run in registration order, so the number is set when the
+            // pipe wakes the runner.
             signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize)?;
             signal_hook::low_level::pipe::register(number, writer.try_clone()?)?;
         }

@@ -1,4 +1,5 @@
-//! The interface of an adapter: the questions to it, and the facts of a process that it gets.
+//! The interface of an adapter: the questions it answers, and the facts about a process that it is
+//! given.
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::text::cut;
 pub struct Task<'f> {
     /// What the run is for.
     pub purpose: Purpose<'f>,
-    /// The files; none for a command that people repeat.
+    /// The files; none for a command meant for people to repeat.
     pub files: Option<Files<'f>>,
 }
 
@@ -36,7 +37,7 @@ pub struct Files<'f> {
     pub eventlog: &'f Path,
     /// The path of its heap profile without the ending, if it writes one.
     pub profile: &'f Path,
-    /// Whether a workload reads its performance counters at each pause.
+    /// Whether a workload reads performance counters at each pause.
     pub pause_counters: bool,
 }
 
@@ -52,8 +53,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Adds words to a variable, behind those that it has already: so the words replace values of
-    /// the experiment file.
+    /// Appends words to a variable, so that they override values from the experiment file.
     pub(super) fn add_to_variable(&mut self, name: &str, words: &[String], separator: &str) {
         if words.is_empty() {
             return;
@@ -78,7 +78,7 @@ pub struct Command<'c> {
 }
 
 impl Command<'_> {
-    /// The command as it is.
+    /// The command unchanged.
     pub(super) fn start(&self) -> Start {
         Start {
             words: self.words.to_vec(),
@@ -103,7 +103,7 @@ pub struct Ended<'e> {
     pub limited: bool,
 }
 
-/// The meaning of an end that is not the one that was expected.
+/// The meaning of an unexpected end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The memory ran out.
@@ -176,19 +176,19 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         1
     }
 
-    /// The setting of a run with the memory of the machine.
+    /// The setting of a run with all of the machine's memory.
     fn without_limit(&self, setting: &Setting) -> Setting {
         setting.clone()
     }
 
-    /// The limit of memory, as people know it: by the word of its flag, or else by its key.
+    /// The name of the memory limit for people: its flag's word, or else its key.
     fn limit_name(&self) -> &'static str {
         let flag = self.flags().iter().find(|flag| flag.key == self.limit());
         let word = flag.map_or("", |flag| flag.word.trim_end_matches("{}"));
         if word.is_empty() { self.limit() } else { word }
     }
 
-    /// The word of a command that fixes the size of the heap, also against flags of an adapter.
+    /// The word of a command that fixes the heap size, overriding even an adapter's flags.
     fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
         let _ = words;
         None
@@ -204,7 +204,7 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         flag.key() == self.limit()
     }
 
-    /// The variables that could bring flags from outside of the plan: no run has them.
+    /// The variables that could bring in flags from outside the plan: no run gets them.
     fn variables(&self) -> &'static [&'static str] {
         &[]
     }
@@ -281,13 +281,13 @@ pub(super) fn number_of(text: &str) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// The first line of a text that says something.
+/// The first non-empty line of a text.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     line.unwrap_or("it printed nothing").to_owned()
 }
 
-/// Messages of programs and libraries that got no memory, in lower case.
+/// Out-of-memory messages of programs and libraries, in lower case.
 const NO_MEMORY: [&str; 6] = [
     "out of memory",
     "out_of_memory",
@@ -297,7 +297,7 @@ const NO_MEMORY: [&str; 6] = [
     "memory allocation of",
 ];
 
-/// Messages of the loader and of shells that got no memory, in lower case. They have other causes,
+/// Out-of-memory messages of the loader and of shells, in lower case. They can have other causes,
 /// too.
 const NO_START: [&str; 3] = [
     "error while loading shared libraries",
@@ -307,8 +307,8 @@ const NO_START: [&str; 3] = [
 
 /// Whether a limit of address space ended a run.
 ///
-/// The system kills a process whose program does not fit, and one whose stack cannot grow: a signal
-/// is then the whole message. A fault of the program itself looks the same.
+/// The system kills a process whose program does not fit, or whose stack cannot grow: the signal is
+/// then all there is. A bug in the program itself looks the same.
 pub(super) fn limit_ended(ended: &Ended<'_>) -> bool {
     let text = ended.stderr.to_lowercase();
     let says = || says_no_memory(&text) || NO_START.iter().any(|message| text.contains(message));

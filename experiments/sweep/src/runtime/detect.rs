@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Runtime, named};
 
-/// The most bytes of a file that are searched. Executables of GHC have some tens of MiB.
+/// Limit on the bytes of a file that are searched. GHC executables have some tens of MiB.
 const MOST: u64 = 1 << 30;
 
 /// Texts that each executable of a runtime has.
@@ -29,7 +29,7 @@ pub(crate) fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
     named(name)
 }
 
-/// Whether a file has these bytes. A script or a shell's wrapper has not.
+/// Whether a file has these bytes. Scripts and shell wrappers do not.
 fn has(file: &Path, mark: &[u8]) -> bool {
     File::open(file).is_ok_and(|file| contains(file.take(MOST), mark))
 }

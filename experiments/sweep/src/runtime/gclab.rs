@@ -1,7 +1,7 @@
 //! gclab's own workloads: `gclab exec` with flags between `+RTS` and `-RTS`, which writes a record.
 //!
-//! Each run is a process as any other program's; only here the checksum, the statistics and the
-//! counters come from the record that the process wrote.
+//! Each run is a process like any other program's, except that checksum, statistics and counters
+//! come from the record that it wrote.
 
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn bad(error: &FlagError) -> BadFlag {
     };
     match error {
         FlagError::Unknown { .. } => {
-            // Flags of heap profiles stand in `profiles` only.
+            // Flags of heap profiles are only allowed in `profiles`.
             let names = FLAGS.iter().filter(|flag| flag.scope != Scope::Profile);
             let names: Vec<&str> = names.filter_map(|flag| flag.toml).collect();
             bad("not a flag of experiment files", format!("flags: {}", names.join(", ")))
@@ -183,7 +183,7 @@ impl Runtime for Gclab {
             .position(|word| ["+RTS", "--"].contains(&word.as_str()));
         let at = flags.unwrap_or(start.words.len());
         start.words.splice(at..at, options);
-        // At the end of the line it is not needed.
+        // Not needed at the end of the line.
         start.words.pop_if(|last| last == "-RTS");
         start
     }

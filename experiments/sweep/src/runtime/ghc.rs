@@ -41,7 +41,7 @@ const COMPACTING: Clashing = (&["c"], "-c");
 const ONE_GENERATION: Clashing = (&["G"], "-G1");
 const NON_MOVING: Clashing = (&NONMOVING, NONMOVING_WORD);
 
-/// The values of two flags that GHC refuses together, or of which it ignores one, and its reason.
+/// Pairs of flag values that GHC refuses together, or of which it ignores one, with the reason.
 const CLASHES: [([Clashing; 2], &str); 4] = [
     (
         [COMPACTING, NON_MOVING],
@@ -67,7 +67,7 @@ const NONMOVING: [&str; 2] = ["xn", "nonmoving-gc"];
 /// Its word.
 const NONMOVING_WORD: &str = "--nonmoving-gc";
 
-/// The most generations that GHC takes is not stated; more than this is a mistake.
+/// GHC documents no limit on generations; more than this is a mistake.
 const MOST_GENERATIONS: i64 = 32;
 /// The most capabilities (`MAX_N_CAPABILITIES` in GHC's `rts`).
 const MOST_CAPABILITIES: i64 = 256;
@@ -180,7 +180,7 @@ const TRIED: &[TunableFlag] = &[
 pub(super) fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
     let mut start = command.start();
     if !words.is_empty() {
-        // After `--RTS` or `--` the runtime looks for no more flags, so the flags come first.
+        // After `--RTS` or `--` the runtime stops looking for flags, so the flags come first.
         let end = start
             .words
             .iter()
@@ -252,7 +252,7 @@ impl Runtime for Ghc {
         if ended.status == Some(0) && describes_itself && is_quiet {
             return Ok(());
         }
-        // Of some wrong flags the runtime complains at once, but it ends only after it has read all
+        // The runtime complains about some wrong flags at once, but exits only after reading all
         // flags, and `--info` comes before that.
         if describes_itself || ended.status == Some(1) && !is_quiet && ended.stdout.is_empty() {
             return Err(first_line(ended.stderr));
@@ -371,7 +371,7 @@ impl<'t> Pairs<'t> {
             par_copied_bytes: self.count("par_copied_bytes"),
             cumulative_par_max_copied_bytes: of_parallel("cumulative_par_max_copied_bytes"),
             cumulative_par_balanced_copied_bytes: balanced,
-            // GHC prints it with few digits: from the bytes it is exact.
+            // GHC prints it with few digits; computed from the bytes it is exact.
             work_balance: balanced
                 .zip(in_parallel)
                 .map(|(balanced, copied)| balanced as f64 / copied as f64),

@@ -1,8 +1,8 @@
 //! Programs of the Java virtual machine: flags are words after `java`, statistics come from the log
 //! of `-Xlog:gc*`.
 //!
-//! If the command is not `java` itself but a script that starts it, the flags go into
-//! `JDK_JAVA_OPTIONS`, which `java` reads (JDK 9 and later).
+//! If the command is a script that starts `java`, the flags go into `JDK_JAVA_OPTIONS`, which
+//! `java` reads (JDK 9 and later).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::text::cut;
 #[derive(Debug)]
 pub(super) struct Jvm;
 
-/// The variable that has the flags if the command is a script.
+/// The variable that holds the flags if the command is a script.
 const VARIABLE: &str = "JDK_JAVA_OPTIONS";
 
 /// Large enough for any count of threads, milliseconds or collections.
@@ -141,7 +141,7 @@ fn quoted(word: &str) -> String {
 
 fn flags(setting: &Setting, task: Task<'_>) -> Vec<String> {
     let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
-    // No level of detail beyond this: it would slow the program down.
+    // No more detail than this, which would slow the program down.
     all.extend(
         task.files
             .map(|files| format!("-Xlog:gc*:file={}::filecount=0", files.statistics.display())),
@@ -167,7 +167,7 @@ impl Runtime for Jvm {
     }
 
     fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
-        // Of two values the last one counts, and the words of the command are behind the adapter's.
+        // The last of several values counts, and the command's words follow the adapter's.
         let is_size = |word: &&str| {
             ["-Xmx", "-Xms", "-XX:MaxHeapSize="]
                 .iter()
@@ -206,7 +206,7 @@ impl Runtime for Jvm {
     }
 
     fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
-        // A heap that is too small for the machine itself is for the runs to find out.
+        // Runs will find out whether a heap is too small for the JVM itself.
         if ended.status == Some(0) || self.failure(ended) == Some(Failure::Exhausted) {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl Runtime for Jvm {
     }
 }
 
-/// The words of a machine without memory: of a program, and of the machine itself while it starts.
+/// The JVM's messages when memory runs out, in a program or while starting up.
 const EXHAUSTED: [&str; 3] = [
     "java.lang.OutOfMemoryError",
     "Too small maximum heap",
@@ -259,7 +259,7 @@ const EXHAUSTED: [&str; 3] = [
 /// The statistics of a log.
 ///
 /// # Errors
-/// What of it is not understood: figures without a part of the collections would be wrong.
+/// The part that is not understood: figures without some of the collections would be wrong.
 fn statistics(text: &str) -> Result<RunStats, String> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some(first) = lines.next() else {
@@ -308,9 +308,9 @@ struct Collection<'t> {
     is_of_generation: bool,
 }
 
-/// The beginnings of the lines that name a collection. Once it has ended, the sizes of the heap stand
-/// behind the name. They never do for G1's concurrent cycles, which are not collections, and neither
-/// are the pauses to remark and to clean up.
+/// The beginnings of the lines that name a collection. Once it has ended, the heap sizes follow the
+/// name. They never do for G1's concurrent cycles, which are not collections; nor are the remark
+/// and cleanup pauses.
 const NAMES: [&str; 13] = [
     "Pause Young",
     "Pause Full",
@@ -341,8 +341,7 @@ const WHOLE: [&str; 7] = [
     "Concurrent cleanup",
 ];
 
-/// What generational Shenandoah writes behind the name of a collection that is not one of the whole
-/// heap.
+/// What generational Shenandoah writes after the name of a collection of part of the heap.
 const GENERATIONS: [&str; 3] = ["(Young", "(Old", "(Bootstrap"];
 
 impl<'t> Log<'t> {
@@ -410,7 +409,7 @@ impl<'t> Log<'t> {
         let ended: Vec<_> = all
             .iter()
             .filter(|(number, one)| {
-                // Where the last one has no end, the program ended first.
+                // If the last one has no end, the program ended first.
                 let is_cancelled = one.is_cancellable && all.keys().next_back() != Some(number);
                 one.has_ended || is_cancelled
             })

@@ -1,10 +1,10 @@
 //! The runtimes of the programs that an experiment can run: one adapter, and one file, for each.
 //!
-//! An adapter says which flags its runtime has and how each becomes a word of a command line
-//! (`+RTS -A1m`), a part of a variable (`OCAMLRUNPARAM`) or a limit of the system; how the
-//! runtime's own statistics become those of a record; and how the runtime ends when memory runs
-//! out. It starts nothing: `runner` does, with the [`Start`] that an adapter returns. A figure that
-//! a runtime does not tell is absent.
+//! An adapter says which flags its runtime has and how each becomes a word of a command line (`+RTS
+//! -A1m`), a part of a variable (`OCAMLRUNPARAM`) or a limit of the system; how the runtime's own
+//! statistics become those of a record; and how the runtime ends when memory runs out. It starts
+//! nothing: `runner` does, with the [`Start`] that an adapter returns. A figure that a runtime does
+//! not report is absent.
 
 mod adapter;
 mod detect;

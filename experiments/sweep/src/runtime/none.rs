@@ -1,5 +1,5 @@
-//! Programs without a runtime that gclab knows: no flags, and no statistics other than the
-//! system's. The limit of memory is one of the address space.
+//! Programs without a runtime that gclab knows: no flags, and only the system's statistics. The
+//! memory limit is on address space.
 
 use gclab_results::RunRecord;
 

@@ -1,10 +1,9 @@
 //! Programs of OCaml: flags in `OCAMLRUNPARAM`, statistics by `v=0x400`, which prints OCaml's
 //! counters on standard error at exit.
 //!
-//! The runtime has no limit of memory, so the limit is one of the address space. It reports a
-//! refusal of the system as an exception (exit status 2), or ends with SIGABRT in a collection.
-//! With less room than its code and libraries need, the system kills it before its first
-//! instruction.
+//! The runtime has no memory limit, so the limit is on address space. It reports a refusal of the
+//! system as an exception (exit status 2), or ends with SIGABRT in a collection. With less room
+//! than its code and libraries need, the system kills it before its first instruction.
 
 use std::fs::File;
 use std::io::Read;
@@ -181,7 +180,7 @@ fn statistics(ended: &Ended<'_>) -> Option<RunStats> {
     let major = figure("major_words");
     let major_gcs = figure("major_collections").map(|count| count as u64);
     Some(RunStats {
-        // The major words have the promoted ones, which were allocated as minor words.
+        // The major words include the promoted ones, which were allocated as minor words.
         allocated_bytes: major
             .zip(promoted)
             .map(|(major, promoted)| bytes(minor + major - promoted)),

@@ -1,8 +1,8 @@
 //! Errors in an experiment file, in the user's terms: the file, the line with the place underlined,
 //! the fault, and the remedy.
 //!
-//! One error at a time: the first in the order of the checks. A second message often only follows
-//! from the first.
+//! One error at a time, the first in the order of the checks: a second one often only follows from
+//! the first.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +20,7 @@ const WIDTH: usize = 100;
 /// The most characters of a message and of a remedy: they may quote any part of the file.
 const MOST: usize = 1000;
 
-/// A line of more bytes than this is shown in part: this many before and after the place.
+/// Longer lines are cut to this many bytes before and after the place.
 const LINE: usize = 200;
 
 /// A result whose error points into the file.

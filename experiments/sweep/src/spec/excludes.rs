@@ -15,8 +15,8 @@ use crate::suggest::suggest;
 /// Enters the runs that are left out into `experiment`.
 ///
 /// # Errors
-/// If a table has a key that is not an axis of the file, or leaves nothing out. Such a table is a slip:
-/// runs that were to be left out would take their time.
+/// If a table has a key that is not an axis of the file, or leaves nothing out. Such a table is a
+/// slip: runs meant to be left out would take their time.
 pub(super) fn enter(source: &Source, file: &File, experiment: &mut Experiment) -> Parsed<()> {
     if file.excludes.is_empty() {
         return Ok(());

@@ -21,7 +21,7 @@ use crate::axes::{ARGS, ENV, OCAML};
 use crate::registry::Registry;
 use crate::suggest::suggest;
 
-/// The most rounds: more is a mistake.
+/// Limit on rounds: more is a mistake.
 pub const MAX_REPEAT: u64 = 100_000;
 
 /// The largest multiple in `heap`: a larger one is a mistake.
@@ -46,7 +46,7 @@ pub(super) type Text = Spanned<String>;
 /// The key of a flag, and the text of its value.
 pub(super) type Flag = (Text, Text);
 
-/// An experiment file whose keys and types are legal.
+/// An experiment file whose keys and types are valid.
 #[derive(Debug)]
 pub(super) struct File {
     pub question: String,
@@ -142,7 +142,7 @@ pub(super) fn parse(source: &Source) -> Parsed<File> {
     let read = |error| of_toml(source, &error);
     let keys = toml::de::Deserializer::parse(&source.text).map_err(read)?;
     let keys = Keys::deserialize(keys).map_err(read)?;
-    // A file with programs alone has no collectors.
+    // A file with only programs has no collectors.
     if keys.program.0.is_empty() || keys.workloads.is_some() || keys.collectors.is_some() {
         for (key, is_there) in [
             ("collectors", keys.collectors.is_some()),
@@ -409,7 +409,7 @@ pub(super) struct Program {
     pub prepare: Vec<Vec<Text>>,
     pub expect: Expectation,
     pub stats: Vec<Stat>,
-    /// The workload whose work it does, with arguments.
+    /// The workload that it implements, with arguments.
     pub workload: Option<Workload>,
     /// `flags` of this program; they replace the file's.
     pub flags: Option<Vec<Flag>>,
@@ -701,7 +701,8 @@ fn command(words: Vec<Spanned<Word>>) -> Result<Vec<Text>, String> {
         _ if words.iter().any(|word| word.get_ref().contains('\0')) => "a word of a command has a NUL",
         None => "a command is empty",
         Some(first) if first.trim().is_empty() => "the first word of a command is empty",
-        // A program whose name has a blank is rare, and a line of shell in its place is not.
+        // Programs with a blank in their name are rare; a shell command line given by mistake is
+        // not.
         Some(first) if words.len() == 1 && first.contains(' ') && !first.contains('/') => {
             "a command is a list of words, not a line"
         }
@@ -948,8 +949,8 @@ fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     })
 }
 
-/// The name of a program, a build or a figure: on one line, and without characters that drive a
-/// terminal.
+/// The name of a program, a build or a figure: on one line, and without terminal control
+/// characters.
 fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
     let text = filled(from)?;
     if text.get_ref().contains(|c: char| c.is_control()) {

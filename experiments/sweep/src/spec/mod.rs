@@ -1,5 +1,5 @@
 //! An experiment file, from text to an [`Experiment`] in which every name exists and every value is
-//! legal.
+//! valid.
 //!
 //! Three steps: `read` (bytes to text), `file` (TOML, keys, types), `validate` (names, flags,
 //! arguments), each with errors that point into the file (`errors`). No run starts before the whole
@@ -55,7 +55,7 @@ pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Exp
 /// that each one's file shows. Its text is a file that does the same.
 ///
 /// # Errors
-/// If a command or the runtime is not legal.
+/// If a command or the runtime is invalid.
 pub fn of_commands(
     commands: &[&[String]],
     runtime: Option<&str>,

@@ -1,8 +1,8 @@
 //! Checks the flags of heap profiles: `profiles` of an experiment file.
 //!
-//! Each profile is a run of its own. Under `[flags]` and `[sweep]` the same flags would slow down
-//! runs that are timed, so they are refused there. A profile's string has the words of a command
-//! line, and is checked by the same table.
+//! Each profile is a separate run. Under `[flags]` and `[sweep]` the same flags would slow down
+//! timed runs, so they are refused there. A profile's string has the words of a command line, and
+//! is checked by the same table.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -65,7 +65,7 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
         if matches!(word, "+RTS" | "-RTS" | "--RTS") {
             return Err(at(format!("`profiles` has flags only, without {word}"), "leave it out").help(help()));
         }
-        // Each word by itself, so that its fault is shown at its place.
+        // Each word separately, so that a fault is shown at its place.
         let foreign = match Flags::parse_words(&[word]) {
             Ok(flags) => {
                 let mut given = FLAGS.iter().filter(|flag| flags.given.contains_key(flag.name));

@@ -72,7 +72,7 @@ fn one_unit(source: &Source, own: &file::Program, before: &[Entry]) -> Parsed<()
     Ok(())
 }
 
-/// Gives each program without a runtime the one that its file shows, if it is there.
+/// Gives each program without a runtime the one detected from its file, if that exists.
 pub(super) fn detect(file: &mut File) {
     for own in file.programs.iter_mut().filter(|own| own.runtime.is_none()) {
         let folder = own.dir.as_ref().map_or("", |dir| dir.get_ref());
@@ -88,7 +88,7 @@ pub(super) fn detect(file: &mut File) {
 pub(super) fn names(own: &file::Program) -> [String; 3] {
     let name = own.name.get_ref().clone();
     match &own.workload {
-        // It stands beside the collectors, under its own name.
+        // It competes with the collectors, under its own name.
         Some(work) => [name.clone(), work.name.get_ref().clone(), name],
         None => {
             let runtime = own.runtime.as_ref().map_or("none", |runtime| runtime.get_ref());

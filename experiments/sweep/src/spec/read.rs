@@ -8,11 +8,11 @@ use gclab_results::printable;
 
 use super::errors::{Source, SpecError};
 
-/// The longest experiment file, in bytes: a plan of as many runs as there may be has a tenth of it.
+/// Limit on the size of an experiment file, in bytes: ten times the largest possible plan.
 const MOST: u64 = 16 << 20;
 
-/// Reads the whole file. A folder, a missing file, and bytes that are not UTF-8 have errors of
-/// their own, since each has its own remedy.
+/// Reads the whole file. A folder, a missing file, and invalid UTF-8 have separate errors, since
+/// each has its own remedy.
 pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     if path.is_dir() {
         return Err(SpecError::file(path, "is a folder").help(toml_files_in(path)));

@@ -1,5 +1,5 @@
-//! Sweeps with values of their types: each key is a flag of gclab's or of a runtime, a variable of
-//! the environment, an argument, or the name of something that the file lists.
+//! Sweeps with typed values: each key is a flag of gclab or of a runtime, an environment variable,
+//! an argument, or the name of something that the file lists.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -18,12 +18,13 @@ use crate::suggest::suggest;
 pub(super) struct Entity<'e> {
     /// The name of the entity, for messages.
     pub(super) title: String,
-    /// The names for each choice that the entity restricts. A choice that is not here may be any.
+    /// The names for each choice that the entity restricts. A choice that is not here is
+    /// unrestricted.
     pub(super) names: Vec<(&'static str, BTreeSet<&'e str>)>,
 }
 
 impl Entity<'_> {
-    /// Whether a point can be of one of its runs.
+    /// Whether a point can belong to one of its runs.
     fn fits(&self, point: &file::Point) -> bool {
         point.values.iter().all(|(key, value)| {
             let names = self.names.iter().find(|(choice, _)| choice == key.get_ref());
@@ -89,8 +90,8 @@ impl Reader<'_> {
     }
 }
 
-/// Reads the sweeps of an entity. Points that are for others only are left out, and so are tables
-/// without any other.
+/// Reads the sweeps of an entity. Points that are only for others are left out, and so are tables
+/// with no other points.
 pub(super) fn sweeps(file: &[Vec<file::Axis>], entity: &Entity<'_>, reader: &Reader<'_>) -> Parsed<Vec<Vec<Axis>>> {
     let source = reader.source;
     let mine = |axis: &file::Axis| -> Option<file::Axis> {
@@ -228,8 +229,8 @@ impl Names {
     /// Checks the names of points, and writes multiples of the heap as plans have them.
     ///
     /// # Errors
-    /// If a point names something that the file does not list; or a variable of the environment
-    /// could not have its name, or would bring flags.
+    /// If a point names something that the file does not list, or if an environment variable has an
+    /// impossible name or would bring in flags.
     pub(super) fn check<'p>(
         &self,
         source: &Source,
@@ -280,7 +281,7 @@ pub(super) fn variable_is_legal(
     Ok(())
 }
 
-/// Checks a variable that workloads see, too.
+/// Checks a variable that workloads also see.
 fn variable_brings_no_flags(source: &Source, key: &Spanned<String>, variable: &str) -> Parsed<()> {
     if variable == gclab_flags::ENVIRONMENT || variable == gclab_flags::OCAML_ENVIRONMENT {
         let message = format!("`env`: {variable} would bring flags past the plan");

@@ -20,7 +20,7 @@ use crate::registry::Registry;
 use crate::runtime::gclab::{self, LOG_FLAG};
 use crate::suggest::suggest;
 
-/// More runs than this are a mistake: at a second each they would take more than a day.
+/// More runs than this are a mistake: even at a second each they would take more than a day.
 const MOST_RUNS: usize = 100_000;
 
 /// Looks up all names in `file` and checks its values.
@@ -41,7 +41,7 @@ pub(super) fn validate(name: String, source: &Source, mut file: File, registry: 
     let points = axes.flat_map(|axis| &mut axis.points);
     names.check(source, points.chain(&mut file.excludes))?;
     let check = Check { source, registry };
-    // The size first: each later check takes time for each value.
+    // Size first: each later check takes time for each value.
     check.size(&file)?;
     let builds = works::builds(source, &file)?;
     let mut entries = works::entries(source, &file, registry, &collectors, &builds)?;
@@ -93,8 +93,8 @@ fn collectors(source: &Source, collectors: &Collectors, registry: &Registry) -> 
     Ok(names.iter().map(|name| name.get_ref().clone()).collect())
 }
 
-/// An -M for checks before the right one is known. No machine has so much memory, so it contradicts
-/// no other flag.
+/// An -M for checks before the right one is known. No machine has that much memory, so it conflicts
+/// with no other flag.
 const SOME_LIMIT: Bytes = Bytes(1 << 40);
 
 /// The points of the sweeps of workloads.
@@ -113,7 +113,7 @@ impl Check<'_> {
         SpecError::at(self.source, span, message, label)
     }
 
-    /// Checks the number of runs, as far as the lengths of the file's lists tell it.
+    /// Checks the number of runs, as far as it follows from the lengths of the file's lists.
     fn size(&self, file: &File) -> Parsed<()> {
         let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
         let settings = |sweeps: &[Vec<file::Axis>]| {
@@ -270,7 +270,7 @@ impl Check<'_> {
         })
     }
 
-    /// Checks that every profile is legal together with the setting `flags` of `collector`.
+    /// Checks that every profile is valid together with the setting `flags` of `collector`.
     fn every_profile(&self, file: &File, collector: &str, flags: &Flags) -> Parsed<()> {
         let own = file.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
         for profile in file.profiles.iter().chain(own.flatten()) {
@@ -283,7 +283,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// An error about a flag that is legal by itself, at its place in the file.
+    /// An error about a flag that is valid by itself, at its place in the file.
     fn of_flag(&self, file: &File, collector: Option<&str>, error: &FlagError) -> Box<SpecError> {
         let word = match error {
             FlagError::NotHonoured { flag, .. } | FlagError::Conflict { flag, .. } => flag.trim_start_matches('-'),

@@ -1,5 +1,5 @@
-//! The workloads of a file with their arguments. A swept argument makes a work of each of its
-//! values, and each work has an entry under each collector and build.
+//! The workloads of a file with their arguments. Each value of a swept argument makes a separate
+//! work, and each work has an entry under each collector and build.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;

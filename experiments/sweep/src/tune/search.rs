@@ -1,24 +1,24 @@
 //! The search for a good setting: which runs to do next.
 //!
-//! It knows no processes and no records: it asks for runs of settings by their numbers
-//! ([`Search::next_batch`]), and learns their figures ([`Search::tell`]). So an interrupted search
-//! goes on by learning the same figures again.
+//! It knows nothing of processes and records: it asks for runs of settings by number
+//! ([`Search::next_batch`]), and is told their figures ([`Search::tell`]). So an interrupted search
+//! resumes by being told the same figures again.
 //!
 //! The method is successive halving (Jamieson and Talwalkar, 2016) with the eliminations of a race
 //! (Maron and Moore, 1997):
 //!
 //! 1. The *pilot* is some runs of the default.
-//! 2. The *first rung* is one run of a part of the settings, in which each value of each flag
+//! 2. The *first rung* is one run each of some of the settings, such that each value of each flag
 //!    occurs about equally often.
 //! 3. Each later *rung* looks at the runs so far. A setting is out if the interval of its ratio to
-//!    the leader lies above 1, if it breaks a limit by its interval, or if a run of it failed. The
-//!    better half of the others gets the next runs, together with settings that were not tried and
-//!    differ from the leaders in one flag.
-//! 4. The leader has *fewer flags* if it can: it and its settings without one of its flags get some
-//!    runs in turn. All flags whose removal does not show are dropped together, and if that shows in
-//!    runs of both, only the one that matters least.
-//! 5. The *confirmation* is new runs of what is left and of the default, one after the other in turn.
-//!    The answer rests on these runs alone: the leader leads partly by luck.
+//!    the leader lies above 1, if its whole interval breaks a limit, or if one of its runs failed.
+//!    The better half of the others gets the next runs, together with untried settings that differ
+//!    from the leaders in one flag.
+//! 4. The leader gets *fewer flags* if possible: it, and its variants without one flag each, get
+//!    some runs in turn. All flags whose removal makes no difference are dropped together; if runs
+//!    show that this does make one, only the one that matters least.
+//! 5. The *confirmation* is new runs of the resulting setting and of the default, alternating. The
+//!    answer rests only on these runs: the leader leads partly by luck.
 //!
 //! The default is in every rung, and is never out.
 
@@ -36,7 +36,7 @@ pub const PILOT: usize = 3;
 /// The rungs after the first.
 const RUNGS: usize = 4;
 
-/// The part of the race's runs that the first rung has.
+/// The first rung's share of the race's runs.
 const FIRST_RUNG: f64 = 0.45;
 
 /// The runs that a setting has at the end of the race, at most.
@@ -45,10 +45,10 @@ const MOST_OF_RACE: usize = 16;
 /// The runs of each finalist in the confirmation, at least and at most.
 const CONFIRMATION: (usize, usize) = (5, 10);
 
-/// The runs that are kept for dropping flags: this part of the budget, and at most so many.
+/// The runs reserved for dropping flags: this share of the budget, and at most this many.
 const SHORTENING: (usize, usize) = (5, 40);
 
-/// The most runs of one setting for that: without each flag, and without all that do not matter.
+/// Limit on runs of one setting for that: without each flag, and without all that do not matter.
 const MOST_OF_SHORTENING: (usize, usize) = (8, 6);
 
 /// Without a flag, a setting without intervals may look worse by this share.
@@ -66,10 +66,10 @@ const RISK: f64 = 0.05;
 /// The leaders whose neighbours are tried next.
 const EXPLORED: usize = 3;
 
-/// What a search is to find, and what it may take.
+/// What a search should find, and what it may cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// The figure to make small.
+    /// The figure to minimise.
     pub goal: Goal,
     /// Limits of other figures.
     pub limits: Vec<Limit>,
@@ -79,12 +79,12 @@ pub struct Rules {
     pub seed: u64,
 }
 
-/// The most that a search may take.
+/// The budget of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     /// This many runs.
     Runs(usize),
-    /// As many runs as the default would do in these seconds.
+    /// As many runs as the default completes in this many seconds.
     Seconds(f64),
 }
 
@@ -122,7 +122,7 @@ pub struct Candidate {
     pub confirmation: Vec<Figures>,
     /// What became of it.
     pub fate: Fate,
-    /// The number of its runs that were asked for.
+    /// The number of its runs requested so far.
     pub(super) asked: usize,
 }
 
@@ -207,7 +207,7 @@ impl Search {
         &self.candidates
     }
 
-    /// The number of runs that were asked for.
+    /// The number of runs requested so far.
     pub fn asked(&self) -> usize {
         self.candidates.iter().map(|candidate| candidate.asked).sum()
     }
@@ -384,8 +384,8 @@ impl Search {
         settings
     }
 
-    /// Takes settings out of the race that are worse than the leader, or break a limit, by their
-    /// intervals.
+    /// Eliminates settings whose intervals show that they are worse than the leader, or break a
+    /// limit.
     fn eliminate(&mut self, rung: usize) {
         let leaders = self.leaders();
         let Some(leader) = leaders.first().copied() else { return };

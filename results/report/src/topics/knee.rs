@@ -18,7 +18,7 @@ const SENTENCES: usize = 3;
 /// Changes of other figures below this ratio are not mentioned.
 const WORTH_A_WORD: f64 = 1.2;
 
-/// The swept numeric flag, if its value is the question: not multiples of the minimum heap, which
+/// The swept numeric flag, if its value is the question: not multiples of the least heap, which
 /// have their own answer, and not arguments, which may change the work itself.
 pub(super) fn axis<'s>(summary: &'s Summary<'_>) -> Option<&'s Axis> {
     let axis = split_axes(summary).0?;

@@ -18,7 +18,7 @@ use gclab_results::{Configuration, Manifest, Minimum};
 /// The label of the horizontal axis.
 const HEAPS: &str = "heap, in multiples of the least heap";
 
-/// The ranking at one multiple of the minimum heap.
+/// The ranking at one multiple of the least heap.
 struct Budget<'a> {
     multiple: f64,
     contenders: Vec<Contender<'a>>,
@@ -47,7 +47,7 @@ fn names(summary: &Summary<'_>) -> Vec<String> {
     all
 }
 
-/// The multiples of the minimum heap, in ascending order.
+/// The multiples of the least heap, in ascending order.
 fn multiples<'g, 'a: 'g>(groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<f64> {
     let mut multiples: Vec<f64> = groups.filter_map(|group| group.heap).collect();
     multiples.sort_by(f64::total_cmp);
@@ -359,7 +359,7 @@ pub(super) fn curves(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// The minimum heaps that the budgets are multiples of.
+/// The least heaps that the budgets are multiples of.
 pub(super) fn least_heaps(of: &Context<'_>) -> Option<Section> {
     let manifest = of.dir.manifest();
     if manifest.minima.is_empty() {

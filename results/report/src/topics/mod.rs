@@ -1,7 +1,7 @@
 //! The topics of a report. A topic is one file: its analysis and its section.
 //!
 //! What was swept determines the question, and the topics that answer it come first: multiples of
-//! the minimum heap (`memory`), parallel collection (`parallel`), a flag with numbers (`knee`),
+//! the least heap (`memory`), parallel collection (`parallel`), a flag with numbers (`knee`),
 //! requests (`latency`), and which setting is the fastest (`fastest`). Every answer follows from a
 //! [`crate::ranking::Ranking`]: a difference that may be noise is never reported as one. A topic
 //! without data has no section.

@@ -23,7 +23,7 @@ const COUNTS: [Metric; 5] = [
     metric::PEAK_IN_USE,
 ];
 
-/// The tolerance of the search for a minimum heap, as a share.
+/// The tolerance of the search for a least heap, as a share.
 const SEARCH: f64 = 0.01;
 
 /// The comparison of published figures with those of the same experiment on this machine.
@@ -91,7 +91,7 @@ pub fn reproduction(published: &ResultsDir, here: &ResultsDir) -> Reproduction {
     }
 }
 
-/// The configuration, with the multiple of the minimum heap instead of its bytes.
+/// The configuration, with the multiple of the least heap instead of its bytes.
 fn key(group: &Group<'_>) -> (Configuration, Option<String>) {
     let mut configuration = group.configuration.clone();
     if group.heap.is_some() {

@@ -42,7 +42,7 @@ const NARROW: &[Metric] = &[
 const MOST_LISTED: usize = 20_000;
 const MOST_FAILED: usize = 200;
 
-/// Whether a run failed. If heaps are multiples of the minimum heap, an exhausted heap or a timeout
+/// Whether a run failed. If heaps are multiples of the least heap, an exhausted heap or a timeout
 /// is a result.
 pub(super) fn is_failure(run: &RunRecord) -> bool {
     let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
