@@ -9,8 +9,8 @@ thread_local! {
     static IN_COLLECTOR: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread runs a collector's code, whose panic ends the process. For panic hooks: what
-/// a hook does not print then, nobody does.
+/// Whether this thread is running collector code, whose panic ends the process. For panic hooks:
+/// anything they do not print then is lost.
 pub fn in_collector() -> bool {
     IN_COLLECTOR.get()
 }

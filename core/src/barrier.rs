@@ -14,8 +14,8 @@ pub trait Barrier<A>: 'static {
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
 
     /// The mutator opens a weak handle and gets `closure`, which nothing else may keep alive. A
-    /// barrier that lets a collector mark while mutators run has to show it to that collector.
-    /// (Weak heap roots need no such hook: only profilers read them.)
+    /// barrier for a collector that marks while mutators run must show it to that collector. (Weak
+    /// heap roots need no such hook: only profilers read them.)
     #[inline(always)]
     fn open_weak(capability: Capability<'_, A>, closure: ClosureRef) {
         let _ = (capability, closure);
@@ -33,17 +33,17 @@ impl<A> Barrier<A> for NoBarrier {
 
 /// The generational barrier: remembers slots of old closures that come to point to younger ones.
 ///
-/// Two loads from the state table at most, and one if the object is young, as nearly all objects
-/// are that are written. It does not ask whether the slot is remembered already: a collection
-/// removes duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it
-/// remembers every store.
+/// At most two loads from the state table, and one if the object is young, as nearly all written
+/// objects are. It does not check whether the slot is already remembered: a collection removes
+/// duplicates for free (`docs/heap.md`). In mixed blocks ([`BlockState::mixed`]) it remembers every
+/// store.
 ///
-/// It is a [`SnapshotBarrier`], too, for collectors that begin to mark with an empty nursery. While
+/// It is also a [`SnapshotBarrier`], for collectors that start marking with an empty nursery. While
 /// marking is on ([`SnapshotBarrier::set_marking`]), it notes the values that stores overwrite in
 /// blocks of the snapshot ([`BlockState::in_snapshot`]), and the closures of weak handles that are
-/// opened. The bit of these blocks makes them older than all steps, as that of mixed blocks does:
-/// each store to them comes to the place where slots are remembered, and only there the flag is
-/// tested. A store that need not be remembered has no instruction for it.
+/// opened. The bit of these blocks makes them older than all steps, as for mixed blocks: each store
+/// to them reaches the path that remembers slots, and only there the flag is tested. A store that
+/// need not be remembered pays no instruction for it.
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 
@@ -96,12 +96,12 @@ fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new
 /// on ([`SnapshotBarrier::set_marking`]) it also notes each value that a store overwrites, and the
 /// closure of each weak handle that is opened (GHC's update remembered set, OCaml's `caml_modify`).
 ///
-/// The snapshot is what roots led to when marking began. A mutator can hide a closure of it only by
-/// overwriting a pointer to it, and the marker finds those pointers here
-/// ([`Marker::overwritten`](crate::trace::Marker::overwritten)). Closures that are allocated
-/// meanwhile are not part of the snapshot: the collector has to mark them where it allocates or
-/// promotes them. Closures of the nursery (step 0) are not noted, since they move: marking begins
-/// with an empty nursery, so they are new.
+/// The snapshot is everything reachable when marking began. A mutator can hide a closure of it only
+/// by overwriting a pointer to it, and the marker finds those pointers here
+/// ([`Marker::overwritten`](crate::trace::Marker::overwritten)). Closures allocated meanwhile are
+/// not part of the snapshot: the collector must mark them when it allocates or promotes them.
+/// Closures of the nursery (step 0) are not noted, since they move: marking begins with an empty
+/// nursery, so they are new.
 ///
 /// The flag is the capability's [barrier word](Capability::barrier_word). When marking is off the
 /// barrier costs the load of that word, and a branch.
@@ -112,7 +112,7 @@ pub struct SnapshotBarrier<B = NoBarrier>(PhantomData<B>);
 const MARKING: u64 = 1;
 
 impl<B> SnapshotBarrier<B> {
-    /// Whether the barriers of all mutators note overwritten values, from now on.
+    /// Sets whether the barriers of all mutators record overwritten values from now on.
     pub fn set_marking<A>(capabilities: Capabilities<'_, A>, on: bool) {
         for capability in capabilities.iter() {
             capability.barrier_word().set(if on { MARKING } else { 0 });

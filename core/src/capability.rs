@@ -1,7 +1,7 @@
 //! A capability: one mutator thread's part of the heap (GHC's `Capability`).
 //!
 //! [`CapabilityData`] lies in the mutator. Collectors and barriers see it as a [`Capability`],
-//! which shows the allocator as their own type, also where the mutator holds it behind a pointer
+//! which shows the allocator as their own type, even where the mutator holds it behind a pointer
 //! ([`crate::collector::Observed`]).
 
 use crate::alloc::Alloc;
@@ -18,9 +18,9 @@ use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
 ///
-/// Its thread writes it; collections do so while that thread is stopped. Fields
-/// that change are cells: a collection then needs no exclusive borrow of memory that the stopped
-/// thread has borrowed.
+/// Its thread writes it; collections do so while that thread is stopped. Fields that change are
+/// cells, so that a collection needs no exclusive borrow of memory that the stopped thread has
+/// borrowed.
 ///
 /// Fields that hot paths use come first (`repr(C)`), where their offsets are short.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct CapabilityData<A> {
     pub(crate) common: Common,
 }
 
-/// The part of a capability that is the same for every allocator.
+/// The part of a capability that is independent of the allocator.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Common {
@@ -49,8 +49,8 @@ pub(crate) struct Common {
     /// Allocations left until the next collection, when stressed
     /// ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
-    /// Bytes that were allocated on it since the start of the world, large objects included, as far
-    /// as they have been counted.
+    /// Bytes allocated on it since the world started, including large objects, as far as they have
+    /// been counted.
     pub(crate) allocated: Cell<u64>,
     /// The closure that was reserved last, if it has sampled words.
     pub(crate) sampled: Cell<Option<Sampled>>,
@@ -182,9 +182,9 @@ impl<'a, A> Capability<'a, A> {
         self.alloc
     }
 
-    /// A word by which the collector controls the barrier of this mutator, for example
-    /// whether it is marking. It is 0 at first. It lies beside the words that every mutator uses
-    /// all the time, so the barrier finds it in the cache.
+    /// A word by which the collector controls the barrier of this mutator, for example whether it
+    /// is marking. Initially 0. It lies next to words that every mutator uses all the time, so it
+    /// is in the cache when the barrier reads it.
     #[inline(always)]
     pub fn barrier_word(self) -> &'a Cell<u64> {
         &self.common.barrier_word
@@ -197,7 +197,7 @@ impl<'a, A> Capability<'a, A> {
         self.common.states.of(address)
     }
 
-    /// The slots that its mutator wrote, and those that collections left with it.
+    /// The slots that its mutator wrote, and those that collections left here.
     #[inline(always)]
     pub fn remembered(self) -> &'a RememberedSet {
         &self.common.remembered
@@ -260,7 +260,7 @@ impl<'a, A> Capabilities<'a, A> {
         self.0.iter().copied()
     }
 
-    /// The number of capabilities that have roots or remembered slots of their own.
+    /// The number of capabilities that have their own roots or remembered slots.
     pub fn owners(self) -> usize {
         self.iter().filter(|capability| capability.has_roots()).count()
     }

@@ -1,11 +1,11 @@
-//! The events of one capability: a thread enters, stops, runs again, says something, leaves.
+//! The events of one capability: a thread enters, stops, resumes, logs a message, leaves.
 //!
-//! Each capability has a buffer of its own. Its thread writes it without a lock while it runs; the
-//! thread that has the world's lock writes and empties it at slow paths, and while the capability's
-//! thread is stopped. The world passes the events on when a buffer is full, and whenever it stops
-//! ([`crate::events::Listener::capability`]). Without a listener that asks for them nothing is
-//! recorded; a slow path then has a load and a branch for it. Threads and messages are asked for
-//! apart ([`crate::events::Follows`]).
+//! Each capability has its own buffer. Its thread writes it without a lock while it runs; the
+//! thread that holds the world's lock writes and empties it at slow paths, and while the
+//! capability's thread is stopped. The world passes the events on when a buffer is full, and
+//! whenever it stops ([`crate::events::Listener::capability`]). Without a listener that asks for
+//! them nothing is recorded, at the cost of a load and a branch on slow paths. Threads and messages
+//! are requested separately ([`crate::events::Follows`]).
 
 use crate::clock::Clock;
 use std::cell::Cell;
@@ -50,20 +50,20 @@ pub struct CapabilityEvent {
 pub enum CapabilityEventKind {
     /// A thread enters the heap by this capability, and runs.
     Enter {
-        /// The number of the session, from 1: no two sessions of a world have the same.
+        /// The number of the session, from 1, unique in its world.
         session: u64,
         /// The system's number of the thread; `None` where the system does not say.
         os_thread: Option<u64>,
     },
-    /// The thread does not run from now on.
+    /// The thread stops running.
     Stop(StopReason),
-    /// The thread runs again.
+    /// The thread resumes.
     Run,
-    /// The program says something ([`crate::mutator::Mutator::message`]).
+    /// The program logs a message ([`crate::mutator::Mutator::message`]).
     Message(String),
     /// A part of the program begins ([`crate::mutator::Mutator::phase_marker`]).
     Marker(String),
-    /// The thread leaves the heap. It does not run from now on.
+    /// The thread leaves the heap, and stops running.
     Leave,
 }
 
@@ -102,7 +102,7 @@ impl std::fmt::Debug for CapabilityEvents {
 const FULL: usize = 1024;
 
 impl CapabilityEvents {
-    /// From now on the events that a listener asks for are recorded, with stamps of `clock`.
+    /// Starts recording the events that a listener asks for, stamped by `clock`.
     pub(crate) fn record_with(&self, clock: Clock, follows: Follows) {
         if follows.threads {
             self.threads.set(Some(clock));

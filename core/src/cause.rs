@@ -5,7 +5,7 @@ use crate::block::OutOfMemory;
 use crate::stats::Work;
 pub use crate::stats::{Cause, Request};
 
-/// The answer to a mutator whose allocator is used up.
+/// The answer to a mutator whose allocator has run out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refill {
     /// The allocator has room again.
@@ -14,19 +14,19 @@ pub enum Refill {
     Collect,
 }
 
-/// The generations that a collection is to collect, as the collector finds when it begins.
+/// The generations that a collection will collect, as the collector decides at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The oldest generation to be collected, from 0.
+    /// The oldest generation to collect, from 0.
     pub generation: u32,
-    /// Whether all generations are to be collected.
+    /// Whether all generations will be collected.
     pub major: bool,
 }
 
 /// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
-/// the heap is as it was.
+/// the heap is unchanged.
 ///
-/// Only functions that begin a collection return it, so `?` never leaves a collection half done.
+/// Only functions that start a collection return it, so `?` never leaves a collection half done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotBegun(pub OutOfMemory);
 
@@ -35,16 +35,15 @@ pub struct NotBegun(pub OutOfMemory);
 pub struct Outcome {
     /// The work that it did, for its record.
     pub work: Work,
-    /// The oldest generation will be collected where it lies, so no room for a copy of it need be
-    /// kept.
+    /// The oldest generation will be collected in place, so no room for a copy of it is needed.
     pub in_place: bool,
-    /// The heap is intact, but there is no room to go on. Unless everything was collected, the
+    /// The heap is intact, but there is no room to continue. Unless everything was collected, the
     /// world collects once more, with [`Cause::Shortage`].
     pub exhausted: Option<OutOfMemory>,
 }
 
 impl From<Work> for Outcome {
-    /// The outcome of a collection after which there is room to go on, and to copy.
+    /// The outcome of a collection after which there is room to continue, and to copy.
     fn from(work: Work) -> Outcome {
         Outcome {
             work,

@@ -1,8 +1,8 @@
 //! Clocks, and the only calls that read them.
 //!
 //! Elapsed time is `CLOCK_MONOTONIC` (read without a system call, some 20 ns). CPU time costs a
-//! system call (some 200 ns). `CLOCK_PROCESS_CPUTIME_ID` counts the whole process;
-//! `CLOCK_THREAD_CPUTIME_ID` counts one GC thread, so that a collection is not charged for the time
+//! system call (about 200 ns). `CLOCK_PROCESS_CPUTIME_ID` counts the whole process;
+//! `CLOCK_THREAD_CPUTIME_ID` counts one GC thread, so that a collection is not charged for time
 //! that other threads spend meanwhile. One `getrusage` returns the page faults and, to the
 //! microsecond, the CPU time of the process.
 
@@ -18,7 +18,7 @@ pub struct Clock {
     origin: Instant,
 }
 
-/// The resources that the process has used since its start.
+/// The resources used by the process since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessUsage {
     /// CPU time of all threads, user and system, in nanoseconds.

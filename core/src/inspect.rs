@@ -1,8 +1,8 @@
 //! A read-only view of the stopped heap, for the checker, profilers and tools.
 //!
-//! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses that come
-//! from slots are given as addresses, so that a checker can test them before it believes them;
-//! [`ClosureView::children`] believes them.
+//! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses from
+//! slots are passed as plain addresses, so that a checker can test them before trusting them;
+//! [`ClosureView::children`] trusts them.
 
 use crate::block::{BlockAllocator, BlockState};
 use crate::block::{Region, Units};
@@ -102,14 +102,13 @@ impl<'a> Stopped<'a> {
         }
     }
 
-    /// CPU time that the program itself had used when it was stopped, in seconds: without the time
-    /// of collections and of listeners.
+    /// CPU time that the program itself had used when it was stopped, in seconds, excluding
+    /// collections and listeners.
     pub fn mutator_seconds(&self) -> f64 {
         self.mutator_cpu_ns as f64 / 1e9
     }
 
-    /// When the look began, in nanoseconds by the clock of the run's recorder, as the times of
-    /// events are.
+    /// When the look began, in nanoseconds by the run recorder's clock, like the times of events.
     pub fn time_ns(&self) -> u64 {
         self.time_ns
     }
@@ -195,7 +194,7 @@ impl<'a> Stopped<'a> {
     /// Calls `visit` for every root that is not null, weak ones included, with the address that it
     /// holds.
     pub fn for_each_root(&self, mut visit: impl FnMut(RootOrigin, Addr)) {
-        // Taken down first: `visit` may drop handles, which needs the table that is walked here.
+        // Copied first: `visit` may drop handles, which needs the table that is walked here.
         let mut roots = Vec::new();
         let mut each = |origin, slot: Slot| {
             // SAFETY: roots are readable while the world is stopped.
@@ -238,7 +237,7 @@ impl<'a> Stopped<'a> {
     }
 
     /// The named heap roots, in the order they were named, strong ones first. A weak one whose
-    /// closure was found dead has none.
+    /// closure was found dead leads to none.
     pub fn named_roots(&self) -> Vec<NamedRoot<'a>> {
         let roots = self.roots.handles().named_roots().into_iter();
         let named = |(name, word, weak): (String, u64, bool)| NamedRoot {
@@ -313,8 +312,8 @@ impl<'a> ClosureView<'a> {
         })
     }
 
-    /// The closures that it points to, in order; null pointers are left out. The slots are
-    /// believed, also those of a dead closure, for which the collector vouches
+    /// The closures that it points to, in order; null pointers are left out. The slots are trusted,
+    /// even those of a dead closure, for which the collector vouches
     /// ([`crate::collector::Collector`]).
     #[inline(always)]
     pub fn children(self) -> Children<'a> {
@@ -350,7 +349,7 @@ pub struct Children<'a> {
 }
 
 impl Children<'_> {
-    /// Whether all slots have been looked at.
+    /// Whether all slots have been visited.
     #[inline(always)]
     pub fn is_finished(&self) -> bool {
         self.left == 0
@@ -366,7 +365,7 @@ impl Children<'_> {
         }
     }
 
-    /// How many slots have not been looked at.
+    /// How many slots have not been visited.
     #[inline(always)]
     pub fn left(&self) -> usize {
         self.left

@@ -1,7 +1,7 @@
 //! The kinds of mutators that programs are compiled for.
 //!
 //! A program is compiled once for each way of allocating and storing, not once for each collector.
-//! The way is a [`MutatorKind`]: the types on its hot paths. The collector itself is an object
+//! Such a way is a [`MutatorKind`]: the types on its hot paths. The collector itself is an object
 //! behind slow paths ([`crate::collector::Collect`]), so collectors with the same allocator and
 //! barrier share one compiled program.
 //!
@@ -9,7 +9,7 @@
 //!   `Direct<Bump, NoBarrier>`, those of several `Direct<Bump, GenerationalBarrier>`. A collector
 //!   that allocates in cells has `Direct<Cells, NoBarrier>`.
 //! * [`crate::collector::Observed`] serves every collector, for profiles: reads and writes are
-//!   noted, and allocator and barrier are the chosen collector's, called through a pointer.
+//!   recorded, and the chosen collector's allocator and barrier are called through pointers.
 
 use crate::alloc::Alloc;
 use crate::barrier::Barrier;

@@ -1,16 +1,16 @@
-//! Faults that the tests must notice.
+//! Faults that the tests must detect.
 //!
-//! A build with `--cfg gclab_mutants` contains every fault of the workspace. Each stands where the
-//! sound code stands, under a name: `mutant!("copy/not-forwarded")`. The environment variable
+//! A build with `--cfg gclab_mutants` contains every fault of the workspace. Each is placed at the
+//! correct code, under a name: `mutant!("copy/not-forwarded")`. The environment variable
 //! `GCLAB_MUTANT` chooses one fault when a program starts, so one build serves all of them. In any
 //! other build [`mutant!`](crate::mutant) is the constant `false` and costs nothing.
 //!
 //! `.ci/mutants` finds the names in the sources and runs the tests under each. The first part of a
-//! name says which tests are run first: see that script. Two groups are for other checks: `models/`
-//! for `.ci/loom mutants`, `tsan/` for `.ci/tsan mutant`.
+//! name determines which tests run first: see that script. Two groups are for other checks:
+//! `models/` for `.ci/loom mutants`, `tsan/` for `.ci/tsan mutant`.
 
-/// Whether the fault of this name is chosen: `if mutant!("threads/no-interrupt") { ... }`. With two
-/// values, the second if it is chosen, the first (the sound one) if not:
+/// Whether the fault with this name is chosen: `if mutant!("threads/no-interrupt") { ... }`. With
+/// two values, the second if it is chosen, the first (the sound one) if not:
 /// `mutant!("models/leave-relaxed", AcqRel => Relaxed)`.
 #[macro_export]
 macro_rules! mutant {

@@ -6,9 +6,9 @@ use crate::words::Addr;
 use std::cell::Cell;
 
 /// The values that one mutator overwrote, and the closures of weak handles that it opened, since
-/// marking began or this was last emptied (GHC's update remembered set). They are closures that do
-/// not move. Its memory is bounded and counts under the limit, as for a [`RememberedSet`];
-/// when there are many, each is kept once.
+/// marking began or this was last emptied (GHC's update remembered set). None of these closures
+/// moves. The memory is bounded and counts towards the limit, as for a [`RememberedSet`]; when
+/// there are many, each is kept once.
 #[derive(Debug)]
 pub struct Overwritten {
     /// A set of addresses of the heap, like the set of slots.
@@ -50,7 +50,7 @@ impl Overwritten {
         self.closures.slots().map(|slot| slot.addr())
     }
 
-    /// Calls `visit` for each of them, which may come twice, and forgets them.
+    /// Calls `visit` for each of them, possibly twice, and forgets them.
     pub(crate) fn take(&self, mut visit: impl FnMut(ClosureRef)) {
         self.closures.take(|slot| visit(ClosureRef(slot.0)));
     }

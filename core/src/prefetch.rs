@@ -6,15 +6,15 @@ use crate::words::Addr;
 /// closure may straddle two lines.
 const SECOND_LINE: u64 = 40;
 
-/// Brings the closure at `address` towards the cache.
+/// Prefetches the closure at `address`.
 #[inline(always)]
 pub(crate) fn prefetch_closure(address: Addr) {
     prefetch_line(address);
     prefetch_line(Addr((address.0 as u64).wrapping_add(SECOND_LINE) as usize));
 }
 
-/// Brings the cache line at `address` towards the cache. Any address may be given: a prefetch of
-/// memory that is not there does nothing.
+/// Prefetches the cache line at `address`. Any address is allowed: prefetching unmapped memory does
+/// nothing.
 #[inline(always)]
 pub fn prefetch_line(address: Addr) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -32,13 +32,13 @@ pub fn prefetch_line(address: Addr) {
 /// to push, `RingHand::pop_newest` and [`PrefetchRing::pop_oldest`] empty the ring.
 ///
 /// Invariant: the items are the latest ones, in places `next - len..next` modulo `N`, without a
-/// gap; all other places are `None`. So `push` needs no length: it looks at the place that it
-/// writes. With a `T` that has a niche (`Option<T>` is no larger) it is a load, a store, an
-/// addition and a branch, and this is why it costs the copying loop nothing to use this type.
+/// gap; all other places are `None`. So `push` needs no length: it checks the place that it writes.
+/// If `T` has a niche (`Option<T>` is no larger), that is a load, a store, an addition and a
+/// branch, so using this type costs the copying loop nothing.
 #[derive(Debug)]
 pub struct PrefetchRing<T, const N: usize> {
     places: [Option<T>; N],
-    /// Pushes less pops of the newest: where the next item goes.
+    /// Pushes minus pops of the newest: where the next item goes.
     next: usize,
     /// No item lies before this place. Only [`PrefetchRing::pop_oldest`] keeps it.
     oldest: usize,
@@ -62,7 +62,7 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
         self.hand().push(item)
     }
 
-    /// Takes the oldest item: the one that has had the most time to come into the cache.
+    /// Takes the oldest item, which has had the most time to reach the cache.
     #[inline(always)]
     pub fn pop_oldest(&mut self) -> Option<T> {
         loop {

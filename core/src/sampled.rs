@@ -15,7 +15,7 @@ pub(crate) struct Sampled {
     pub(crate) is_large: bool,
 }
 
-/// The news of a sampled closure, by its number.
+/// An event of a sampled closure, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SampleEvent {
     Allocated(u64, Sampled),
@@ -23,7 +23,7 @@ pub(crate) enum SampleEvent {
     Died(u64),
 }
 
-/// The refusal to start or stop Memprof.
+/// Why Memprof cannot start or stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MemprofError {
     /// It runs already, with another tracker.

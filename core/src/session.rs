@@ -13,7 +13,7 @@ use std::any::Any;
 pub enum ThreadState {
     /// It runs the program.
     Running,
-    /// It stands still: a collection is under way, or is about to be.
+    /// It is stopped: a collection is in progress, or about to start.
     Stopped,
     /// It collects, or looks at the stopped heap.
     Stopping,
@@ -28,19 +28,19 @@ pub(crate) struct Participant<A> {
     /// Its capability, or null for a thread that is inside only for `World::inspect`. A thread that
     /// follows the pointer has the world's lock, and found the participant in the registry.
     pub(crate) capability: *const CapabilityData<A>,
-    /// Its mutator, which another thread uses as long as it is lent; null for a thread that only
+    /// Its mutator, which another thread may use while it is lent; null for a thread that only
     /// looks.
     pub(crate) mutator: *mut (),
     number: Option<usize>,
     state: AtomicU8,
-    /// It is in a blocking call, and another thread runs finalisers by its mutator. This changes
-    /// under the world's lock.
+    /// It is in a blocking call, and another thread runs finalisers with its mutator. Changes under
+    /// the world's lock.
     lent: AtomicBool,
     /// The panic of such a finaliser.
     panic: Mutex<Option<Panic>>,
     /// Bytes that it allocated in this session up to the last collection.
     collected: AtomicU64,
-    /// Bytes since then, as far as it has reported them: it does so on slow paths.
+    /// Bytes since then, as far as it has reported them, which it does on slow paths.
     since: AtomicU64,
     /// Its stack of cost centres, in the heap of observed mutators.
     stack: AtomicU64,
@@ -110,15 +110,15 @@ impl<A> Participant<A> {
         StackId(self.stack.load(Ordering::Relaxed) as u32)
     }
 
-    /// It enters or leaves a cost centre. (Relaxed: a reader of the stack reads nothing else that
+    /// It enters or leaves a cost centre. (Relaxed: whoever reads the stack reads nothing else that
     /// this thread wrote.)
     #[inline(always)]
     pub(crate) fn set_stack(&self, stack: StackId) {
         self.stack.store(u64::from(stack.0), Ordering::Relaxed);
     }
 
-    /// Its state. It changes under the world's lock; without the lock it is the state of a moment
-    /// ago.
+    /// Its state. It changes under the world's lock; read without the lock, it may be slightly out
+    /// of date.
     pub(crate) fn state(&self) -> ThreadState {
         match self.state.load(Ordering::Relaxed) {
             0 => ThreadState::Running,
@@ -148,7 +148,7 @@ impl<A> Participant<A> {
         self.lent.store(false, Ordering::Relaxed);
     }
 
-    /// The panic of a finaliser that another thread ran by its mutator.
+    /// The panic of a finaliser that another thread ran with its mutator.
     pub(crate) fn take_panic(&self) -> Option<Panic> {
         self.panic.lock().take()
     }

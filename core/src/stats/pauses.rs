@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 
 use crate::stats::utilisation::Utilisation;
 
-/// The most pauses that are kept singly.
+/// Limit on pauses kept individually.
 const MOST: usize = 1 << 20;
 
 /// The longest pause that the histogram distinguishes from longer ones: an hour, in nanoseconds.
@@ -31,7 +31,7 @@ pub struct SinglePause {
 #[derive(Clone, PartialEq)]
 pub struct Pauses {
     kept: Kept,
-    /// The most pauses that are kept singly.
+    /// Limit on pauses kept individually.
     most: usize,
     /// The sum of all lengths.
     total_ns: u64,

@@ -1,12 +1,12 @@
 //! The programs that are compiled with this crate: every workload of gclab, for each kind of
 //! mutators that gclab's collectors have.
 //!
-//! A crate with a list of collectors finds these programs here. It compiles only those that are
-//! missing: its own workloads, and every workload for a kind that is not here. No collector is
-//! known here, so a changed collector compiles no program anew.
+//! A crate with a list of collectors finds these programs here. It compiles only what is missing:
+//! its own workloads, and every workload for a kind that is not here. No collector is known here,
+//! so changing a collector recompiles no program.
 //!
-//! This works since the functions that are large ([`crate::execute`]) are `#[inline(never)]`: rustc
-//! does not compile such a function again if a crate below has done so for the same types.
+//! This works because the large functions ([`crate::execute`]) are `#[inline(never)]`: rustc does
+//! not compile such a function again if an upstream crate has done so for the same types.
 //! `.ci/programs` counts the programs of the `gclab` command.
 
 use gclab_core::collector::{Bump, Cells, Chosen, Direct, GenerationalBarrier, NoBarrier, Observed};

@@ -30,7 +30,7 @@ use crate::request::{Done, Ended, Executor, Request};
 use crate::time_profile::{Bell, TimeProfiling};
 use crate::timer::with_timer;
 
-/// A heap begins at a multiple of this.
+/// A heap starts at a multiple of this.
 const ALIGNMENT: Bytes = Bytes::mib(2);
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
@@ -251,9 +251,9 @@ fn run<M: MutatorKind>(
     let mut program = || {
         let config = &request.flags.config;
         let ran = with_timer(&world, config, profiling.as_ref(), time.as_ref(), || {
-            // From here on nothing refuses the run.
+            // From here on the run can no longer be refused.
             outputs.begin()?;
-            // After a panic of the program the heap is whole, and its figures are worth having.
+            // After the program panics the heap is consistent, and its figures are worth having.
             Ok(catch_unwind(AssertUnwindSafe(|| program(&world))))
         });
         ran.and_then(|result| result)

@@ -1,11 +1,11 @@
-//! Ctrl-C and SIGTERM end a run early, with its statistics, its profile and its event log whole,
-//! as in GHC's programs.
+//! Ctrl-C and SIGTERM end a run early, with complete statistics, profile and event log, as in GHC's
+//! programs.
 //!
 //! A thread waits for a signal while the program runs. It exists only if there are figures to keep,
-//! so runs that are timed do without it. At the signal it interrupts the world: the program's
-//! threads leave the heap at their next safepoint, and the run ends normally. Then the process
-//! ends by the signal ([`end_by`]), as a Haskell program does: a shell shows the status 130 or 143.
-//! A second signal ends the process at once.
+//! so timed runs do without it. At the signal it interrupts the world: the program's threads leave
+//! the heap at their next safepoint, and the run ends normally. Then the process ends by the signal
+//! ([`end_by`]), as a Haskell program does: a shell shows the status 130 or 143. A second signal
+//! ends the process at once.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -45,7 +45,7 @@ impl Drop for Closes {
 }
 
 /// Runs `program`; a signal meanwhile interrupts `world`. Returns the signal, if one came. If the
-/// system refuses a handler or a thread, a signal ends the process as ever.
+/// system refuses a handler or a thread, a signal ends the process as usual.
 pub(crate) fn interruptible<M: MutatorKind, R>(world: &World<M>, program: &mut dyn FnMut() -> R) -> (R, Option<i32>) {
     // The handlers that end the process at once come first, so that only a later signal finds the
     // flag set.
@@ -78,7 +78,7 @@ pub(crate) fn interruptible<M: MutatorKind, R>(world: &World<M>, program: &mut d
         }
         program()
     });
-    // From now on a signal ends the process as ever: the first handlers stay.
+    // From now on a signal ends the process as usual: the first handlers stay.
     at_once.store(true, Ordering::Relaxed);
     let came = came.into_inner();
     (result, (came != 0).then_some(came))

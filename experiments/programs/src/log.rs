@@ -24,12 +24,12 @@ pub(crate) struct Logging {
     log: EventLog,
     /// Its name in messages.
     name: String,
-    /// The program has to begin the record of events.
+    /// The program must start the record of events.
     is_paused: bool,
 }
 
 impl Logging {
-    /// Begins the log that the flags ask for, if they ask for one.
+    /// Starts the log that the flags ask for, if any.
     ///
     /// # Errors
     /// A message with the file that cannot be written.
@@ -76,7 +76,7 @@ impl Logging {
         }
     }
 
-    /// Begins the heap profile in the log, and returns the function that writes its censuses.
+    /// Starts the heap profile in the log, and returns the function that writes its censuses.
     pub(crate) fn censuses(&self, flags: &HeapProfile) -> Option<impl FnMut(&Census) + Send + use<>> {
         let breakdown = match flags.breakdown? {
             Breakdown::CostCentre => 1,
@@ -136,8 +136,8 @@ impl Logging {
         self.finish()
     }
 
-    /// Ends the log after the run. Returns the problem if it could not be written. It is none if
-    /// the reader of the text has gone (`| head`).
+    /// Ends the log after the run. Returns the problem if it could not be written. It is not a
+    /// problem if the reader of the text has gone (`| head`).
     pub(crate) fn finish(self) -> Option<String> {
         let error = self.log.finish().err()?;
         let is_closed = self.name == TEXT && error.kind() == io::ErrorKind::BrokenPipe;

@@ -1,8 +1,8 @@
 //! The files that a run writes.
 //!
-//! A run that is refused must leave the files of the run before as they are. So each file is opened
-//! without a change to it. Text for it is held until the program begins ([`Outputs::begin`]): then
-//! the file is emptied, and has the text that was held. Without a beginning, files that were made
+//! A run that is refused must leave the previous run's files unchanged. So each file is opened
+//! without changing it. Text for it is held back until the program starts ([`Outputs::begin`]):
+//! then the file is emptied, and the held text written. If the program never starts, files created
 //! here are removed.
 
 use std::fs::{self, File};
@@ -45,15 +45,15 @@ pub(crate) struct Outputs {
 pub(crate) struct Output(Arc<Mutex<State>>);
 
 enum State {
-    /// The program has not begun.
+    /// The program has not started.
     Held {
         to: Box<dyn Write + Send>,
-        /// The file that is to be emptied. A device is none.
+        /// The file to empty. A device is not one.
         file: Option<File>,
         text: Vec<u8>,
     },
     Open(Box<dyn Write + Send>),
-    /// The text that was held could not be written.
+    /// The held text could not be written.
     Failed(io::ErrorKind),
 }
 
@@ -131,7 +131,7 @@ impl Outputs {
         output
     }
 
-    /// The program begins: the files are emptied, and have the text that was held.
+    /// The program starts: the files are emptied, and the held text is written.
     ///
     /// # Errors
     /// A message with the file that cannot be written. That of statistics is not an error yet: the
@@ -151,7 +151,7 @@ impl Outputs {
     }
 }
 
-/// Whether this is standard output, and its reader has gone: that is not an error (`| head`).
+/// Whether this is standard output whose reader has gone, which is not an error (`| head`).
 fn is_closed_pipe(path: &Path, error: &io::Error) -> bool {
     path.as_os_str().is_empty() && error.kind() == io::ErrorKind::BrokenPipe
 }
@@ -192,7 +192,7 @@ impl Output {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked while it wrote has left at worst half a line.
+        // A thread that panicked while writing left half a line at worst.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

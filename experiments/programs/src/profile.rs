@@ -1,8 +1,8 @@
 //! The heap profile of one run: its files, and its table.
 //!
 //! The `.hp` file grows during the run. It has the workload's name and is in the working directory,
-//! as with GHC, or where `--profile` says; `.prof` has the sets of retainers (`-hr`). The table
-//! shows the largest census, for standard output after the run.
+//! as with GHC, or where `--profile` says; `.prof` has the retainer sets (`-hr`). The table shows
+//! the largest census, for standard output after the run.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
@@ -22,7 +22,7 @@ use crate::log::Logging;
 use crate::outputs::{Output, Outputs, Purpose, stem};
 use crate::request::{Request, RunProfile};
 
-/// The most bands in a table. A table of combinations of roots has all.
+/// Limit on the bands in a table. A table of combinations of roots has all.
 const SHOWN: usize = 20;
 
 /// The profile of a running program.
@@ -38,7 +38,7 @@ pub(crate) struct Profiling {
 }
 
 impl Profiling {
-    /// Begins the profile that the flags ask for, if they ask for one.
+    /// Starts the profile that the flags ask for, if any.
     ///
     /// # Errors
     /// A message with the file that cannot be written.

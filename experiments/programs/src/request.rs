@@ -50,8 +50,7 @@ pub enum Ended {
     Broken(String),
     /// The program panicked; its message has been printed.
     Panicked,
-    /// A signal of this number ended it early. The process has yet to end by it
-    /// ([`end_by`](crate::end_by)).
+    /// This signal ended it early. The process has yet to end by it ([`end_by`](crate::end_by)).
     Interrupted(i32),
 }
 
@@ -75,7 +74,7 @@ pub struct Done {
     pub ended: Ended,
     /// The statistics of the run; absent if it had no heap.
     pub statistics: Option<Statistics>,
-    /// The size of the allocation areas, if the machine's memory allowed none as large as `-A`.
+    /// The size of the allocation areas, if the machine's memory did not allow `-A`.
     pub cut_area: Option<Bytes>,
     /// The heap profile, if the flags ask for one.
     pub profile: Option<RunProfile>,

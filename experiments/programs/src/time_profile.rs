@@ -33,7 +33,7 @@ pub(crate) struct TimeProfiling {
 }
 
 impl TimeProfiling {
-    /// Begins the profile that the flags ask for, if they ask for one.
+    /// Starts the profile that the flags ask for, if any.
     pub(crate) fn begin(request: &Request<'_>, outputs: &Outputs) -> Option<TimeProfiling> {
         let config = &request.flags.config;
         let kind = config.time_profile?;
@@ -96,7 +96,7 @@ impl Listener for Bell {
 
     fn event(&mut self, event: &Event<'_>) {
         if let EventKind::Start { .. } = event.kind {
-            // A terminal that is gone does not matter.
+            // It does not matter if the terminal is gone.
             let _ = std::io::stderr().write_all(b"\x07");
         }
     }

@@ -14,7 +14,7 @@ use crate::time_profile::TimeProfiling;
 /// collections.
 ///
 /// # Errors
-/// A message, if the system has no thread for the timer. The program has not run then.
+/// A message, if the system refuses a thread for the timer. The program has then not run.
 pub(crate) fn with_timer<M: MutatorKind, R>(
     world: &World<M>,
     config: &Config,
@@ -44,6 +44,6 @@ pub(crate) fn with_timer<M: MutatorKind, R>(
 fn collect_idle<'a, M: MutatorKind>(timer: &mut Timer<'a>, world: &'a World<M>, delay: f64, wait: f64) {
     let (delay, wait) = (Duration::from_secs_f64(delay), Duration::from_secs_f64(wait));
     let tick = timer.tick();
-    // The timer cuts off the rest of a tick, so a tick more: the time is over by then.
+    // The timer rounds down to ticks, so one tick more: by then the time is over.
     timer.after(tick, move || world.collect_if_idle(delay, wait) + tick);
 }

@@ -1,8 +1,8 @@
 //! Axes: the things that a sweep varies, and their values.
 //!
 //! A *point* has a value for each of some axes. An [`Axis`] is a list of points: the values of one
-//! flag, a list of points that the file has, or lists that go in pairs. A sweep is the product of
-//! its axes ([`product`]); an experiment has the points of all its sweeps.
+//! flag, a list of points in the file, or parallel lists. A sweep is the product of its axes
+//! ([`product`]); an experiment has the points of all its sweeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,8 @@ pub const ARGS: &str = "args.";
 /// The prefix of flags that are letters of OCaml's.
 pub const OCAML: &str = "ocaml.";
 
-/// The axes that choose from a list of the file: a point with one of them is for that name alone.
+/// The axes that choose from a list of the file: a point with one of them applies only to that
+/// name.
 pub const CHOICES: [&str; 5] = ["collector", "workload", "program", "build", "heap"];
 
 /// A value for each of some axes.
@@ -34,7 +35,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The point of these flags alone.
+    /// The point with only these flags.
     pub fn of(flags: Setting) -> Point {
         Point {
             flags,

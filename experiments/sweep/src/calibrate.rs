@@ -1,5 +1,5 @@
-//! The time of a sweep before its first run: one run of each configuration is measured, up to a
-//! limit of time. Nothing of it is kept in a results folder.
+//! The time of a sweep before its first run: one run of each configuration is measured, within a
+//! time limit. Nothing is kept in a results folder.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,8 +21,8 @@ pub struct Calibrated {
     pub took: Duration,
 }
 
-/// Runs each configuration of `plan` once, and lets `estimator` learn its time. The order is that
-/// of `plan`, which is random; no run starts after `most`. Returns `None` if a signal came.
+/// Runs each configuration of `plan` once, and lets `estimator` learn its time. The order is the
+/// plan's, which is random; no run starts after `most`. Returns `None` if a signal came.
 ///
 /// # Errors
 /// If a process cannot be started, or the folder for its files cannot be made.
@@ -67,7 +67,7 @@ pub fn calibrate(
         bar.finish_and_clear();
     }
     drop(scratch);
-    // The folder is empty now; one that stays does no harm.
+    // The folder is now empty; a leftover is harmless.
     let _ = std::fs::remove_dir(&parent);
     Ok((!stopped).then_some(Calibrated {
         configurations: configurations.len(),

@@ -14,7 +14,7 @@ use crate::build::Build;
 use crate::program::{Own, Program};
 use crate::runtime::Setting;
 
-/// A command of the file, under its collector or runtime, with the runs that it is to have: a
+/// A command of the file, under its collector or runtime, with the runs that it should get: a
 /// workload under one collector by one build, or a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -31,7 +31,7 @@ pub struct Entry {
     /// The axes, in the order of the file: one list for each sweep. The runs are the product of
     /// each list; without a list, the flags alone.
     pub sweeps: Arc<Vec<Vec<Axis>>>,
-    /// Its runs that are left out.
+    /// Its excluded runs.
     pub excludes: Vec<Exclude>,
     /// The values of arguments of a workload that are swept: only points with the same arguments
     /// are for it.
@@ -141,7 +141,7 @@ impl Experiment {
         self.entries.iter().filter(|entry| entry.is_own())
     }
 
-    /// The programs that are not gclab's own.
+    /// The foreign programs.
     pub fn programs(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| !entry.is_own())
     }

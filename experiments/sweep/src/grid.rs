@@ -10,7 +10,7 @@ use crate::experiment::Experiment;
 use crate::run::Run;
 use crate::runner::progress::Estimator;
 
-/// The most rows: a reader needs no more. The rest is counted.
+/// Limit on rows: a reader needs no more. The rest is only counted.
 const MOST_ROWS: usize = 1000;
 
 /// The grid of these runs, each of another configuration.

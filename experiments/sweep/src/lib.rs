@@ -3,13 +3,13 @@
 //! Where things are: `registry` (descriptions of collectors and workloads), `axes` (what a sweep
 //! varies), `build` (another build of gclab), `experiment` (a checked experiment), `run` (a run
 //! with typed flags), `plan` (which runs there are, their ids and their order), `spec` (reads and
-//! checks an experiment file), `program` (a program that is not gclab's own), `runtime` (the
+//! checks an experiment file), `program` (a program, gclab's own or foreign), `runtime` (the
 //! adapters of other runtimes), `command_line` (the words that start a run), `runner` (processes,
 //! resuming), `counters` (performance counters), `calibrate` (the time of a sweep), `grid` (its
 //! grid as text), `folder` (chooses the results folder), `find` (finds one by its name), `minheap`
 //! (the least heap of a program), `record` and `machine` (parts of the records), `script` (scripts
-//! for several machines), `suggest` and `text` (parts of messages). This
-//! crate knows collectors and workloads by their descriptions only.
+//! for several machines), `suggest` and `text` (parts of messages). This crate knows collectors and
+//! workloads only by their descriptions.
 
 #![deny(unsafe_code)]
 

@@ -62,14 +62,14 @@ pub fn peak_resident() -> Option<u64> {
     Root::system().kilobytes("proc/self/status", "VmHWM")
 }
 
-/// The memory of this process that a child begins with, in bytes: a fork copies the pages that
+/// The memory of this process that a child starts with, in bytes: a fork copies the pages that
 /// belong to no file.
 pub(crate) fn copied_resident() -> Option<u64> {
     Root::system().kilobytes("proc/self/status", "RssAnon")
 }
 
-/// The path by which this program starts itself for each run: the file that runs, even if another
-/// file has its name meanwhile. A sweep over a build that is replaced stays a sweep of one build.
+/// The path by which this program starts itself for each run: the running file, even if another has
+/// taken its name since. So a sweep stays a sweep of one build even if the build is replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The name of this program, as lists of processes show its runs.

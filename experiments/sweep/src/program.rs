@@ -1,5 +1,5 @@
-//! A program of an experiment: its command under the adapter of its runtime, and what its output
-//! says. A workload of gclab's is a program whose command is `gclab exec`.
+//! A program of an experiment: its command under its runtime's adapter, and the figures in its
+//! output. A workload of gclab's is a program whose command is `gclab exec`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -78,7 +78,7 @@ impl Program {
     /// filled in.
     ///
     /// # Errors
-    /// The key with a regular expression that is none, and the fault.
+    /// The key with an invalid regular expression, and the fault.
     pub fn new(mut description: Description, runtime: &'static dyn Runtime) -> Result<Program, (String, String)> {
         let regex = |key: &str, text: &String| Regex::new(text).map_err(|error| (key.to_owned(), error.to_string()));
         let pattern = description.expect.pattern.as_ref();
@@ -210,7 +210,7 @@ impl Program {
         self.description.dir.as_deref().map(Path::new)
     }
 
-    /// A path of the description: relative ones begin in the program's folder.
+    /// A path of the description: relative ones start in the program's folder.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder().unwrap_or(Path::new("")).join(path)
     }
@@ -285,7 +285,7 @@ impl Program {
         let mut figures = self.runtime.figures(ended);
         let mut others = BTreeMap::new();
         for Stat { name, regex, factor } in &self.stats {
-            // The last match counts: programs that report progress end with the whole.
+            // The last match counts: programs that report progress end with the total.
             let in_text = |text| Some(regex.captures_iter(text).last()?.get(1)?.as_str());
             let Some(found) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
                 continue;

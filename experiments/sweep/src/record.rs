@@ -1,4 +1,4 @@
-//! From the latencies and heap profiles of a run to its record. (The statistics of a run
+//! Converts the latencies and heap profiles of a run for its record. (The statistics of a run
 //! become part of a record in `gclab_results`.)
 
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Configurations and runs, with what they run and with flags of their types.
+//! Configurations and runs, with what they run and with typed flags.
 //!
-//! A value of an experiment file becomes a [`Value`](crate::runtime::Value) of its runtime where the
+//! A value of an experiment file becomes a [`Value`](crate::runtime::Value) of its runtime when the
 //! file is checked, and stays one up to the command line of the run's process. Plans and records
 //! have its text.
 
@@ -15,7 +15,7 @@ use crate::experiment::Entry;
 use crate::program::Program;
 use crate::runtime::{ADDRESS_SPACE_KEY, Setting, gclab};
 
-/// A configuration with flags of their types.
+/// A configuration with typed flags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
     /// The configuration as plans and records have it: its flags are the text of the setting's.
@@ -74,7 +74,7 @@ impl Combination {
         gclab::flags(&self.setting)
     }
 
-    /// Whether the limit of its memory is one of the address space.
+    /// Whether its memory limit is on address space.
     pub(crate) fn is_limited_by_address_space(&self) -> bool {
         self.program.runtime.limit() == ADDRESS_SPACE_KEY
     }
@@ -90,7 +90,7 @@ impl Combination {
         Ok(self.under(setting))
     }
 
-    /// Returns the same with the memory of the machine.
+    /// Returns the same with all of the machine's memory.
     pub(crate) fn with_generous_heap(&self) -> Combination {
         self.under(self.program.runtime.without_limit(&self.setting))
     }
@@ -122,7 +122,7 @@ impl fmt::Display for Combination {
     }
 }
 
-/// A run of a plan, with what it runs and with flags of their types.
+/// A run of a plan, with what it runs and with typed flags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The run as `plan.json` has it.

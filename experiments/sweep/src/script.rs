@@ -25,7 +25,7 @@ pub struct Job {
     pub program: PathBuf,
     /// SHA-256 of that file, in hexadecimal.
     pub sha256: String,
-    /// The words of `gclab run` without its shard and its folder: the file and options.
+    /// The arguments of `gclab run` without shard and folder: the file and options.
     pub words: Vec<String>,
     /// The folder of the shards' folders.
     pub folder: PathBuf,
@@ -33,7 +33,7 @@ pub struct Job {
     pub shards: u32,
     /// The number of runs of all shards.
     pub runs: usize,
-    /// The number of groups of round and workload, which shards take as a whole.
+    /// The number of groups (round and workload), which shards take as a whole.
     pub groups: usize,
     /// The command that made the script.
     pub made_by: Vec<String>,

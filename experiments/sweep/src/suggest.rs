@@ -1,4 +1,4 @@
-//! Suggestions for a wrong name: the nearest legal name, then all of them.
+//! Suggestions for a wrong name: the nearest valid name, then all of them.
 
 use gclab_flags::nearest;
 

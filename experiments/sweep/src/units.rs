@@ -18,10 +18,10 @@ const SIZES: [(&str, f64); 8] = [
 ];
 
 /// The factor from `unit` to the unit of the figure `name`. `None` if records have no such figure:
-/// then it may have any unit, which is shown as it is. The empty unit is the record's.
+/// then it may have any unit, which is shown unchanged. The empty unit means the record's.
 ///
 /// # Errors
-/// The units that would be right.
+/// The valid units.
 pub(crate) fn factor(name: &str, unit: &str) -> Result<Option<f64>, String> {
     if RunStats::default().with_figure(name, 0.0).is_none() {
         return Ok(None);

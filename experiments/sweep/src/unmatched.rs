@@ -1,4 +1,4 @@
-//! Patterns of `stats` that no run matches: a slip that would show as a missing column only.
+//! Patterns of `stats` that no run matches: a slip that would only show as a missing column.
 
 use gclab_results::{Program, ResultsDir, RunRecord};
 

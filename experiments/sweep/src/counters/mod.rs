@@ -1,8 +1,8 @@
 //! Performance counters, by the kernel's `perf_event`: of a run, which the runner reads, and
 //! of this process for its collections (`pauses`).
 //!
-//! A counter that the machine does not have is absent. Virtual machines often have none of the
-//! processor; the kernel may forbid them (`perf_event_paranoid`).
+//! A counter that the machine lacks is absent. Virtual machines often have no processor counters;
+//! the kernel may forbid them (`perf_event_paranoid`).
 
 use std::io;
 use std::ops::{AddAssign, Sub};
@@ -73,14 +73,14 @@ pub(crate) const KINDS: [Kind; 7] = [
     Kind {
         key: "context_switches",
         event: || Software::CONTEXT_SWITCHES.into(),
-        // The kernel switches, so user space alone has none.
+        // Context switches happen in the kernel, so user space alone has none.
         in_kernel: true,
         place: |counters| &mut counters.context_switches,
     },
 ];
 
-/// The least share of the time for which a counter must have counted. A count that is scaled by
-/// more than twenty would be a guess.
+/// The minimum share of the time for which a counter must have counted. A count scaled by more than
+/// twenty would be a guess.
 const LEAST_SHARE: f64 = 0.05;
 
 /// The number of counters that count what the processor does.
@@ -112,7 +112,8 @@ pub(crate) fn built(kind: &Kind, counted: Counted) -> io::Result<Counter> {
     builder.build()
 }
 
-/// A count, with the times for which its counter was to count and did: counters share registers.
+/// A count, with the times for which its counter was enabled and actually counted: counters share
+/// registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     count: u64,

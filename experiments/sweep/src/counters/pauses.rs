@@ -1,4 +1,4 @@
-//! The performance counters of this process, apart for its collections and for the rest: what
+//! The performance counters of this process, separately for collections and for the rest: what
 //! `gclab exec --pause-counters` records.
 //!
 //! The counters are opened before any other thread starts; threads inherit them, so all are
@@ -29,7 +29,7 @@ enum Part {
 /// The sums of one counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Split {
-    /// The reading at which the part under way began.
+    /// The reading at which the current part began.
     last: Reading,
     mutator: Reading,
     collections: Reading,
@@ -58,8 +58,8 @@ struct Counting {
 }
 
 impl Counting {
-    /// The part under way is over, and the next one begins. A counter that the system does not read
-    /// any more is dropped: a part of its count would be wrong.
+    /// The current part is over, and the next one begins. A counter that can no longer be read is
+    /// dropped: part of its count would be wrong.
     fn enter(&mut self, next: Part) {
         let ended = std::mem::replace(&mut self.part, next);
         let absent = &mut self.absent;
@@ -116,7 +116,7 @@ impl PauseCounters {
         (!absent.is_empty()).then_some(absent)
     }
 
-    /// A listener that reads them as the run goes on.
+    /// A listener that reads them during the run.
     pub fn listener(&self) -> Box<dyn Listener> {
         Box::new(self.clone())
     }

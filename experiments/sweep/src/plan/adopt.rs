@@ -1,9 +1,9 @@
-//! The runs of an experiment in the plan of a folder, which may have another order, and which
-//! another gclab may have made.
+//! The runs of an experiment in the plan of a folder, which may have a different order and come
+//! from another gclab.
 //!
-//! A run is found by its id, so by all that affects its result. Another build has other ids for the
-//! same runs. They are made again as that build would make them, so that nothing but the build may
-//! differ.
+//! A run is found by its id, that is, by everything that affects its result. Another build has
+//! other ids for the same runs. They are recomputed as that build would have, so that only the
+//! build may differ.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub fn adopt(runs: &[Run], found: &Manifest) -> Option<Vec<Run>> {
         .or_else(|| paired(&as_by(runs, found.build.executable.as_deref()), &found.plan, by_id))
 }
 
-/// The reason why the runs of a folder with the same configurations are others. `None` if they are
-/// the same, and if the configurations are others.
+/// Why the runs of a folder with the same configurations differ. `None` if they are the same, or if
+/// the configurations differ.
 pub(crate) fn why_other(runs: &[Run], found: &Manifest) -> Option<&'static str> {
     if runs.len() != found.plan.len() || adopt(runs, found).is_some() {
         return None;

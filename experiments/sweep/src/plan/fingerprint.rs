@@ -9,8 +9,8 @@
 //! word, if the file can be read), its folder, environment, standard input (its path and the hash
 //! of that file) and preparation, its names in tables, and the flags of its runtime.
 //!
-//! No part: names of experiment files and builds, the question, the order of lists, the seed, the
-//! number of runs, time limits.
+//! Not included: names of experiment files and builds, the question, the order of lists, the seed,
+//! the number of runs, time limits.
 
 use gclab_results::Fingerprint;
 
@@ -33,7 +33,7 @@ impl<'e> Fingerprints<'e> {
         Fingerprints::of_executable(experiment.executable.as_deref().unwrap_or_default())
     }
 
-    /// The same of the gclab whose file has this hash.
+    /// The same for the gclab whose file has this hash.
     pub(super) fn of_executable(executable: &'e str) -> Fingerprints<'e> {
         Fingerprints { executable }
     }

@@ -1,22 +1,22 @@
 //! The plan: all runs of an experiment, in their order.
 //!
 //! Terms: a *round* is one pass over all configurations (collector, workload, arguments, flags).
-//! There are `repeat` rounds, each in a random order of its own, so that drift of the machine falls
-//! on all configurations alike, and an experiment that is cut short still has whole rounds.
+//! There are `repeat` rounds, each in its own random order, so that machine drift affects all
+//! configurations alike, and an experiment that is cut short still has whole rounds.
 //!
 //! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
 //! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the round as stream, and a
 //! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
 //! goes into `plan.json`; a unit test pins an order. The first round takes ends and middles of
-//! ranges first (`order`). Which runs there are is said by `cells`, their ids by `fingerprint`.
+//! ranges first (`order`). `cells` determines which runs there are, `fingerprint` their ids.
 //!
-//! Heap profiles (`profiles`) are runs of their own, one for each configuration and profile, in the
+//! Heap profiles (`profiles`) are separate runs, one for each configuration and profile, in the
 //! order of the file. So are event logs (`eventlog`), one for each configuration. They follow the
 //! last round, so that no timed run moves.
 //!
-//! A shard takes whole groups, one for each round and workload, so that one machine measures all
-//! runs that are compared (collectors, flags). The profiles and event logs of a workload are a
-//! group too.
+//! A shard takes whole groups, one for each round and workload, so that all runs that are compared
+//! (collectors, flags) are measured on one machine. The profiles and event logs of a workload also
+//! form a group.
 
 mod adopt;
 mod cells;
@@ -133,7 +133,7 @@ pub struct Plan {
     pub configurations: usize,
 }
 
-/// What stands for the fingerprint of a run whose heap is not known yet.
+/// Stands for the fingerprint of a run whose heap is not known yet.
 const UNKNOWN: &str = "?";
 
 impl Plan {

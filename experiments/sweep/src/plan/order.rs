@@ -3,9 +3,9 @@
 //!
 //! A *range* is an axis whose values are all numbers. Its ends and its middle have rank 0, the
 //! middles of the two gaps rank 1, those of the four gaps that remain rank 2, and so on. A
-//! configuration has the greatest rank of its values. The first round takes the ranks one after the
-//! other, so that curves show early. Every configuration has a run after the first round; so all
-//! later rounds keep the random order, which is free of such a bias.
+//! configuration has the highest rank of its values. The first round takes the ranks in turn, so
+//! that curves show early. After it every configuration has a run, so all later rounds keep the
+//! random order, which is free of such bias.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -45,7 +45,7 @@ impl Ranks {
         self.of.is_empty() && self.heaps.is_empty()
     }
 
-    /// The greatest rank of these values and of this multiple.
+    /// The highest rank of these values and of this multiple.
     pub(super) fn of<'v>(&self, values: impl Iterator<Item = (String, &'v str)>, heap: Option<f64>) -> u32 {
         let rank = |(name, value): (String, &str)| self.of.get(&name)?.get(value).copied();
         let heap = heap.and_then(|multiple| self.heaps.get(&multiple.to_bits()).copied());

@@ -27,7 +27,7 @@ pub struct Comparison {
     pub verdict: Verdict,
 }
 
-/// Settings whose figures differ by a smaller share are as good as each other.
+/// Settings whose figures differ by a smaller share are equally good.
 pub const EQUAL: f64 = 0.05;
 
 /// The conclusion from the last runs.
@@ -43,7 +43,7 @@ pub enum Verdict {
     Worse,
     /// The default breaks a limit, and the setting keeps all of them.
     Needed(Limit),
-    /// The setting breaks a limit, as all others that are left.
+    /// The setting breaks a limit, like all remaining ones.
     NoneKeeps(Limit),
 }
 
@@ -59,7 +59,7 @@ pub fn answer(search: &Search) -> Answer {
     };
     let (base, new) = (&candidates[default], &candidates[setting]);
     let goal = search.rules().goal;
-    // The two ran in turn, so their runs are pairs.
+    // The two alternated, so their runs are pairs.
     let rounds = |candidate: &Candidate| -> Vec<(u32, f64)> {
         let runs = (0..).zip(&candidate.confirmation);
         runs.filter_map(|(round, figures)| Some((round, goal.of(figures)?)))
@@ -90,7 +90,7 @@ pub fn answer(search: &Search) -> Answer {
     })
 }
 
-/// Whether the mean of the last runs, or else of all, keeps a limit.
+/// Whether the mean of the last runs, or else of all runs, keeps within a limit.
 fn keeps(candidate: &Candidate, limit: &Limit) -> bool {
     let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let last = mean(

@@ -19,7 +19,7 @@ pub struct Figures {
     pub disturbed: bool,
 }
 
-/// A figure that a search makes as small as it can, or that a limit bounds.
+/// A figure that a search minimises, or that a limit bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Goal {
     /// Elapsed time.
@@ -30,8 +30,8 @@ pub enum Goal {
     Memory,
 }
 
-/// A pause that is shorter counts as this long: ratios of microseconds say nothing about a program,
-/// and a run without collections has a pause of 0.
+/// Shorter pauses count as this long: ratios of microseconds say nothing about a program, and a run
+/// without collections has a pause of 0.
 pub const LEAST_PAUSE: f64 = 1e-5;
 
 impl Goal {
@@ -76,7 +76,7 @@ impl FromStr for Goal {
     }
 }
 
-/// The most that a figure may be.
+/// An upper limit for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     /// The figure that is limited.

@@ -26,7 +26,7 @@ use figures::Figures;
 use offer::Offer;
 use search::{MOST_RUNS, Search};
 
-/// The lines of a failed run's standard error that its reason has.
+/// The lines of a failed run's standard error that its reason quotes.
 const LINES: usize = 3;
 
 /// All runs that a search in `offer` could ask for: runs of one setting stand together.
@@ -65,7 +65,7 @@ impl<'t> Tuning<'t> {
         }
     }
 
-    /// Asks the search for its next runs. Whether there are any.
+    /// Asks the search for its next runs. Returns whether there are any.
     fn fetch(&mut self) -> bool {
         let asked = self.search.asked();
         self.batch = self.search.next_batch().into();

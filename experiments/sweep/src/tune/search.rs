@@ -470,7 +470,7 @@ impl Search {
         found.filter(|setting| !matches!(self.candidates[*setting].fate, Fate::Failed(_)))
     }
 
-    /// The settings that give one flag fewer than `setting`, with the flag's place.
+    /// The settings with one flag fewer than `setting`, with the flag's position.
     fn without_one(&self, setting: usize) -> Vec<(usize, usize)> {
         let (point, default) = (self.space.point(setting), self.space.point(self.default()));
         let given = (0..point.len()).filter(|at| point[*at] != default[*at]);
@@ -482,7 +482,7 @@ impl Search {
         without.collect()
     }
 
-    /// Runs of the leader, and of it without each of its flags.
+    /// Runs of the leader, and of its variants without one flag each.
     fn shorten(&mut self) -> Vec<usize> {
         self.eliminate(RUNGS + 1);
         let default = self.default();
@@ -507,7 +507,7 @@ impl Search {
         let mut point = self.space.point(leader).to_vec();
         let default = self.space.point(self.default()).to_vec();
         let mut without = self.without_one(leader);
-        // The flag that matters most is kept in any case.
+        // The flag that matters most is always kept.
         let over = |setting: usize| {
             self.over(leader, setting)
                 .map_or(f64::INFINITY, |effect| effect.ratio())
@@ -552,8 +552,8 @@ impl Search {
         Effect::of(&race(leader), &race(setting), Order::Sequential)
     }
 
-    /// Whether a setting with fewer flags shows to be worse than the leader: by its interval, or
-    /// where there is none by its mean; by a limit that it breaks; or by a failure.
+    /// Whether a setting with fewer flags turns out to be worse than the leader: by its interval,
+    /// or by its mean if there is none; by breaking a limit; or by failing.
     fn shows(&self, leader: usize, setting: usize) -> bool {
         let candidate = &self.candidates[setting];
         let breaks = self.rules.limits.iter().any(|limit| {
@@ -614,7 +614,7 @@ fn balanced(space: &Space, wanted: usize, random: &mut Pcg64) -> Vec<usize> {
             let point = space.point(*setting).iter();
             point.zip(&used).map(|(value, used)| used[*value]).sum()
         };
-        // Of equals the first one, in the shuffled order.
+        // Among equals the first one, in the shuffled order.
         let Some(least) = (0..order.len()).min_by_key(|at| crowd(&order[*at])) else {
             break;
         };
@@ -628,7 +628,7 @@ fn balanced(space: &Space, wanted: usize, random: &mut Pcg64) -> Vec<usize> {
 }
 
 /// `most` runs for `settings` that have these numbers of runs: each run goes to the setting with
-/// the fewest, and of equals to the first one. No setting gets more than `limit` in all.
+/// the fewest, among equals to the first one. No setting gets more than `limit` in all.
 fn levelled(settings: &[usize], runs: impl Fn(usize) -> usize, most: usize, limit: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = settings.iter().map(|setting| runs(*setting)).collect();
     let mut wanted = Vec::new();
@@ -719,8 +719,8 @@ mod tests {
         assert!(search.asked() <= 80, "{} runs", search.asked());
     }
 
-    /// Where `F` does nothing the answer does not name it, but for one search in ten, and where it
-    /// saves 10 % it does.
+    /// If `F` does nothing, the answer does not name it, except for one search in ten; if it saves
+    /// 10 %, it does.
     #[test]
     fn flags_that_do_nothing_are_dropped() {
         let (mut shortest, mut dropped) = (0, 0);
