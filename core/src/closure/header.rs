@@ -39,8 +39,8 @@ impl Header {
         Header::with_layout(info, Header::layout(info))
     }
 
-    /// The bits of a header that do not depend on where `info` lies. Allocation computes them at
-    /// compile time: the table may be a static of another crate, which is otherwise loaded for each
+    /// The bits of a header that do not depend on the address of `info`. Allocation computes them
+    /// at compile time: otherwise a table that is another crate's static would be loaded for each
     /// closure.
     #[inline(always)]
     pub(crate) const fn layout(info: &TypeInfo) -> u64 {
@@ -61,14 +61,13 @@ impl Header {
         self.0 & TAG != 0
     }
 
-    /// Whether a marker that moves closures has found no room for this one, and leaves it where it
-    /// is.
+    /// Whether a moving marker has found no room for this closure, and leaves it in place.
     #[inline(always)]
     pub(crate) fn stays(self) -> bool {
         self.0 & (STAYS | TAG) == STAYS | TAG
     }
 
-    /// The header of the same closure if it stays where it is.
+    /// The header of the same closure if it stays in place.
     #[inline(always)]
     pub(crate) fn staying(self) -> Header {
         Header(mutant!("models/stay-unsaid", self.0 | STAYS => self.0))
@@ -98,9 +97,9 @@ impl Header {
         (self.0 & INFO_MASK) as *const TypeInfo
     }
 
-    /// Whether this looks like a word that [`Header::new`] made: it has the tag alone, leads to a
-    /// static, and agrees with that static. For walks over a heap that may be damaged: nothing is
-    /// read that may be unreadable.
+    /// Whether this looks like a word that [`Header::new`] made: it has only the tag, points to a
+    /// static, and agrees with that static. For walks over a possibly damaged heap: nothing
+    /// unreadable is read.
     pub(crate) fn is_sane(self) -> bool {
         let info = self.info_ptr();
         if !self.is_header() || self.0 & SPARE != 0 || !statics::have(info as usize, size_of::<TypeInfo>()) {
@@ -150,12 +149,12 @@ mod tests {
         let h = Header::new(&PAIR);
         assert!(h.is_sane());
         let poison = u64::from_ne_bytes([crate::block::POISON; 8]);
-        // Under Miri the process has no map of its statics: every address passes for one.
+        // Under Miri the process has no map of its statics, so every address passes.
         let poison = (!cfg!(miri)).then_some(poison);
         for damaged in [h.0 ^ TAG, h.0 + (1 << WORDS_SHIFT), 0].into_iter().chain(poison) {
             assert!(!Header(damaged).is_sane(), "{damaged:#x}");
         }
-        // A changed bit of the address makes nothing unreadable be read. (Between statics there are
+        // A flipped address bit must not cause an unreadable access. (Between statics there are
         // gaps, to which the tools object.)
         if !cfg!(any(miri, gclab_asan)) {
             (6..48).for_each(|bit| assert!(!Header(h.0 ^ 1 << bit).is_sane(), "bit {bit}"));

@@ -6,7 +6,7 @@
 //! `ClosureRef::extent`; copying, marking, checking, traversing and profiling all use it.
 //!
 //! Terms: a *slot* is the address of a word that holds a pointer to a closure or null; the
-//! *payload* is everything behind the header; an *extent* is a closure's size and its run of slots.
+//! *payload* is everything after the header; an *extent* is a closure's size and its run of slots.
 //!
 //! All functions here read raw memory. They are sound under the heap's invariant, which the checker
 //! (`-DS`) tests: every non-null slot of a live closure holds the address of a closure that starts
@@ -74,8 +74,8 @@ impl Slot {
     /// remembered twice, which both threads update.
     ///
     /// # Safety
-    /// The slot lies in live heap or root memory, and other threads write it by
-    /// [`Slot::store_shared`] only.
+    /// The slot lies in live heap or root memory, and other threads write it only by
+    /// [`Slot::store_shared`].
     #[inline(always)]
     pub(crate) unsafe fn load_shared(self) -> ClosureRef {
         // SAFETY: the caller vouches that the slot is readable. Relaxed: a closure's own header
@@ -201,7 +201,7 @@ impl ClosureRef {
             .map_err(Header)
     }
 
-    /// Clears the bit of a closure that stayed where it is ([`Header::staying`]).
+    /// Clears the bit of a closure that stayed in place ([`Header::staying`]).
     ///
     /// # Safety
     /// As for [`ClosureRef::header`]; no other thread uses the closure.
@@ -210,7 +210,7 @@ impl ClosureRef {
         unsafe { *self.0 = self.header().settled().0 };
     }
 
-    /// Size and slots of the closure that starts here: the one walk over a closure.
+    /// Size and slots of the closure that starts here: the only code that walks a closure.
     ///
     /// # Safety
     /// A closure that is not forwarded starts here.
@@ -221,7 +221,7 @@ impl ClosureRef {
         unsafe { self.extent_from(self.header()) }
     }
 
-    /// [`ClosureRef::extent`] for a header that was read already.
+    /// [`ClosureRef::extent`] for a header that was already read.
     ///
     /// # Safety
     /// As [`ClosureRef::extent`]; `header` is that closure's.
@@ -239,8 +239,8 @@ impl ClosureRef {
         unsafe { self.variable_extent(header) }
     }
 
-    /// [`ClosureRef::extent_from`] for a closure that has pointers and is not a large object: without
-    /// a look at the info table. The word that says the size of such an array is that of a record
+    /// [`ClosureRef::extent_from`] for a closure that has pointers and is not a large object:
+    /// without reading the info table. An array's length word reads like the shape of a record
     /// without bytes, since the array has less than 2^32 pointers.
     ///
     /// # Safety

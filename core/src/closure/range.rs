@@ -5,14 +5,14 @@
 use super::{ClosureRef, Extent, Slot};
 use crate::words::{WORD, Words};
 
-/// Slots that lie side by side.
+/// Adjacent slots.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SlotRange {
     next: *mut u64,
     end: *mut u64,
 }
 
-/// Closures that lie one behind the other.
+/// Adjacent closures.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ClosureRange {
     next: *mut u64,
@@ -64,7 +64,7 @@ impl SlotRange {
         Slot(self.next)
     }
 
-    /// Takes the first `count` slots off.
+    /// Removes and returns the first `count` slots.
     ///
     /// # Panics
     /// If the range has fewer.
@@ -105,8 +105,8 @@ impl ClosureRange {
     /// The closures from `first` up to `end`.
     ///
     /// # Safety
-    /// From `first` to `end` lie whole closures with their headers, without a gap, and they stay so
-    /// as long as the range exists.
+    /// From `first` to `end` there are whole closures with their headers, without gaps, as long as
+    /// the range exists.
     #[inline(always)]
     pub unsafe fn new(first: ClosureRef, end: ClosureRef) -> Self {
         ClosureRange {
@@ -121,7 +121,7 @@ impl ClosureRange {
         self.next >= self.end
     }
 
-    /// Takes the next closure off, and returns its slots.
+    /// Removes the next closure, and returns its slots.
     ///
     /// # Safety
     /// The closures have pointers, and lie in blocks of small closures.
@@ -143,7 +143,7 @@ impl ClosureRange {
         Words((self.end as usize - self.next as usize) / WORD)
     }
 
-    /// Takes the second half of the closures off, which may be empty.
+    /// Removes and returns the second half of the closures, which may be empty.
     pub fn split_half(&mut self) -> ClosureRange {
         let middle = self.next.wrapping_add(self.words().0 / 2);
         let mut cut = self.next;

@@ -1,11 +1,11 @@
-//! The places of this process's statics, for code that must check an address before it reads it.
+//! Where this process's statics are, for code that must check an address before reading it.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 thread_local! {
-    /// The readable parts of loaded programs and libraries, as far as they were looked up. The part
-    /// that was found last comes first.
+    /// The readable parts of loaded programs and libraries, as far as they were looked up, most
+    /// recently found first.
     static LOADED: RefCell<Vec<Range<usize>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -38,7 +38,7 @@ pub struct FinalCounts {
     pub reserved: u64,
     /// Bytes ever returned to the system.
     pub returned: u64,
-    /// Most that counted under the limit at any moment.
+    /// Peak of what counts towards the limit.
     pub peak_taken: u64,
     /// The time in which the run thrashed.
     pub thrashing: Thrashing,

@@ -1,11 +1,11 @@
-//! Accumulates the statistics of a run, from time stamps and from the figures of each collection.
+//! Accumulates the statistics of a run from time stamps and each collection's figures.
 //!
 //! A world owns one recorder and calls, in this order: [`Recorder::new`], `Recorder::init_done`,
 //! for each collection `Recorder::gc_start` (mutators stopped) and `Recorder::gc_end` (about to
 //! resume them), `Recorder::exit_start`, [`Recorder::finish`]. Collections may also come before
 //! `init_done` and after `exit_start`. In between the program may say where its measured phase
 //! begins and ends (`Recorder::measure_start`, `Recorder::measure_end`). Cost: about one
-//! microsecond a collection; some 400 bytes for each of the first ten thousand
+//! microsecond per collection; about 400 bytes for each of the first ten thousand
 //! ([`Statistics::keep`]), and 16 bytes for each of the first million
 //! ([`Pauses`](crate::stats::Pauses)).
 
@@ -82,7 +82,7 @@ impl Recorder {
         }
     }
 
-    /// Prints each collection when it has ended (`-S`).
+    /// Prints each collection when it ends (`-S`).
     pub fn print_with(&mut self, printer: Printer) {
         self.printer = Some(printer);
     }
@@ -92,12 +92,12 @@ impl Recorder {
         self.clock
     }
 
-    /// The reading of the clock when the figures of the run began.
+    /// The clock when the run's figures began.
     pub(crate) fn started_ns(&self) -> u64 {
         self.start.elapsed_ns
     }
 
-    /// The reading of the clock when the collection under way began.
+    /// The clock when the current collection began.
     pub(crate) fn gc_started_ns(&self) -> u64 {
         self.gc_started.elapsed_ns
     }
@@ -107,7 +107,7 @@ impl Recorder {
         self.init_done = Some(self.reading(Stamp::now(&self.clock), 0));
     }
 
-    /// The measured phase begins, unless it began before. `allocated_total` is the number of bytes
+    /// The measured phase begins, unless it already has. `allocated_total` is the number of bytes
     /// that all capabilities have allocated since the start of the world.
     pub(crate) fn measure_start(&mut self, allocated_total: u64) {
         self.measure_started(Stamp::now(&self.clock), allocated_total);
@@ -120,7 +120,7 @@ impl Recorder {
         }
     }
 
-    /// A call of [`Recorder::measure_start`] has its end. The measured phase ends with the last of
+    /// The end of a call of [`Recorder::measure_start`]. The measured phase ends with the last of
     /// those that overlap.
     pub(crate) fn measure_end(&mut self, allocated_total: u64) {
         self.marks.end(self.reading(Stamp::now(&self.clock), allocated_total));
@@ -130,9 +130,8 @@ impl Recorder {
         Reading::new(at, &self.stats, allocated_total)
     }
 
-    /// A collection begins: every mutator has stopped. `requested_ns` is the reading of
-    /// [`Recorder::clock`] when it was asked for. Called on the thread that will call
-    /// [`Recorder::gc_end`].
+    /// A collection begins: every mutator has stopped. `requested_ns` is [`Recorder::clock`] when
+    /// it was requested. Called on the thread that will call [`Recorder::gc_end`].
     pub(crate) fn gc_start(&mut self, requested_ns: u64) {
         let elapsed_ns = self.clock.elapsed_ns();
         self.gc_started = Started {
@@ -143,7 +142,7 @@ impl Recorder {
         };
     }
 
-    /// The collection has ended and the mutators are about to go on. Returns its record.
+    /// The collection has ended and the mutators are about to resume. Returns its record.
     pub(crate) fn gc_end(&mut self, ended: Ended) -> &Collection {
         let thread_cpu_ns = Clock::thread_cpu_ns();
         let usage = Clock::process_usage();
@@ -207,8 +206,8 @@ impl Recorder {
         &self.last
     }
 
-    /// Runs a refill of an allocator. Its time is taken if the summary of `-s` will show it;
-    /// otherwise no clock is read.
+    /// Runs a refill of an allocator. It is timed if the summary of `-s` will show that; otherwise
+    /// no clock is read.
     #[inline]
     pub(crate) fn refill<R>(&mut self, refill: impl FnOnce() -> R) -> R {
         if !self.printer.as_ref().is_some_and(Printer::prints_summary) {
@@ -297,9 +296,9 @@ impl Recorder {
         self.ended(stats, end, counts)
     }
 
-    /// The figures of a run that ends at `end`, from the sums and maxima in `stats`. A phase that
-    /// was never announced takes no time: without `init_done` INIT lasts until now, without
-    /// `exit_start` MUT does.
+    /// The figures of a run that ends at `end`, from the sums and maxima in `stats`. Without
+    /// `init_done` INIT lasts until now, and without `exit_start` MUT does: a phase that was never
+    /// announced takes no time.
     fn ended(&self, stats: Statistics, end: Stamp, counts: &FinalCounts) -> Statistics {
         let start = self.reading_at_start();
         let end = Reading::new(end, &stats, counts.allocated_total);

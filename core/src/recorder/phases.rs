@@ -1,9 +1,9 @@
-//! The phases of a run: readings of everything that adds up, and the figures between two readings.
+//! The phases of a run: readings of all totals, and the figures between two readings.
 
 use super::stamp::Stamp;
 use crate::stats::{RunPhase, RunPhases, Statistics, Times};
 
-/// Everything that adds up in a run, at one moment.
+/// All totals of a run at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reading {
     pub stamp: Stamp,
@@ -36,7 +36,7 @@ impl Reading {
         self.stamp.times().since(from.stamp.times())
     }
 
-    /// The time from `from` to `self`, less the time in which the mutators were stopped.
+    /// The time from `from` to `self`, minus the time in which the mutators were stopped.
     pub(super) fn program_since(&self, from: &Reading) -> Times {
         let stopped = (self.gc + self.looks).since(from.gc + from.looks);
         self.total_since(from).since(stopped)
@@ -59,7 +59,7 @@ impl Reading {
     }
 }
 
-/// The places where the phases of a run begin, as far as they are known.
+/// Where the phases of a run begin, as far as known.
 ///
 /// The measured phase begins where [`Marks::begin`] is first called, and ends where as many calls
 /// of [`Marks::end`] have come, or where the program ends. Later calls have no effect. Without any
@@ -83,7 +83,7 @@ impl Marks {
         begins
     }
 
-    /// One call of [`Marks::begin`] has its end.
+    /// The end of one call of [`Marks::begin`].
     pub(super) fn end(&mut self, here: Reading) {
         self.open -= 1;
         if self.open == 0 {
@@ -96,7 +96,7 @@ impl Marks {
         self.ended.get_or_insert(here);
     }
 
-    /// Notes a pause. Returns whether it is one of the measured phase, or may turn out to be.
+    /// Records a pause. Returns whether it belongs to the measured phase, or may turn out to.
     pub(super) fn pause(&mut self, ns: u64) -> bool {
         let phase = match (self.begun, self.ended) {
             (_, Some(_)) => 2,

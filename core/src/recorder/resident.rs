@@ -1,4 +1,4 @@
-//! The memory of the machine that the process holds, as the system counts it.
+//! The resident memory of the process, as the system counts it.
 
 use crate::memory::PAGE;
 use crate::words::Bytes;
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// Reads the resident set of this process: `/proc/self/statm`, kept open, which counts in pages. A
-/// reading takes one system call, about a microsecond; so it is taken after major collections only.
+/// reading takes one system call, about a microsecond, so it is taken only after major collections.
 #[derive(Debug)]
 pub(super) struct Resident(Option<File>);
 
@@ -28,7 +28,7 @@ impl Resident {
 mod tests {
     use super::*;
 
-    /// In a process of its own: what other tests free meanwhile would count, too.
+    /// In a separate process: otherwise what other tests free meanwhile would count, too.
     #[test]
     #[ignore = "run by what_is_touched_is_resident"]
     fn touches_64_mib() {

@@ -16,21 +16,21 @@ const BITS_BYTES: Bytes = Bytes(size_of::<Bits>());
 /// Entries of [`Bits`] in a piece, which stands for 128 KiB of the heap: work for one thread.
 const PIECE: usize = 256;
 
-/// Fills buffers that have not been written.
+/// Fills unwritten buffers.
 pub(super) const NO_SLOT: Slot = Slot(std::ptr::null_mut());
 
 /// Slots of a run that [`Piece::for_each_run`] makes.
 const RUN: usize = 1024;
 
-/// A set of slots: bits for those megablocks that have one. The memory counts under the limit of
-/// the heap.
+/// A set of slots: bits for the megablocks that contain any. The memory counts towards the heap's
+/// limit.
 #[derive(Debug)]
 pub(super) struct SlotBits {
-    /// The start of the heap, which no slot lies before.
+    /// The start of the heap.
     base: Addr,
     /// By the number of the megablock.
     megablocks: Vec<Option<Box<Bits>>>,
-    /// The account of the heap, if it has a limit to count under.
+    /// The heap's memory account, if there is one to charge.
     charges: Option<Charges>,
 }
 

@@ -1,21 +1,21 @@
 //! The remembered set: slots of old closures that were made to point to younger ones.
 //!
-//! A buffer of slot addresses in the order of the stores. The write barrier does not look for
-//! duplicates. A collection visits a duplicate as a slot that is already up to date, and keeps only
-//! the slots that still point from old to young. The order of recording is mostly the order of
-//! allocation, so the young closures are visited in the order of their addresses in the nursery;
-//! cards would visit them in the order of the slots (`docs/heap.md`).
+//! A buffer of slot addresses in the order of the stores. The write barrier does not check for
+//! duplicates. A collection finds a duplicate already up to date, and keeps only the slots that
+//! still point from old to young. The order of recording is mostly the order of allocation, so
+//! young closures are visited in address order in the nursery; cards would visit them in the order
+//! of the slots (`docs/heap.md`).
 //!
 //! Memory is bounded: at 2 MiB, or when the heap's limit is near, the slots become bits
-//! (`SlotBits`). From then on one chunk is written again and again, and its slots become bits
-//! when it is full. There is a bit for each word of the megablocks with such slots: 1/64 of these
+//! (`SlotBits`). From then on one chunk is written again and again, and its slots become bits when
+//! it is full. There is a bit for each word of the megablocks with such slots: 1/64 of these
 //! megablocks for each capability, for as long as its set is not drained. The order of so many
-//! stores is not worth keeping: most go to slots that were stored to before.
+//! stores is not worth keeping: most go to slots that are already remembered.
 //!
-//! Chunks and bits count under the heap's limit. A store cannot be refused, so they may exceed it,
-//! the bits (16 KiB for a megablock) before another chunk (32 KiB).
+//! Chunks and bits count towards the heap's limit. A store cannot be refused, so they may exceed
+//! it, the bits (16 KiB for a megablock) before another chunk (32 KiB).
 //!
-//! `docs/heap.md` has what was tried and was slower.
+//! `docs/heap.md` lists what was tried and found slower.
 
 mod bits;
 
@@ -33,7 +33,7 @@ const CHUNK: usize = if cfg!(miri) { 64 } else { 4096 };
 /// Entries of the buffer (2 MiB). Under Miri there are as few chunks as the tests need.
 const MOST_ENTRIES: usize = if cfg!(miri) { 4 } else { 64 } * CHUNK;
 
-/// A piece of the buffer. Its memory counts under the limit of the heap.
+/// A piece of the buffer. Its memory counts towards the heap's limit.
 #[derive(Debug)]
 struct Chunk {
     entries: Box<[Slot; CHUNK]>,
@@ -83,7 +83,7 @@ pub struct RememberedSet {
     full: UnsafeCell<Chunks>,
     /// The start of the heap that the slots lie in.
     base: Addr,
-    /// The account of the heap, if it has a limit to count under.
+    /// The heap's memory account, if there is one to charge.
     charges: Option<Charges>,
 }
 
@@ -110,8 +110,8 @@ impl Default for RememberedSet {
 }
 
 impl RememberedSet {
-    /// An empty set of slots of the heap that starts at `base`. Its memory counts under the limit
-    /// of that heap.
+    /// An empty set of slots of the heap that starts at `base`. Its memory counts towards that
+    /// heap's limit.
     pub(crate) fn of_heap(base: Addr, charges: Charges) -> Self {
         RememberedSet {
             base,
@@ -168,8 +168,8 @@ impl RememberedSet {
         self.limit.set(range.end);
     }
 
-    /// Makes bits of the slots in the buffer, whose chunks are full. One chunk stays: a heap at its
-    /// limit needs the memory of the others.
+    /// Turns the slots in the buffer, whose chunks are full, into bits. One chunk stays: a heap at
+    /// its limit needs the memory of the others.
     fn make_bits(&self, chunks: &mut Chunks) {
         let Chunks { used, spare, bits } = chunks;
         let bits = bits.get_or_insert_with(|| SlotBits::new(self.base, self.charges.clone()));
@@ -204,8 +204,8 @@ impl RememberedSet {
         bits + Bytes((chunks.used.len() + chunks.spare.len()) * CHUNK_BYTES.0)
     }
 
-    /// Empties the set and calls `visit` for each of its slots: those in the order of recording,
-    /// which may come twice, then others by address. `visit` may remember slots again.
+    /// Empties the set and calls `visit` for each of its slots: first in recording order, possibly
+    /// twice, then the others by address. `visit` may remember slots again.
     pub fn take(&self, mut visit: impl FnMut(Slot)) {
         self.drain(|_, slots| slots.iter().for_each(|&slot| visit(slot)));
     }
@@ -261,7 +261,7 @@ impl RememberedSet {
     }
 }
 
-/// The entries of remembered sets, to be divided among threads.
+/// The entries of remembered sets, to divide among threads.
 #[derive(Debug, Default)]
 pub(crate) struct RememberedChunks {
     /// Each chunk with its number of entries.

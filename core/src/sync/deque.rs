@@ -6,7 +6,7 @@ use super::{AtomicUsize, Ordering::*, fence};
 use loom::sync::atomic::AtomicPtr;
 use std::sync::Arc;
 
-/// Items that a queue holds at most.
+/// Capacity of a queue, in items.
 const ROOM: usize = 8;
 
 #[derive(Debug)]

@@ -1,18 +1,18 @@
-//! Locks, condition variables, atomics, queues to steal from, and threads: core takes them from
-//! here only.
+//! Locks, condition variables, atomics, work-stealing queues, and threads: core takes them only
+//! from here.
 //!
-//! So a `cfg` puts a model checker's types in their place without a change anywhere else: loom's
-//! with `gclab_loom` (`workers::models` and `trace::models` run under it), shuttle's with
-//! `gclab_shuttle` (whole worlds run under it). Locks are parking_lot's. Each is one word. They
-//! have no poison (each user says why a panic leaves the guarded data whole), and thread sanitizers
-//! understand them.
+//! So a `cfg` can substitute a model checker's types without changes elsewhere: loom's with
+//! `gclab_loom` (`workers::models` and `trace::models` run under it), shuttle's with
+//! `gclab_shuttle` (whole worlds run under it). Locks are parking_lot's. Each is one word. They are
+//! not poisoned (each user says why a panic leaves the guarded data consistent), and thread
+//! sanitizers understand them.
 //!
-//! A checker's atomics cannot overlay memory that is mapped: they have state of their own. So words
-//! of the heap ([`shared_word`]) and entries of side tables ([`Mapped`]) are std's atomics, with a
-//! point before each access at which shuttle may run another thread. loom's models put a loom
-//! atomic at the address of a shared word; they have no side tables. The bytes and words that
-//! programs see ([`data`]) are std's in every build. A test (`imports` in experiments/tests/it)
-//! checks that no other file of core names these crates and modules.
+//! A checker's atomics cannot overlay mapped memory: they have their own state. So words of the
+//! heap ([`shared_word`]) and entries of side tables ([`Mapped`]) are std's atomics, with a point
+//! before each access at which shuttle may run another thread. loom's models put a loom atomic at
+//! the address of a shared word; they have no side tables. The bytes and words that programs see
+//! ([`data`]) are std's in every build. A test (`imports` in experiments/tests/it) checks that no
+//! other file of core names these crates and modules.
 
 #[cfg(gclab_loom)]
 pub(crate) mod deque;
@@ -48,9 +48,8 @@ mod tool {
 #[cfg(not(gclab_loom))]
 pub(crate) use crossbeam_deque as deque;
 /// Epochs, for lists that are read without locks. The exception: crossbeam's own atomics in every
-/// build, of which a checker sees nothing. The world's list of threads is the only one that uses
-/// them, and no model is about it: under shuttle each of its steps runs as one. ThreadSanitizer and
-/// Miri see them.
+/// build, which a checker does not see. Only the world's list of threads uses them, and no model
+/// covers it: under shuttle each of its steps is atomic. ThreadSanitizer and Miri see them.
 pub(crate) use crossbeam_epoch as epoch;
 pub(crate) use tool::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 pub(crate) use tool::thread::{Builder, JoinHandle, ThreadId, yield_now};
@@ -61,12 +60,12 @@ pub(crate) fn this_thread() -> ThreadId {
     tool::thread::current().id()
 }
 
-/// Whether the calling thread unwinds.
+/// Whether the calling thread is unwinding.
 pub(crate) fn panicking() -> bool {
     std::thread::panicking()
 }
 
-/// Real threads and channels in every build, for the timer, of which no model is.
+/// Real threads and channels in every build, for the timer, which no model covers.
 pub(crate) mod real {
     pub(crate) use std::sync::mpsc::{RecvTimeoutError, channel};
     pub(crate) use std::thread::{Builder as ScopedBuilder, scope};

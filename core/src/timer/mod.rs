@@ -1,12 +1,13 @@
-//! The timer of a run: one thread that rings alarms at intervals, while a program runs.
+//! The timer of a run: a thread that rings alarms at intervals while a program runs.
 //!
-//! Censuses of a heap profile (`-i`), idle collections (`-I`) and samples of a time profile (`-p`)
-//! go by it, as in GHC. Time passes in *ticks* of `-V` seconds. An interval is a whole number of
-//! ticks: the remainder is cut off, as in GHC. The thread sleeps until the next alarm, not from
-//! tick to tick, and does not exist without alarms.
+//! It drives censuses of a heap profile (`-i`), idle collections (`-I`) and samples of a time
+//! profile (`-p`), as in GHC. Time passes in *ticks* of `-V` seconds. An interval is a whole number
+//! of ticks, rounded down, as in GHC. The thread sleeps until the next alarm, not from tick to
+//! tick, and does not exist without alarms.
 //!
 //! Ticks that pass while an alarm rings are lost: an interval counts from the end of the last ring.
-//! So the program goes on between two censuses, even if a census takes longer than the interval.
+//! So the program gets to run between two censuses, even if a census takes longer than the
+//! interval.
 
 use crate::sync::real::{RecvTimeoutError, ScopedBuilder, channel, scope};
 use std::io;
@@ -19,7 +20,7 @@ pub struct Timer<'a> {
     alarms: Vec<Alarm<'a>>,
 }
 
-/// A function that the timer calls again and again.
+/// A function that the timer calls repeatedly.
 struct Alarm<'a> {
     /// The tick at which it is due.
     due: u64,
@@ -47,8 +48,7 @@ impl<'a> Timer<'a> {
         self.tick
     }
 
-    /// The ticks of an interval: the remainder is cut off. An interval shorter than a tick has
-    /// one tick.
+    /// The ticks of an interval, rounded down, but at least one.
     fn ticks(&self, interval: Duration) -> u64 {
         (interval.as_nanos() / self.tick.as_nanos()).clamp(1, u64::MAX.into()) as u64
     }
