@@ -1,4 +1,4 @@
-//! Which collector is best at which heap size? The answer of an experiment with `heap`, the minimum
+//! Which collector is best at which heap size? The answer of an experiment with `heap`, the least
 //! heaps behind it, and the curves of time against memory.
 //!
 //! Terms: a *budget* is a multiple of the reference minimum of each workload, the same bytes for
