@@ -8,16 +8,17 @@ use std::time::Instant;
 use clap::{Args as ClapArgs, ValueEnum};
 use gclab_core::heap::default_limit;
 use gclab_core::words::Bytes;
-use gclab_core::words::size::{read_size, size_text};
+use gclab_core::words::size::size_text;
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, Merged, Names};
 use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
+use super::arguments::{Extent, limit};
 use super::page::{self, Class, Contents};
 use super::picture::picture;
-use super::questions::{self, Extent, Question};
+use super::questions::{self, Question};
 use super::{holders, json, stacks, tables, text, words};
 use crate::common::{print, print_by, refuse};
 use crate::input;
@@ -71,22 +72,6 @@ enum Format {
     Folded,
     /// A profile of objects and bytes for `pprof`
     Pprof,
-}
-
-/// An object's id as the analysis prints it: decimal, or hexadecimal behind `0x`, with or without
-/// an `@` before it.
-pub(super) fn id(text: &str) -> Result<u64, String> {
-    let digits = text.strip_prefix('@').unwrap_or(text);
-    let number = match digits.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => digits.parse(),
-    };
-    number.map_err(|_| "expected the id of an object, as the analysis prints it: 1234 or 0x4d2".to_owned())
-}
-
-/// A size as flags have it.
-pub(super) fn limit(text: &str) -> Result<Bytes, String> {
-    read_size(text).ok_or_else(|| "expected a number with k, m, g or t, as in 8g".to_owned())
 }
 
 pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {

@@ -15,7 +15,8 @@ use gclab_snapshot::Snapshot;
 use gclab_sweep::tell;
 use serde::Serialize;
 
-use super::analyse::{again, limit, open};
+use super::analyse::{again, open};
+use super::arguments::limit;
 use super::holders::{self, Held, Paths, held, lines};
 use super::page::{self, Class, Contents};
 use super::words::{counted, fit, number, size};

@@ -12,8 +12,8 @@ use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Edge, Node, Usage};
 use serde::{Serialize, Serializer};
 
+use super::arguments::Extent;
 use super::holders::{Held, suspects};
-use super::questions::Extent;
 use crate::common::{fail, refuse};
 
 /// The whole analysis, as `--json` prints it.

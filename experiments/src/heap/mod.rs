@@ -1,6 +1,7 @@
 //! `gclab heap`: heaps in files, of other programs and of our own.
 
 mod analyse;
+mod arguments;
 mod diff;
 pub(crate) mod dump;
 mod holders;

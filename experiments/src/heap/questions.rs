@@ -6,12 +6,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use clap::Args as ClapArgs;
-use gclab_core::words::Bytes;
 use gclab_heap_traverse::analysis::Analysis;
 use gclab_snapshot::Node;
 use serde::Serialize;
 
-use super::analyse::{id, limit};
+use super::arguments::{Extent, id};
 use super::json::{Object, Step, object, step};
 use super::words::{self, counted, fit, number, size};
 
@@ -42,20 +41,6 @@ pub(super) struct Question {
     /// List the classes of a JVM's collections that are mostly empty
     #[arg(long, help_heading = "Questions")]
     collections: bool,
-}
-
-/// How much of an answer is wanted.
-#[derive(Debug, Clone, Copy, ClapArgs)]
-pub(super) struct Extent {
-    /// Number of classes and objects to list
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(super) top: usize,
-    /// List nodes that stand for no object, too, such as V8's kinds of roots
-    #[arg(long)]
-    pub(super) synthetic: bool,
-    /// With --objects: only those that retain at least this much
-    #[arg(long, value_name = "SIZE", value_parser = limit, requires = "objects")]
-    above: Option<Bytes>,
 }
 
 /// The answer to a question.

@@ -3,8 +3,8 @@
 use gclab_heap_traverse::analysis::{Analysis, ClassFigures};
 use gclab_heap_traverse::graph::GraphError;
 
+use super::arguments::Extent;
 use super::holders::{self, Held, SUSPECT, answer};
-use super::questions::Extent;
 use super::words::{COLUMNS, class, counted, fit, fit_to, number, object, percent, reference, size};
 
 /// The most objects of one class in a row on a path that are all shown.

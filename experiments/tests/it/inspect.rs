@@ -216,7 +216,7 @@ fn a_page_of_all_collections() {
         "the page loads something"
     );
     let data = page
-        .split("id=\"maps\">")
+        .split("id=\"data\">")
         .nth(1)
         .unwrap()
         .split("</script>")
