@@ -15,7 +15,7 @@ use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
-use super::arguments::{Extent, limit};
+use super::arguments::{Extent, id, limit};
 use super::page::{self, Class, Contents};
 use super::picture::picture;
 use super::questions::{self, Question};
