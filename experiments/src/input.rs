@@ -106,3 +106,16 @@ fn copy(source: &mut dyn Read) -> io::Result<File> {
     copy.rewind()?;
     Ok(copy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::page_of;
+    use std::path::Path;
+
+    #[test]
+    fn two_files_have_two_pages() {
+        let pages = ["runs/x.hp", "x.hp.gz", "x.eventlog", "-"].map(|file| page_of(Path::new(file), "log"));
+        let names = ["x.hp.html", "x.hp.gz.html", "x.eventlog.html", "log.html"];
+        assert_eq!(pages, names.map(|name| Path::new(name).to_owned()));
+    }
+}

@@ -17,7 +17,6 @@ use gclab_sweep::tell;
 
 use super::arguments::{Extent, id, limit};
 use super::page::{self, Class, Contents};
-use super::picture::picture;
 use super::questions::{self, Question};
 use super::{holders, json, stacks, tables, text, words};
 use crate::common::{print, print_by, refuse};
@@ -54,9 +53,6 @@ pub(crate) struct Arguments {
     /// Write objects, references and classes as tables to this folder
     #[arg(long, value_name = "FOLDER")]
     csv: Option<PathBuf>,
-    /// Write the dominator tree to this file, as a picture
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
     /// Read at most this many bytes of the file, unpacked [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = limit)]
     limit: Option<Bytes>,
@@ -115,15 +111,6 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         }
         Some((_, Err(error))) => return refuse(format!("{file}: {error}")),
     };
-    if let Some(svg) = &arguments.svg {
-        let picture = match picture(&file, &analysis, arguments.extent.synthetic) {
-            Ok(picture) => picture,
-            Err(error) => return refuse(format!("{file}: {error}")),
-        };
-        if let Err(error) = fs::write(svg, picture) {
-            return refuse(format!("--svg {}: {error}", svg.display()));
-        }
-    }
     if let Some(folder) = &arguments.csv
         && let Err(error) = tables::write(folder, &analysis)
     {

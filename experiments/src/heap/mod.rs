@@ -7,7 +7,6 @@ pub(crate) mod dump;
 mod holders;
 mod json;
 mod page;
-mod picture;
 mod questions;
 mod stacks;
 mod tables;

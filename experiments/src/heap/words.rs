@@ -1,15 +1,13 @@
-//! Sizes, counts, objects and chains of an analysis in words, for all renderers.
+//! Sizes, counts and objects of an analysis in words, for all renderers.
 
 use std::borrow::Cow;
 
 use gclab_core::stats::render::commas;
-use gclab_heap_traverse::analysis::{Analysis, Named, Rank, rank};
+use gclab_heap_traverse::analysis::Analysis;
 use gclab_snapshot::{Edge, EdgeName};
 
 /// The most letters of a name that are shown.
 pub(super) const NAME: usize = 60;
-/// The most parts of a chain that are shown one by one.
-const PARTS: usize = 4;
 
 /// Bytes, with three significant digits: `5.68 MB`.
 pub(crate) fn size(bytes: u64) -> String {
@@ -107,14 +105,6 @@ pub(super) fn label(analysis: &Analysis<'_>, node: u32) -> String {
     label.map_or_else(String::new, |label| format!(" \"{}\"", cut(&label)))
 }
 
-/// The name of a group: a class, or a type in brackets.
-pub(super) fn group(analysis: &Analysis<'_>, named: Named) -> String {
-    match name(analysis, named.example) {
-        name if analysis.has_class_name(named.example) && !name.is_empty() => name,
-        _ => format!("({})", analysis.snapshot().node(named.example).type_name()),
-    }
-}
-
 /// The name of the reference from one node to another, if there is one: `.next`, `[3]`.
 pub(super) fn reference(analysis: &Analysis<'_>, from: u32, to: u32) -> Option<String> {
     way(analysis, analysis.edge(from, to)?)
@@ -134,73 +124,6 @@ pub(super) fn way(analysis: &Analysis<'_>, edge: Edge<'_>) -> Option<String> {
             name => format!(".{name}"),
         },
     })
-}
-
-/// A part of a chain: nodes of one class in a row.
-struct Part {
-    first: u32,
-    /// The node before the first one.
-    before: Option<u32>,
-    count: usize,
-    /// The name of the references within the part, if all have the same.
-    by: Option<String>,
-}
-
-/// A chain below the node `above`: `.nodes object Array @149117`, `object Cell × 100,000 in a list
-/// (from @5 by .next)`.
-pub(super) fn chain(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) -> String {
-    let parts = parts(analysis, above, chain);
-    let shown = |part: &Part| {
-        let name = part.before.and_then(|before| reference(analysis, before, part.first));
-        let name = name.map_or_else(String::new, |name| format!("{name} "));
-        if part.count == 1 {
-            return format!("{name}{}", object(analysis, part.first));
-        }
-        let id = analysis.snapshot().node(part.first).id().unwrap_or_default();
-        let by = part.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
-        let list = if part.count > 2 { " in a list" } else { "" };
-        let class = class(analysis, part.first);
-        format!("{name}{class} × {}{list} (from @{id}{by})", number(part.count as u64))
-    };
-    if parts.len() <= PARTS {
-        return parts.iter().map(shown).collect::<Vec<_>>().join(" > ");
-    }
-    // Of a long chain the reader's own classes are shown, or the first parts, and the last one.
-    let is_own = |part: &&Part| rank(&name(analysis, part.first)) == Rank::Own;
-    let own = parts.iter().filter(is_own).count();
-    let mut words = Vec::new();
-    let (mut before, mut kept) = (None, 0);
-    for (place, part) in parts.iter().enumerate() {
-        let is_shown = if own > 0 { is_own(&part) } else { place < PARTS / 2 };
-        let last = place + 1 == parts.len();
-        if last || (is_shown && kept < PARTS / 2) {
-            if place > before.map_or(0, |before: usize| before + 1) {
-                words.push("…".to_owned());
-            }
-            words.push(shown(part));
-            (before, kept) = (Some(place), kept + 1);
-        }
-    }
-    format!("{} (chain of {})", words.join(" > "), number(chain.len()))
-}
-
-fn parts(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) -> Vec<Part> {
-    let class_of = analysis.classes().of_nodes();
-    let mut parts: Vec<Part> = Vec::new();
-    let mut before = above;
-    for same in chain.chunk_by(|&one, &other| class_of[one as usize] == class_of[other as usize]) {
-        let mut links = same.windows(2).map(|link| reference(analysis, link[0], link[1]));
-        let first = links.next().flatten();
-        let all_same = links.all(|link| link == first);
-        parts.push(Part {
-            first: same[0],
-            before,
-            count: same.len(),
-            by: first.filter(|_| all_same),
-        });
-        before = same.last().copied();
-    }
-    parts
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The analysis of a snapshot, as data: which objects and which classes hold the memory.
 //!
 //! An [`Analysis`] has the dominator tree of a snapshot, the retained size of each node, and the
-//! [`Classes`] of nodes, and finds the bytes that a class retains. An [`Outline`] is the same tree
-//! for readers. Nothing here prints: renderers print.
+//! [`Classes`] of nodes, and finds the bytes that a class retains. Nothing here prints: renderers
+//! print.
 //!
 //! **Memory**: 32 bytes a node that the root reaches, 24 a class, and while it is made also those
 //! of the graph and of the search for dominators.
@@ -14,12 +14,10 @@ mod classes;
 mod lost;
 mod merged;
 mod names;
-mod outline;
 
 pub use classes::{ClassFigures, ClassHolding, Classes};
 pub use merged::{Holder, Merged, Place};
 pub use names::{Named, Names, Rank, Sum, rank};
-pub use outline::{Branches, Outline};
 
 use crate::dominators::Dominators;
 use crate::graph::{Graph, GraphError, NONE, ROOT, ShortestPaths};
@@ -115,11 +113,6 @@ impl<'s> Analysis<'s> {
     /// Whether a node stands for no object.
     pub fn is_synthetic(&self, node: u32) -> bool {
         self.snapshot.node(node).type_name() == SYNTHETIC
-    }
-
-    /// The dominator tree for readers. `hidden` says which nodes it leaves out.
-    pub fn outline<'a>(&'a self, hidden: &'a (dyn Fn(u32) -> bool + 'a)) -> Outline<'a> {
-        Outline::new(&self.children, &self.retained, self.classes.of_nodes(), hidden)
     }
 
     /// The `count` nodes that retain most, of those for which `wanted` returns true and that the root
@@ -259,15 +252,6 @@ impl<'s> Analysis<'s> {
     /// If there is not enough memory for a list of all classes.
     pub fn names(&self, count: usize) -> Result<Vec<Named>, OutOfMemory> {
         names::census(self.snapshot, &self.classes, count)
-    }
-
-    /// The objects of `nodes` by class, with the bytes that they retain, most bytes first. A node
-    /// without a class name counts under its type.
-    ///
-    /// # Errors
-    /// If there is not enough memory for a list of the nodes.
-    pub fn groups(&self, nodes: &[u32]) -> Result<Vec<Named>, OutOfMemory> {
-        names::groups(self.snapshot, &self.classes, nodes, |node| self.retained(node))
     }
 }
 

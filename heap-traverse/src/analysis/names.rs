@@ -228,35 +228,3 @@ pub(super) fn census(snapshot: &Snapshot, classes: &Classes, count: usize) -> Re
     };
     Ok(largest.into_sorted_vec().into_iter().map(named).collect())
 }
-
-/// The objects of `nodes` by class, or by type where names are not classes; most bytes first.
-/// `bytes` returns the bytes that a node counts for.
-pub(super) fn groups(
-    snapshot: &Snapshot,
-    classes: &Classes,
-    nodes: &[u32],
-    bytes: impl Fn(u32) -> u64,
-) -> Result<Vec<Named>, OutOfMemory> {
-    let key = |node: u32| {
-        if has_class_name(snapshot, node) {
-            u64::from(classes.of_nodes()[node as usize])
-        } else {
-            1 << 32 | u64::from(snapshot.node(node).type_index())
-        }
-    };
-    let mut keyed: Vec<(u64, u32)> = with_capacity(nodes.len())?;
-    keyed.extend(nodes.iter().map(|&node| (key(node), node)));
-    keyed.sort_unstable();
-    let mut groups: Vec<Named> = Vec::new();
-    for same in keyed.chunk_by(|one, other| one.0 == other.0) {
-        let bytes = same.iter().map(|&(_, node)| bytes(node)).sum();
-        let count = same.len() as u64;
-        let group = Named {
-            example: same[0].1,
-            sum: Sum { count, bytes },
-        };
-        push(&mut groups, group)?;
-    }
-    groups.sort_unstable_by_key(|group| (Reverse(group.sum.bytes), group.example));
-    Ok(groups)
-}

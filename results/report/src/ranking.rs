@@ -430,24 +430,29 @@ mod tests {
     use crate::tests::synthetic::{manifest, small, small_runs, write};
     use gclab_results::Conditions;
 
-    /// Every run was disturbed, so nothing is called worse, whatever the CPU time says.
+    /// Every run was disturbed, so nothing is called worse, whatever the CPU time says, and no command
+    /// is shown as that of the best.
     #[test]
     fn of_disturbed_runs_none_is_called_worse() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut runs = small_runs();
         let answer = |runs: &[gclab_results::RunRecord], name: &str| {
             let dir = write(&folder.path().join(name), manifest(&small()), runs);
-            crate::report(&dir).answer.join(" ")
+            let document = crate::report(&dir);
+            (document.answer.join(" "), document.best)
         };
-        let quiet = answer(&runs, "quiet");
-        assert!(quiet.contains("is the fastest") || quiet.contains("is best"), "{quiet}");
+        let (quiet, best) = answer(&runs, "quiet");
+        let (fastest, _) = quiet.split_once(" is the fastest").expect(&quiet);
+        let (best, name) = (best.expect(&quiet), fastest.split(' ').next().expect("a name"));
+        assert!(best.contains(&format!("--collector {name}")), "{best}: {quiet}");
         for run in &mut runs {
             run.conditions = Some(Conditions {
                 disturbances: Some(vec!["other programs".to_owned()]),
                 ..Conditions::default()
             });
         }
-        let disturbed = answer(&runs, "disturbed");
+        let (disturbed, best) = answer(&runs, "disturbed");
+        assert_eq!(best, None);
         assert!(disturbed.starts_with("Disturbed"), "{disturbed}");
         assert!(!disturbed.contains("is the fastest"), "{disturbed}");
     }

@@ -267,7 +267,7 @@ impl<'i, 'd> Closures<'i, 'd> {
                 fields(&[("value", 1)])?;
                 16
             }
-            // Its key, value and finaliser are no pointers of its own.
+            // The WEAK itself does not keep its key, value or finaliser alive.
             WEAK => 48,
             TSO => {
                 fields(&[("stack", 3), ("exceptions", 11), ("blocked", 12), ("trec", 10)])?;

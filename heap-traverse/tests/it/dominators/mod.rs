@@ -4,7 +4,6 @@
 mod classes;
 mod ephemerons;
 mod naive;
-mod outline;
 mod real;
 mod scale;
 mod shapes;
