@@ -12,6 +12,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use gclab_results::printable;
 use thiserror::Error;
 
+use crate::suggest::suggest;
 use crate::text::cut;
 
 /// The most columns of a rendered line.
@@ -138,4 +139,63 @@ impl SpecError {
             .term_width(WIDTH)
             .render(&[group])
     }
+}
+
+/// An error of TOML or serde.
+pub(super) fn of_toml(source: &Source, error: &toml::de::Error) -> Box<SpecError> {
+    in_words(source, error.span().unwrap_or(0..0), error.message())
+}
+
+/// A fault at a place, in the words of TOML. A second line of `message` is the remedy.
+pub(super) fn in_words(source: &Source, span: Range<usize>, message: &str) -> Box<SpecError> {
+    if let Some((key, known)) = unknown_key(message) {
+        let message = format!("unknown key `{key}`");
+        return SpecError::at(source, span, message, "no such key").help(suggest(key, "known keys", &known));
+    }
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return SpecError::at(source, span, format!("the key {key} is missing"), "not in this table");
+    }
+    // serde's words for types, in TOML's.
+    let words = |text: &str| {
+        let text = text
+            .replace("a boolean", "true or false")
+            .replace("u64", "a whole number");
+        let text = text
+            .replace("u8", "a number from 0 to 255")
+            .replace("a sequence", "an array");
+        let text = text.replace("sequence", "array").replace("floating point", "number");
+        text.replace("a map", "a table").replace("map", "table")
+    };
+    for (start, kind) in [("invalid type: ", "not"), ("invalid value: ", "not the")] {
+        if let Some((found, expected)) = message
+            .strip_prefix(start)
+            .and_then(|rest| rest.split_once(", expected "))
+        {
+            let found = words(found);
+            let article = match kind {
+                "not" if found.starts_with(['a', 'e', 'i', 'o', 'u']) => " an",
+                "not" => " a",
+                _ => "",
+            };
+            let message = format!("expected {}, {kind}{article} {found}", words(expected));
+            let error = SpecError::at(source, span, message, "here");
+            let text = found.strip_prefix("string ").filter(|_| expected == "a sequence");
+            return match text {
+                Some(text) => error.help(format!("as an array: [{}]", text.replace(' ', "\", \""))),
+                None => error,
+            };
+        }
+    }
+    let (message, help) = message.split_once('\n').unwrap_or((message, ""));
+    let error = SpecError::at(source, span, message, "here");
+    match help.trim() {
+        "" => error,
+        help => error.help(help.replace('\n', "; ")),
+    }
+}
+
+/// The key and the known keys of serde's message "unknown field `x`, expected one of `y`, `z`".
+fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+    let mut names = message.strip_prefix("unknown field `")?.split('`').step_by(2);
+    Some((names.next()?, names.filter(|name| !name.is_empty()).collect()))
 }

@@ -5,17 +5,16 @@
 //! file, and become lists of keys and texts.
 
 use std::collections::HashSet;
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::time::Duration;
 
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, de};
 use toml::Spanned;
 
 use super::duration::{MAX_SECONDS, parse_duration};
-use super::errors::{Parsed, Source, SpecError};
+use super::errors::{Parsed, Source, SpecError, in_words, of_toml};
+use super::node::{Listed, Node, OneOrMore, Table, Text, Word, in_order, text_or_table, texts};
 use super::share::parse_share;
 use crate::axes::{ARGS, ENV, OCAML};
 use crate::registry::Registry;
@@ -39,9 +38,6 @@ pub(super) const SWEEP_KEYS: [&str; 9] = [
     "build",
     "heap",
 ];
-
-/// A name or a text with its place.
-pub(super) type Text = Spanned<String>;
 
 /// The key of a flag, and the text of its value.
 pub(super) type Flag = (Text, Text);
@@ -159,7 +155,7 @@ pub(super) fn parse(source: &Source) -> Parsed<File> {
             }
         }
     }
-    let located = |(place, problem): Problem| at(source, place, &problem);
+    let located = |(place, problem): Problem| in_words(source, place, &problem);
     let mut flags = flags(keys.flags.0, false).map_err(located)?;
     let in_flags = flags.len();
     let ocaml = self::flags(keys.ocaml.0, false).map_err(located)?;
@@ -225,64 +221,6 @@ fn each_once(source: &Source, key: &str, values: impl Iterator<Item = (Range<usi
         }
     }
     Ok(())
-}
-
-/// An error of TOML or serde, in the words of the file. A second line of its text is the remedy.
-fn of_toml(source: &Source, error: &toml::de::Error) -> Box<SpecError> {
-    at(source, error.span().unwrap_or(0..0), error.message())
-}
-
-fn at(source: &Source, span: Range<usize>, message: &str) -> Box<SpecError> {
-    if let Some((key, known)) = unknown_key(message) {
-        let message = format!("unknown key `{key}`");
-        return SpecError::at(source, span, message, "no such key").help(suggest(key, "known keys", &known));
-    }
-    if let Some(key) = message.strip_prefix("missing field ") {
-        return SpecError::at(source, span, format!("the key {key} is missing"), "not in this table");
-    }
-    // serde's words for types, in TOML's.
-    let words = |text: &str| {
-        let text = text
-            .replace("a boolean", "true or false")
-            .replace("u64", "a whole number");
-        let text = text
-            .replace("u8", "a number from 0 to 255")
-            .replace("a sequence", "an array");
-        let text = text.replace("sequence", "array").replace("floating point", "number");
-        text.replace("a map", "a table").replace("map", "table")
-    };
-    for (start, kind) in [("invalid type: ", "not"), ("invalid value: ", "not the")] {
-        if let Some((found, expected)) = message
-            .strip_prefix(start)
-            .and_then(|rest| rest.split_once(", expected "))
-        {
-            let found = words(found);
-            let article = match kind {
-                "not" if found.starts_with(['a', 'e', 'i', 'o', 'u']) => " an",
-                "not" => " a",
-                _ => "",
-            };
-            let message = format!("expected {}, {kind}{article} {found}", words(expected));
-            let error = SpecError::at(source, span, message, "here");
-            let text = found.strip_prefix("string ").filter(|_| expected == "a sequence");
-            return match text {
-                Some(text) => error.help(format!("as an array: [{}]", text.replace(' ', "\", \""))),
-                None => error,
-            };
-        }
-    }
-    let (message, help) = message.split_once('\n').unwrap_or((message, ""));
-    let error = SpecError::at(source, span, message, "here");
-    match help.trim() {
-        "" => error,
-        help => error.help(help.replace('\n', "; ")),
-    }
-}
-
-/// The key and the known keys of serde's message "unknown field `x`, expected one of `y`, `z`".
-fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
-    let mut names = message.strip_prefix("unknown field `")?.split('`').step_by(2);
-    Some((names.next()?, names.filter(|name| !name.is_empty()).collect()))
 }
 
 /// A workload of the file with its arguments: its name, or a table.
@@ -739,184 +677,6 @@ impl<'de> Deserialize<'de> for Commands {
             words(items).map(|command| vec![command])
         };
         commands.map(Commands).map_err(D::Error::custom)
-    }
-}
-
-/// A string or a number, as text.
-struct Word(String);
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Word, D::Error> {
-        match Node::deserialize(from)? {
-            Node::Text(text) => Ok(Word(text)),
-            _ => Err(D::Error::custom("expected a string or a number")),
-        }
-    }
-}
-
-fn texts(words: Vec<Spanned<Word>>) -> Vec<Text> {
-    let text = |word: Spanned<Word>| Spanned::new(word.span(), word.into_inner().0);
-    words.into_iter().map(text).collect()
-}
-
-/// Any value of the file. Numbers and booleans count as their text.
-enum Node {
-    Text(String),
-    List(Vec<Spanned<Node>>),
-    /// In the order of the file.
-    Table(Vec<(Text, Spanned<Node>)>),
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Node, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Node;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, a number, true/false, an array or a table")
-            }
-            fn visit_bool<E: Error>(self, value: bool) -> Result<Node, E> {
-                Ok(Node::Text(value.to_string()))
-            }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Node, E> {
-                Ok(Node::Text(value.to_string()))
-            }
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Node, E> {
-                Ok(Node::Text(value.to_string()))
-            }
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Node, E> {
-                Ok(Node::Text(value.to_string()))
-            }
-            fn visit_str<E: Error>(self, value: &str) -> Result<Node, E> {
-                Ok(Node::Text(value.to_owned()))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
-                let mut list = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    list.push(item);
-                }
-                Ok(Node::List(list))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Node, A::Error> {
-                entries_in_order(entries).map(Node::Table)
-            }
-        }
-        from.deserialize_any(Any)
-    }
-}
-
-/// A table with free keys.
-#[derive(Default)]
-struct Table(Vec<(Text, Spanned<Node>)>);
-
-impl<'de> Deserialize<'de> for Table {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Table, D::Error> {
-        in_order(from).map(Table)
-    }
-}
-
-/// The entries of a table in the order of the file.
-fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<(Text, T)>, D::Error> {
-    struct Entries<T>(PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-        type Value = Vec<(Text, T)>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a table")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
-            entries_in_order(entries)
-        }
-    }
-    from.deserialize_map(Entries(PhantomData))
-}
-
-fn entries_in_order<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut entries: A) -> Result<Vec<(Text, T)>, A::Error> {
-    let mut all: Vec<(Text, T)> = Vec::new();
-    while let Some(entry) = entries.next_entry()? {
-        all.push(entry);
-    }
-    // TOML's tables are sorted by key.
-    all.sort_by_key(|(key, _)| key.span().start);
-    Ok(all)
-}
-
-/// A text, or a table with these keys.
-enum TextOr<K> {
-    Text(String),
-    Table(K),
-}
-
-impl<'de, K: Deserialize<'de>> Deserialize<'de> for TextOr<K> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either<K>(PhantomData<K>);
-        impl<'de, K: Deserialize<'de>> Visitor<'de> for Either<K> {
-            type Value = TextOr<K>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, or a table")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<TextOr<K>, E> {
-                Ok(TextOr::Text(text.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<TextOr<K>, A::Error> {
-                K::deserialize(MapAccessDeserializer::new(entries)).map(TextOr::Table)
-            }
-        }
-        from.deserialize_any(Either(PhantomData))
-    }
-}
-
-/// A text with its place, or else a table with these keys.
-fn text_or_table<'de, D: Deserializer<'de>, K: Deserialize<'de>>(from: D) -> Result<Result<Text, K>, D::Error> {
-    let found = Spanned::<TextOr<K>>::deserialize(from)?;
-    let place = found.span();
-    Ok(match found.into_inner() {
-        TextOr::Text(text) => Ok(Spanned::new(place, text)),
-        TextOr::Table(keys) => Err(keys),
-    })
-}
-
-/// One table, or an array of them.
-struct OneOrMore<T>(Vec<T>);
-
-impl<T> Default for OneOrMore<T> {
-    fn default() -> Self {
-        OneOrMore(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
-            type Value = Vec<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table, or an array of tables")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-                let mut all = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    all.push(item);
-                }
-                Ok(all)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Vec<T>, A::Error> {
-                Ok(vec![T::deserialize(MapAccessDeserializer::new(entries))?])
-            }
-        }
-        from.deserialize_any(Either(PhantomData)).map(OneOrMore)
-    }
-}
-
-/// A list with at least one item.
-struct Listed<T>(Vec<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let items = Vec::deserialize(from)?;
-        if items.is_empty() {
-            return Err(D::Error::custom("this list is empty: there would be nothing to run"));
-        }
-        Ok(Listed(items))
     }
 }
 

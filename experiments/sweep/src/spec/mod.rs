@@ -9,6 +9,7 @@ mod duration;
 mod errors;
 mod excludes;
 mod file;
+mod node;
 mod profiles;
 mod programs;
 mod read;
