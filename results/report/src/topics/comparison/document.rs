@@ -1,0 +1,286 @@
+//! The document of a comparison: the answer, what changed, and all figures.
+
+use super::{Comparison, Figure, Mean, Row};
+use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
+use crate::format::{self, ABSENT, counted, percent, short_list};
+use crate::inference::Effect;
+use crate::verdict::Verdict;
+
+impl Comparison {
+    /// The number of configurations with a verdict.
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
+        self.configurations.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// The answer in a sentence or two.
+    fn answer(&self) -> Vec<String> {
+        let all = counted(self.configurations.len(), "configuration");
+        if self.count(Verdict::Identical) == self.configurations.len() {
+            return vec![format!("Identical runs: both hold the same runs of {all}.")];
+        }
+        let said = |words: &str, verdict: Verdict| {
+            let most = self
+                .largest(verdict)
+                .map_or_else(String::new, |largest| format!(": {largest}"));
+            format!("{words} in {} of {all}{most}.", self.count(verdict))
+        };
+        let mut answer = Vec::new();
+        for (words, verdict) in [
+            ("Worse", Verdict::Worse),
+            ("Better", Verdict::Better),
+            ("Disturbed", Verdict::Disturbed),
+        ] {
+            if self.count(verdict) > 0 {
+                answer.push(said(words, verdict));
+            }
+        }
+        let (same, unclear) = (
+            self.count(Verdict::Same),
+            self.count(Verdict::Unclear) + self.count(Verdict::TooNoisy),
+        );
+        if answer.is_empty() || same + unclear > 0 {
+            let within = percent(self.threshold);
+            let open = match (unclear, self.visible()) {
+                (0, _) => String::new(),
+                (n, Some(visible)) => format!(
+                    "{n} unclear: changes below {} would not have been seen; {}",
+                    percent(visible),
+                    self.advice()
+                ),
+                (n, None) => format!("{n} unclear: too few runs"),
+            };
+            let same = if same > 0 {
+                format!("{same} the same within ±{within}")
+            } else {
+                String::new()
+            };
+            let parts: Vec<String> = [same, open].into_iter().filter(|part| !part.is_empty()).collect();
+            let begin = if answer.is_empty() {
+                format!("No change shown in {all}: ")
+            } else {
+                "The others: ".to_owned()
+            };
+            answer.push(format!("{begin}{}.", parts.join(", ")));
+        }
+        answer
+    }
+
+    fn unclear(&self) -> impl Iterator<Item = &Figure> {
+        let figures = self.configurations.iter().flat_map(|row| &row.figures);
+        figures.filter(|figure| matches!(figure.verdict, Verdict::Unclear | Verdict::TooNoisy))
+    }
+
+    /// The median of the smallest changes that would have been detected, over the unclear figures.
+    fn visible(&self) -> Option<f64> {
+        let mut visible: Vec<f64> = self.unclear().filter_map(|figure| figure.effect?.visible()).collect();
+        visible.sort_by(f64::total_cmp);
+        Some(visible.get(visible.len() / 2)?.max(self.threshold))
+    }
+
+    /// What would decide most of the unclear figures.
+    fn advice(&self) -> String {
+        let effect = self.unclear().filter_map(|figure| figure.effect).max_by(|a, b| {
+            let noise = |effect: &Effect| effect.visible().unwrap_or(0.0);
+            noise(a).total_cmp(&noise(b))
+        });
+        effect.map_or_else(String::new, |effect| format::advice(&effect, self.threshold))
+    }
+
+    /// The largest change with this verdict: `gcbench, copying: total 1.10× (1.08–1.12)`.
+    fn largest(&self, verdict: Verdict) -> Option<String> {
+        let rows = self.configurations.iter().filter(|row| row.verdict == verdict);
+        // The first figure is the most important one.
+        let first = |row: &&Row| row.figures.iter().position(|figure| figure.verdict == verdict);
+        let changed = rows.filter_map(|row| {
+            let figure = &row.figures[first(&row)?];
+            Some((row, figure, figure.effect?))
+        });
+        let size = |effect: &Effect| effect.ratio().ln().abs();
+        match changed.max_by(|(.., a), (.., b)| size(a).total_cmp(&size(b))) {
+            Some((row, figure, effect)) => Some(format!(
+                "{}: {} {}",
+                row.name,
+                figure.metric.title,
+                format::effect(&effect)
+            )),
+            None => {
+                let row = self.configurations.iter().find(|row| row.verdict == verdict)?;
+                Some(format!("{}: {}", row.name, row.note.as_ref()?))
+            }
+        }
+    }
+
+    /// The document; `all` figures, or those that changed.
+    pub fn document(&self, all: bool) -> Document {
+        let mut sections = vec![Section {
+            title: "Changes",
+            place: Place::Answer,
+            parts: self.parts(false),
+            ..Section::default()
+        }];
+        sections.push(Section {
+            title: "All figures",
+            place: if all { Place::Answer } else { Place::Detail },
+            parts: self.parts(true),
+            ..Section::default()
+        });
+        sections.retain(|section| !section.parts.is_empty());
+        if all {
+            sections.retain(|section| section.title != "Changes");
+        }
+        if !self.means.is_empty() {
+            sections.insert(
+                0,
+                Section {
+                    title: "Over all workloads",
+                    place: Place::Answer,
+                    parts: vec![Part::Table(self.means_table())],
+                    ..Section::default()
+                },
+            );
+        }
+        let places = if self.sides.is_some() {
+            ["without a partner"; 2]
+        } else {
+            ["only in the base", "only in the new one"]
+        };
+        let alone = places
+            .into_iter()
+            .zip([&self.only_base, &self.only_new])
+            .filter(|(_, list)| !list.is_empty());
+        let alone: Vec<Part> = alone
+            .map(|(place, list)| Part::Paragraph(format!("{place}: {}.", short_list(list, 12))))
+            .collect();
+        if !alone.is_empty() {
+            sections.push(Section {
+                title: "Not compared",
+                place: Place::Detail,
+                parts: alone,
+                ..Section::default()
+            });
+        }
+        let taken_back = match self.taken_back {
+            0 => String::new(),
+            some => format!("; {some} changes may be chance among so many"),
+        };
+        let judged = format!(
+            "{} figures were judged together: of those called changed at most one in twenty is expected to be chance \
+             (Benjamini and Hochberg){taken_back}",
+            self.judged_together
+        );
+        Document {
+            name: match &self.sides {
+                Some((base, new)) => format!("{new} over {base}"),
+                None => "comparison".to_owned(),
+            },
+            answer: self.answer(),
+            facts: [format!("threshold {}", percent(self.threshold))]
+                .into_iter()
+                .chain((self.judged_together > 1).then_some(judged))
+                .collect(),
+            cautions: self.cautions.clone(),
+            sections,
+            ..Document::default()
+        }
+    }
+
+    /// A table of all figures, or of those that changed or were disturbed, and the notes on outcomes.
+    fn parts(&self, all: bool) -> Vec<Part> {
+        let is_shown = |verdict: Verdict| all || verdict.is_change() || verdict == Verdict::Disturbed;
+        let columns = vec![
+            Column::words("configuration"),
+            Column::words("verdict"),
+            Column::words("figure"),
+            Column::figures("new/base"),
+            Column::figures("base").wide(),
+            Column::figures("new").wide(),
+            Column::words("remark").wide(),
+        ];
+        let mut rows = Vec::new();
+        for row in self.configurations.iter().filter(|row| is_shown(row.verdict)) {
+            let figures: Vec<&Figure> = row.figures.iter().filter(|figure| is_shown(figure.verdict)).collect();
+            if figures.is_empty() || row.note.is_some() {
+                let note = Cell::text(row.note.clone().unwrap_or_default());
+                rows.push(vec![
+                    Cell::text(&row.name),
+                    verdict_cell(row.verdict),
+                    Cell::text("outcome"),
+                    Cell::absent(),
+                    Cell::absent(),
+                    Cell::absent(),
+                    note,
+                ]);
+            }
+            rows.extend(figures.into_iter().map(|figure| figure.cells(&row.name)));
+        }
+        let mut parts = Vec::new();
+        if !rows.is_empty() {
+            parts.push(Part::Table(Table {
+                columns,
+                rows,
+                look: if all { Look::Grouped } else { Look::Answers },
+                runs: None,
+            }));
+        }
+        let note = |row: &Row| Some(format!("{}: {}.", row.name, row.note.as_ref()?));
+        parts.extend(
+            self.configurations
+                .iter()
+                .filter(|row| is_shown(row.verdict))
+                .filter_map(note)
+                .map(Part::Paragraph),
+        );
+        parts
+    }
+
+    fn means_table(&self) -> Table {
+        let columns = vec![
+            Column::words("setting"),
+            Column::words("figure"),
+            Column::figures("new/base"),
+            Column::figures("workloads"),
+        ];
+        let row = |mean: &Mean| {
+            let setting = if mean.setting.is_empty() { ABSENT } else { &mean.setting };
+            vec![
+                Cell::text(setting),
+                Cell::text(mean.metric.title),
+                Cell::effect(Some(&mean.effect)),
+                Cell::number(mean.workloads.to_string(), mean.workloads as f64),
+            ]
+        };
+        Table {
+            columns,
+            rows: self.means.iter().map(row).collect(),
+            look: Look::Answers,
+            runs: None,
+        }
+    }
+}
+
+impl Figure {
+    fn cells(&self, name: &str) -> Vec<Cell> {
+        let value = |of: fn(&Effect) -> f64| Cell::figure(&self.metric, self.effect.as_ref().map(of));
+        vec![
+            Cell::text(name),
+            verdict_cell(self.verdict),
+            Cell::text(self.metric.heading()),
+            Cell::effect(self.effect.as_ref()),
+            value(|effect| effect.base),
+            value(|effect| effect.new),
+            Cell::text(self.remark.clone().unwrap_or_default()),
+        ]
+    }
+}
+
+/// A verdict as a cell.
+pub(in crate::topics) fn verdict_cell(verdict: Verdict) -> Cell {
+    Cell {
+        tone: match verdict {
+            Verdict::Worse => Tone::Failed,
+            Verdict::Better => Tone::Strong,
+            _ => Tone::Plain,
+        },
+        ..Cell::text(verdict.word())
+    }
+}
