@@ -27,11 +27,13 @@ run_tests_named() {
     run "${command[@]}" -- "$@"
 }
 
-# Builds the `gclab` that the tests use, and sets `gclab` to its path. With `-p gclab` cargo would
-# choose other features of dependencies than `cargo test --workspace`, and compile half of the
-# workspace again.
+# What all checks of the debug build pass to cargo. With other features, or for one package, it would
+# compile half of the workspace again.
+readonly workspace=(--workspace --locked --features gclab/bench)
+
+# Builds the `gclab` that the tests use, and sets `gclab` to its path.
 build_gclab() {
-    run cargo build --quiet --locked --workspace --bins --examples
+    run cargo build --quiet "${workspace[@]}" --bins --examples
     gclab=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/gclab
 }
 

@@ -8,10 +8,9 @@
 //! A program of several threads ([`threads`]) is several programs in one heap, each with its own
 //! reference, and a [`table`] that they share.
 //!
-//! The programs are the same each time; [`tier`] says how many there are. `GCLAB_RANDOM_SECONDS`
-//! sets a running time instead, and `GCLAB_RANDOM_SEED` a different first seed. With
-//! `GCLAB_RANDOM_PROTECT` the heaps protect freed memory (`-DP`); a stale access then ends the
-//! process, and no program is shrunk.
+//! The programs are the same each time. `GCLAB_RANDOM_SECONDS` sets a running time instead of their
+//! number, and `GCLAB_RANDOM_SEED` a different first seed. With `GCLAB_RANDOM_PROTECT` the heaps
+//! protect freed memory (`-DP`); a stale access then ends the process, and no program is shrunk.
 
 mod account;
 mod compare;
@@ -32,7 +31,6 @@ mod table;
 mod threads;
 mod weak;
 
-use crate::tier;
 use difference::testing;
 use gclab_core::collector::Collector;
 use generate::programs;
@@ -43,8 +41,9 @@ pub use replay::replay;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Programs for each collector, in a quick run and in a full one.
-const CASES: (u32, u32) = (100, 400);
+/// Programs for each collector. With these `.ci/mutants` catches every fault; `.ci/long-random` runs
+/// many more.
+const CASES: u32 = 100;
 
 /// Limit on a program's operations, chosen by the seed.
 const LENGTHS: [usize; 3] = [2000, 400, 100];
@@ -54,7 +53,7 @@ const BATCH: u32 = 64;
 
 /// As [`CASES`], for programs of several threads: these are shorter, but their threads wait for each
 /// other.
-const CASES_IN_THREADS: (u32, u32) = (20, 60);
+const CASES_IN_THREADS: u32 = 20;
 
 /// Programs of several threads between two looks at the clock.
 const BATCH_IN_THREADS: u32 = 16;
@@ -169,7 +168,7 @@ pub fn hunt_in_threads<C: Collector>(time: Option<Duration>) -> Result<(), Strin
 
 fn go_on<C: Collector>(
     time: Option<Duration>,
-    (cases, batch): ((u32, u32), u32),
+    (cases, batch): (u32, u32),
     of: &str,
     search: impl Fn(u64, u32) -> Result<u64, String>,
 ) -> Result<(), String> {
@@ -177,7 +176,6 @@ fn go_on<C: Collector>(
     let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
     let search = |seed, cases| search(seed, cases).map_err(|why| format!("{name}: {why}"));
     let Some(time) = time else {
-        let cases = tier::cases(cases.0, cases.1);
         println!("{name}: {cases} programs{of}, {} operations", search(seed, cases)?);
         return Ok(());
     };
