@@ -104,7 +104,11 @@ fn names(meta: &Value, key: &str) -> Result<Vec<String>, String> {
 
 fn place(list: &str, fields: &[String], wanted: &str) -> Result<usize, String> {
     let found = fields.iter().position(|field| field == wanted);
-    found.ok_or_else(|| format!("`{list}` has no \"{wanted}\", only {}", fields.join(", ")))
+    // A damaged name may have any letters, and a message is one line.
+    found.ok_or_else(|| {
+        let names = fields.join(", ");
+        format!("`{list}` has no \"{wanted}\", only {}", names.escape_debug())
+    })
 }
 
 fn locations(meta: &Value) -> Option<LocationFields> {

@@ -7,8 +7,8 @@
 //! gets its properties (`{id, text}`), if another has the same. A node that is detached from its
 //! document is called so (`Detached <div>`).
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use std::hash::BuildHasher;
 
 use crate::error::Problem;
 use crate::memory::{insert, push};
@@ -94,25 +94,43 @@ fn pair(name: &[u8]) -> Option<(&[u8], u64)> {
 }
 
 /// The number of a type.
-fn type_of(snapshot: &Snapshot, name: &str) -> Option<u8> {
-    let types = snapshot.node_type_names.iter();
-    types.zip(0_u8..).find_map(|(own, kind)| (own == name).then_some(kind))
+fn place(types: &[String], name: &str) -> Option<u8> {
+    types
+        .iter()
+        .zip(0_u8..)
+        .find_map(|(own, kind)| (own == name).then_some(kind))
 }
 
-/// The names of a plain object's properties.
-fn properties<'s>(node: Node<'s>) -> impl Iterator<Item = u32> + 's {
-    let own = node.edges().filter(|edge| edge.type_name() == "property");
-    own.filter_map(move |edge| match edge.name()? {
-        crate::EdgeName::String(name) if node.string(name) != b"__proto__" => Some(name),
-        _ => None,
-    })
+/// The edges that are properties of plain objects.
+#[derive(Clone, Copy)]
+struct Properties {
+    kind: Option<u8>,
+    /// The name of what is none.
+    prototype: Option<u32>,
+}
+
+impl Properties {
+    /// The names of an object's properties.
+    fn of(self, node: Node<'_>) -> impl Iterator<Item = u32> {
+        let own = node.edges().filter(move |edge| Some(edge.type_index()) == self.kind);
+        own.filter_map(move |edge| match edge.name()? {
+            crate::EdgeName::String(name) if Some(name) != self.prototype => Some(name),
+            _ => None,
+        })
+    }
 }
 
 /// Names plain objects by their properties, those of which there is a second.
 fn shapes(snapshot: &mut Snapshot) -> Result<(), Problem> {
-    let Some(object) = type_of(snapshot, "object") else {
+    let Some(object) = place(&snapshot.node_type_names, "object") else {
         return Ok(());
     };
+    let mut strings = 0..snapshot.strings.len() as u32;
+    let properties = Properties {
+        kind: place(&snapshot.edge_type_names, "property"),
+        prototype: strings.find(|&string| snapshot.strings.raw(string) == b"__proto__"),
+    };
+    let hasher = DefaultHashBuilder::default();
     // By the hash of the properties: the first object, and once there is a second, the name.
     let mut shapes: HashMap<u64, (u32, Option<u32>)> = HashMap::new();
     let mut plain = HashMap::new();
@@ -130,12 +148,11 @@ fn shapes(snapshot: &mut Snapshot) -> Result<(), Problem> {
             }
         };
         let node = snapshot.node(ordinal);
-        if !is_plain || properties(node).next().is_none() {
+        let names = properties.of(node);
+        let shape = names.fold(0, |shape, name| hasher.hash_one((shape, name)));
+        if !is_plain || shape == 0 {
             continue;
         }
-        let mut hasher = DefaultHasher::new();
-        properties(node).for_each(|name| name.hash(&mut hasher));
-        let shape = hasher.finish();
         let Some(&(first, made)) = shapes.get(&shape) else {
             insert(&mut shapes, shape, (ordinal, None))?;
             continue;
@@ -143,7 +160,7 @@ fn shapes(snapshot: &mut Snapshot) -> Result<(), Problem> {
         let name = match made {
             Some(name) => name,
             None => {
-                let text = shape_text(node);
+                let text = shape_text(node, properties);
                 let name = snapshot.strings.push(&text)?;
                 insert(&mut shapes, shape, (first, Some(name)))?;
                 snapshot.node_names[first as usize] = name;
@@ -156,9 +173,9 @@ fn shapes(snapshot: &mut Snapshot) -> Result<(), Problem> {
 }
 
 /// The name of a plain object: `{id, text}`.
-fn shape_text(node: Node<'_>) -> String {
+fn shape_text(node: Node<'_>, properties: Properties) -> String {
     let mut text = "{".to_owned();
-    for (index, name) in properties(node).enumerate() {
+    for (index, name) in properties.of(node).enumerate() {
         if text.len() > SHAPE {
             text.push_str(", …");
             break;
@@ -173,7 +190,7 @@ fn shape_text(node: Node<'_>) -> String {
 
 /// Adds the places of their functions to the names of closures.
 fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Problem> {
-    let closure = type_of(snapshot, "closure");
+    let closure = place(&snapshot.node_type_names, "closure");
     let mut made = HashMap::new();
     for location in locations {
         let Some(node) = (location.node < snapshot.node_count()).then(|| snapshot.node(location.node)) else {

@@ -1,7 +1,7 @@
 //! Columns that grow with the file. Every growth may fail, and is an error then: a file can ask for
 //! more memory than there is.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::hash::Hash;
 
 use crate::error::Problem;

@@ -4,6 +4,9 @@ use crate::error::{Error, Problem};
 use crate::input::Input;
 use crate::snapshot::Snapshot;
 
+/// The most digits of which every number is below 2^64.
+const LONGEST: usize = 19;
+
 /// Calls `each` with every `width` numbers of a flat array. An error of `each` is placed at the
 /// record's first number.
 #[inline]
@@ -16,13 +19,38 @@ pub(crate) fn records(
     input.array(|input| {
         input.next()?;
         let start = input.offset();
-        row[0] = input.number()?;
-        for field in &mut row[1..] {
-            input.expect(b',', "the rest of a record")?;
-            *field = input.number()?;
+        if let Some(length) = plain(input.rest()?, &mut row) {
+            input.take(length);
+        } else {
+            row[0] = input.number()?;
+            for field in &mut row[1..] {
+                input.expect(b',', "the rest of a record")?;
+                *field = input.number()?;
+            }
         }
         each(&row).map_err(|problem| input.error_at(start, problem))
     })
+}
+
+/// The length of a record at the beginning of a text. None if the text ends before it is known to
+/// be whole, or if the record is unlike those of V8.
+#[inline]
+fn plain(text: &[u8], row: &mut [u64]) -> Option<usize> {
+    let mut at = 0;
+    for (index, field) in row.iter_mut().enumerate() {
+        if index > 0 {
+            (*text.get(at)? == b',').then_some(())?;
+            at += 1;
+        }
+        let start = at;
+        *field = 0;
+        while let digit @ 0..=9 = text.get(at)?.wrapping_sub(b'0') {
+            *field = field.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
+        }
+        (1..=LONGEST).contains(&(at - start)).then_some(())?;
+    }
+    (!matches!(text[at], b'.' | b'e' | b'E')).then_some(at)
 }
 
 /// Refuses more records than declared as soon as they are found, so that no damage makes a column

@@ -34,6 +34,8 @@ pub struct Snapshot {
     pub(crate) edge_names: Vec<u32>,
     pub(crate) targets: Vec<u32>,
     pub(crate) strings: Strings,
+    /// Strings of a JVM whose letters have two bytes, in the order of nodes.
+    pub(crate) wide: Vec<u32>,
     /// Nodes that readers know by a text, with the string, in the order of nodes.
     pub(crate) labels: Vec<(u32, u32)>,
 }
@@ -185,6 +187,11 @@ impl<'s> Node<'s> {
     /// beginning of a string. Only with [`crate::Options::interpret`].
     pub fn label(self) -> Option<Cow<'s, str>> {
         Some(self.snapshot.strings.get(self.label_index()?))
+    }
+
+    /// Whether it is a string of a JVM whose letters have two bytes, as far as it says so.
+    pub(crate) fn is_wide(self) -> bool {
+        self.snapshot.wide.binary_search(&self.ordinal).is_ok()
     }
 
     /// The index of that text in [`Snapshot::strings`]. Of two strings of a JVM it is the same only

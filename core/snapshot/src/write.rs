@@ -5,7 +5,7 @@
 //! nodes. So calls come in this order: every node, every edge, [`Writer::finish`]. Strings are
 //! collected on the way, each distinct one once, and written last. Only they are kept in memory.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::io::{self, Write};
 
 /// V8's types of nodes, by their numbers (V8 11).

@@ -56,7 +56,7 @@ const BESIDES: usize = 1 << 20;
 /// The most bytes of an input, and of what it unpacks to.
 const LONGEST: usize = 1 << 16;
 const UNPACKED: u64 = 1 << 22;
-/// The longest that reading an input takes.
+/// The longest that reading an input takes, in one of three attempts: the machine may be busy.
 const SLOW: Duration = Duration::from_secs(2);
 /// The inputs of a run without a time.
 const ROUNDS: u64 = 1000;
@@ -70,10 +70,16 @@ fn read(bytes: &[u8]) -> String {
         limit: UNPACKED,
         ..Options::all()
     };
-    let (start, before) = (Instant::now(), LIVE.load(Relaxed));
+    let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
+    let start = Instant::now();
     let read = Snapshot::open(&path, options);
     let (peak, took) = (PEAK.load(Relaxed) - before, start.elapsed());
+    let is_slow = |_| {
+        let start = Instant::now();
+        let _ = Snapshot::open(&path, options);
+        start.elapsed() > SLOW
+    };
     let (end, message) = match &read {
         Ok(snapshot) => {
             for node in snapshot.nodes() {
@@ -94,7 +100,11 @@ fn read(bytes: &[u8]) -> String {
     let size = bytes.len().max(end as usize + LONGEST);
     assert!(end <= UNPACKED.max(bytes.len() as u64), "byte {end} of {}", bytes.len());
     assert!(peak <= MULTIPLE * size + BESIDES, "{peak} bytes for {size}");
-    assert!(took < SLOW, "{took:?} for {} bytes", bytes.len());
+    assert!(
+        took < SLOW || !(0..2).all(is_slow),
+        "{took:?} for {} bytes",
+        bytes.len()
+    );
     let letters = message.chars().filter(|letter| !letter.is_ascii_digit());
     letters.take(60).collect()
 }

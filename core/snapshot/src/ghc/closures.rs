@@ -5,7 +5,7 @@
 //! layout 16 bytes before, the type 8, the static references (SRT) 4. What a function's arguments
 //! are, for partial applications, is before that.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::image::Image;
 use crate::error::Problem;

@@ -1,7 +1,7 @@
 //! The memory of a process that stopped: its core file, and the program's own file for what the
 //! core leaves out, such as code and constants.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use object::elf::{FileHeader64, NT_AUXV, NT_PRSTATUS, PT_LOAD, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};

@@ -1,6 +1,6 @@
 //! From the roots of a GHC program to all closures that they reach, as columns of a snapshot.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;

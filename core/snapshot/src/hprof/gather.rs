@@ -1,7 +1,7 @@
 //! The first pass: collects names, classes, roots, and the ids and types of all nodes. It skips the
 //! contents of objects.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;

@@ -13,7 +13,7 @@
 //! references of 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8; with
 //! ids of 4 bytes a header of 8 bytes, and references of 4.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::hprof::cursor::Basic;
 use crate::hprof::record::Body;

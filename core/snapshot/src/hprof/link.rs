@@ -5,16 +5,15 @@ use crate::error::{Error, Problem};
 use crate::hprof::class::{Class, source_name};
 use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
+use crate::hprof::ids::Ids;
 use crate::hprof::kinds::{ELEMENT, FIELD, FINAL, INTERNAL, MOST_EDGES, SOFT, STATIC, WEAK};
 use crate::hprof::layout::{Layout, References, Sizes, infer};
 use crate::hprof::record::{Body, Frame, LOCALS, Pass, ROOTS, Root, THREADS, records};
 use crate::memory::{insert, push};
 use crate::snapshot::Snapshot;
 use crate::strings::Strings;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use hashbrown::HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// References of a class, other than fields, that the JVM follows, in the order in which [`Class`]
 /// has them.
@@ -25,6 +24,9 @@ const INTERNALS: [&str; 5] = [
     "<signers>",
     "<protection domain>",
 ];
+/// In place of the string of a reference: the byte of a `java.lang.String` that says how many bytes
+/// its letters have.
+const CODER: u32 = u32::MAX;
 const ALL_PRIMITIVES: [Basic; 8] = [
     Basic::Boolean,
     Basic::Char,
@@ -118,8 +120,8 @@ struct Linker {
     class_names: Vec<u32>,
     /// The layout of a class as an object, without its static fields.
     class_layout: Layout,
-    /// Ordinals, found by the ids in the snapshot.
-    ids: HashTable<u32>,
+    /// Finds ordinals by the ids in the snapshot.
+    ids: Ids,
     /// The second node with the same id as another, if there is one.
     twice: Option<u32>,
     sizes: Sizes,
@@ -132,37 +134,13 @@ struct Linker {
     next: usize,
 }
 
-/// The hash of an id. Addresses differ in their low bits, the product in its high ones (Knuth 6.4),
-/// and the table looks at both ends of the hash.
-fn hash(id: u64) -> u64 {
-    id.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
-}
-
-/// The nodes from ordinal `first` on, by their ids. If two nodes have one id, the table ends before
-/// the second, whose ordinal is returned too.
-fn by_id(ids: &[u64], first: usize) -> Result<(HashTable<u32>, Option<u32>), Problem> {
-    let hash_of = |&ordinal: &u32| hash(ids[ordinal as usize]);
-    let mut table = HashTable::new();
-    table
-        .try_reserve(ids.len() - first, hash_of)
-        .map_err(|_| Problem::OutOfMemory)?;
-    for ordinal in first as u32..ids.len() as u32 {
-        let id = ids[ordinal as usize];
-        match table.entry(hash(id), |&other| ids[other as usize] == id, hash_of) {
-            Entry::Occupied(_) => return Ok((table, Some(ordinal))),
-            Entry::Vacant(free) => free.insert(ordinal),
-        };
-    }
-    Ok((table, None))
-}
-
 impl Linker {
     fn new(cursor: &Cursor<'_>, mut gathered: Gathered) -> Result<Self, Error> {
         let snapshot = &mut gathered.snapshot;
         let first = ROOTS.len() + 1;
         let highest = snapshot.node_ids[first..].iter().copied().max().unwrap_or(0);
         let placed = |problem| cursor.problem(problem);
-        let (ids, twice) = by_id(&snapshot.node_ids, first).map_err(placed)?;
+        let (ids, twice) = Ids::of(&snapshot.node_ids, first).map_err(placed)?;
         let strings = &mut snapshot.strings;
         let mut internals = [0; INTERNALS.len()];
         for (string, name) in internals.iter_mut().zip(INTERNALS) {
@@ -292,9 +270,7 @@ impl Linker {
     /// The object with this id, if it is in the dump.
     #[inline]
     fn ordinal(&self, id: u64) -> Option<u32> {
-        let node_ids = &self.snapshot.node_ids;
-        let found = self.ids.find(hash(id), |&ordinal| node_ids[ordinal as usize] == id);
-        found.copied().filter(|_| id != 0)
+        self.ids.find(&self.snapshot.node_ids, id).filter(|_| id != 0)
     }
 
     fn edge_to(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, target: u32) -> Result<(), Error> {
@@ -331,6 +307,13 @@ impl Linker {
         let mut at = 0;
         for (index, &(offset, name)) in references.fields.iter().enumerate() {
             cursor.skip(u64::from(offset) - at, WHAT)?;
+            if name == CODER {
+                if cursor.u1(WHAT)? != 0 {
+                    push(&mut self.snapshot.wide, self.next as u32).map_err(|problem| cursor.problem(problem))?;
+                }
+                at = u64::from(offset) + 1;
+                continue;
+            }
             let id = cursor.id(WHAT)?;
             let is_referent = references.referent == Some(index);
             let kind = self.layouts[class].referent.filter(|_| is_referent);
@@ -360,6 +343,8 @@ impl Linker {
                     }
                     // A field without a name gets the first string. Any string would do.
                     push(&mut references.fields, (offset, string.unwrap_or(0)))?;
+                } else if *basic == Basic::Byte && self.string(self.class_names[at]) == "java.lang.String" {
+                    push(&mut references.fields, (offset, CODER))?;
                 }
                 offset += basic.bytes(id_bytes);
             }

@@ -21,12 +21,13 @@
 //! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
 //! Of several heap dumps in one file one is read.
 //!
-//! **Memory**: as a snapshot's. During reading also 6 to 12 bytes an object to find it by its id,
+//! **Memory**: as a snapshot's. During reading also up to 8 bytes an object to find it by its id,
 //! and the names of the dump.
 
 mod class;
 mod cursor;
 mod gather;
+mod ids;
 mod kinds;
 mod layout;
 mod link;

@@ -16,7 +16,7 @@
 //!
 //! **Cost**: linear time, a byte a node and 24 a pair.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::error::Problem;
 use crate::hprof::kinds::{CLASS, FIELD, FINAL, INTERNAL, MOST_EDGES, OBJECT, SOFT, WEAK};

@@ -3,8 +3,8 @@
 //! Threads and class loaders get their names, and strings their beginnings. Equal strings get one
 //! text, also where they are equal behind its end.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
+use hashbrown::{DefaultHashBuilder, HashMap};
+use std::hash::{BuildHasher, Hasher};
 
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
@@ -18,8 +18,15 @@ use crate::snapshot::{EdgeName, Node, Snapshot};
 /// The most bytes of a text that are kept.
 const KEPT: usize = 120;
 
-/// An array to read, and the node that its text is for.
-type Wanted = (u32, u32);
+/// A text to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    array: u32,
+    /// The node that the text is for.
+    node: u32,
+    /// Whether the string says that its letters have two bytes.
+    wide: bool,
+}
 
 /// The arrays with the texts of a dump, in the order of the file.
 pub(crate) fn wanted(snapshot: &Snapshot) -> Result<Vec<Wanted>, Problem> {
@@ -51,8 +58,16 @@ pub(crate) fn wanted(snapshot: &Snapshot) -> Result<Vec<Wanted>, Problem> {
 
 /// Wants the text of a `java.lang.String` for a node.
 fn want(wanted: &mut Vec<Wanted>, string: Option<Node<'_>>, of: Node<'_>) -> Result<(), Problem> {
-    match string.and_then(|string| field(string, b"value")) {
-        Some(array) => push(wanted, (array.ordinal(), of.ordinal())),
+    let Some(string) = string else { return Ok(()) };
+    match field(string, b"value") {
+        Some(array) => push(
+            wanted,
+            Wanted {
+                array: array.ordinal(),
+                node: of.ordinal(),
+                wide: string.is_wide(),
+            },
+        ),
         None => Ok(()),
     }
 }
@@ -76,6 +91,7 @@ pub(super) fn read(mut cursor: Cursor<'_>, snapshot: &mut Snapshot, at: At, want
         dump: at.dump,
         wanted,
         known: HashMap::new(),
+        hasher: DefaultHashBuilder::default(),
         next: ROOTS.len() as u32 + 1,
     };
     records(&mut cursor, &mut texts, at.cut)?;
@@ -91,6 +107,7 @@ struct Texts<'s> {
     wanted: &'s [Wanted],
     /// By type, number of bytes and hash of an array: the string of its text.
     known: HashMap<(u8, u64, u64), u32>,
+    hasher: DefaultHashBuilder,
     /// The ordinal of the next node.
     next: u32,
 }
@@ -106,36 +123,38 @@ impl Pass for Texts<'_> {
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, _: u64, _: u64, body: Body) -> Result<(), Error> {
-        let (own, mut bytes, mut hasher) = (self.next, Vec::new(), DefaultHasher::new());
+        let own = self.next;
         self.next += 1;
-        let owners = self.wanted.iter().take_while(|(array, _)| *array == own).count();
+        let owners = self.wanted.iter().take_while(|wanted| wanted.array == own).count();
         let length = body.bytes(cursor.id_bytes);
         let (owners, rest) = self.wanted.split_at(owners);
         self.wanted = rest;
-        let (Body::Values { of, .. }, [_, ..]) = (body, owners) else {
+        let (Body::Values { of, .. }, [first, ..]) = (body, owners) else {
             return cursor.skip(length, "the rest of an object");
         };
+        let (mut bytes, mut hasher) = (Vec::new(), self.hasher.build_hasher());
         cursor.bytes(length, "the rest of an object", |piece| {
             bytes.extend(piece.iter().take(KEPT - bytes.len()));
             hasher.write(piece);
         })?;
+        hasher.write_u8(u8::from(first.wide));
         let key = (of as u8, length, hasher.finish());
         let Snapshot { strings, labels, .. } = &mut *self.snapshot;
         let string = match self.known.get(&key) {
             Some(&string) => Ok(string),
-            None => strings.push(&text(of, &bytes)).and_then(|string| {
+            None => strings.push(&text(of, first.wide, &bytes)).and_then(|string| {
                 insert(&mut self.known, key, string)?;
                 Ok(string)
             }),
         };
-        let kept = string.and_then(|string| owners.iter().try_for_each(|&(_, owner)| push(labels, (owner, string))));
+        let kept = string.and_then(|string| owners.iter().try_for_each(|wanted| push(labels, (wanted.node, string))));
         kept.map_err(|problem| cursor.problem(problem))
     }
 }
 
-/// The text in a string's array. Which of two codes the bytes have is not in the graph: two-byte
-/// letters are those with a zero among them.
-fn text(of: Basic, bytes: &[u8]) -> String {
+/// The text in a string's array. Where strings do not say which of two codes the bytes have, letters
+/// of two bytes are those with a zero among them.
+fn text(of: Basic, wide: bool, bytes: &[u8]) -> String {
     let units = |unit: fn([u8; 2]) -> u16| -> String {
         let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
         char::decode_utf16(units)
@@ -144,7 +163,7 @@ fn text(of: Basic, bytes: &[u8]) -> String {
     };
     match of {
         Basic::Char => units(u16::from_be_bytes),
-        _ if bytes.contains(&0) => units(u16::from_le_bytes),
+        _ if wide || bytes.contains(&0) => units(u16::from_le_bytes),
         _ => bytes.iter().map(|&byte| char::from(byte)).collect(),
     }
 }
@@ -156,9 +175,10 @@ mod tests {
 
     #[test]
     fn texts_are_of_one_byte_or_two() {
-        assert_eq!(text(Basic::Byte, b"worker-7"), "worker-7");
-        assert_eq!(text(Basic::Byte, &[0xe9, b'a']), "éa");
-        assert_eq!(text(Basic::Byte, &[b'a', 0, 0xac, 0x20]), "a€");
-        assert_eq!(text(Basic::Char, &[0, b'a', 0x20, 0xac]), "a€");
+        assert_eq!(text(Basic::Byte, false, b"worker-7"), "worker-7");
+        assert_eq!(text(Basic::Byte, false, &[0xe9, b'a']), "éa");
+        assert_eq!(text(Basic::Byte, false, &[b'a', 0, 0xac, 0x20]), "a€");
+        assert_eq!(text(Basic::Byte, true, &[0x2d, 0x4e, 0x87, 0x65]), "中文");
+        assert_eq!(text(Basic::Char, false, &[0, b'a', 0x20, 0xac]), "a€");
     }
 }
