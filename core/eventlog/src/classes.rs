@@ -1,9 +1,9 @@
-//! Classes of events, as a program is asked to write them: GHC's `-l<classes>`.
+//! Classes of events to record: GHC's `-l<classes>`.
 
-/// The classes of events that a log has. Events that describe the process are in every log.
+/// The classes of events in a log. Every log has the events that describe the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Classes {
-    /// `s`: threads run and stop, tasks come and go.
+    /// `s`: threads run and stop; tasks come and go.
     pub scheduler: bool,
     /// `g`: collections and the size of the heap.
     pub gc: bool,
@@ -31,7 +31,7 @@ impl Default for Classes {
     }
 }
 
-/// A letter that stands for no class.
+/// A letter that is not a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a class of events; the classes are s, g, n, p, f, u, and a for all; - before a letter leaves it out"
@@ -39,7 +39,7 @@ impl Default for Classes {
 pub struct NoClass(pub char);
 
 impl Classes {
-    /// The letters and the classes that they stand for.
+    /// Each letter with its class.
     fn each(&mut self) -> [(char, &mut bool); 6] {
         [
             ('s', &mut self.scheduler),
@@ -51,11 +51,11 @@ impl Classes {
         ]
     }
 
-    /// Reads the text behind `-l`. Letters add classes to the default ones; `a` is all of them; `-`
-    /// before a letter takes it away. `t`, GHC's time stamps of `-v`, is always on.
+    /// Reads the text after `-l`. Letters add classes to the default ones; `a` is all of them; `-`
+    /// before a letter removes it. `t`, GHC's time stamps for `-v`, is always on.
     ///
     /// # Errors
-    /// The first letter that stands for no class.
+    /// The first letter that is not a class.
     pub fn parse(text: &str) -> Result<Classes, NoClass> {
         let mut classes = Classes::default();
         let mut on = true;
@@ -78,7 +78,7 @@ impl Classes {
         if on { Ok(classes) } else { Err(NoClass('-')) }
     }
 
-    /// The text from which the classes are read again.
+    /// The text that `parse` reads back as these classes.
     pub fn text(mut self) -> String {
         let mut default = Classes::default();
         let differ = self.each().into_iter().zip(default.each());
@@ -94,7 +94,7 @@ impl Classes {
             .collect()
     }
 
-    /// Whether there is any class.
+    /// Whether any class is on.
     pub fn any(mut self) -> bool {
         self.each().iter().any(|(_, class)| **class)
     }

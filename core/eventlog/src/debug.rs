@@ -1,6 +1,6 @@
-//! Debug messages, as a program is asked to write them: GHC's `-D<x>`.
+//! Debug messages to print: GHC's `-D<x>`.
 
-/// The parts of the runtime that say in words what they do (`LOG_MSG`).
+/// The parts of the runtime that log what they do in words (`LOG_MSG`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DebugMessages {
     /// `s`, the scheduler: threads enter the heap, stop, run again and leave.
@@ -13,13 +13,13 @@ pub struct DebugMessages {
     pub profiler: bool,
 }
 
-/// A letter that stands for no part of the runtime.
+/// A letter that is not a part of the runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` stands for no debug messages; the letters are s, g, b and p")]
+#[error("`{0}` is not a kind of debug message: expected s, g, b or p")]
 pub struct NoMessages(pub char);
 
 impl DebugMessages {
-    /// The letters and the parts that they stand for.
+    /// Each letter with its part.
     fn each(&mut self) -> [(char, &mut bool); 4] {
         [
             ('s', &mut self.scheduler),
@@ -29,10 +29,10 @@ impl DebugMessages {
         ]
     }
 
-    /// Reads the letters behind `-D`.
+    /// Reads the letters after `-D`.
     ///
     /// # Errors
-    /// The first letter that stands for no part.
+    /// The first letter that is not a part.
     pub fn parse(text: &str) -> Result<DebugMessages, NoMessages> {
         let mut messages = DebugMessages::default();
         for letter in text.chars() {
@@ -43,13 +43,13 @@ impl DebugMessages {
         Ok(messages)
     }
 
-    /// The letters from which the parts are read again.
+    /// The letters that `parse` reads back as these parts.
     pub fn text(mut self) -> String {
         let parts = self.each().into_iter();
         parts.filter(|(_, part)| **part).map(|(letter, _)| letter).collect()
     }
 
-    /// Whether there is any part.
+    /// Whether any part is on.
     pub fn any(mut self) -> bool {
         self.each().iter().any(|(_, part)| **part)
     }

@@ -1,12 +1,11 @@
 //! Errors of reading an event log, and their places.
 //!
-//! The reader of heap snapshots has a similar type. They stay apart: each of the two crates stands
-//! by itself, and the problems, which are most of it, are different ones.
+//! The reader of heap snapshots has a similar type. They stay separate: neither crate depends on
+//! the other, and most of each type is its own problems.
 
-/// The reason why an event log cannot be read, or not any further: the file, the place in it, and
-/// the problem.
+/// Why an event log cannot be read, or not any further: the file, the place in it, and the problem.
 ///
-/// The contents are boxed, since readers return this from their innermost loops.
+/// Boxed, since readers return it from their innermost loops.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}{}{}", escaped(&.0.file), .0.byte(), .0.problem, .0.lost())]
 pub struct Error(Box<Place>);
@@ -16,12 +15,12 @@ struct Place {
     file: String,
     offset: u64,
     problem: Problem,
-    /// The bytes that a reader skipped for it and for later problems.
+    /// Bytes that a reader skipped because of this problem and later ones.
     skipped: u64,
 }
 
 impl Place {
-    /// What was skipped, behind the problem.
+    /// What was skipped, to follow the problem.
     fn lost(&self) -> String {
         match self.skipped {
             0 => String::new(),
@@ -29,8 +28,7 @@ impl Place {
         }
     }
 
-    /// The place within the file as messages begin with it; empty if the problem is the file's as a
-    /// whole.
+    /// The place as messages begin with it; empty if the problem concerns the whole file.
     fn byte(&self) -> String {
         match self.problem {
             Problem::Open(_) | Problem::TooMany { .. } => String::new(),
@@ -49,24 +47,24 @@ impl Error {
         }))
     }
 
-    /// Adds bytes that a reader skipped. Behind the place where a file is cut off there are none.
+    /// Adds bytes that a reader skipped. There are none after the place where a file is cut off.
     pub(crate) fn skipped(&mut self, bytes: u64) {
         if !matches!(self.0.problem, Problem::Truncated(_)) {
             self.0.skipped += bytes;
         }
     }
 
-    /// The error that the file cannot be opened.
+    /// The error for a file that cannot be opened.
     pub fn cannot_open(file: &str, error: std::io::Error) -> Self {
         Error::new(file, 0, Problem::Open(error))
     }
 
-    /// The file's name, as it was given to the reader.
+    /// The file's name, as given to the reader.
     pub fn file(&self) -> &str {
         &self.0.file
     }
 
-    /// The bytes from the start of the file to the problem.
+    /// Offset of the problem in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
@@ -81,21 +79,21 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The file cannot be opened, or nothing can be read from it.
+    /// The file cannot be opened or read at all.
     #[error("{}", cannot_open(.0))]
     Open(std::io::Error),
     /// The file cannot be read any further.
     #[error("cannot read: {0}")]
     Io(std::io::Error),
-    /// The file does not begin as event logs do.
+    /// The file does not begin like an event log.
     #[error("not a GHC event log: expected `hdrb`, found {0}")]
     NotALog(String),
-    /// A part of the header is not the one that the format requires.
+    /// A part of the header differs from what the format requires.
     #[error("the header: expected {expected}, found {found}")]
     Header {
-        /// The part that the format requires.
+        /// The part required by the format.
         expected: &'static str,
-        /// The bytes that are there.
+        /// The bytes found.
         found: String,
     },
     /// The declaration of an event type cannot be used.
@@ -105,23 +103,23 @@ pub enum Problem {
     #[error("the file ends here, within {0}: it was cut off")]
     Truncated(&'static str),
     /// The file ends between two events.
-    #[error("the file ends here, without the mark `ff ff`: the program was killed, or the file was cut off")]
+    #[error("the file ends here, without the end mark `ff ff`: the program was killed, or the file was cut off")]
     NoEnd,
     /// More bytes come after the end of the data.
-    #[error("the data end here, and more bytes follow")]
+    #[error("the data ends here, but more bytes follow")]
     Trailing,
     /// An event has a type that the header does not declare.
     #[error("event type {0}, which the header does not declare")]
     Undeclared(u16),
-    /// A block of events is not as the format requires.
+    /// A block of events breaks the format.
     #[error("{0}")]
     Block(String),
-    /// The log has more of something than can be held.
+    /// The log has more of something than readers hold.
     #[error("more than {most} {of}")]
     TooMany {
-        /// The things that are too many.
+        /// What there are too many of.
         of: &'static str,
-        /// The most that are read.
+        /// The limit.
         most: u64,
     },
 }
@@ -134,7 +132,7 @@ fn cannot_open(error: &std::io::Error) -> String {
     }
 }
 
-/// A file's name as messages show it: on one line, with control characters escaped.
+/// A file's name for messages: on one line, with control characters escaped.
 pub fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for c in name.chars() {
@@ -147,7 +145,7 @@ pub fn escaped(name: &str) -> String {
     text
 }
 
-/// Some bytes as messages show them: text if it is, else hexadecimal.
+/// Bytes for messages: as text if they are text, else hexadecimal.
 pub(crate) fn show(bytes: &[u8]) -> String {
     match bytes {
         [] => "nothing".to_owned(),

@@ -1,4 +1,4 @@
-//! One event of a log, as bytes that are decoded where they lie.
+//! One event of a log, decoded in place.
 
 use crate::header::Declared;
 use crate::kind::Kind;
@@ -15,7 +15,7 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The bytes of the file before the event.
+    /// The event's offset in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -25,7 +25,7 @@ impl<'a> Event<'a> {
         self.time
     }
 
-    /// The capability in whose buffer the event was, or `None` if it was in the global one.
+    /// The capability whose buffer held the event; `None` for the global one.
     pub fn cap(&self) -> Option<u16> {
         self.cap
     }
@@ -52,8 +52,8 @@ impl<'a> Event<'a> {
         self.payload
     }
 
-    /// The fields and their values. Those that this log does not have are left out; an event that
-    /// can only be skipped has none.
+    /// The fields and their values. Fields that this log lacks are left out; an event that can only
+    /// be skipped has none.
     pub fn fields(&self) -> Fields<'a> {
         let fields = self
             .declared

@@ -7,10 +7,10 @@ use crate::input::Input;
 use crate::kind::Kind;
 use crate::kinds::{self, number};
 
-/// The longest header that is read, in bytes. That of GHC 9 has some 3000.
+/// The longest header read, in bytes. GHC 9 writes about 3000.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-/// The size in the table that stands for a variable one.
+/// The table's code for a variable size.
 const VARIABLE: u16 = 0xffff;
 
 /// An event type as a log declares it.
@@ -24,13 +24,13 @@ pub struct Declared {
     pub description: String,
     /// The type in the table, if the declaration fits it. Events without one can only be skipped.
     pub kind: Option<&'static Kind>,
-    /// The fields of `kind` that each event has.
+    /// How many fields of `kind` each event has.
     pub(crate) fields: usize,
-    /// The number of `kind`, for the innermost loop; `u16::MAX` without one.
+    /// The number of `kind`, for the innermost loop; `u16::MAX` if there is none.
     pub(crate) known: u16,
 }
 
-/// The size of a type's events, and its place among those declared, for the innermost loop.
+/// The size of a type's events and its index among those declared, for the innermost loop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     /// The bytes of each payload, [`Slot::VARIABLE`] or [`Slot::UNDECLARED`].
@@ -49,11 +49,11 @@ pub struct Header {
     declared: Vec<Declared>,
     /// By number, up to the largest one.
     slots: Vec<Slot>,
-    /// Whether sizes are as in GHC 6.12, which were wrong.
+    /// Whether sizes are those of GHC 6.12, which were wrong.
     of_6_12: bool,
 }
 
-/// The bytes that GHC 6.12 declared for a thread. Its events have [`THREAD`] bytes.
+/// The bytes that GHC 6.12 declared for a thread. Its events use [`THREAD`] bytes.
 const THREAD_OF_6_12: u16 = 8;
 
 /// The bytes of a thread in events.
@@ -71,8 +71,8 @@ impl Header {
         (slot.size != Slot::UNDECLARED).then(|| &self.declared[slot.place as usize])
     }
 
-    /// Whether stop statuses have the numbers of GHC 7.8.2. Readers tell its logs by type 58, which
-    /// it declares without 59.
+    /// Whether stop statuses are numbered as in GHC 7.8.2. Readers recognise its logs by type 58
+    /// declared without 59.
     pub fn has_statuses_of_7_8_2(&self) -> bool {
         let declares = |number| self.numbered(number).is_some();
         declares(number::USER_MARKER) && !declares(number::HACK_BUG_T9003)
@@ -92,7 +92,7 @@ impl Header {
         &self.declared[place as usize]
     }
 
-    /// Reads the header and the mark that begins the data.
+    /// Reads the header and the mark at the start of the data.
     pub(crate) fn read<R: Read>(input: &mut Input<R>) -> Result<Header, Error> {
         let head = input.head(4)?;
         if head != b"hdrb" {
@@ -123,7 +123,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads one declaration, behind its mark.
+    /// Reads one declaration, after its mark.
     fn entry<R: Read>(&mut self, input: &mut Input<R>) -> Result<(), Error> {
         let place = input.offset() - 4;
         let refuse = |input: &Input<R>, text: String| Err(input.error_at(place, Problem::Declaration(text)));
@@ -138,7 +138,7 @@ impl Header {
         text(input, place, extra)?;
         expect(input, b"ete\0", "`ete`, the end of an event type")?;
         if number == crate::kind::END {
-            return refuse(input, format!("event type {number} is the mark of the end"));
+            return refuse(input, format!("event type {number} is reserved for the end mark"));
         }
         if self.numbered(number).is_some() {
             return refuse(input, format!("event type {number} is declared twice"));
@@ -152,7 +152,7 @@ impl Header {
     }
 
     fn declare(&mut self, number: u16, size: Option<u16>, description: String) {
-        // Readers tell logs of GHC 6.12 by this type, which is their first one.
+        // Logs of GHC 6.12 are recognised by this type, which they declare first.
         self.of_6_12 |= number == number::CREATE_THREAD && size == Some(THREAD_OF_6_12);
         let size = size.map(|size| if self.of_6_12 { size_in_6_12(number, size) } else { size });
         let resolved = kinds::resolve(number, size);
@@ -178,14 +178,14 @@ impl Header {
     }
 }
 
-/// The bytes of a payload that GHC 6.12 wrote, for the `size` that it declared.
+/// The payload size that GHC 6.12 wrote where it declared `size`.
 fn size_in_6_12(number: u16, size: u16) -> u16 {
     use number::*;
     match number {
         CREATE_THREAD..=STEAL_SPARK | THREAD_WAKEUP | CREATE_SPARK_THREAD => {
             size.saturating_sub(THREAD_OF_6_12 - THREAD)
         }
-        // It has the number of capabilities.
+        // The number of capabilities.
         STARTUP => 2,
         _ => size,
     }
@@ -215,7 +215,7 @@ fn expect<R: Read>(input: &mut Input<R>, wanted: &[u8; 4], expected: &'static st
     Err(input.error_at(input.offset() - 4, Problem::Header { expected, found }))
 }
 
-/// Takes a text of a declaration. The header's limit bounds it.
+/// Takes a text of a declaration, bounded by the header's limit.
 fn text<R: Read>(input: &mut Input<R>, place: u64, length: u32) -> Result<String, Error> {
     const LONGEST: u32 = 1 << 16;
     if length > LONGEST {

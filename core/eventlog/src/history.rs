@@ -1,8 +1,8 @@
-//! The course of a run: the stops of each capability, and the bytes allocated, by time.
+//! A run over time: the stops of each capability, and the bytes allocated.
 //!
-//! **Memory** is bounded: up to [`MOST_STOPS`] stops are kept singly, in 24 bytes each; with more
-//! of them there is no list. Allocation is added up in at most [`CELLS`] cells of time. When a log
-//! is longer than its cells, two cells become one, so that the sums stay exact. The order between
+//! **Memory** is bounded: up to [`MOST_STOPS`] stops are kept individually, 24 bytes each; a log
+//! with more gets no list. Allocation is summed in at most [`CELLS`] cells of time. When a log
+//! outgrows its cells, they are merged in pairs, so the sums stay exact. The order between
 //! capabilities does not matter, so the file is read front to back.
 
 use std::io::Read;
@@ -15,26 +15,26 @@ use crate::event::Event;
 use crate::kinds::number::{BLOCK_MARKER, GC_END, GC_START, HEAP_ALLOCATED};
 use crate::reader::Reader;
 
-/// The most stops of capabilities that are kept: 24 MiB.
+/// Limit on stops kept: 24 MiB.
 const MOST_STOPS: usize = 1 << 20;
 
-/// The most cells of time, a power of two.
+/// Limit on cells of time, a power of two.
 const CELLS: usize = 512;
 
-/// The course of a run, as far as its log records it.
+/// A run over time, as far as its log records it.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// The time of the last event, in nanoseconds since the start of the runtime.
     pub last_ns: u64,
-    /// The bytes that all capabilities had allocated up to a moment, in nanoseconds. Moments
-    /// ascend. Each moment is the last one at which some capability reported its sum in a stretch of
-    /// time; at most 512 of them.
+    /// Moments in nanoseconds, ascending, each with the bytes that all capabilities had allocated
+    /// by then. At most 512: the last moment in each stretch of time at which a capability reported
+    /// its sum.
     pub allocated: Vec<(u64, u64)>,
-    /// The stops of each capability, if there are not too many.
+    /// The stops of each capability, unless there are too many.
     stops: Option<Vec<Stop>>,
 }
 
-/// A stop of a capability until it was resumed.
+/// A stop of a capability, up to its resumption.
 #[derive(Debug, Clone, Copy)]
 struct Stop {
     cap: u16,
@@ -62,7 +62,7 @@ impl History {
         })
     }
 
-    /// Reads a file up to its damage, if it has any.
+    /// Reads a file, up to any damage.
     ///
     /// # Errors
     /// If the file cannot be read or is not an event log.
@@ -81,7 +81,7 @@ impl History {
     }
 }
 
-/// The course so far.
+/// The state so far.
 #[derive(Debug, Default)]
 struct Fold {
     last: u64,
@@ -137,17 +137,17 @@ impl Fold {
     }
 }
 
-/// Sums of bytes in cells of time of the same length, which is a power of two.
+/// Sums of bytes in equal cells of time.
 #[derive(Debug, Default)]
 struct Cells {
-    /// The length of a cell is two to this power, in nanoseconds.
+    /// A cell is 2 to this power nanoseconds long.
     shift: u32,
     cells: Vec<Cell>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Cell {
-    /// The last moment in it at which bytes were added, if there was one.
+    /// The last moment in the cell at which bytes were added, if any.
     last: Option<u64>,
     bytes: u64,
 }
@@ -171,7 +171,7 @@ impl Cells {
         cell.bytes = cell.bytes.saturating_add(bytes);
     }
 
-    /// The sum of all bytes up to each cell that has a moment.
+    /// The sum of all bytes up to each cell that has any.
     fn sums(&self) -> Vec<(u64, u64)> {
         let mut sum = 0_u64;
         let sums = self.cells.iter().filter_map(|cell| {
@@ -202,7 +202,7 @@ mod tests {
             let exact: u64 = (0..=time / 977).map(|n| n % 13).sum();
             assert_eq!((time % 977, bytes), (0, exact));
         }
-        // A damaged log may have any time.
+        // A damaged log may contain any time.
         cells.add(u64::MAX, u64::MAX);
         assert_eq!(cells.sums().last(), Some(&(u64::MAX, u64::MAX)));
     }

@@ -1,4 +1,4 @@
-//! The bytes of a log, through one buffer, with a count of those already read.
+//! The bytes of a log, through one buffer, with their offsets.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Problem};
 /// second-level cache.
 pub(crate) const BUFFER: usize = 512 << 10;
 
-/// A source of bytes. `buffer[at..end]` has been read from the source and not been taken yet.
+/// A source of bytes. `buffer[at..end]` has been read from the source and not taken yet.
 #[derive(Debug)]
 pub(crate) struct Input<R> {
     source: R,
@@ -16,7 +16,7 @@ pub(crate) struct Input<R> {
     buffer: Box<[u8]>,
     at: usize,
     end: usize,
-    /// The number of bytes of the file before `buffer[0]`.
+    /// The offset of `buffer[0]` in the file.
     before: u64,
     /// Whether the source has no more bytes.
     ended: bool,
@@ -35,8 +35,8 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// The bytes from the next one on: at least `count` of them, unless the file ends before.
-    /// `count` is at most the buffer's half.
+    /// The bytes not taken yet: at least `count`, unless the file ends before. `count` is at most
+    /// half the buffer.
     #[inline]
     pub(crate) fn head(&mut self, count: usize) -> Result<&[u8], Error> {
         if self.end - self.at < count && !self.ended {
@@ -46,7 +46,7 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.at..end])
     }
 
-    /// The bytes that have been read from the source and not been taken.
+    /// The bytes read from the source and not taken yet.
     #[inline]
     pub(crate) fn buffered(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
@@ -72,7 +72,7 @@ impl<R: Read> Input<R> {
         &self.buffer[self.at - count..self.at]
     }
 
-    /// The bytes of the file before the next one.
+    /// The offset of the next byte in the file.
     #[inline]
     pub(crate) fn offset(&self) -> u64 {
         self.before + self.at as u64
@@ -108,7 +108,7 @@ impl<R: Read> Input<R> {
 }
 
 impl<R: Read + Seek> Input<R> {
-    /// Takes bytes up to `offset` without a look at them.
+    /// Takes bytes up to `offset` without looking at them.
     pub(crate) fn skip_to(&mut self, offset: u64) -> Result<(), Error> {
         let buffered = self.before + self.end as u64;
         if offset <= buffered {

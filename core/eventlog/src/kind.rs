@@ -1,6 +1,6 @@
 //! Descriptions of event types: number, name, size and fields.
 
-/// The number that ends the data, where an event type would be.
+/// The number that ends the data, in place of an event type.
 pub(crate) const END: u16 = 0xffff;
 
 /// A type of events as GHC writes it.
@@ -16,11 +16,11 @@ pub struct Kind {
     pub size: Size,
     /// The fields of its payload, in order.
     pub fields: &'static [Field],
-    /// The sentence that stands for an event in text; `{field}` is the field's value.
+    /// The sentence for an event in text; `{field}` is the field's value.
     pub text: &'static str,
 }
 
-/// How the size of an event's payload is known.
+/// How the size of a payload is determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// The sum of the fields. Older versions of GHC wrote fewer fields, at least `required`.
@@ -39,13 +39,13 @@ pub enum Size {
 /// A part of a payload.
 #[derive(Debug)]
 pub struct Field {
-    /// The name of the field, also in JSON.
+    /// The name of the field, as in JSON.
     pub name: &'static str,
-    /// How its bytes are read.
+    /// How its bytes are decoded.
     pub form: Form,
 }
 
-/// How the bytes of a field are read. All numbers are unsigned and big-endian.
+/// How the bytes of a field are decoded. All numbers are unsigned and big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// One byte.
@@ -56,9 +56,9 @@ pub enum Form {
     U32,
     /// Eight bytes.
     U64,
-    /// Eight bytes that people read in hexadecimal: a task or an address.
+    /// Eight bytes, shown in hexadecimal: a task or an address.
     Hex,
-    /// Two bytes: the reason why a thread stopped.
+    /// Two bytes: why a thread stopped.
     Status,
     /// Two bytes: the type of a capability set.
     CapsetType,
@@ -66,11 +66,11 @@ pub enum Form {
     Breakdown,
     /// A byte: why gclab looks at its stopped heap.
     Purpose,
-    /// Text up to and with a NUL.
+    /// Text up to a NUL, inclusive.
     Zero,
     /// Text up to the end of the payload.
     Text,
-    /// Texts up to the end of the payload, a NUL after or between them.
+    /// Texts up to the end of the payload, each followed or separated by a NUL.
     List,
     /// Any bytes up to the end of the payload.
     Bytes,
@@ -79,7 +79,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The bytes of a number; `None` for everything else.
+    /// The size of a number in bytes; `None` for other forms.
     pub const fn width(self) -> Option<usize> {
         match self {
             Form::U8 | Form::Purpose => Some(1),
@@ -92,7 +92,7 @@ impl Form {
 }
 
 impl Kind {
-    /// The size of a payload as a log declares it: `None` for variable sizes.
+    /// The payload size that a log declares: `None` for variable sizes.
     pub fn payload_size(&self) -> Option<u16> {
         match self.size {
             Size::Fixed { .. } => Some(self.size_of(self.fields.len())),
@@ -100,21 +100,21 @@ impl Kind {
         }
     }
 
-    /// The number of fields that events of every version of GHC have.
+    /// The number of fields that every version of GHC writes.
     pub(crate) fn required(&self) -> usize {
         match self.size {
             Size::Fixed { required } | Size::Variable { required } => required,
         }
     }
 
-    /// The bytes of the first `fields` fields of a type of fixed size.
+    /// The size of the first `fields` fields of a type of fixed size, in bytes.
     fn size_of(&self, fields: usize) -> u16 {
         let widths = self.fields[..fields].iter().filter_map(|field| field.form.width());
         widths.sum::<usize>() as u16
     }
 
-    /// The number of fields that events have whose type is declared with this size, or `None` if
-    /// the declaration is another one than GHC's.
+    /// The number of fields in events declared with this size; `None` if the declaration is not
+    /// GHC's.
     pub(crate) fn fields_in(&self, declared: Option<u16>) -> Option<usize> {
         match (self.size, declared) {
             (Size::Variable { .. }, None) => Some(self.fields.len()),
@@ -130,7 +130,7 @@ impl Kind {
     }
 }
 
-/// The name of a stop status, as GHC 9 numbers them.
+/// The name of a stop status, numbered as in GHC 9.
 pub fn status_text(status: u64) -> Option<&'static str> {
     Some(match status {
         0 => "no reason given",
@@ -154,8 +154,8 @@ pub fn status_text(status: u64) -> Option<&'static str> {
     })
 }
 
-/// The name of a stop status, as GHC 7.8.2 numbers them: it had put the wait for the read of an
-/// `MVar` at 8, before all others.
+/// The name of a stop status, numbered as in GHC 7.8.2, which inserted the wait to read an `MVar`
+/// at 8 and moved the later ones up.
 pub fn status_text_of_7_8_2(status: u64) -> Option<&'static str> {
     match status {
         8 => status_text(20),
@@ -164,7 +164,7 @@ pub fn status_text_of_7_8_2(status: u64) -> Option<&'static str> {
     }
 }
 
-/// The name of a type of capability sets, as the library ghc-events has it.
+/// The name of a type of capability set, as in the library ghc-events.
 pub fn capset_type_text(number: u64) -> Option<&'static str> {
     Some(match number {
         1 => "CapsetCustom",
@@ -183,7 +183,7 @@ pub const CHECK: u64 = 3;
 /// The number of any other look in [`Form::Purpose`].
 pub const INSPECT: u64 = 4;
 
-/// The name of a purpose of looks at the stopped heap.
+/// The name of a purpose of a look at the stopped heap.
 pub fn purpose_text(number: u64) -> Option<&'static str> {
     Some(match number {
         CENSUS => "census",
@@ -194,7 +194,7 @@ pub fn purpose_text(number: u64) -> Option<&'static str> {
     })
 }
 
-/// The name of a breakdown of heap profiles.
+/// The name of a heap profile's breakdown.
 pub fn breakdown_text(number: u64) -> Option<&'static str> {
     Some(match number {
         1 => "cost centre",

@@ -1,10 +1,10 @@
-//! The table of event types: one row for each, for readers and writers.
+//! The table of event types, one row each, for readers and writers.
 //!
-//! The rows have the numbers, sizes and descriptions of GHC 9.0.2, and of newer and older versions
-//! where GHC 9.0.2 has no such type. A log may declare other sizes.
+//! Numbers, sizes and descriptions are those of GHC 9.0.2, or of newer or older versions for types
+//! that GHC 9.0.2 lacks. A log may declare other sizes.
 //!
-//! From 1000 on there are types of gclab's own, far above GHC's numbers. Readers that do not know
-//! them skip them by their declared size.
+//! Types from 1000 up, far above GHC's numbers, are gclab's own. Readers that do not know them skip
+//! them by their declared size.
 
 use crate::kind::{Field, Form::*, Kind, Size};
 
@@ -40,7 +40,7 @@ macro_rules! size {
 
 macro_rules! kinds {
     ($($number:literal $name:ident $size:tt $description:literal [$($field:ident $form:ident),*] $text:literal;)*) => {
-        /// The numbers of event types, by their names.
+        /// The numbers of event types, by name.
         pub mod number {
             $(
                 #[doc = concat!("\u{201c}", $description, "\u{201d}: event type ", stringify!($number), ".")]
@@ -169,7 +169,7 @@ kinds! {
     1001 LOOK_END FIXED "gclab: a look at the stopped heap ends" [purpose Purpose] "the look at the stopped heap ends ({purpose})";
 }
 
-/// The census of GHC 9.10 and later, which has the size of cells itself.
+/// The census of GHC 9.10 and later, which gives the size of cells rather than its logarithm.
 static CENSUS_OF_9_10: Kind = Kind {
     number: number::NONMOVING_HEAP_CENSUS,
     name: "NONMOVING_HEAP_CENSUS",
@@ -199,13 +199,13 @@ pub fn numbered(number: u16) -> Option<&'static Kind> {
     Some(ALL[place])
 }
 
-/// The type with this name in the table, whatever its case.
+/// The type with this name in the table, in any case.
 pub fn named(name: &str) -> Option<&'static Kind> {
     ALL.iter().copied().find(|kind| kind.name.eq_ignore_ascii_case(name))
 }
 
-/// The type and the number of fields of events that are declared with `number` and `size`; `None`
-/// if they must be skipped.
+/// The type and the number of fields of events declared with `number` and `size`; `None` if they
+/// must be skipped.
 pub(crate) fn resolve(number: u16, size: Option<u16>) -> Option<(&'static Kind, usize)> {
     if number == CENSUS_OF_9_10.number && size == CENSUS_OF_9_10.payload_size() {
         return Some((&CENSUS_OF_9_10, CENSUS_OF_9_10.fields.len()));

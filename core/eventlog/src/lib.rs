@@ -8,16 +8,16 @@
 //!
 //! **How.** One table ([`kinds`]) describes every type: number, name, size, fields, and a sentence
 //! for text. It drives [`Reader`], [`Merged`] and [`Writer`]. A reader takes an event from its
-//! buffer by the size that the *log* declares. So types that the table does not have, and newer
-//! versions of those that it has, are skipped or read as far as they are known. An [`Event`] is a
-//! view of the buffer; only the fields that are asked for are decoded.
+//! buffer by the size that the *log* declares, so types missing from the table are skipped, and
+//! newer versions of its types are read as far as they are known. An [`Event`] is a view of the
+//! buffer; fields are decoded only on request.
 //!
-//! **Order.** [`Reader`] goes through the file front to back. [`Merged`] goes by time.
+//! **Order.** [`Reader`] reads the file front to back, [`Merged`] in order of time.
 //!
-//! **Memory** is half a MiB for [`Reader`], whatever the log. [`Merged`] says its own.
+//! **Memory** is half a MiB for [`Reader`], whatever the log; see [`Merged`] for its own.
 //!
-//! **Damage.** A log that is cut off or wrong gives one [`Error`] with its place, never a panic.
-//! A salvaging reader ends there instead, and keeps the error.
+//! **Damage.** A truncated or invalid log gives one [`Error`] with its place, never a panic. A
+//! salvaging reader keeps the error and ends, or resumes at the next block.
 //!
 //! ```
 //! use gclab_eventlog::{Buffer, Reader, Writer, kinds};

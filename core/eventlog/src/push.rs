@@ -1,4 +1,4 @@
-//! Numbers and texts, put behind a line without an allocation.
+//! Appends numbers and texts to a line without allocating.
 
 use crate::kind::{Field, Form, breakdown_text, capset_type_text, purpose_text};
 use crate::value::{Value, texts};
@@ -8,7 +8,7 @@ pub(crate) fn number(line: &mut Vec<u8>, number: u64) {
     padded(line, number, 0);
 }
 
-/// Appends a number in decimal, with blanks before it up to `width` columns.
+/// Appends a number in decimal, padded with blanks on the left to `width` columns.
 pub(crate) fn padded(line: &mut Vec<u8>, mut number: u64, width: usize) {
     // 2^64 has 20 digits.
     let mut digits = [b' '; 20];
@@ -25,7 +25,7 @@ pub(crate) fn padded(line: &mut Vec<u8>, mut number: u64, width: usize) {
     line.extend_from_slice(&digits[at..]);
 }
 
-/// Appends a number in hexadecimal, behind `0x`.
+/// Appends a number in hexadecimal, with `0x`.
 pub(crate) fn hexadecimal(line: &mut Vec<u8>, number: u64) {
     line.extend_from_slice(b"0x");
     let digits = (16 - number.leading_zeros() as usize / 4).max(1);
@@ -42,8 +42,8 @@ fn bytes(line: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Appends text as people read it: control characters and bytes that are not UTF-8 are escaped, so
-/// that an event stays one line.
+/// Appends text for people: control characters and bytes that are not UTF-8 are escaped, so an
+/// event stays on one line.
 pub(crate) fn plain(line: &mut Vec<u8>, text: &[u8]) {
     let is_plain = |byte: &u8| *byte >= b' ' && *byte != 0x7f;
     if text.iter().all(is_plain) && std::str::from_utf8(text).is_ok() {
@@ -108,7 +108,7 @@ fn join<T>(
     }
 }
 
-/// Appends a text of JSON, in quotes. Bytes that are not UTF-8 become U+FFFD.
+/// Appends a quoted JSON string. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn quoted(line: &mut Vec<u8>, text: &[u8]) {
     line.push(b'"');
     for chunk in text.utf8_chunks() {

@@ -12,10 +12,10 @@ use crate::kind::END;
 use crate::kinds::number;
 use crate::wire::{Block, LONGEST, Raw, Step, step};
 
-/// Reads the events of a log in the order of the file.
+/// Reads the events of a log in file order.
 ///
-/// Block markers are events, too. The blocks of one capability come in the order of time; those of
-/// different capabilities do not ([`crate::Merged`]).
+/// Block markers are events, too. The blocks of one capability are in order of time; those of
+/// different capabilities are not ([`crate::Merged`]).
 #[derive(Debug)]
 pub struct Reader<R> {
     input: Input<R>,
@@ -57,9 +57,8 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// Reads on behind a damaged place, at the end of its block: a block tells its size. Without
-    /// another block there, or outside of blocks, the log ends at the damage. [`Reader::damage`]
-    /// returns it.
+    /// Resumes after damage at the end of its block, since a block records its size. If no other
+    /// block follows, or outside blocks, the log ends at the damage. [`Reader::damage`] returns it.
     #[must_use]
     pub fn salvage(mut self) -> Self {
         self.salvage = true;
@@ -71,13 +70,13 @@ impl<R: Read> Reader<R> {
         &self.header
     }
 
-    /// The first damage that a salvaging reader met, if there was any, with the bytes that it
-    /// skipped there and later.
+    /// The first damage that a salvaging reader met, if any, with the bytes that it skipped there
+    /// and later.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
 
-    /// The bytes of the file that have been read as header and events.
+    /// The bytes of the file read so far as header and events.
     pub fn offset(&self) -> u64 {
         self.input.offset()
     }
@@ -104,8 +103,8 @@ impl<R: Read> Reader<R> {
         }))
     }
 
-    /// Calls `visit` with each event that is left: the same as [`Reader::next_event`] until the
-    /// end, and faster. Events that lie whole in the buffer are taken without a look at the source.
+    /// Calls `visit` with each remaining event: the same as [`Reader::next_event`] until the end,
+    /// but faster. Events that lie whole in the buffer are taken without consulting the source.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages. Afterwards the log is at its end.
@@ -115,7 +114,7 @@ impl<R: Read> Reader<R> {
                 let taken = self.visit_buffered(&mut visit);
                 self.input.take(taken);
             }
-            // The next event is not whole in the buffer, or is none, or is damaged.
+            // The next event is not whole in the buffer, or is damaged, or there is none.
             match self.next_event()? {
                 Some(event) => visit(&event),
                 None => return Ok(()),
@@ -138,7 +137,7 @@ impl<R: Read> Reader<R> {
         let mut at = 0;
         loop {
             self.block.leave(before + at as u64);
-            // No event up to here passes the end of the block, so none of them is asked.
+            // No event up to here passes the end of the block, so none is checked.
             let limit = self.block.end.map_or(u64::MAX, |end| end - before);
             let limit = limit.min(bytes.len() as u64) as usize;
             let cap = self.block.cap;
@@ -198,7 +197,7 @@ impl<R: Read> Reader<R> {
                     return Err(self.input.error_at(offset + 2, problem));
                 }
                 if let Some(end) = self.block.end.filter(|end| *end == offset + 1) {
-                    let problem = format!("the mark of the log's end passes the end of its block, at byte {end}");
+                    let problem = format!("the log's end mark runs past the end of its block, at byte {end}");
                     return Err(self.input.error(Problem::Block(problem)));
                 }
                 self.input.take(2);
@@ -213,8 +212,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Goes on at the end of the block that `error` is in, if the reader salvages and another block
-    /// begins there, or the log ends. Else the log is at its end.
+    /// Resumes at the end of the block that `error` is in, if the reader salvages and another block
+    /// begins there, or the log ends. Otherwise the log is at its end.
     #[cold]
     fn go_on(&mut self, error: Error) -> Result<(), Error> {
         self.done = true;
@@ -247,7 +246,7 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// Skips the rest of the block that the last event was in, or began. Returns the place behind
+    /// Skips the rest of the block that the last event was in, or began. Returns the place after
     /// the block.
     pub(crate) fn skip_block(&mut self, file_bytes: u64) -> Result<u64, Error> {
         let end = self.block.end.unwrap_or_else(|| self.input.offset()).min(file_bytes);

@@ -9,7 +9,7 @@ pub enum Value<'a> {
     Number(u64),
     /// Text, in UTF-8 unless the log is damaged, without its NUL.
     Text(&'a [u8]),
-    /// Texts, a NUL after or between them.
+    /// Texts, each followed or separated by a NUL.
     List(&'a [u8]),
     /// Any bytes.
     Bytes(&'a [u8]),
@@ -59,12 +59,12 @@ impl<'a> Fields<'a> {
         Fields { fields, rest: payload }
     }
 
-    /// The bytes behind the fields that were taken.
+    /// The bytes after the fields taken so far.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The fields that were not taken.
+    /// The fields not taken yet.
     pub fn left(&self) -> &'static [Field] {
         self.fields
     }
@@ -81,7 +81,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The value at the start of some bytes, and the bytes behind it.
+/// The value at the start of `bytes`, and the bytes after it.
 fn take(form: Form, bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
     let end = &bytes[bytes.len()..];
     Some(match form {

@@ -1,4 +1,4 @@
-//! One event from some bytes, and the blocks that events are in.
+//! Decodes one event, and tracks the block that it is in.
 
 use crate::error::Problem;
 use crate::header::{Header, Slot};
@@ -9,17 +9,17 @@ use crate::value;
 /// The longest event in bytes: number, time, length, and a payload.
 pub(crate) const LONGEST: usize = 2 + 8 + 2 + 0xffff;
 
-/// The bytes of a block marker of the size that GHC writes.
+/// The size of a block marker as GHC writes it.
 const MARKER: u64 = 24;
 
-/// The number that stands for no capability.
+/// The number for no capability.
 const NO_CAP: u16 = 0xffff;
 
-/// An event, as places in the bytes that it was read from.
+/// An event, as offsets into the bytes that it was read from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Raw {
     pub(crate) number: u16,
-    /// The place of the type among those declared.
+    /// The index of the type among those declared.
     pub(crate) place: u32,
     pub(crate) time: u64,
     /// The bytes before the payload.
@@ -34,11 +34,11 @@ impl Raw {
     }
 }
 
-/// The beginning of some bytes.
+/// What some bytes begin with.
 #[derive(Debug)]
 pub(crate) enum Step {
     Event(Raw),
-    /// The mark of the end.
+    /// The end mark.
     End,
     /// The bytes end before the event does.
     Short,
@@ -46,7 +46,8 @@ pub(crate) enum Step {
     Undeclared(u16),
 }
 
-/// Reads the event at the start of `bytes`, which are [`LONGEST`] ones or all that there are.
+/// Reads the event at the start of `bytes`, of which there are at least [`LONGEST`], or all that is
+/// left.
 #[inline]
 pub(crate) fn step(bytes: &[u8], header: &Header) -> Step {
     let Some(head) = bytes.first_chunk::<10>() else {
@@ -86,7 +87,7 @@ pub(crate) fn step(bytes: &[u8], header: &Header) -> Step {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) cap: Option<u16>,
-    /// The place in the file behind the block's last byte; `None` outside of blocks.
+    /// The place in the file after the block's last byte; `None` outside blocks.
     pub(crate) end: Option<u64>,
 }
 
@@ -101,8 +102,8 @@ impl Block {
         }
     }
 
-    /// Goes past the event at `offset`; `payload` is its payload. Ends the block that it ends in,
-    /// and begins the one that it is a marker of.
+    /// Goes past the event at `offset` with this payload. Ends the block if it is the last event in
+    /// it, and begins one if it is a block marker.
     #[inline]
     pub(crate) fn pass(&mut self, raw: &Raw, offset: u64, payload: &[u8]) -> Result<(), Problem> {
         self.leave(offset);
@@ -110,7 +111,7 @@ impl Block {
             && offset + raw.bytes() as u64 > end
         {
             return Err(Problem::Block(format!(
-                "the event here passes the end of its block, at byte {end}"
+                "the event here runs past the end of its block, at byte {end}"
             )));
         }
         if raw.number == number::BLOCK_MARKER {
@@ -124,7 +125,7 @@ impl Block {
         if self.end.is_some() {
             return Err(Problem::Block("a block begins here, within another one".to_owned()));
         }
-        // The header was refused unless markers have these fields.
+        // A header whose markers lack these fields was refused.
         let (size, cap) = (value::number(&payload[..4]), value::number(&payload[12..14]) as u16);
         if size < bytes.max(MARKER) {
             return Err(Problem::Block(format!(

@@ -1,7 +1,7 @@
 //! Writes logs: the header, blocks of events, and the end.
 //!
-//! A [`Buffer`] gathers the events of one capability; a [`Writer`] writes it as one block. Both are
-//! driven by the same table as the readers ([`crate::kinds`]).
+//! A [`Buffer`] gathers the events of one capability; a [`Writer`] writes it as one block. The same
+//! table drives them and the readers ([`crate::kinds`]).
 
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ pub struct Writer<W> {
     out: W,
 }
 
-/// The reason why an event cannot be written.
+/// Why an event cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {reason}")]
 pub struct Misfit {
@@ -29,8 +29,8 @@ pub struct Misfit {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header of a log, which declares `kinds`. Readers need every type declared that
-    /// occurs, and the block marker, which is declared in any case.
+    /// Writes the header of a log, which declares `kinds`. Readers need a declaration of every type
+    /// that occurs; that of the block marker is always written.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -54,7 +54,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the events of `buffer` as one block that ends at `end_time`, and empties the buffer.
-    /// Writes nothing if there are none: readers take the event behind an empty block for one of
+    /// Writes nothing if there are none: readers would take the event after an empty block to be in
     /// it.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Flushes the output: all blocks so far are where it puts them.
+    /// Flushes the output.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -84,7 +84,7 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Writes the mark of the end, and returns the output.
+    /// Writes the end mark and returns the output.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -95,7 +95,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The events of one capability, or global ones, on their way to a log.
+/// The events of one capability, or global ones, to be written to a log.
 #[derive(Debug)]
 pub struct Buffer {
     cap: Option<u16>,
@@ -106,10 +106,10 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// The most bytes of events in a buffer; a block's size must fit four bytes.
+    /// Limit on the bytes of events in a buffer: a block's size must fit in four bytes.
     const MOST: usize = 1 << 31;
 
-    /// Makes an empty buffer of a capability; of global events if that is `None`.
+    /// An empty buffer for a capability, or for global events if `None`.
     pub fn new(cap: Option<u16>) -> Self {
         Buffer {
             cap,
@@ -118,7 +118,7 @@ impl Buffer {
         }
     }
 
-    /// The bytes of the events so far.
+    /// The size of the events so far, in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len() - MARKER
     }
@@ -128,11 +128,11 @@ impl Buffer {
         self.len() == 0
     }
 
-    /// Adds an event with a value for each field. The buffer stays as it was if that fails.
+    /// Adds an event with a value for each field. On error the buffer is unchanged.
     ///
     /// # Errors
-    /// If the values do not fit the type: another number of them, a number that is too large,
-    /// a text with a NUL, or more than 65535 bytes in all.
+    /// If the values do not fit the type: the wrong number of values, a number too large for its
+    /// field, a text with a NUL, or more than 65535 bytes in all.
     pub fn event(&mut self, kind: &Kind, time: u64, values: &[Value<'_>]) -> Result<(), Misfit> {
         let start = self.bytes.len();
         if self.is_empty() {

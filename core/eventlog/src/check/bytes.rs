@@ -1,4 +1,4 @@
-//! Rules about the header and about payloads, which other readers of logs rely on.
+//! Rules for the header and for payloads, which other readers of logs rely on.
 
 use super::complaints::{Complaint, Complaints};
 use crate::event::Event;
@@ -35,11 +35,11 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
     if header.has_statuses_of_7_8_2() {
         complain(
             "type 58 is declared with type 59",
-            "type 58 (user markers) is declared without type 59: ghc-events takes the log for one of GHC 7.8.2 and reads other reasons for stops"
+            "type 58 (user markers) is declared without type 59: ghc-events takes the log for one of GHC 7.8.2 and misreads stop reasons"
                 .to_owned(),
         );
     }
-    // Logs without type 58 are of GHC 7.6 and older, which declared 6 or 10 bytes.
+    // Logs without type 58 come from GHC 7.6 and older, which declared 6 or 10 bytes.
     let is_old = header.numbered(number::USER_MARKER).is_none();
     if let Some(stop) = header.numbered(number::STOP_THREAD)
         && stop.size != Some(10)
@@ -48,13 +48,13 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
     {
         complain(
             "STOP_THREAD has 10 bytes",
-            "STOP_THREAD is declared with another size than 10 bytes: ThreadScope does not read such logs".to_owned(),
+            "STOP_THREAD is not declared with 10 bytes: ThreadScope does not read such logs".to_owned(),
         );
     }
 }
 
-/// The fault of the reason that a `STOP_THREAD` has, if it is unknown. `old` says that the numbers
-/// are as in GHC 7.8.2.
+/// The fault of a `STOP_THREAD` whose reason is unknown. `old`: reasons are numbered as in GHC
+/// 7.8.2.
 pub(super) fn status(event: &Event<'_>, old: bool) -> Option<(&'static str, String)> {
     let [_, Some(status)] = event.numbers() else {
         return None;
@@ -68,7 +68,7 @@ pub(super) fn status(event: &Event<'_>, old: bool) -> Option<(&'static str, Stri
     known.is_none().then(|| ("threads stop for a known reason", text()))
 }
 
-/// The fault of an event's payload, if it has one.
+/// What is wrong with an event's payload, if anything.
 pub(super) fn payload(event: &Event<'_>) -> Option<(&'static str, String)> {
     let kind = event.kind()?;
     let Size::Variable { required } = kind.size else {

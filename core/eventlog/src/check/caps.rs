@@ -1,4 +1,4 @@
-//! Rules about one capability: its time, and its collections.
+//! Rules for one capability: its times, and its collections.
 
 use crate::event::Event;
 use crate::kinds::number::*;
@@ -10,17 +10,17 @@ pub(super) struct Cap {
     latest: u64,
     /// The end of the block that the events are in.
     block_end: Option<u64>,
-    /// The beginning of the collection that has not ended.
+    /// The beginning of the collection in progress.
     pub(super) started: Option<u64>,
     synced: bool,
     allocated: u64,
 }
 
-/// A rule that is broken, and how.
+/// The rule broken, and how.
 type Broken = Option<(&'static str, String)>;
 
 impl Cap {
-    /// Goes past an event: the rules about time.
+    /// Checks an event against the rules for times.
     pub(super) fn time(&mut self, event: &Event<'_>) -> Broken {
         let (number, time) = (event.known(), event.time());
         if number == BLOCK_MARKER {
@@ -37,19 +37,16 @@ impl Cap {
             let text = format!("the event is later than the end of its block, {end} ns");
             return Some(("events are not later than their blocks", text));
         }
-        // GHC takes the time of the end before it writes the statistics of the collection.
+        // GHC reads the clock for the end before it writes the collection's statistics.
         let is_end = number == GC_END && self.started.is_some_and(|start| time >= start);
         (time < latest && !is_end).then(|| {
-            let text = format!(
-                "the time stamp is {} ns before the one of an earlier event",
-                latest - time
-            );
+            let text = format!("the time stamp is {} ns before that of an earlier event", latest - time);
             ("time does not run backwards", text)
         })
     }
 
-    /// Goes past an event of a capability: the rules about collections. `begins` says that every
-    /// collection has a begin in the log.
+    /// Checks an event of a capability against the rules for collections. `begins`: the log has the
+    /// beginning of every collection.
     pub(super) fn collection(&mut self, event: &Event<'_>, begins: bool) -> Broken {
         let time = event.time();
         let broken = |rule, text: &str| Some((rule, text.to_owned()));
@@ -57,7 +54,7 @@ impl Cap {
             GC_START => {
                 self.synced = false;
                 if let Some(open) = self.started.replace(time) {
-                    let text = format!("GC_START, and the collection that began at {open} ns has not ended");
+                    let text = format!("GC_START before the end of the collection that began at {open} ns");
                     return Some(("every collection ends before the next one", text));
                 }
             }
@@ -112,7 +109,7 @@ impl Cap {
     }
 }
 
-/// Whether events of this type mean nothing, and stop ThreadScope, unless they belong to a
+/// Whether events of this type are meaningless, and stop ThreadScope, unless they belong to a
 /// capability.
 pub(super) fn needs_cap(number: u16) -> bool {
     matches!(

@@ -1,6 +1,6 @@
-//! Complaints about a log, with their places; of each rule the first few.
+//! Complaints about a log, with their places. Only the first few of each rule are kept.
 
-/// The most complaints of one rule that are kept.
+/// Complaints kept per rule.
 const MOST: usize = 8;
 
 /// A complaint about one place of a log.
@@ -8,7 +8,7 @@ const MOST: usize = 8;
 pub struct Complaint {
     /// The bytes of the file before the event; `None` if the complaint is about the log as a whole.
     pub offset: Option<u64>,
-    /// The time stamp of the event; 0 if the complaint is about a place and no event.
+    /// The time stamp of the event; 0 if the complaint is about a place rather than an event.
     pub time: u64,
     /// The capability of the event.
     pub cap: Option<u16>,
@@ -41,16 +41,16 @@ pub struct Complaints {
 /// The complaints of one rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// The rule that is broken.
+    /// The rule broken.
     pub rule: &'static str,
-    /// How often it is broken.
+    /// How often it was broken.
     pub count: u64,
     /// The first complaints.
     pub first: Vec<Complaint>,
 }
 
 impl Complaints {
-    /// The rules that are broken, in the order in which they first were.
+    /// The rules broken, in the order in which each first was.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }

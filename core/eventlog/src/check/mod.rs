@@ -1,7 +1,7 @@
 //! A validator: the rules that GHC's logs keep, and that their readers rely on.
 //!
-//! It goes through the log in the order of time, and each capability in the order of the file. What
-//! a reader cannot pass at all is an [`Error`] and no complaint.
+//! It reads the log in order of time, and each capability in file order. Damage that stops a reader
+//! is an [`Error`], not a complaint.
 
 mod bytes;
 mod caps;
@@ -26,10 +26,10 @@ struct Checker {
     threads: threads::Threads,
     profile: profile::Profile,
     events: u64,
-    /// Whether stop statuses are as in GHC 7.8.2.
+    /// Whether stop statuses are numbered as in GHC 7.8.2.
     old_statuses: bool,
-    /// Whether the log declares the statistics of collections. GHC 7.4 and older do not, and their
-    /// logs have only the work of the GC threads of the last collection.
+    /// Whether the log declares the statistics of collections. Logs of GHC 7.4 and older do not,
+    /// and show only what the GC threads did in the last collection.
     has_statistics: bool,
     /// The block that ends last: its marker, and its end.
     last_block: (u64, u64),
@@ -80,7 +80,7 @@ impl Checker {
     }
 }
 
-/// Goes through a log and gathers the complaints about it. Returns them with the number of events.
+/// Checks a log. Returns the complaints and the number of events.
 ///
 /// # Errors
 /// If the log is damaged, unless the reader salvages.
@@ -108,7 +108,7 @@ pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), E
         text,
     };
     if let Some(offset) = log.behind_empty() {
-        let text = "the event here follows an empty block: ghc-events takes it for one of that block".to_owned();
+        let text = "the event here follows an empty block: ghc-events takes it to be in that block".to_owned();
         checker
             .complaints
             .add("no event follows an empty block", || at(offset, text));
@@ -142,7 +142,7 @@ pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), E
     Ok((checker.complaints, checker.events))
 }
 
-/// Goes through a file and gathers the complaints about it. Returns them with the number of events.
+/// Checks a file. Returns the complaints and the number of events.
 ///
 /// # Errors
 /// If the log is damaged, unless the reader salvages.

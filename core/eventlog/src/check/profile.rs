@@ -1,4 +1,4 @@
-//! Rules about heap profiles and time profiles.
+//! Rules for heap profiles and time profiles.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::header::Header;
 use crate::kinds::number::*;
 use crate::value::Value;
 
-/// The most cost centres that are remembered.
+/// Limit on cost centres remembered.
 const MOST: usize = 1 << 20;
 
 /// The state of the profile.
@@ -15,18 +15,18 @@ const MOST: usize = 1 << 20;
 pub(super) struct Profile {
     begun: bool,
     in_sample: bool,
-    /// Whether samples have an end of their own. Those of GHC 8.4 and older do not.
+    /// Whether samples have an end event. GHC 8.4 and older write none.
     samples_end: bool,
     /// The last tick of a time profile; `None` before it begins.
     tick: Option<u64>,
     cost_centres: HashSet<u32>,
 }
 
-/// A rule that is broken, and how.
+/// The rule broken, and how.
 type Broken = Option<(&'static str, String)>;
 
 impl Profile {
-    /// The state before a log with this header.
+    /// The state at the start of a log with this header.
     pub(super) fn before(header: &Header) -> Self {
         Profile {
             samples_end: header.numbered(HEAP_PROF_SAMPLE_END).is_some(),
@@ -34,7 +34,7 @@ impl Profile {
         }
     }
 
-    /// Goes past an event.
+    /// Checks an event.
     pub(super) fn event(&mut self, event: &Event<'_>) -> Broken {
         let broken = |rule, text: &str| Some((rule, text.to_owned()));
         match event.known() {
@@ -53,7 +53,7 @@ impl Profile {
                 if open && self.samples_end {
                     return broken(
                         "every sample ends before the next one",
-                        "a sample begins, and the one before has not ended",
+                        "a sample begins before the previous one has ended",
                     );
                 }
             }
@@ -77,7 +77,7 @@ impl Profile {
         None
     }
 
-    /// A sample of a time profile comes after its begin, and ticks do not run backwards.
+    /// Samples of a time profile come after its beginning, and ticks do not run backwards.
     fn time_sample(&mut self, event: &Event<'_>) -> Broken {
         let Some(last) = self.tick else {
             let text = "a sample of a time profile without PROF_BEGIN".to_owned();

@@ -1,4 +1,4 @@
-//! Rules about threads and tasks, which go from one capability to another.
+//! Rules for threads and tasks, which migrate between capabilities.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use crate::event::Event;
 use crate::kinds::number::*;
 
-/// The most threads or tasks that are followed at a time: some 40 MiB.
+/// Limit on threads, and on tasks, followed at a time: some 40 MiB.
 const MOST: usize = 1 << 20;
 
 /// The status of a thread that has finished.
 const FINISHED: u64 = 5;
 
-/// The threads and tasks that live.
+/// The threads and tasks alive.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     /// The capability that runs a thread; `None` if none does.
@@ -22,11 +22,11 @@ pub(super) struct Threads {
     tasks: HashSet<u64>,
 }
 
-/// A rule that is broken, and how.
+/// The rule broken, and how.
 type Broken = Option<(&'static str, String)>;
 
 impl Threads {
-    /// Goes past an event.
+    /// Checks an event.
     pub(super) fn event(&mut self, event: &Event<'_>) -> Broken {
         let [first, second] = event.numbers();
         let (first, cap) = (first?, event.cap());
@@ -41,11 +41,11 @@ impl Threads {
             }
             (TASK_MIGRATE, _) if !self.tasks.contains(&first) && self.tasks.len() < MOST => Some((
                 "tasks are created first",
-                format!("task {first:#x} migrates, and was not created"),
+                format!("task {first:#x} migrates, but was not created"),
             )),
             (TASK_DELETE, _) => {
                 let was_there = self.tasks.remove(&first) || self.tasks.len() >= MOST;
-                let text = || format!("task {first:#x} is deleted, and was not created");
+                let text = || format!("task {first:#x} is deleted, but was not created");
                 (!was_there).then(|| ("tasks are created first", text()))
             }
             _ => None,
@@ -67,17 +67,17 @@ impl Threads {
             Entry::Vacant(_) if is_full => return None,
             Entry::Vacant(entry) => {
                 entry.insert(Some(cap));
-                let text = format!("thread {thread} runs, and was not created or has finished");
+                let text = format!("thread {thread} runs, but was not created or has finished");
                 Some(("threads run between their creation and their end", text))
             }
             Entry::Occupied(mut entry) => entry.insert(Some(cap)).map(|other| {
-                let text = format!("thread {thread} runs, and runs already on cap {other}");
+                let text = format!("thread {thread} runs, but is already running on cap {other}");
                 ("a thread runs once at a time", text)
             }),
         };
         let busy = busy.filter(|other| *other != thread && broken.is_none());
         broken.or(busy.map(|other| {
-            let text = format!("thread {thread} runs, and thread {other} has not stopped");
+            let text = format!("thread {thread} runs, but thread {other} has not stopped");
             ("a capability runs one thread at a time", text)
         }))
     }
@@ -89,7 +89,7 @@ impl Threads {
         } else if let Some(runs) = self.threads.get_mut(&thread) {
             *runs = None;
         }
-        let text = || format!("thread {thread} stops, and does not run here");
+        let text = || format!("thread {thread} stops, but was not running here");
         (!ran).then(|| ("threads stop where they run", text()))
     }
 

@@ -1,5 +1,5 @@
 //! The slices of one capability: waits for collections, collections, the work of its GC thread in
-//! them, and Haskell threads. They nest, also in a log whose events are in no sensible order.
+//! them, and Haskell threads. They nest even if the log's events are in no sensible order.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use crate::event::Event;
 use crate::kind::{status_text, status_text_of_7_8_2};
 use crate::kinds::number::*;
 
-/// The most thread labels that are remembered.
+/// Limit on thread labels remembered.
 const MOST_LABELS: usize = 1 << 16;
 
-/// The most characters of a label.
+/// Longest label, in characters.
 const LONGEST_LABEL: usize = 200;
 
 /// The names of threads and of the reasons for their stops.
 #[derive(Debug)]
 pub(super) struct Names {
     labels: HashMap<u64, String>,
-    /// Whether stop statuses are as in GHC 7.8.2.
+    /// Whether stop statuses are numbered as in GHC 7.8.2.
     old_statuses: bool,
 }
 
@@ -53,15 +53,15 @@ impl Names {
     }
 }
 
-/// A stretch of time with a name.
+/// A named stretch of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice {
     pub(super) name: String,
-    /// The category, by which viewers colour and filter.
+    /// Viewers colour and filter by category.
     pub(super) category: &'static str,
     pub(super) from: u64,
     pub(super) to: u64,
-    /// The reason why a thread stopped.
+    /// Why the thread stopped.
     pub(super) stop: Option<&'static str>,
 }
 
@@ -76,7 +76,7 @@ impl Slice {
         }
     }
 
-    /// A collection, with the generation if it is known.
+    /// A collection, with its generation if known.
     pub(super) fn of_generation(mut self, generation: Option<u64>) -> Self {
         self.name = match generation {
             Some(generation) => format!("GC gen {generation}"),
@@ -86,7 +86,8 @@ impl Slice {
     }
 }
 
-/// The generation of the last collection whose statistics were read, and their time.
+/// The generation of the last collection whose statistics were read, and the time of the
+/// statistics.
 #[derive(Debug, Default)]
 pub(super) struct Generations(Option<(u64, u64)>);
 
@@ -95,7 +96,7 @@ impl Generations {
         self.0 = Some((generation, time));
     }
 
-    /// The generation of the collection that a capability has been in since `from`.
+    /// The generation of the collection that a capability entered at `from`.
     fn since(&self, from: u64) -> Option<u64> {
         let (generation, time) = self.0?;
         (time >= from).then_some(generation)
@@ -105,37 +106,37 @@ impl Generations {
 /// A capability.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    /// The last figure of its allocation.
+    /// The last value of its allocation counter.
     pub(super) allocated: u64,
-    /// The latest time so far. An event that is earlier counts as one of this time.
+    /// The latest time so far. An earlier event is taken to be at this time.
     latest: u64,
     requested: Option<u64>,
     thread: Option<(u64, u64)>,
     collection: Option<u64>,
     led: Option<u64>,
-    /// What its GC thread does instead of work.
+    /// What its GC thread does while it has no work.
     idle: Option<(&'static str, u64)>,
     /// A collection whose generation is not known yet.
     waiting: Option<Slice>,
 }
 
 impl Lane {
-    /// It led a collection of this generation.
+    /// The capability led a collection of this generation.
     pub(super) fn led(&mut self, generation: u64) {
         self.led = self.collection.map(|_| generation);
     }
 
-    /// Whether a collection's generation is not known yet.
+    /// Whether it has a collection whose generation is not known yet.
     pub(super) fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// The collection whose generation was not known yet.
+    /// Takes the collection whose generation was not known yet.
     pub(super) fn waiting(&mut self) -> Option<Slice> {
         self.waiting.take()
     }
 
-    /// Goes past an event. Returns the slices that it ends.
+    /// Handles an event. Returns the slices that it ends.
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
@@ -156,7 +157,8 @@ impl Lane {
                 | GC_DONE
                 | GC_END
         );
-        // Other events of a collection have later times than its end, which GHC takes first.
+        // Other events of a collection may be later than its end, for which GHC reads the clock
+        // first.
         if !is_slice {
             return ended;
         }
@@ -198,7 +200,7 @@ impl Lane {
         ended
     }
 
-    /// The log ends. Returns the slices that are open.
+    /// The log ends. Returns the open slices.
     pub(super) fn end(&mut self, time: u64, names: &Names) -> Vec<Slice> {
         let time = time.max(self.latest);
         let mut ended = self.collected(time, None);
@@ -207,7 +209,7 @@ impl Lane {
         ended
     }
 
-    /// Its thread stops, if one ran. Within a collection none runs.
+    /// Its thread stops, if one ran. None runs during a collection.
     fn stop(&mut self, time: u64, stop: Option<&'static str>, names: &Names) -> Option<Slice> {
         let (thread, from) = self.thread.take()?;
         let to = self.collection.unwrap_or(time);
@@ -234,7 +236,7 @@ impl Lane {
             return Vec::new();
         };
         let mut ended: Vec<Slice> = self.work(time).into_iter().collect();
-        // A thread that runs, or a request, was wrongly within it.
+        // A running thread or a request was wrongly within it.
         self.thread = self.thread.map(|(thread, _)| (thread, time));
         self.requested = self.requested.map(|requested| requested.max(time));
         let slice = Slice::named("GC", from, time);

@@ -1,9 +1,9 @@
-//! A log as trace events in JSON, which Perfetto and Chromium's `chrome://tracing` open.
+//! Exports a log as trace events in JSON, for Perfetto and Chromium's `chrome://tracing`.
 //!
 //! A capability is a thread of the trace. Collections, the wait for them and running Haskell
-//! threads are complete events (`X`) on it, which nest. Figures of the heap are counters (`C`),
-//! markers and messages are instants (`i`), and names are metadata (`M`). The log is read by time,
-//! and written as it is read: of a capability only the slices that are open are kept.
+//! threads are complete events (`X`) on it, which nest. Heap sizes are counters (`C`), markers and
+//! messages are instants (`i`), and names are metadata (`M`). The log is read in order of time and
+//! written as it is read: only open slices are kept.
 
 mod lane;
 mod write;
@@ -37,22 +37,22 @@ struct Export<'a> {
     lanes: Vec<Option<Box<Lane>>>,
     /// The sum of their allocation.
     allocated: u64,
-    /// Those with a collection whose generation is not known yet.
+    /// The capabilities with a collection whose generation is not known yet.
     waiting: Vec<u16>,
     generations: Generations,
     names: Names,
-    /// The begins of those [`PHASES`] that are open.
+    /// When each of the [`PHASES`] began, if it is open.
     phases: [Option<u64>; PHASES.len()],
-    /// The latest time of their events. One that is earlier counts as one of this time.
+    /// The latest time of their events. An earlier event is taken to be at this time.
     latest_phase: u64,
     last: u64,
 }
 
-/// Writes the events of a log within an interval as one JSON object of trace events. Returns the
-/// number of trace events as lines.
+/// Writes the events of a log within an interval as one JSON object of trace events. The lines
+/// returned are trace events.
 ///
 /// # Errors
-/// If the log is damaged and the reader does not salvage (the object is whole all the same), or if
+/// If the log is damaged and the reader does not salvage (the object is complete even so), or if
 /// `out` fails.
 pub fn chrome<R: Read + Seek>(
     log: &mut Merged<R>,
@@ -149,7 +149,7 @@ impl Export<'_> {
             };
             lane(&mut self.lanes, cap).led(generation);
             self.generations.set(generation, event.time());
-            // Slices of other capabilities, whose generation was not known yet.
+            // Slices of other capabilities that were waiting for their generation.
             for cap in std::mem::take(&mut self.waiting) {
                 if let Some(slice) = lane(&mut self.lanes, cap).waiting() {
                     let slice = slice.of_generation(Some(generation));
@@ -189,7 +189,8 @@ impl Export<'_> {
             return Ok(());
         };
         let to = time.max(from);
-        // Slices nest: a phase that began within this one and outlasts it counts from its end.
+        // Slices nest: a phase that began within this one and outlasts it is cut to start at its
+        // end.
         for began in self.phases.iter_mut().flatten().filter(|began| **began > from) {
             *began = to.max(*began);
         }
@@ -197,8 +198,8 @@ impl Export<'_> {
         self.out.slice(Track::GLOBAL, &slice, self.interval)
     }
 
-    /// Writes the slices that are open, and the end of the object. A slice of a capability whose
-    /// later events are lost (`lost_ends`) ends with the last one that is left.
+    /// Writes the open slices and the end of the object. A slice of a capability whose later events
+    /// are lost (`lost_ends`) ends at its last remaining event.
     fn finish(mut self, lost_ends: &HashMap<Option<u16>, u64>) -> std::io::Result<u64> {
         let last = self.last;
         let end_of = |cap: Option<u16>| lost_ends.get(&cap).map_or(last, |end| last.min(*end));
@@ -225,7 +226,7 @@ fn lane(lanes: &mut Vec<Option<Box<Lane>>>, cap: u16) -> &mut Lane {
     lanes[place].get_or_insert_default()
 }
 
-/// Does the same as [`chrome`] with an open file, and is compiled with this crate.
+/// As [`chrome`] for an open file, compiled in this crate.
 ///
 /// # Errors
 /// As [`chrome`].

@@ -1,4 +1,4 @@
-//! Trace events as JSON. Times are in microseconds, with the nanoseconds as decimals.
+//! Trace events as JSON. Times are in microseconds, with nanoseconds as decimals.
 
 use std::collections::BTreeSet;
 use std::io::{Result, Write};
@@ -7,17 +7,17 @@ use super::lane::Slice;
 use crate::push;
 use crate::summary::Interval;
 
-/// The bytes of events that are gathered before they are written.
+/// Bytes gathered before a write.
 const GATHERED: usize = 256 << 10;
 
-/// A thread of the trace by its number: a capability, or the global events. No thread has the
-/// number 0: Perfetto takes such a thread for the main thread of the process, number 1, and drops
-/// slices that then overlap.
+/// A thread of the trace by number: a capability, or the global events. No thread is numbered 0:
+/// Perfetto would take it for the main thread of the process, number 1, and drop slices that then
+/// overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Track(u32);
 
 impl Track {
-    /// What belongs to no capability.
+    /// Events that belong to no capability.
     pub(super) const GLOBAL: Track = Track(1);
 
     pub(super) fn cap(cap: u16) -> Track {
@@ -29,7 +29,7 @@ impl Track {
     }
 }
 
-/// The object of trace events that is being written.
+/// The object of trace events being written.
 pub(super) struct Out<'a> {
     out: &'a mut dyn Write,
     gathered: Vec<u8>,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Out<'_> {
 impl<'a> Out<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Result<Self> {
         // chrome://tracing nests slices by their times in this unit. With `ms` it rounds them to
-        // microseconds, and one short slice seems to lie within another.
+        // microseconds, so that one short slice seems to lie within another.
         let mut started = Out {
             out,
             gathered: b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec(),
@@ -75,7 +75,7 @@ impl<'a> Out<'a> {
         self.gathered.extend_from_slice(text.as_bytes());
     }
 
-    /// Appends a time of nanoseconds in microseconds.
+    /// Appends a time in microseconds.
     fn time(&mut self, key: &str, ns: u64) {
         self.text(key);
         push::number(&mut self.gathered, ns / 1000);
@@ -104,7 +104,7 @@ impl<'a> Out<'a> {
         self.end()
     }
 
-    /// The name and the place of a track, when it is first used.
+    /// Names a track and gives its position when it is first used.
     fn name(&mut self, track: Track) -> Result<()> {
         if !self.named.insert(track) {
             return Ok(());
@@ -157,7 +157,7 @@ impl<'a> Out<'a> {
         self.end()
     }
 
-    /// A moment: of the whole program, or of a track.
+    /// An instant of the whole program or of one track.
     pub(super) fn instant(&mut self, track: Track, name: &[u8], time: u64, is_marker: bool) -> Result<()> {
         self.name(track)?;
         self.begin(b'i', track, name);

@@ -1,5 +1,5 @@
-//! The contents of a log beside its summary: how many events of each type, what threads did, and
-//! the settings of the run.
+//! What a comparison needs of a log besides its summary: the number of events of each type, what
+//! threads did, and the settings of the run.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,18 @@ use crate::summary::Interval;
 pub(super) struct Contents {
     interval: Interval,
     old_statuses: bool,
-    /// Whether class s is in the log, at any time.
+    /// Whether the log has any events of class s.
     pub(super) has_threads: bool,
-    /// By the number of the type.
+    /// By type number.
     counts: Vec<u64>,
-    /// Stops by their reasons.
+    /// Stops by reason.
     pub(super) stops: BTreeMap<u64, u64>,
-    /// The time for which threads ran.
+    /// The time during which threads ran.
     pub(super) ran_ns: u64,
-    /// By capability: the beginning of the run of a thread.
+    /// By capability: when the running thread started.
     running: Vec<Option<u64>>,
-    /// Generations, most bytes of heap, bytes of an allocation area, of a megablock, of a block.
+    /// Generations, maximum heap, and the sizes of an allocation area, a megablock and a block, in
+    /// bytes.
     pub(super) heap: Option<[u64; 5]>,
     pub(super) breakdown: Option<u64>,
     /// Descriptions of types that are not in the table.
@@ -86,7 +87,7 @@ impl Contents {
         }
     }
 
-    /// The run of a thread on the event's capability.
+    /// When the running thread started on the event's capability.
     fn running(&mut self, event: &Event<'_>) -> &mut Option<u64> {
         let place = event.cap().map_or(0, |cap| usize::from(cap) + 1);
         if self.running.len() <= place {
@@ -118,7 +119,7 @@ impl Contents {
         }
     }
 
-    /// The name of a reason for a stop.
+    /// The name of a stop reason.
     pub(super) fn stop(&self, status: u64) -> String {
         let text = if self.old_statuses {
             status_text_of_7_8_2(status)

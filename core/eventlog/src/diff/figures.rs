@@ -41,14 +41,14 @@ impl Amount {
     }
 }
 
-/// Groups, names and amounts; `None` if the log does not have the figure.
+/// Groups, names and amounts; `None` if the log lacks the figure.
 type List = Vec<(String, String, Option<Amount>)>;
 
 fn put(list: &mut List, group: &str, name: &str, amount: Option<Amount>) {
     list.push((group.to_owned(), name.to_owned(), amount));
 }
 
-/// What at least one of two logs has, so that both lists have the same names in the same order.
+/// What at least one of the two logs has, so that both lists have the same names in the same order.
 #[derive(Debug)]
 pub(super) struct Both {
     generations: BTreeSet<usize>,
@@ -93,15 +93,15 @@ pub(super) fn settings(side: &Side) -> Vec<(&'static str, Option<String>)> {
         ("RTS flags", (!args.is_empty()).then(flags)),
         ("capabilities", summary.capabilities.map(|caps| caps.to_string())),
         ("generations", heap(0)),
-        ("most bytes of heap (0: no limit)", heap(1)),
-        ("bytes of an allocation area", heap(2)),
-        ("bytes of a megablock", heap(3)),
-        ("bytes of a block", heap(4)),
+        ("maximum heap in bytes (0: no limit)", heap(1)),
+        ("allocation area in bytes", heap(2)),
+        ("megablock in bytes", heap(3)),
+        ("block in bytes", heap(4)),
         ("breakdown of the heap profile", side.contents.breakdown()),
     ]
 }
 
-/// Words as a shell reads them.
+/// Words quoted for a shell.
 fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let is_plain = |char: char| char.is_alphanumeric() || "-_./,:=@%+^~#".contains(char);
     let words = words.into_iter().map(|word| {
@@ -114,7 +114,7 @@ fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The places of the words between `+RTS` and `-RTS`, with these.
+/// The positions of the words from `+RTS` to `-RTS`, inclusive.
 fn rts_words(args: &[String]) -> Vec<usize> {
     let (mut inside, mut places) = (false, Vec::new());
     for (place, word) in args.iter().enumerate() {
@@ -135,7 +135,7 @@ fn rts_words(args: &[String]) -> Vec<usize> {
     places
 }
 
-/// The flags for the runtime, sorted.
+/// The runtime's flags, sorted.
 fn rts_flags(args: &[String]) -> Vec<&str> {
     let words = rts_words(args).into_iter().map(|place| &args[place][..]);
     let mut flags: Vec<&str> = words.filter(|word| !["+RTS", "-RTS"].contains(word)).collect();
@@ -185,7 +185,7 @@ pub(super) fn figures(side: &Side, both: &Both) -> List {
     list
 }
 
-/// Whether a figure of a damaged log is near the run's, and not a lower bound. Shares are, too.
+/// Whether a figure of a damaged log is approximate rather than a lower bound. Shares are, too.
 pub(super) fn is_near(name: &str) -> bool {
     let of_parts = [
         "start (INIT)",
@@ -208,7 +208,7 @@ fn times(list: &mut List, summary: &Summary) {
     ] {
         put(list, "time", name, ns.map(Amount::Ns));
     }
-    // A log of GHC's does not tell them.
+    // Logs written by GHC do not record them.
     let of = |part: fn(LookTimes) -> u64| summary.looks.map(part);
     for (name, ns) in [
         ("censuses by retainers (RP)", of(|looks| looks.retainers_ns)),
@@ -235,7 +235,7 @@ fn memory(list: &mut List, summary: &Summary) {
     }
 }
 
-/// `known`: the log reports collections, so that without a pause their number is 0.
+/// `known`: the log reports collections, so the number of pauses is 0 if it has none.
 fn pauses(list: &mut List, group: &str, pauses: &Pauses, known: bool) {
     let some = |amount| (pauses.count() > 0).then_some(amount);
     let sum = |amount| (known || pauses.count() > 0).then_some(amount);

@@ -7,23 +7,23 @@ mod side;
 pub use figures::Amount;
 pub use side::Side;
 
-/// A setting of the runs.
+/// A setting of the two runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The name of the setting.
     pub name: &'static str,
-    /// The values of the first and the second log; `None` if the log does not have it.
+    /// The values in the first and the second log; `None` if the log lacks it.
     pub values: [Option<String>; 2],
 }
 
-/// A figure of both logs.
+/// A figure of the two logs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The part of the run that the figure is about.
     pub group: String,
     /// The name of the figure within its group.
     pub name: String,
-    /// The amounts of the first and the second log; `None` if the log does not have it.
+    /// The amounts in the first and the second log; `None` if the log lacks it.
     pub amounts: [Option<Amount>; 2],
 }
 
@@ -33,8 +33,8 @@ impl Row {
         self.amounts[0] != self.amounts[1]
     }
 
-    /// The mark of the figure of a damaged log: `>` for sums and maxima, which are lower bounds,
-    /// and `~` for means, shares and rates, which are near.
+    /// The mark of the figure if its log is damaged: `>` for sums and maxima, which are lower
+    /// bounds, and `~` for means, shares and rates, which are approximate.
     pub fn mark_if_damaged(&self) -> &'static str {
         let is_share = self.amounts.iter().flatten().any(|amount| amount.unit() == "share");
         if is_share || figures::is_near(&self.name) {
@@ -44,7 +44,7 @@ impl Row {
         }
     }
 
-    /// The second amount as a multiple of the first; `None` if there is none.
+    /// The second amount as a multiple of the first; `None` if undefined.
     pub fn ratio(&self) -> Option<f64> {
         let [Some(first), Some(second)] = self.amounts.map(|amount| amount.map(Amount::number)) else {
             return None;
@@ -53,7 +53,7 @@ impl Row {
     }
 }
 
-/// The settings of two logs, the same in both or not.
+/// The settings of two logs, whether equal or not.
 pub fn settings(first: &Side, second: &Side) -> Vec<Setting> {
     let sides = [first, second];
     let lists = sides.map(figures::settings);

@@ -1,4 +1,4 @@
-//! One of two logs that are compared: its summary and its contents.
+//! One side of a comparison: the summary and contents of a log.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -27,7 +27,7 @@ impl Side {
         Ok(Side { summary, contents })
     }
 
-    /// Does the same as [`Side::of`] with an open file, and is compiled with this crate.
+    /// As [`Side::of`] for an open file, compiled in this crate.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
@@ -35,8 +35,8 @@ impl Side {
         Side::of(reader, interval)
     }
 
-    /// Reads the rest of a log whose capabilities are read side by side. Of a damaged log that is
-    /// salvaged it takes what [`Summary::of_merged`] does.
+    /// Reads the rest of a log in order of time. Of a damaged log that is salvaged, it takes what
+    /// [`Summary::of_merged`] does.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
@@ -46,7 +46,7 @@ impl Side {
         Ok(Side { summary, contents })
     }
 
-    /// Does the same as [`Side::of_merged`] with an open file, and is compiled with this crate.
+    /// As [`Side::of_merged`] for an open file, compiled in this crate.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.

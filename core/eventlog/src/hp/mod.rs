@@ -1,8 +1,8 @@
 //! GHC's heap profiles, `.hp` files: written ([`HpWriter`]) and read ([`Profile`]).
 //!
-//! **Terms.** A *sample* is one census of the heap: a time, and a value for each *band*. A band is
-//! a part of the heap that is counted together, such as a type. A *mark* is a time that the program
-//! marked. All times of a file have one unit, and so have all values: `seconds` and `bytes`.
+//! **Terms.** A *sample* is one census of the heap: a time, and a value for each *band*, a part of
+//! the heap counted together, such as a type. A *mark* is a time that the program marked. All times
+//! of a file have one unit, and so do all values: `seconds` and `bytes`.
 //!
 //! **The format** is text, a line for each item. Its reader in GHC is `hp2ps`.
 //!

@@ -1,17 +1,16 @@
 //! Reads `.hp` files, GHC's and ours, line by line.
 //!
-//! A file that ends within a sample, or within a line, comes from a program that was killed: that
-//! sample is left out, and [`Profile::cut_off`] is set. Everything else that the format does not
-//! allow is an error with its line. Bands may have spaces in their names: the value follows the
-//! last white space.
+//! A file that ends within a sample or a line comes from a program that was killed: that sample is
+//! left out, and [`Profile::cut_off`] is set. Any other violation of the format is an error with
+//! its line. Names of bands may contain spaces: the value follows the last white space.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read, in bytes. GHC's own reader takes names of 4999 bytes.
+/// The longest line read, in bytes. GHC's own reader takes names of 4999 bytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// A heap profile as a file has it.
+/// A heap profile, as in its file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Profile {
     /// The command that ran.
@@ -22,13 +21,13 @@ pub struct Profile {
     pub sample_unit: String,
     /// The unit of values: `bytes`.
     pub value_unit: String,
-    /// The names of the bands, in the order in which they come.
+    /// The names of the bands, in order of appearance.
     pub names: Vec<String>,
     /// The samples; their times do not decrease.
     pub samples: Vec<Sample>,
     /// The times that the program marked.
     pub marks: Vec<f64>,
-    /// Whether the file ends within a sample, which is left out then.
+    /// Whether the file ends within a sample, which is then left out.
     pub cut_off: bool,
 }
 
@@ -37,7 +36,7 @@ pub struct Profile {
 pub struct Sample {
     /// The time of the census.
     pub at: f64,
-    /// The places of bands among all names, with their values.
+    /// Indices of bands in [`Profile::names`], with their values.
     pub values: Vec<(usize, u64)>,
 }
 
@@ -48,12 +47,12 @@ impl Sample {
     }
 }
 
-/// The reason why a file is not a heap profile, with its place.
+/// Why a file is not a heap profile, with the place.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {}{problem}", if *.line > 0 { format!("line {}: ", .line) } else { String::new() })]
 pub struct ReadError {
     file: String,
-    /// From 1; 0 if the problem is the file's as a whole.
+    /// From 1; 0 if the problem concerns the whole file.
     line: u64,
     problem: Problem,
 }
@@ -72,32 +71,32 @@ pub enum Problem {
     /// The file cannot be read.
     #[error("cannot read: {0}")]
     Io(io::Error),
-    /// The file begins in another way than heap profiles do.
+    /// The file does not begin like a heap profile.
     #[error("not a heap profile: expected `JOB \"...\"`, found {0}")]
     NoProfile(String),
     /// A line of the head is missing.
     #[error("no {0} line before the first sample")]
     Missing(&'static str),
-    /// A line is not the one that the format requires.
+    /// A line differs from what the format requires.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// The line that the format requires.
+        /// The line required by the format.
         expected: &'static str,
-        /// The line that is there, cut if it is long.
+        /// The line found, cut if it is long.
         found: String,
     },
     /// A line is longer than any line of a profile.
     #[error("a line of more than {LONGEST_LINE} bytes")]
     LongLine,
     /// A sample's time is before the previous sample's.
-    #[error("the sample's time is {at}, before {last}, the time of the sample before it")]
+    #[error("the sample's time is {at}, before the previous sample's, {last}")]
     Backwards {
         /// The time of the sample.
         at: f64,
         /// The time of the sample before it.
         last: f64,
     },
-    /// The values of a sample have no sum.
+    /// The sum of a sample's values overflows.
     #[error("the values of the sample add up to 2^64 or more")]
     Sum,
 }
@@ -116,7 +115,7 @@ impl Profile {
             match line(&mut reader) {
                 Ok(Some((line, ended))) => match parser.line(&line) {
                     Ok(()) => {}
-                    // A killed program may leave a part of a line.
+                    // A killed program may leave a partial line.
                     Err(_) if !ended && parser.head().is_ok() => parser.profile.cut_off = true,
                     Err(problem) => break Err(problem),
                 },
@@ -136,7 +135,7 @@ impl Profile {
     }
 }
 
-/// The next line without its end, and whether it has an end; `None` at the end of the file.
+/// The next line without its line end, and whether it had one; `None` at the end of the file.
 fn line(reader: &mut impl BufRead) -> Result<Option<(String, bool)>, Problem> {
     let mut bytes = Vec::new();
     let read = reader.take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes);
@@ -154,9 +153,9 @@ fn line(reader: &mut impl BufRead) -> Result<Option<(String, bool)>, Problem> {
 struct Parser {
     profile: Profile,
     places: HashMap<String, usize>,
-    /// The lines of the head that have come, in the order of [`HEAD`].
+    /// The head's lines seen so far, in the order of [`HEAD`].
     seen: [bool; HEAD.len()],
-    /// The sample that has begun, with the place of each band among its values, and its sum.
+    /// The open sample, with the index of each band among its values, and its sum.
     open: Option<(Sample, HashMap<usize, usize>, u64)>,
     last: f64,
 }
@@ -193,7 +192,7 @@ impl Parser {
         }
         if let Some(index) = HEAD.iter().position(|keyword| *keyword == word) {
             self.seen[index] = true;
-            let text = quoted(rest).ok_or_else(|| expected("a text in quotes after the keyword", line))?;
+            let text = quoted(rest).ok_or_else(|| expected("a quoted text after the keyword", line))?;
             let profile = &mut self.profile;
             *[
                 &mut profile.job,
@@ -225,7 +224,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The place of a band among all names, and its value.
+    /// The index of a band among all names, and its value.
     fn band(&mut self, line: &str) -> Result<(usize, u64), Problem> {
         let wrong = || expected("a name and a whole number, or `END_SAMPLE` with a time", line);
         let (name, value) = line.rsplit_once(char::is_whitespace).ok_or_else(wrong)?;
@@ -261,7 +260,7 @@ impl Parser {
     }
 }
 
-/// A time: a number that is not negative and not infinite.
+/// A time: finite and not negative.
 fn time(text: &str) -> Option<f64> {
     let plain = text
         .bytes()
@@ -283,9 +282,9 @@ fn expected(expected: &'static str, found: &str) -> Problem {
     }
 }
 
-/// A line as messages show it.
+/// A line for messages.
 fn shown(line: &str) -> String {
-    /// The most letters of a line.
+    /// Characters shown of a line.
     const LETTERS: usize = 60;
     let mut cut: String = line.chars().take(LETTERS).collect();
     if cut.len() < line.len() {
@@ -332,7 +331,7 @@ mod tests {
         let whole = format!("{HEAD}BEGIN_SAMPLE 0.5\nTree\t48\nEND_SAMPLE 0.5\n");
         for length in HEAD.len() + 1..whole.len() {
             let cut = read(&whole[..length]).unwrap();
-            // The last number may be whole without the end of its line.
+            // The last number may be complete without its line end.
             assert_eq!(cut.cut_off, cut.samples.is_empty(), "{length}: {cut:?}");
         }
     }
@@ -346,7 +345,7 @@ mod tests {
         );
         says(
             "BEGIN_SAMPLE 0.5\nEND_SAMPLE 0.5\nBEGIN_SAMPLE 0.4\n",
-            "x.hp: line 7: the sample's time is 0.4, before 0.5, the time of the sample before it",
+            "x.hp: line 7: the sample's time is 0.4, before the previous sample's, 0.5",
         );
         says(
             "Tree 4\n",

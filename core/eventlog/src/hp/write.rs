@@ -1,14 +1,14 @@
 //! Writes `.hp` files that `hp2ps`, `hp2pretty` and other programs draw.
 //!
 //! A header, a sample for each census, a mark for each marker, and an empty sample at the beginning
-//! and at the end. `hp2ps` splits lines at white space and knows a few keywords. So names are
-//! changed until it reads them as names: white space becomes `_`, and a quote or a keyword at the
-//! start gets a `_` before it. Times have six decimals and never decrease. Each sample is written
-//! whole, as soon as it is there. So the file of a killed run can be drawn.
+//! and the end. `hp2ps` splits lines at white space and knows a few keywords, so names are changed
+//! until it reads them as names: white space becomes `_`, and a quote or a keyword at the start
+//! gets a `_` before it. Times have six decimals and never decrease. Each sample is written at once
+//! and in one piece, so the file of a killed run can be drawn.
 
 use std::io::{self, Write};
 
-/// Words that the reader does not take for the name of a band.
+/// Words that the reader does not accept as the name of a band.
 const KEYWORDS: [&str; 7] = [
     "JOB",
     "DATE",
@@ -19,7 +19,7 @@ const KEYWORDS: [&str; 7] = [
     "MARK",
 ];
 
-/// The longest name that `hp2ps` takes, in bytes.
+/// The longest name that `hp2ps` accepts, in bytes.
 const LONGEST_NAME: usize = 4999;
 
 /// The format of a file's date for `strftime`: as C's `ctime`, without the seconds.
@@ -85,7 +85,7 @@ impl<W: Write> HpWriter<W> {
     }
 }
 
-/// Changes a name until the reader takes it for a name.
+/// Changes a name until the reader accepts it as one.
 fn identifier(name: &str) -> String {
     let mut clean: String = name
         .chars()
@@ -116,7 +116,7 @@ mod tests {
         )
         .unwrap();
         hp.mark(0.6).unwrap();
-        // A clock that goes back does not make the file unreadable.
+        // A clock that goes backwards does not make the file unreadable.
         hp.sample(0.25, &bands(&[("(2)MutVar,Größe", 8)])).unwrap();
         let text = String::from_utf8(hp.finish(1.0).unwrap()).unwrap();
         insta::assert_snapshot!(text);

@@ -1,4 +1,4 @@
-//! The streams of a log, by one look at its block markers.
+//! Finds the streams of a log from its block markers.
 
 use std::io::{Read, Seek};
 
@@ -7,19 +7,19 @@ use crate::error::{Error, Problem};
 use crate::kinds::number;
 use crate::reader::Reader;
 
-/// The most streams that are merged. GHC has at most 256 capabilities unless it is built for more.
+/// Limit on streams. GHC has at most 256 capabilities unless it is built for more.
 pub(super) const MOST_STREAMS: usize = 1024;
 
-/// The most stretches of a file that are remembered: 64 MiB of memory, and a log of terabytes.
+/// Limit on stretches of a file: 64 MiB of memory, enough for a log of terabytes.
 pub(super) const MOST_EXTENTS: usize = 1 << 22;
 
 /// The streams of a log.
 #[derive(Debug)]
 pub(super) struct Index {
     pub(super) streams: Vec<Stream>,
-    /// Whether the file ends behind a block, without a mark of the end of its own.
+    /// Whether the file ends right after a block, without an end mark.
     pub(super) ends_in_block: bool,
-    /// The place of the first event outside of all blocks that an empty one is before.
+    /// The place of the first event outside blocks that follows an empty block.
     pub(super) behind_empty: Option<u64>,
 }
 
@@ -75,13 +75,13 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
         let too_many = |of, most: usize| Error::new(file, from, Problem::TooMany { of, most: most as u64 });
         if extents > MOST_EXTENTS {
             return Err(too_many(
-                "blocks of alternating capabilities, which cannot be put in order of time",
+                "blocks of alternating capabilities, which cannot be sorted by time",
                 MOST_EXTENTS,
             ));
         }
         if streams.len() > MOST_STREAMS {
             return Err(too_many(
-                "capabilities, which cannot be put in order of time",
+                "capabilities, which cannot be sorted by time",
                 MOST_STREAMS,
             ));
         }

@@ -1,14 +1,13 @@
-//! Reads a log in the order of time.
+//! Reads a log in order of time.
 //!
 //! A log has the events of each capability in order, in blocks of up to 2 MiB, and the blocks of
-//! the capabilities one behind the other. So one look at the block markers finds the *stream* of
-//! each capability, as places in the file, and the streams are merged by time from a buffer for
-//! each.
+//! all capabilities one after another. One pass over the block markers finds the *stream* of each
+//! capability, as places in the file; the streams are then merged by time, with a buffer each.
 //!
-//! **Order.** Events of one stream stay in the order of the file, even where their time stamps run
-//! backwards: GHC stamps the end of a collection before it writes the statistics, and a sort by
-//! time would tear the two apart. An event counts as late as the latest one before it in its
-//! stream. Of streams with equal times, the one that begins first in the file comes first.
+//! **Order.** Events of one stream stay in file order, even where their time stamps run backwards:
+//! GHC stamps the end of a collection before it writes the statistics, and sorting by time would
+//! tear the two apart. An event is never taken to be earlier than one before it in its stream. Of
+//! streams at equal times, the one that begins first in the file comes first.
 //!
 //! **Memory**: a buffer for each stream, at most [`index::MOST_STREAMS`] times [`LEAST_CHUNK`] or
 //! 32 MiB, and 16 bytes for each of at most [`index::MOST_EXTENTS`] runs of blocks.
@@ -32,11 +31,11 @@ use stream::{Found, Log, Stream};
 /// The least size of a stream's buffer: twice the longest event.
 const LEAST_CHUNK: usize = 128 << 10;
 
-/// The memory for buffers, unless there are so many streams that each has the least.
+/// The memory for all buffers, unless there are so many streams that each gets [`LEAST_CHUNK`].
 const BUFFERS: usize = 32 << 20;
 
-/// Reads the events of a log in the order of time, those of each capability in the order of the
-/// file. Block markers are events, too.
+/// Reads the events of a log in order of time, those of each capability in file order. Block
+/// markers are events, too.
 #[derive(Debug)]
 pub struct Merged<R> {
     source: R,
@@ -52,17 +51,17 @@ pub struct Merged<R> {
     last: Option<usize>,
     salvage: bool,
     damage: Option<Error>,
-    /// Whether the file lost its end, and every stream with it what came later.
+    /// Whether the file lost its end, and with it the later events of every stream.
     cut: bool,
-    /// Whether the mark of the end is still to be found, within the last block.
+    /// Whether the end mark is still to be found, within the last block.
     end_is_missing: bool,
-    /// The first event outside of all blocks that an empty one is before.
+    /// The place of the first event outside blocks that follows an empty block.
     behind_empty: Option<u64>,
     done: bool,
 }
 
 impl Merged<File> {
-    /// Opens a file, reads its header, and looks at its block markers.
+    /// Opens a file and reads its header and block markers.
     ///
     /// # Errors
     /// If the file cannot be read, is not an event log, or is damaged between its blocks. A salvaging
@@ -75,7 +74,7 @@ impl Merged<File> {
 }
 
 impl<R: Read + Seek> Merged<R> {
-    /// Reads the header of a log, and looks at its block markers. Errors name the file `file`.
+    /// Reads the header and block markers of a log. Errors name the file `file`.
     ///
     /// # Errors
     /// If `source` cannot be read, is not an event log, or is damaged between its blocks. A salvaging
@@ -122,8 +121,8 @@ impl<R: Read + Seek> Merged<R> {
         &self.header
     }
 
-    /// The first damage that a salvaging reader met, if there was any, with the bytes that it
-    /// skipped there and elsewhere.
+    /// The first damage that a salvaging reader met, if any, with the bytes that it skipped there
+    /// and elsewhere.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
@@ -134,14 +133,14 @@ impl<R: Read + Seek> Merged<R> {
     }
 
     /// The capabilities of a salvaged log whose later events are lost, `None` for the global
-    /// events, each with the time of its last event. It is complete when the log was read to its
+    /// events, each with the time of its last event. Complete once the log has been read to its
     /// end.
     pub fn lost_ends(&self) -> impl Iterator<Item = (Option<u16>, u64)> {
         let lost = self.streams.iter().filter(|stream| self.cut || stream.damaged);
         lost.map(|stream| (stream.cap, stream.latest))
     }
 
-    /// The capabilities whose events the log has, `None` for global ones, in the order of the file.
+    /// The capabilities with events in the log, `None` for global ones, in file order.
     pub fn caps(&self) -> impl Iterator<Item = Option<u16>> {
         self.streams.iter().map(|stream| stream.cap)
     }
@@ -151,7 +150,7 @@ impl<R: Read + Seek> Merged<R> {
         self.file_bytes
     }
 
-    /// The place of the first event outside of all blocks that follows an empty block.
+    /// The place of the first event outside blocks that follows an empty block.
     pub(crate) fn behind_empty(&self) -> Option<u64> {
         self.behind_empty
     }
@@ -159,7 +158,7 @@ impl<R: Read + Seek> Merged<R> {
     /// The next event, or `None` at the end.
     ///
     /// # Errors
-    /// If a stream is damaged, unless the reader salvages: then that stream goes on at its next
+    /// If a stream is damaged, unless the reader salvages: then that stream resumes at its next
     /// block. After an error the log is at its end.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         let Some(place) = self.next_stream()? else {
@@ -181,7 +180,7 @@ impl<R: Read + Seek> Merged<R> {
         Ok(())
     }
 
-    /// Keeps the first damage if the reader salvages; else returns it.
+    /// Keeps the first damage if the reader salvages, or returns it.
     fn meet(&mut self, error: Error) -> Result<(), Error> {
         if self.salvage {
             self.damage.get_or_insert(error);
@@ -190,8 +189,8 @@ impl<R: Read + Seek> Merged<R> {
         Err(error)
     }
 
-    /// Finds the next event of a stream. Returns the time for which it counts; `None` if there is
-    /// none.
+    /// Finds the next event of a stream. Returns the time by which it is ordered; `None` if there
+    /// is none.
     fn advance(&mut self, place: usize) -> Result<Option<u64>, Error> {
         let log = Log {
             file: &self.file,
@@ -208,7 +207,7 @@ impl<R: Read + Seek> Merged<R> {
             }
             Err(error) => error,
         };
-        // Other blocks of a damaged stream are whole.
+        // A damaged stream has other blocks that are sound.
         loop {
             let stream = &mut self.streams[place];
             stream.damaged = true;
@@ -231,8 +230,7 @@ impl<R: Read + Seek> Merged<R> {
         }
     }
 
-    /// The stream with the next event: the last one's, or the first in order. `None` at the
-    /// end.
+    /// The stream with the next event: the last event's, or the first in order. `None` at the end.
     fn next_stream(&mut self) -> Result<Option<usize>, Error> {
         let last = self.last.take().filter(|_| !self.done);
         let Some(last) = last else {
@@ -243,7 +241,7 @@ impl<R: Read + Seek> Merged<R> {
         let Some(time) = next else {
             return Ok(self.order.pop().map(|Reverse((_, place))| place));
         };
-        // One step in the order instead of two: the last stream takes the place of the first one.
+        // One heap operation instead of two: the last stream replaces the first one.
         let own = Reverse((time, last));
         Ok(Some(match self.order.peek_mut() {
             Some(mut first) if *first > own => {

@@ -1,4 +1,4 @@
-//! The events of one capability, from a buffer over its places in the file.
+//! The events of one capability, buffered from its places in the file.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
@@ -19,7 +19,7 @@ pub(super) struct Extent {
 pub(super) struct Stream {
     pub(super) cap: Option<u16>,
     pub(super) extents: Vec<Extent>,
-    /// The number of extents that are in the buffer, or behind it.
+    /// The number of extents that have been read into the buffer.
     taken: usize,
     buffer: Vec<u8>,
     at: usize,
@@ -46,9 +46,9 @@ pub(super) struct Log<'a> {
 /// The next event of a stream, or its end.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// An event that counts for this time.
+    /// An event, ordered by this time.
     Event(u64),
-    /// There is none.
+    /// There are no more events.
     End,
     /// The mark at the end of the log.
     EndOfLog,
@@ -83,7 +83,7 @@ impl Stream {
         self.find_behind(source, log)
     }
 
-    /// Goes past the event that begins here.
+    /// Goes past the event that starts here.
     #[inline]
     fn take(&mut self, raw: Raw, log: &Log<'_>) -> Result<Found, Error> {
         let payload = &self.buffer[self.at + raw.head..self.at + raw.bytes()];
@@ -97,7 +97,8 @@ impl Stream {
         }
     }
 
-    /// Finds the next event where it is not whole in the buffer, or the extent ends, or at damage.
+    /// Finds the next event if it is not whole in the buffer, at the end of an extent, or at
+    /// damage.
     #[cold]
     fn find_behind<R: Read + Seek>(&mut self, source: &mut R, log: &Log<'_>) -> Result<Found, Error> {
         loop {
@@ -114,10 +115,10 @@ impl Stream {
                 Step::Undeclared(number) => return error(self.offset, Problem::Undeclared(number)),
                 Step::Short if at_end => {
                     let end = self.offset + bytes.len() as u64;
-                    // The extent of a block that the file cuts off was cut off, too.
+                    // The extent of a block that the file cuts off is cut off, too.
                     let problem = match self.block.end {
                         Some(block) if block == end => {
-                            Problem::Block("the event before this place passes the end of its block".to_owned())
+                            Problem::Block("the event before this place runs past the end of its block".to_owned())
                         }
                         _ => Problem::Truncated("an event"),
                     };
@@ -128,7 +129,7 @@ impl Stream {
         }
     }
 
-    /// Goes to the end of the block that the stream is in. Returns the bytes that it skipped.
+    /// Skips to the end of the current block. Returns the number of bytes skipped.
     #[cold]
     pub(super) fn skip_block(&mut self) -> u64 {
         let extent = &mut self.extents[self.taken - 1];
@@ -143,7 +144,7 @@ impl Stream {
         lost
     }
 
-    /// The event that was found; the stream goes past it. `None` if none was.
+    /// Takes the event that was found; `None` if none was.
     #[inline]
     pub(super) fn event<'a>(&'a mut self, header: &'a Header) -> Option<Event<'a>> {
         let raw = self.next.take()?;
@@ -159,7 +160,7 @@ impl Stream {
         })
     }
 
-    /// Sees to it that the longest event is in the buffer, or all that is left of the extent.
+    /// Fills the buffer with at least the longest event, or with all that is left of the extent.
     /// Returns whether the buffer ends where the extent does.
     #[cold]
     fn fill<R: Read + Seek>(&mut self, source: &mut R, log: &Log<'_>) -> Result<bool, Error> {
@@ -185,7 +186,7 @@ impl Stream {
         source.seek(SeekFrom::Start(from)).map_err(error)?;
         let read = source.take(more).read_to_end(&mut self.buffer).map_err(error)? as u64;
         if read < more {
-            let cut = std::io::Error::new(ErrorKind::UnexpectedEof, "the file became shorter while it was read");
+            let cut = std::io::Error::new(ErrorKind::UnexpectedEof, "the file shrank while it was being read");
             return Err(Error::new(file, from + read, Problem::Io(cut)));
         }
         Ok(from + more == extent.to)

@@ -5,16 +5,16 @@ use gclab_core::events::{CapabilityEvent, CapabilityEventKind, StopReason};
 
 use super::output::{Output, fitting};
 
-/// GHC's numbers of the reasons for which a thread stops.
+/// GHC's numbers for the reasons why a thread stops.
 const HEAP_OVERFLOW: u64 = 1;
 const YIELDING: u64 = 3;
 const FINISHED: u64 = 5;
 const FOREIGN_CALL: u64 = 6;
 
-/// The most bytes of a text.
+/// Longest text, in bytes.
 const MOST: usize = 65_535;
 
-/// The sessions that are open, by their capabilities.
+/// The open sessions, by capability.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     open: Vec<Option<Session>>,
@@ -29,7 +29,7 @@ struct Session {
 }
 
 impl Sessions {
-    /// When the thread on this capability stopped, if there is one and it has.
+    /// When the thread on this capability stopped; `None` if it runs or there is none.
     pub(crate) fn stopped_ns(&self, cap: usize) -> Option<u64> {
         self.open.get(cap).copied().flatten()?.stopped_ns
     }
@@ -85,7 +85,8 @@ impl Sessions {
                 }
                 *open = None;
             }
-            // A message, or an event of a session that the log does not know.
+            // Messages are handled elsewhere; other events belong to sessions that the log does not
+            // know.
             _ => {}
         }
     }
@@ -94,7 +95,7 @@ impl Sessions {
 impl Session {
     fn stop(&mut self, cap: usize, time_ns: u64, status: u64, output: &mut Output) {
         if self.stopped_ns.is_some() {
-            // A session that is unwound ends where it had stopped.
+            // A session being unwound ends where it had stopped.
             output.put(cap, &kinds::RUN_THREAD, time_ns, &[thread(self.number).into()]);
         }
         let values = [thread(self.number).into(), status.into(), 0.into()];
@@ -103,12 +104,12 @@ impl Session {
     }
 }
 
-/// A session's number as a thread's: four bytes.
+/// A session's number as a thread number of four bytes.
 fn thread(session: u64) -> u64 {
     session & u64::from(u32::MAX)
 }
 
-/// Writes a text, without NULs, up to the length that an event can have.
+/// Writes a text without NULs, cut to the length that fits an event.
 fn say(cap: usize, kind: &'static Kind, time_ns: u64, text: &str, output: &mut Output) {
     output.put(cap, kind, time_ns, &[fitting(text, MOST).as_str().into()]);
 }

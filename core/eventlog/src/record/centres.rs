@@ -1,24 +1,24 @@
-//! The cost centres that a log has defined.
+//! The cost centres defined in a log.
 
 use crate::{Value, kinds};
 use gclab_core::profile::CostCentre;
 
 use super::output::{Output, fitting};
 
-/// The most bytes of a text: an event has 65535, and three texts.
+/// Longest text, in bytes: an event holds 65535, and has three texts.
 const MOST: usize = 20_000;
 
-/// The most cost centres of a stack in an event.
+/// Deepest stack that an event can hold.
 const DEEPEST: usize = 255;
 
-/// The cost centres that have occurred, in the order of their numbers, from 1.
+/// The cost centres met so far, in the order of their numbers, from 1.
 #[derive(Debug, Default)]
 pub(crate) struct Centres(Vec<CostCentre>);
 
 impl Centres {
-    /// The numbers of the cost centres of a stack, the innermost first, as far as an event has room
-    /// for them. Those that are new are defined in the log at `time_ns`; the definitions wait, as
-    /// [`Output::put_waiting`] says.
+    /// The numbers of the cost centres of a stack, the innermost first, as many as fit an event.
+    /// New ones are defined in the log at `time_ns`; the definitions wait as described at
+    /// [`Output::put_waiting`].
     pub(crate) fn ids(&mut self, time_ns: u64, stack: &[CostCentre], output: &mut Output) -> Vec<[u8; 4]> {
         let centres = stack.iter().take(DEEPEST);
         centres

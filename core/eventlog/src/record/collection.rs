@@ -11,7 +11,7 @@ use super::output::Output;
 /// The heap's number as a capability set.
 const HEAP: u64 = 0;
 
-/// The distance between times that ThreadScope does not round to one.
+/// Times this far apart are not rounded into one by ThreadScope.
 const APART_NS: u64 = 1000;
 
 /// The collection under way.
@@ -23,12 +23,12 @@ pub(crate) struct Collecting {
     allocated: Vec<u64>,
     /// The turns of GC threads, by their capabilities.
     turns: Vec<(usize, u64, GcThreadState)>,
-    /// The memory that a major collection returned, and when.
+    /// The memory that a major collection kept and returned, and when.
     kept: Option<(u64, Kept)>,
 }
 
 impl Collecting {
-    /// Writes an event, or keeps it until the collection is over.
+    /// Writes an event, or keeps it until the end of the collection.
     pub(crate) fn event(&mut self, event: &Event<'_>, kind: EventKind<'_>, sessions: &Sessions, output: &mut Output) {
         match kind {
             EventKind::Start {
@@ -51,7 +51,7 @@ impl Collecting {
                 };
                 output.put(self.leader, request, requested_ns, &[]);
             }
-            // A GC thread for which there is no capability has no place in a log.
+            // A log has no place for a GC thread without a capability.
             EventKind::GcThread { state, .. } => {
                 let turn = event.capability.map(|cap| (cap, event.time_ns, state));
                 self.turns.extend(turn);
@@ -79,8 +79,8 @@ impl Collecting {
                 output.put(cap, &kinds::HEAP_ALLOCATED, self.start_ns, &allocated);
                 continue;
             }
-            // From the stop of its thread on: when the leader begins, all have stopped. As in GHC,
-            // the figure lies within the collection if the capability takes part.
+            // From when its thread stopped: when the leader begins, all have. As in GHC, the figure
+            // lies within the collection if the capability takes part.
             let stopped_ns = sessions.stopped_ns(cap).unwrap_or(self.start_ns).min(self.start_ns);
             output.put(cap, &kinds::GC_START, stopped_ns, &[]);
             output.put(cap, &kinds::HEAP_ALLOCATED, stopped_ns, &allocated);
@@ -98,8 +98,8 @@ impl Collecting {
         size(&kinds::BLOCKS_SIZE, blocks);
     }
 
-    /// The capability that collects: `GC_GLOBAL_SYNC` soon after the beginning, `GC_STATS_GHC` soon
-    /// before the end, the turns of its GC thread and the return of memory where they were.
+    /// The leader: `GC_GLOBAL_SYNC` soon after the beginning, `GC_STATS_GHC` soon before the end,
+    /// the turns of its GC thread and the return of memory at their own times.
     fn write_leader(&self, end_ns: u64, collection: &Collection, output: &mut Output) {
         let sync_ns = (self.start_ns + APART_NS).min(end_ns);
         let stats_ns = end_ns.saturating_sub(APART_NS).max(sync_ns);
@@ -114,7 +114,7 @@ impl Collecting {
         if let Some((time_ns, values)) = &kept {
             events.push(((*time_ns).clamp(sync_ns, stats_ns), &kinds::MEM_RETURN, values));
         }
-        // In the order of time; statistics come last of those at their time.
+        // In order of time; statistics come after other events at the same time.
         events.push((stats_ns, &kinds::GC_STATS_GHC, &figures));
         events.sort_by_key(|event| event.0);
         for (time_ns, kind, values) in events {
@@ -143,13 +143,13 @@ fn returned(kept: Kept) -> [Value<'static>; 4] {
     [HEAP.into(), current.into(), needed.into(), returned.into()]
 }
 
-/// The payload of `GC_STATS_GHC`. As in GHC, the bytes copied by all threads are those copied if
-/// one thread collected, and the other figures of threads are 0 then.
+/// The payload of `GC_STATS_GHC`. As in GHC, if one thread collected, the bytes copied by all
+/// threads are those copied, and the other figures about threads are 0.
 fn figures(collection: &Collection) -> [Value<'static>; 9] {
     let (work, memory) = (&collection.work, &collection.memory);
     let bytes = |size: Bytes| Value::from(size.0 as u64);
     let threads = collection.gc_threads().unwrap_or_default();
-    // Threads that marked have copied nothing.
+    // Threads that only marked have copied nothing.
     let by_threads: u64 = threads.iter().map(|thread| thread.copied).sum();
     let by_all = if by_threads > 0 {
         by_threads

@@ -1,8 +1,8 @@
-//! Debug messages (`-D<x>`): what the runtime does, in words.
+//! Debug messages (`-D<x>`): what the runtime is doing, in words.
 //!
 //! They go to the event log if there is one (`LOG_MSG`), as in GHC. Without a log a
-//! [`DebugPrinter`] prints them when they are known. That is at once for those of collections;
-//! those of threads come when the world stops, or when there are many. So each has its time.
+//! [`DebugPrinter`] prints them when it learns of them: at once for collections; for threads when
+//! the world stops, or when there are many. So each shows its time.
 
 use std::io::Write;
 
@@ -17,9 +17,9 @@ use gclab_core::words::Bytes;
 #[derive(Debug, Default)]
 pub(crate) struct Debug {
     messages: DebugMessages,
-    /// The session of each capability: the last one that entered by it.
+    /// The last session that entered by each capability.
     sessions: Vec<u64>,
-    /// The end of the last phase of the collection under way.
+    /// The end of the last phase of the current collection.
     phase_ended_ns: u64,
 }
 
@@ -31,7 +31,7 @@ impl Debug {
         }
     }
 
-    /// The events of threads that the messages need.
+    /// The thread events that the messages need.
     pub(crate) fn follows(&self) -> Follows {
         Follows {
             threads: self.messages.scheduler,
@@ -39,7 +39,7 @@ impl Debug {
         }
     }
 
-    /// Calls `say` with each message about events of capability `number`, and its time.
+    /// Calls `say` with each message about events of capability `number`, with its time.
     pub(crate) fn capability(&mut self, number: usize, events: &[CapabilityEvent], mut say: impl FnMut(u64, &str)) {
         if !self.messages.scheduler {
             return;
@@ -66,7 +66,7 @@ impl Debug {
         }
     }
 
-    /// Calls `say` with each message about an event, and its time.
+    /// Calls `say` with each message about an event, with its time.
     pub(crate) fn event(&mut self, event: &Event<'_>, mut say: impl FnMut(u64, &str)) {
         if !self.messages.any() {
             return;
@@ -89,7 +89,7 @@ impl Debug {
                 let cause = cause.name();
                 say(format!("GC{due} starts; cause: {cause}; all stopped after {waited} ns"));
             }
-            EventKind::NotBegun if gc => say("GC not begun: there is no memory for it".to_owned()),
+            EventKind::NotBegun if gc => say("GC not started: there is not enough memory".to_owned()),
             EventKind::Phase(phase) if gc => {
                 let took = event.time_ns.saturating_sub(self.phase_ended_ns);
                 self.phase_ended_ns = event.time_ns;
@@ -147,7 +147,7 @@ fn memory(collection: &Collection, blocks: Bytes) -> String {
     )
 }
 
-/// Prints debug messages when they are known: a listener for a run without an event log.
+/// Prints debug messages: a listener for a run without an event log.
 pub struct DebugPrinter<W> {
     debug: Debug,
     out: W,
@@ -169,7 +169,7 @@ impl<W: Write> DebugPrinter<W> {
     }
 }
 
-/// Prints a message as `gclab events show` prints one in a log. A place that takes no text does not
+/// Prints a message as `gclab events show` would print it from a log. Output that fails does not
 /// stop the run.
 fn print(out: &mut impl Write, time_ns: u64, text: &str) {
     let _ = writeln!(out, "{time_ns:9}: {text}");

@@ -15,7 +15,7 @@ use super::debug::Debug;
 use super::output::{Output, fitting};
 use super::process::{self, About};
 
-/// The event log of one run. All clones are one log: one listens to the world, another ends it.
+/// The event log of one run. Clones share the log: one listens to the world, another ends it.
 #[derive(Clone)]
 pub struct EventLog(Arc<Mutex<Log>>);
 
@@ -23,14 +23,14 @@ pub(crate) struct Log {
     pub(crate) about: About,
     pub(crate) output: Output,
     pub(crate) centres: Centres,
-    /// The sample of a heap profile whose end is to come, with that of the look.
+    /// The open sample of a heap profile, which ends with the look.
     pub(crate) open_sample: Option<u64>,
     sessions: Sessions,
     collecting: Collecting,
     debug: Debug,
 }
 
-/// The most bytes of a debug message.
+/// Longest debug message, in bytes.
 const MOST: usize = 65_535;
 
 impl std::fmt::Debug for EventLog {
@@ -40,15 +40,15 @@ impl std::fmt::Debug for EventLog {
 }
 
 impl EventLog {
-    /// Begins a log in a new file; an old one is overwritten.
+    /// Begins a log in a file, overwriting an old one.
     ///
     /// # Errors
-    /// If the file cannot be made or written: the run need not start.
+    /// If the file cannot be created or written: then the run need not start.
     pub fn create(path: &Path, about: About) -> io::Result<EventLog> {
         EventLog::new(Box::new(File::create(path)?), about)
     }
 
-    /// Begins a log that goes to `file`, in pieces of a block.
+    /// Begins a log in `file`, written a block at a time.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -67,13 +67,13 @@ impl EventLog {
     /// Ends the log. Later calls do nothing.
     ///
     /// # Errors
-    /// The first error in writing it: the log ends there.
+    /// The first error in writing the log, which ends there.
     pub fn finish(&self) -> io::Result<()> {
         self.lock().output.finish()
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Log> {
-        // A thread that panicked has left whole events.
+        // A thread that panicked left whole events.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -116,7 +116,7 @@ impl Listener for EventLog {
     }
 }
 
-/// Writes a debug message, which is global.
+/// Writes a debug message, as a global event.
 fn say(time_ns: u64, text: &str, output: &mut Output) {
     output.put_waiting(&kinds::LOG_MSG, time_ns, &[fitting(text, MOST).as_str().into()]);
 }
@@ -142,8 +142,8 @@ impl Log {
         }
     }
 
-    /// A look at the stopped heap begins or ends. GHC has no events for them, so these types are
-    /// gclab's own. A census has its sample between them.
+    /// A look at the stopped heap begins or ends. GHC has no events for this, so the types are
+    /// gclab's own. A census has its sample between the two.
     fn look(&mut self, kind: &'static Kind, time_ns: u64, look: Look) {
         let purpose = match look {
             Look::Census => CENSUS,
@@ -158,7 +158,7 @@ impl Log {
 
     fn start(&mut self, time_ns: u64, run: &RunInfo) {
         process::start(time_ns, run, &self.about, &mut self.output);
-        // The description of the process is in the log even if the program is killed soon.
+        // Written now, so that a program killed soon has it in its log.
         self.output.write(time_ns);
     }
 
@@ -172,7 +172,7 @@ impl Log {
         self.end_sample(time_ns);
         self.output.settle();
         if self.about.classes.any() {
-            // Behind the last events of the capabilities, however a reader sorts.
+            // After the last events of the capabilities, however a reader sorts.
             process::end(time_ns + 1, &mut self.output);
         }
         self.output.write(time_ns);
@@ -180,7 +180,7 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// A run that ended by a panic has a whole log.
+    /// Completes the log of a run that ended in a panic.
     fn drop(&mut self) {
         let _ = self.output.finish();
     }

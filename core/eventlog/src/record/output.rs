@@ -5,13 +5,13 @@ use std::io::{self, Write};
 
 use crate::{Buffer, Kind, Value, Writer, kinds};
 
-/// A buffer with this many bytes is written at the next chance.
+/// A buffer with this many bytes is written at the next opportunity.
 const MANY: usize = 64 << 10;
 
 /// A capability's buffer with this many bytes is written at once.
 const FULL: usize = 1 << 20;
 
-/// The longest time for which events are kept, in nanoseconds: a second.
+/// The longest time that events are kept, in nanoseconds: a second.
 const LONGEST_NS: u64 = 1_000_000_000;
 
 /// A buffer, and the time of its last event.
@@ -36,7 +36,7 @@ impl Part {
     }
 }
 
-/// The most global events that wait: some minutes of a time profile.
+/// Limit on waiting global events: a few minutes of a time profile.
 const MOST_WAITING: usize = 1 << 16;
 
 /// A global event that is not in its buffer yet.
@@ -47,7 +47,7 @@ struct Waiting {
     values: Vec<Owned>,
 }
 
-/// A value of an event that waits.
+/// A value of a waiting event.
 #[derive(Debug)]
 enum Owned {
     Number(u64),
@@ -80,10 +80,10 @@ pub(crate) struct Output {
     error: Option<io::Error>,
     global: Part,
     caps: Vec<Part>,
-    /// Global events of threads, samples of a time profile, debug messages. Capabilities pass
-    /// theirs on one after the other, so these are sorted when all have.
+    /// Global events of threads, samples of a time profile, debug messages. Capabilities deliver
+    /// theirs one after another, so these are sorted once all have.
     waiting: Vec<Waiting>,
-    /// Events of capabilities are left out.
+    /// Whether events of capabilities are left out.
     is_paused: bool,
     written_ns: u64,
 }
@@ -122,13 +122,13 @@ impl Output {
         self.note(put);
     }
 
-    /// Leaves events of capabilities out from now on, or no longer. Global events, which define the
-    /// names of others, stay.
+    /// Starts or stops leaving out events of capabilities. Global events, which define the names of
+    /// others, are kept.
     pub(crate) fn pause(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
     }
 
-    /// Adds a global event, behind those that wait and are not later.
+    /// Adds a global event, after those that wait and are not later.
     pub(crate) fn put_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
         if self.writer.is_none() {
             return;
@@ -139,7 +139,7 @@ impl Output {
         self.append_global(kind, time_ns, values);
     }
 
-    /// Adds a global event behind all others.
+    /// Adds a global event after all others.
     fn append_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
         if self.writer.is_some() {
             let put = self.global.put(kind, time_ns, values);
@@ -147,11 +147,11 @@ impl Output {
         }
     }
 
-    /// Adds a global event of numbers, texts or ids, which others that are added later may precede.
-    /// Events of one time stay in the order in which they are added.
+    /// Adds a global event of numbers, texts or ids, which events added later may precede. Events
+    /// at the same time stay in the order in which they were added.
     ///
-    /// A program that does not collect may add many of them, so only [`MOST_WAITING`] wait: an
-    /// event that comes later than that with an earlier time has the time of the last one.
+    /// A program that does not collect may add many, so only [`MOST_WAITING`] wait: an event added
+    /// after that with an earlier time gets the time of the last one.
     pub(crate) fn put_waiting(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
         if self.writer.is_none() {
             return;
@@ -169,12 +169,12 @@ impl Output {
         }
     }
 
-    /// All capabilities have passed on their events.
+    /// All capabilities have delivered their events.
     pub(crate) fn settle(&mut self) {
         self.settle_to(u64::MAX);
     }
 
-    /// All capabilities have passed on their events up to `time_ns`.
+    /// All capabilities have delivered their events up to `time_ns`.
     fn settle_to(&mut self, time_ns: u64) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|event| event.time_ns);
@@ -185,7 +185,7 @@ impl Output {
         }
     }
 
-    /// Writes the buffers if one has many events, or they have been kept for long.
+    /// Writes the buffers if one has many bytes, or it has been long since the last write.
     pub(crate) fn write_if_due(&mut self, now_ns: u64) {
         let many = self.parts().any(|part| part.buffer.len() >= MANY);
         if many || now_ns.saturating_sub(self.written_ns) >= LONGEST_NS {
@@ -200,7 +200,7 @@ impl Output {
         }
     }
 
-    /// Writes the buffer of a capability; of global events if that is `None`.
+    /// Writes the buffer of a capability, or of global events for `None`.
     fn write_part(&mut self, cap: Option<usize>) {
         let part = cap.map_or(&mut self.global, |cap| &mut self.caps[cap]);
         if let Some(writer) = &mut self.writer {
@@ -218,7 +218,7 @@ impl Output {
         for part in parts {
             written = written.and_then(|()| writer.block(&mut part.buffer, part.last_ns));
         }
-        // A file does nothing here. Text is printed now.
+        // A file does nothing here; text is printed now.
         let written = written.and_then(|()| writer.flush());
         self.note(written);
     }
@@ -228,7 +228,7 @@ impl Output {
         self.write(self.written_ns);
     }
 
-    /// Writes the rest and the mark of the end.
+    /// Writes the rest and the end mark.
     ///
     /// # Errors
     /// The first error of the whole log.
@@ -243,7 +243,7 @@ impl Output {
         std::iter::once(&self.global).chain(&self.caps)
     }
 
-    /// After an error nothing more is kept or written.
+    /// After an error nothing is kept or written.
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             self.error.get_or_insert(error);
@@ -272,7 +272,7 @@ mod tests {
     use crate::Reader;
     use std::sync::{Arc, Mutex};
 
-    /// Takes so many bytes, then fails.
+    /// Accepts so many bytes, then fails.
     #[derive(Clone, Default)]
     struct Disk(Arc<Mutex<Vec<u8>>>, usize);
 
@@ -377,7 +377,7 @@ mod tests {
             assert!(output.global.buffer.is_empty(), "{tick}");
             output.put_waiting(&kinds::PROF_SAMPLE_COST_CENTRE, 10 * tick, &sample(tick));
         }
-        // No collection came, and all of them are in their block, which was full.
+        // There was no collection, and all of them are in their block, which was full.
         assert!(output.waiting.is_empty() && output.global.buffer.is_empty());
         output.finish().expect("room");
         let bytes = disk.0.lock().expect("sound").clone();

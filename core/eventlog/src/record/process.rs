@@ -9,7 +9,7 @@ use gclab_core::events::RunInfo;
 
 use super::output::Output;
 
-/// The facts about a program that its log begins with.
+/// The facts about a program at the start of its log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
     /// The classes of events.
@@ -20,11 +20,11 @@ pub struct About {
     pub args: Vec<String>,
 }
 
-/// The capability set of the process, which stands for its heap, too.
+/// The capability set of the process, which also stands for its heap.
 const PROCESS: u64 = 0;
-/// The capability set of those that have one clock.
+/// The capability set of those that share a clock.
 const CLOCK: u64 = 1;
-/// The most bytes of a payload with one number: 65535, less four.
+/// The bytes of a payload that a number leaves: 65535 less four.
 const MOST: usize = 65_531;
 
 pub(crate) fn start(time: u64, run: &RunInfo, about: &About, output: &mut Output) {
@@ -39,7 +39,7 @@ pub(crate) fn start(time: u64, run: &RunInfo, about: &About, output: &mut Output
             output.put_global(&kinds::CAPSET_ASSIGN_CAP, time, &[CLOCK.into(), cap.into()]);
         }
     }
-    // The system's clock may stand before 1970.
+    // The system's clock may be set before 1970.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let wall = [CLOCK.into(), now.as_secs().into(), u64::from(now.subsec_nanos()).into()];
     output.put_global(&kinds::WALL_CLOCK_TIME, time, &wall);
@@ -89,8 +89,8 @@ fn identifier(run: &RunInfo) -> String {
     format!("gclab-{} {} {way}", env!("CARGO_PKG_VERSION"), run.collector)
 }
 
-/// Words, a NUL behind each. A NUL within a word, which no command line has, and words that do not
-/// fit are left out.
+/// Words, each followed by a NUL. Words that do not fit are left out, as are NULs within words,
+/// which no command line has.
 fn list(words: &[String]) -> Vec<u8> {
     let mut list = Vec::new();
     for word in words {

@@ -1,4 +1,4 @@
-//! Events of heap profiles and of time profiles. They are global, and come in the order of time.
+//! Events of heap profiles and of time profiles. They are global, and in order of time.
 
 use crate::{Value, kinds};
 use gclab_core::clock::Clock;
@@ -10,18 +10,18 @@ use super::output::{Output, fitting};
 /// The number of the only profile of a run.
 const PROFILE: u64 = 0;
 
-/// The most bytes of a text: an event has 65535, and up to seven texts.
+/// Longest text, in bytes: an event holds 65535, and has up to seven texts.
 const MOST: usize = 9_000;
 
-/// The facts about a heap profile that its events begin with.
+/// The facts about a heap profile at the start of its events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProfileStart {
-    /// Nanoseconds between samples; 0 if each collection has one.
+    /// Nanoseconds between samples; 0 for a sample at each collection.
     pub period_ns: u64,
-    /// GHC's number of the breakdown (`crate::breakdown_text`).
+    /// GHC's number for the breakdown (`crate::breakdown_text`).
     pub breakdown: u32,
     /// The restrictions: module, closure description, type description, cost centre, stack of cost
-    /// centres, retainer, biography; empty without.
+    /// centres, retainer, biography; empty if there is none.
     pub filters: [String; 7],
 }
 
@@ -44,11 +44,11 @@ impl EventLog {
         output.put_global(&kinds::PROF_BEGIN, time_ns, &[tick_ns.into()]);
     }
 
-    /// A sample of a time profile: at this tick the thread of a capability runs with this stack of
-    /// cost centres, the innermost first.
+    /// A sample of a time profile: at this tick a capability's thread has this stack of cost
+    /// centres, the innermost first.
     ///
-    /// `clock` is the run's. It is read when no other event can be added to the log. So the
-    /// sample is later than all events that are in order already.
+    /// `clock` is the run's. It is read while no other event can be added to the log, so the sample
+    /// is later than all events already in order.
     pub fn time_sample(&self, clock: Clock, capability: usize, tick: u64, stack: &[CostCentre]) {
         let log = &mut *self.lock();
         let time_ns = clock.elapsed_ns();
@@ -58,8 +58,8 @@ impl EventLog {
             .put_waiting(&kinds::PROF_SAMPLE_COST_CENTRE, time_ns, &values);
     }
 
-    /// A sample of bytes by label, within a look at the stopped heap that began at `time_ns`. It
-    /// ends with the look.
+    /// A sample of bytes by label, within a look at the stopped heap that began at `time_ns`. The
+    /// sample ends with the look.
     pub fn sample<'a>(&self, time_ns: u64, number: u64, bands: impl IntoIterator<Item = (&'a str, u64)>) {
         let log = &mut *self.lock();
         log.begin_sample(time_ns, number);
@@ -80,7 +80,7 @@ impl EventLog {
         }
     }
 
-    /// A sample of a biography, which was taken at `taken_ns` and is known only now.
+    /// A sample of a biographical profile, taken at `taken_ns` but known only now.
     pub fn biography_sample<'a>(
         &self,
         time_ns: u64,
@@ -105,7 +105,7 @@ impl Log {
         self.open_sample = Some(number);
     }
 
-    /// The sample ends, if there is one.
+    /// The open sample ends, if there is one.
     pub(crate) fn end_sample(&mut self, time_ns: u64) {
         if let Some(number) = self.open_sample.take() {
             let values = [number.into()];

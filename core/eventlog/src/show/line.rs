@@ -15,11 +15,11 @@ enum Part {
     Field(usize),
 }
 
-/// The sentences of all types by their numbers, taken apart once.
+/// The sentences of all types by number, parsed once.
 #[derive(Debug)]
 pub(super) struct Sentences {
     all: Vec<Option<(&'static Kind, Vec<Part>)>>,
-    /// Whether stop statuses are as in GHC 7.8.2.
+    /// Whether stop statuses are numbered as in GHC 7.8.2.
     old_statuses: bool,
 }
 
@@ -65,7 +65,7 @@ impl Sentences {
     }
 
     fn sentence(&self, line: &mut Vec<u8>, parts: &[Part], event: &Event<'_>) {
-        // Nearly all sentences have the fields in their order, so each is decoded once.
+        // Nearly all sentences use the fields in order, so each is decoded once.
         let (mut fields, mut taken) = (event.fields(), 0);
         let required = event.kind().map_or(0, Kind::required);
         let mut before_words = line.len();
@@ -84,7 +84,7 @@ impl Sentences {
                             self.status(line, status, event);
                         }
                         Some((field, value)) => push::value(line, field, &value),
-                        // An older version of GHC, which has no such field.
+                        // An older version of GHC without this field.
                         None if place >= required && fields.rest().is_empty() => {
                             let words = &line[before_words..];
                             let clause = words.windows(2).rposition(|two| two == b", ");
@@ -99,7 +99,7 @@ impl Sentences {
         }
     }
 
-    /// Appends the reason of a stop, with the thread that evaluates a black hole.
+    /// Appends the reason of a stop, with the owner of a black hole.
     fn status(&self, line: &mut Vec<u8>, status: u64, event: &Event<'_>) {
         let (text, black_hole) = match self.old_statuses {
             true => (status_text_of_7_8_2(status), 9),
@@ -142,8 +142,8 @@ fn parts(kind: &'static Kind) -> Vec<Part> {
     parts
 }
 
-/// Appends the event as one JSON object: `time`, `cap` unless it is global, `event`, and its
-/// fields by their names.
+/// Appends the event as one JSON object: `time`, `cap` unless it is global, `event`, and its fields
+/// by name.
 pub(super) fn json(line: &mut Vec<u8>, event: &Event<'_>) {
     line.extend_from_slice(b"{\"time\":");
     push::number(line, event.time());

@@ -1,4 +1,4 @@
-//! A log as text while it is written.
+//! Prints a log as text while it is being written.
 
 use std::io::{self, Cursor, Write};
 
@@ -13,20 +13,19 @@ const HEADER_END: &[u8] = b"hdredatb";
 /// The bytes of a block marker.
 const MARKER: usize = 24;
 
-/// The most bytes of blocks that are kept: 64 MiB.
+/// Limit on the bytes of blocks kept: 64 MiB.
 const MOST: usize = 64 << 20;
 
 /// Prints the events of a log that is written to it, as [`show`](fn@show) prints them.
 ///
-/// Events are printed when the log is flushed, in the order of time: those that were written since
-/// the flush before. So a writer whose blocks of all capabilities go up to one moment when it
-/// flushes has all of its events in order.
+/// Each flush prints the events written since the one before, in order of time. So all events come
+/// out in order if, at each flush, the writer's blocks reach the same moment for every capability.
 #[derive(Debug)]
 pub struct LiveText<W> {
     out: W,
-    /// The header, as soon as it is whole.
+    /// The header, once it is complete.
     header: Option<Vec<u8>>,
-    /// The bytes that are not printed yet.
+    /// The bytes not printed yet.
     held: Vec<u8>,
 }
 
@@ -40,7 +39,7 @@ impl<W: Write> LiveText<W> {
         }
     }
 
-    /// Prints the whole blocks that are held.
+    /// Prints the complete blocks held.
     fn print(&mut self) -> io::Result<()> {
         if self.header.is_none() {
             let found = self
@@ -68,8 +67,7 @@ impl<W: Write> LiveText<W> {
     }
 }
 
-/// The length of the blocks at the beginning of `bytes` that are whole. The mark of the end is no
-/// block.
+/// The length of the complete blocks at the start of `bytes`. The end mark is not a block.
 fn whole_blocks(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(marker) = bytes.get(at..at + MARKER) {

@@ -1,5 +1,4 @@
-//! The events of a log as lines, in the order of time: text as `ghc-events show` prints it, or
-//! JSON.
+//! The events of a log as lines, in order of time: text as `ghc-events show` prints it, or JSON.
 
 mod line;
 mod live;
@@ -15,24 +14,24 @@ use crate::kinds::number;
 use crate::merged::Merged;
 use crate::summary::Interval;
 
-/// The bytes of lines that are gathered before they are written.
+/// Bytes gathered before a write.
 const LINES: usize = 256 << 10;
 
 /// The form of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
-    /// A sentence behind time and capability.
+    /// Time, capability, and a sentence.
     Text,
     /// A JSON object.
     Json,
 }
 
-/// The events that are shown.
+/// Which events are shown.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Numbers of event types; all but block markers if there are none.
+    /// Numbers of event types; if empty, all but block markers.
     pub types: Vec<u16>,
-    /// Capabilities, `None` for global events; all if there are none.
+    /// Capabilities, `None` for global events; if empty, all.
     pub caps: Vec<Option<u16>>,
     /// The time of the events.
     pub interval: Interval,
@@ -50,7 +49,7 @@ impl Filter {
     }
 }
 
-/// The lines that were written.
+/// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The number of lines.
@@ -59,7 +58,7 @@ pub struct Shown {
     pub last_ns: u64,
 }
 
-/// The reason why not all events were shown.
+/// Why not all events were shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ShowError {
     /// The log is damaged.

@@ -1,18 +1,18 @@
-//! The calls of the program's main thread into Haskell, between which the mutator's time lies.
+//! The main thread's calls into Haskell, which bound the mutator's time.
 //!
-//! GHC's runtime ends `INIT` when it has started, and `MUT` when `main` has returned. The log has
-//! neither moment, but the main thread's calls: a task is created when a call begins and deleted
-//! when it ends. The threaded runtime makes a short call while it starts, and then ends `INIT`. The
-//! call of `main` is the longest one.
+//! GHC's runtime ends `INIT` when it has started, and `MUT` when `main` has returned. The log
+//! records neither moment, but it has the main thread's calls: a task is created when a call begins
+//! and deleted when it ends. The threaded runtime makes a short call while it starts, after which
+//! `INIT` ends. The call of `main` is the longest one.
 //!
-//! In gclab's own logs each thread of the program makes its calls, and none of them spans the run:
-//! there the mutator's time begins when the log names its runtime, which has started then, and ends
-//! with the request for the last collection, which comes when the program has ended.
+//! In gclab's own logs every thread of the program makes calls, and none spans the run. There the
+//! mutator's time begins when the log names its runtime, which has then started, and ends with the
+//! request for the last collection, after the program's end.
 
-/// The most calls that are open at a time; a correct log has one.
+/// Limit on calls open at a time; a correct log has one.
 const MOST: usize = 64;
 
-/// Begin and end of a call.
+/// Beginning and end of a call.
 type Span = (u64, u64);
 
 fn length((from, to): &Span) -> u64 {
@@ -22,18 +22,18 @@ fn length((from, to): &Span) -> u64 {
 /// The calls so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The process, which is also the number of its main thread.
+    /// The process id, which is also that of its main thread.
     process: Option<u64>,
-    /// Tasks and the begins of their calls.
+    /// Tasks, with the beginnings of their calls.
     open: Vec<(u64, u64)>,
     /// The first call that ended.
     first: Option<Span>,
     longest: Option<Span>,
     first_run: Option<u64>,
     last_stop: Option<u64>,
-    /// How many Haskell threads run.
+    /// The number of Haskell threads running.
     running: i64,
-    /// When the runtime had started, in a log of gclab's.
+    /// When the runtime had started, in a log of gclab's own.
     started: Option<u64>,
     /// The last request for a collection.
     requested: Option<u64>,
@@ -49,7 +49,7 @@ impl Calls {
         self.started = identifier.starts_with("gclab-").then_some(time);
     }
 
-    /// A task is created for a thread of the system.
+    /// A task is created for a system thread.
     pub(super) fn begin(&mut self, task: u64, thread: u64, time: u64) {
         if self.process == Some(thread) && self.open.len() < MOST {
             self.open.push((task, time));
@@ -90,18 +90,18 @@ impl Calls {
         self.requested = self.requested.max(Some(time));
     }
 
-    /// Begin and end of the mutator's time in a log whose last event is at `last`; `None` if the
-    /// log has neither calls nor threads.
+    /// Beginning and end of the mutator's time in a log whose last event is at `last`; `None` if
+    /// the log has neither calls nor threads.
     pub(super) fn mutator(&self, threaded: bool, last: u64) -> Option<Span> {
         if let Some(started) = self.started {
-            // A program that was killed has threads that still run.
+            // A killed program has threads that still run.
             let ended = self.last_stop.max(self.requested);
             let end = if self.running > 0 { Some(last) } else { ended };
-            // Without threads and requests the log says nothing.
+            // Without threads and requests the log does not tell.
             let end = end.filter(|_| self.last_stop.is_some());
             return end.map(|end| (started, end.max(started)));
         }
-        // The main thread of a program that was killed is still in its longest call.
+        // The main thread of a killed program is still in its longest call.
         let open = self.open.first().map(|(_, from)| (*from, last));
         let Some(main) = self.longest.into_iter().chain(open).max_by_key(length) else {
             return self.first_run.zip(self.last_stop);
@@ -117,7 +117,7 @@ impl Calls {
 mod tests {
     use super::*;
 
-    /// Two threads, whose calls overlap; the main one's is short.
+    /// Two threads with overlapping calls; the main thread's is short.
     fn two_threads(calls: &mut Calls) {
         calls.process(Some(7));
         calls.begin(1, 7, 10);

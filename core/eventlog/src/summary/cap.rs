@@ -1,4 +1,4 @@
-//! One capability: its counters, the collection that it is in, and the work of its GC thread.
+//! One capability: its counters, its current collection, and the work of its GC thread.
 
 use super::data::{CapTimes, Interval, Sparks};
 use crate::event::Event;
@@ -19,13 +19,13 @@ impl<T> Counter<T> {
         }
     }
 
-    /// Whether the log has the counter up to the end of the interval.
+    /// Whether the log has the counter before the end of the interval.
     pub(super) fn is_known(&self) -> bool {
         self.before.is_some() || self.within.is_some()
     }
 }
 
-/// The work of a GC thread since a moment.
+/// What a GC thread has been doing since a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Working,
@@ -41,7 +41,7 @@ pub(super) struct Figures {
     pub(super) slop: u64,
     pub(super) threads: u64,
     pub(super) max_copied: u64,
-    /// Copied by all threads.
+    /// Bytes copied by all threads.
     pub(super) par_copied: u64,
     pub(super) balanced: Option<u64>,
 }
@@ -50,17 +50,17 @@ pub(super) struct Figures {
 #[derive(Debug, Default)]
 pub(super) struct Cap {
     pub(super) allocated: Counter<u64>,
-    /// The time of the last figure of allocation, in the interval or not.
+    /// When allocation was last reported, in the interval or not.
     pub(super) allocated_at: Option<u64>,
     pub(super) sparks: Counter<Sparks>,
     pub(super) requested: Option<u64>,
     pub(super) started: Option<u64>,
-    /// The beginning of the last collection that has ended.
+    /// The beginning of the last finished collection.
     before: Option<u64>,
     pub(super) figures: Option<Figures>,
     work: Option<(Work, u64)>,
-    /// The times without work in the collection that it is in: idle, and after its thread's end.
-    /// They count when the collection ends, with its length.
+    /// The time without work in its current collection: idle, and after its GC thread finished.
+    /// Added when the collection ends, with its length.
     open: (u64, u64),
     /// The generation of the last collection that it led.
     pub(super) led: Option<u16>,
@@ -75,7 +75,7 @@ impl Cap {
         self.open = (0, 0);
     }
 
-    /// Its collection ends. Returns begin and end, if one had begun.
+    /// Its collection ends. Returns the beginning and the end, if one had begun.
     pub(super) fn end(&mut self, interval: Interval, time: u64) -> Option<(u64, u64)> {
         let start = self.started.take()?;
         let end = time.max(start);
@@ -91,12 +91,12 @@ impl Cap {
         Some((start, end))
     }
 
-    /// The beginning of the collection that it is in, or of the one before.
+    /// The beginning of its current collection, or else of the last one.
     pub(super) fn collection(&self) -> Option<u64> {
         self.started.or(self.before)
     }
 
-    /// Its GC thread begins some work, which ends that before.
+    /// Its GC thread changes what it does.
     pub(super) fn work(&mut self, interval: Interval, next: Work, time: u64) {
         if self.started.is_none() && next != Work::Working {
             return;

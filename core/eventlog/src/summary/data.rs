@@ -7,30 +7,29 @@ use gclab_core::stats::Pauses;
 pub struct Interval {
     /// Its first moment.
     pub from: u64,
-    /// The first moment behind it; `None` for the end of the run.
+    /// The first moment after it; `None` for the end of the run.
     pub to: Option<u64>,
 }
 
 impl Interval {
-    /// Whether a moment is in it.
+    /// Whether it contains a moment.
     #[inline]
     pub fn contains(&self, moment: u64) -> bool {
         moment >= self.from && self.to.is_none_or(|to| moment < to)
     }
 
-    /// The part of a span that is in it, or `None`.
+    /// The part of a span that lies in it, if any.
     pub fn clip(&self, (from, to): (u64, u64)) -> Option<(u64, u64)> {
         let clipped = (from.max(self.from), to.min(self.to.unwrap_or(u64::MAX)));
         (clipped.0 < clipped.1).then_some(clipped)
     }
 }
 
-/// The figures that a log determines, of a whole run or of an interval of it. A figure that the log
-/// does not determine is absent.
+/// The figures that a log determines, for a whole run or an interval of it. Others are absent.
 ///
 /// A collection belongs to the interval in which it begins, with all its bytes and its whole pause.
 /// Times of the interval ([`gc_ns`](Summary::gc_ns), [`mutator_ns`](Summary::mutator_ns),
-/// utilisation, times of capabilities) take the parts of pauses that lie in it.
+/// utilisation, times of capabilities) count the parts of pauses that lie in it.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
     /// The interval that was asked for.
@@ -39,18 +38,18 @@ pub struct Summary {
     pub rts: Option<String>,
     /// The command line of the program.
     pub args: Vec<String>,
-    /// Events, block markers aside.
+    /// Number of events, not counting block markers.
     pub events: u64,
     /// The time of the last event of the log.
     pub last_ns: u64,
-    /// Whether the log has lost its end, so that sums and maxima are lower bounds.
+    /// Whether the log lost its end, so that sums and maxima are lower bounds.
     pub damaged: bool,
-    /// Whether `-s` has the lines of the threaded runtime. gclab's has them always.
+    /// Whether `-s` prints the lines of the threaded runtime. gclab's always does.
     pub threaded: bool,
     /// Whether the log has censuses of a heap profile.
     pub has_profile: bool,
-    /// Whether collections took the time of a heap census, which `-s` leaves out, and the log does
-    /// not tell that time: so in a log of GHC's profiling runtime.
+    /// Whether the time of collections includes heap censuses, which `-s` leaves out, and the log
+    /// does not tell how much: true for logs of GHC's profiling runtime.
     pub census: bool,
     /// Bytes allocated by all capabilities.
     pub allocated: Option<u64>,
@@ -58,11 +57,12 @@ pub struct Summary {
     pub copied: Option<u64>,
     /// Live data after major collections.
     pub live: Option<Live>,
-    /// The most bytes of slop after a major collection.
+    /// Maximum slop after a major collection, in bytes.
     pub max_slop: Option<u64>,
-    /// The most bytes of heap after a collection. The peak between two collections may be higher.
+    /// Maximum size of the heap after a collection, in bytes. The peak between two collections may
+    /// be higher.
     pub peak_heap: Option<u64>,
-    /// The generations that the heap has, and their collections.
+    /// The heap's generations, and their collections.
     pub generations: Vec<Generation>,
     /// The number of collections.
     pub collections: Option<u64>,
@@ -70,7 +70,7 @@ pub struct Summary {
     pub major: Option<u64>,
     /// Bytes copied by parallel collections.
     pub parallel: Option<Parallel>,
-    /// Sparks by their fates.
+    /// Sparks by fate.
     pub sparks: Option<Sparks>,
     /// The number of capabilities that were created.
     pub capabilities: Option<u64>,
@@ -81,30 +81,32 @@ pub struct Summary {
     /// The start of the runtime, within some microseconds; `None` in a log without threads and
     /// tasks (class s).
     pub init_ns: Option<u64>,
-    /// Mutator time, within some microseconds: from the end of the start to the end of `main`, less
-    /// the collections and the looks at the heap in it; `None` in a log without threads and tasks.
+    /// Mutator time, within some microseconds: from the end of initialisation to the end of `main`,
+    /// less the collections and looks at the heap in between; `None` in a log without threads and
+    /// tasks.
     pub mutator_ns: Option<u64>,
-    /// Begin and end of the mutator in the whole run, collections included; `None` in a log without
-    /// threads and tasks.
+    /// Beginning and end of the mutator's time in the whole run, collections included; `None` in a
+    /// log without threads and tasks.
     pub mutator_span: Option<(u64, u64)>,
     /// The time after `main`, without collections, within some microseconds.
     pub exit_ns: Option<u64>,
-    /// Looks at the stopped heap, which are neither mutator time nor collections. Only a log of
-    /// gclab's own has them.
+    /// Looks at the stopped heap, which are neither mutator time nor collections. Only gclab's own
+    /// logs have them.
     pub looks: Option<LookTimes>,
     /// The stops at the end of a concurrent mark; `None` unless the nonmoving collector ran.
     pub nonmoving_sync: Option<Stops>,
     /// The time from the request for a collection until all capabilities had stopped; `None`
     /// without requests.
     pub time_to_stop: Option<Stops>,
-    /// Pauses as `-s` counts them: from the moment at which all capabilities have stopped to the
-    /// end of the collection.
+    /// Pauses as `-s` counts them: from when all capabilities have stopped to the end of the
+    /// collection.
     pub pauses: Pauses,
-    /// Pauses as ThreadScope draws them: from the stop of a capability to its resumption, each
-    /// capability by itself.
+    /// Pauses as ThreadScope draws them: from when a capability stops until it resumes, for each
+    /// capability separately.
     pub cap_pauses: Pauses,
-    /// The least share of a window in which no collection ran: window in nanoseconds, share from 0
-    /// to 1. Windows that are longer than the interval are left out.
+    /// Minimum mutator utilisation: windows in nanoseconds, each with the smallest share of such a
+    /// window, from 0 to 1, in which no collection ran. Windows longer than the interval are left
+    /// out.
     pub utilisation: Vec<(u64, f64)>,
     /// Capabilities with events of collections, in the order of their numbers.
     pub caps: Vec<CapTimes>,
@@ -128,7 +130,8 @@ impl Summary {
     }
 }
 
-/// The most generations without collections that are shown. A hostile log may declare 65535.
+/// Generations below this number are shown even without collections. A hostile log may declare
+/// 65535.
 const MOST_EMPTY: usize = 16;
 
 /// The samples of a time profile.
@@ -144,7 +147,7 @@ pub struct TimeSamples {
     pub centres: Vec<(String, u64)>,
 }
 
-/// The time of looks at the stopped heap, by their purposes, in nanoseconds.
+/// The time of looks at the stopped heap, by purpose, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LookTimes {
     /// Censuses by retainers: RP.
@@ -158,8 +161,8 @@ pub struct LookTimes {
 }
 
 impl LookTimes {
-    /// The lines of `-s` for them, with their names. As there, the first two are there if one of
-    /// them took time, each other one if it did.
+    /// The lines of `-s` for them, with their names. As there, the first two appear if either took
+    /// time, each other one if it did.
     pub fn lines(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let censuses = self.retainers_ns > 0 || self.census_ns > 0;
         let lines = [
@@ -185,7 +188,7 @@ impl LookTimes {
 pub struct Live {
     /// The number of major collections.
     pub samples: u64,
-    /// The most bytes.
+    /// The maximum, in bytes.
     pub max: u64,
     /// The sum of the bytes.
     pub sum: u64,
@@ -196,13 +199,13 @@ pub struct Live {
 pub struct Generation {
     /// The number of collections.
     pub collections: u64,
-    /// Of these, those with several GC threads.
+    /// How many of these had several GC threads.
     pub par_collections: u64,
     /// The sum of their pauses.
     pub elapsed_ns: u64,
     /// The longest pause.
     pub max_pause_ns: u64,
-    /// The most bytes of slop after one.
+    /// Maximum slop after one, in bytes.
     pub max_slop: u64,
 }
 
@@ -216,19 +219,19 @@ impl Generation {
 /// Bytes copied by parallel collections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parallel {
-    /// By all GC threads.
+    /// Bytes copied by all GC threads.
     pub copied: u64,
-    /// By the busiest GC thread of each collection.
+    /// Bytes copied by the busiest GC thread of each collection.
     pub max_copied: u64,
-    /// In balance; GHC 8.2 and older do not say.
+    /// Bytes copied in balance; GHC 8.2 and older do not tell.
     pub balanced: Option<u64>,
     /// The most GC threads of a collection.
     pub threads: u64,
 }
 
 impl Parallel {
-    /// The balance of the work of GC threads, 0 to 1: with GHC's formula, or with that of GHC 8.2
-    /// in logs of that version and older ones.
+    /// How balanced the work of the GC threads was, 0 to 1: by GHC's formula, or by GHC 8.2's in
+    /// logs of that version and older.
     pub fn balance(&self) -> f64 {
         let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         match self.balanced {
@@ -239,14 +242,14 @@ impl Parallel {
     }
 }
 
-/// Sparks by their fates.
+/// Sparks by fate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sparks {
     /// Put into a pool.
     pub created: u64,
     /// Already evaluated when they were made.
     pub dud: u64,
-    /// Dropped, since the pool was full.
+    /// Dropped because the pool was full.
     pub overflowed: u64,
     /// Evaluated in parallel.
     pub converted: u64,
@@ -296,10 +299,10 @@ pub struct CapTimes {
     pub allocated: Option<u64>,
     /// The collections that it took part in.
     pub collections: u64,
-    /// The time from its stops to its resumptions.
+    /// The time from its stops until it resumed.
     pub gc_ns: u64,
-    /// Of this, the time in which its GC thread had no work while another one might have had some.
+    /// Of this, the time in which its GC thread had no work while others may have had some.
     pub idle_ns: u64,
-    /// Of this, the time after its GC thread had ended.
+    /// Of this, the time after its GC thread had finished.
     pub done_ns: u64,
 }

@@ -1,5 +1,5 @@
-//! The figures of a summary by name: those of `-s` and of `-t --machine-readable`, and some
-//! that GHC does not print.
+//! The figures of a summary by name: those of `-s` and `-t --machine-readable`, and some that GHC
+//! does not print.
 
 use gclab_core::stats::Pauses;
 
@@ -20,7 +20,7 @@ pub enum Figure {
     Flag(bool),
 }
 
-/// Shares of pauses that are not exceeded, by their names: all but one in so many.
+/// Percentiles of pauses by name: all but one in so many pauses are no longer.
 pub(crate) const PERCENTILES: [(&str, u64); 4] = [("p50", 2), ("p90", 10), ("p99", 100), ("p999", 1000)];
 
 /// A list of names and figures.
@@ -95,7 +95,7 @@ fn memory(list: &mut List, summary: &Summary) {
         list.integer("cumulative_live_bytes", live.sum);
     }
     list.integer("max_slop_bytes", summary.max_slop);
-    // The heap after collections: a lower bound.
+    // Measured after collections, so a lower bound.
     list.integer("max_mem_in_use_bytes", summary.peak_heap);
     for name in ["total_memory_mib", "peak_megabytes_allocated"] {
         list.integer(name, summary.peak_heap.map(|bytes| bytes >> 20));
@@ -105,7 +105,7 @@ fn memory(list: &mut List, summary: &Summary) {
 }
 
 fn generations(list: &mut List, summary: &Summary) {
-    // Without figures of collections, the list of generations is empty.
+    // Without events of collections, the list of generations is empty.
     for (number, generation) in summary.shown_generations() {
         for (separator, decimals) in [('.', [3, 4, 4]), ('_', [6, 6, 6])] {
             let name = |what: &str| format!("gen_{number}{separator}{what}");

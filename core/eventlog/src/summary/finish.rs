@@ -1,4 +1,4 @@
-//! Puts the sums of a log together: its [`Summary`].
+//! Builds the [`Summary`] of a log from its sums.
 
 use gclab_core::stats::Pauses;
 
@@ -10,7 +10,7 @@ use super::gather::{Gather, pause};
 pub(crate) const WINDOWS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 impl Gather {
-    /// The figures. `damaged` says that the log has lost its end.
+    /// The figures. `damaged`: the log lost its end.
     pub(super) fn finish(mut self, damaged: bool) -> Summary {
         let end = self.end(damaged);
         let interval = self.interval;
@@ -21,7 +21,7 @@ impl Gather {
         summary.interval = interval;
         summary.has_profile = summary.census;
         summary.census &= self.profiled;
-        // Without figures of collections no event says when the run ended.
+        // Without events of collections, no event tells when the run ended.
         let has_end = self.traces_gc || damaged || interval.to.is_some_and(|to| to <= end);
         summary.total_ns = (summary.events > 0 && has_end).then_some(to - from);
         summary.damaged = damaged;
@@ -61,7 +61,8 @@ impl Gather {
             (summary.mutator_ns, summary.exit_ns) = (None, None);
             summary.utilisation.clear();
         }
-        // Each capability ends at its own place, and only some have the collections of the others.
+        // Each capability's events end at their own place, and only some cover the collections of
+        // the others.
         if damaged && self.caps.iter().flatten().count() > 1 {
             (summary.mutator_span, summary.mutator_ns, summary.exit_ns) = (None, None, None);
             summary.utilisation.clear();
@@ -91,8 +92,8 @@ impl Gather {
         let oldest = self.info_generations.map(|all| all.saturating_sub(1) as usize);
         let oldest = oldest.or(self.major.map(usize::from));
         if let Some(major) = oldest.and_then(|place| generations.get(place)) {
-            // A slice of a collector that works in slices is a pause of the oldest generation, too.
-            // The size of live data follows a collection of everything alone.
+            // A slice of an incremental collector is a pause of the oldest generation, too, but
+            // only a collection of everything is followed by the size of live data.
             let (majors, slop) = match self.major {
                 Some(_) => (self.live.samples.min(major.collections), self.live_slop),
                 None => (major.collections, major.max_slop),
@@ -109,14 +110,14 @@ impl Gather {
         summary.parallel = Some(parallel);
     }
 
-    /// The end of the run: GHC writes the last figures of allocation when it has read the total
+    /// The end of the run: GHC reports allocation for the last time when it has read the total
     /// time.
     fn end(&self, damaged: bool) -> u64 {
         let caps = self.caps.iter().flatten();
         let first = caps.filter_map(|cap| cap.allocated_at).min();
         match first {
             Some(end) if !damaged => end,
-            // What comes behind the run is not part of it, and a lower bound must not have it.
+            // What follows the run is not part of it, and must not raise a lower bound.
             _ => self.run_ended.filter(|_| damaged).unwrap_or(self.last),
         }
     }
@@ -129,7 +130,7 @@ impl Gather {
             let within = Interval { from, to: Some(to) };
             within.clip(span).map_or(0, |(from, to)| to - from)
         };
-        // Without threads and tasks the log says nothing about the mutator.
+        // Without threads and tasks the log tells nothing about the mutator.
         if let Some((begin, end)) = call {
             let within = Interval {
                 from: from.max(begin),
@@ -140,7 +141,7 @@ impl Gather {
             summary.mutator_ns = Some(mutator);
             let init = part((0, begin));
             summary.init_ns = Some(init);
-            // The rest: of the time before the mutator's, collections and looks are not part.
+            // The rest: collections and looks are not part of the time before the mutator's.
             let looks = self.looks.times().unwrap_or_default().total_ns();
             let others = [init, mutator, self.gc_ns, looks];
             summary.exit_ns = Some(others.into_iter().fold(to - from, u64::saturating_sub));

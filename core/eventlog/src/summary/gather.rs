@@ -1,7 +1,7 @@
-//! Adds up the events of a log, in the order of the file.
+//! Adds up the events of a log, in file order.
 //!
-//! All figures are kept by capability or by generation, and put together at the end (`finish`): the
-//! global events, which say how many generations there are, come last in the file.
+//! All figures are kept by capability or by generation, and combined at the end (`finish`): the
+//! global events, which tell how many generations there are, come last in the file.
 
 use gclab_core::stats::SinglePause;
 
@@ -27,9 +27,9 @@ pub(super) struct Gather {
     /// Whether the log has events of class g.
     pub(super) traces_gc: bool,
     pub(super) info_generations: Option<u64>,
-    /// The generation whose collections were followed by a figure of live data.
+    /// The generation whose collections were followed by the size of live data.
     pub(super) major: Option<u16>,
-    /// The most slop after a collection whose live data the log has.
+    /// The maximum slop after a collection whose live data the log records.
     pub(super) live_slop: u64,
     pub(super) copied: u64,
     pub(super) live: Live,
@@ -57,7 +57,8 @@ impl Gather {
         }
     }
 
-    /// Takes an event. It is inlined into the loop of the reader, where most events have no use.
+    /// Takes an event. Inlined into the reader's loop, where most events turn out to be of no
+    /// interest.
     #[inline(always)]
     pub(super) fn event(&mut self, event: &Event<'_>) {
         let number = event.known();
@@ -100,7 +101,7 @@ impl Gather {
         }
     }
 
-    /// An event about collections, which belongs to a capability. Without one it means nothing.
+    /// An event about collections. It belongs to a capability, and means nothing without one.
     fn collection(&mut self, event: &Event<'_>, number: u16, time: u64) {
         let interval = self.interval;
         let Some(place) = event.cap().map(usize::from) else {
@@ -169,7 +170,7 @@ impl Gather {
                 let [_, Some(bytes)] = event.numbers() else { return };
                 let time = cap.collection().unwrap_or(time);
                 if time < interval.from {
-                    // Blocks of another capability, which come later, may be of an earlier time.
+                    // Blocks of another capability that come later may hold earlier times.
                     self.heap_before = self.heap_before.max((time, bytes));
                 } else if interval.contains(time) {
                     self.peak_heap = self.peak_heap.max(Some(bytes));
@@ -221,8 +222,8 @@ impl Gather {
         }
     }
 
-    /// An event of the start, the end, or the nonmoving collector. The latest event before it was
-    /// at `before`.
+    /// An event at the start or the end, or of the nonmoving collector. The latest event before it
+    /// was at `before`.
     #[cold]
     fn rare(&mut self, event: &Event<'_>, number: u16, time: u64, before: u64) {
         match number {
@@ -279,7 +280,7 @@ impl Gather {
     }
 }
 
-/// A pause from its begin to its end.
+/// A pause from beginning to end.
 pub(super) fn pause(start: u64, end: u64) -> SinglePause {
     SinglePause {
         start_ns: start,

@@ -1,8 +1,8 @@
 //! Looks at the stopped heap: censuses of a heap profile, checks, inspections.
 //!
-//! Only gclab's own logs have their begins and ends. They lie between collections, and `-s` counts
-//! them neither as the mutator's time nor as GC. In a log of GHC's, a census is a part of the
-//! collection before it, and only the writing of its bands has a begin and an end.
+//! Only gclab's own logs record when they begin and end. They lie between collections, and `-s`
+//! counts them neither as mutator time nor as GC. In GHC's logs a census is part of the collection
+//! before it, and only the writing of its bands has a beginning and an end.
 
 use super::data::{Interval, LookTimes};
 use super::spans::Spans;
@@ -13,9 +13,9 @@ use crate::kinds::number::LOOK_BEGIN;
 /// The looks so far.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// Whether the log is gclab's own, and so has all looks.
+    /// Whether the log is gclab's own, and so records all looks.
     own: bool,
-    /// When the look under way began.
+    /// When the current look began.
     began: Option<u64>,
     times: LookTimes,
     spans: Spans,
@@ -55,12 +55,12 @@ impl Looks {
         self.spans.add(from, to);
     }
 
-    /// All events have come.
+    /// All events have been taken.
     pub(super) fn settle(&mut self) {
         self.spans.settle();
     }
 
-    /// The time in looks within a stretch.
+    /// The time in looks within an interval.
     pub(super) fn within(&self, within: Interval) -> u64 {
         if self.own { self.spans.paused(within) } else { 0 }
     }

@@ -1,9 +1,8 @@
 //! The figures of `+RTS -s` from a log, for the whole run or an interval of it.
 //!
-//! The pause of a collection is its leader's, from `GC_START` to `GC_END`, to which GHC gives
-//! the time stamps of its statistics. The leader is the capability that writes the statistics
-//! between the two. Both are found in the order of the file: by time, the statistics come after the
-//! end.
+//! A collection's pause is that of its leader, from `GC_START` to `GC_END`, to which GHC gives the
+//! time stamps of its statistics. The leader is the capability that writes the statistics between
+//! the two. This works only in file order: by time, the statistics come after the end.
 
 mod calls;
 mod cap;
@@ -32,7 +31,7 @@ use crate::merged::Merged;
 use crate::reader::Reader;
 
 impl Summary {
-    /// Reads the rest of a log, and adds up the events of `interval`.
+    /// Reads the rest of a log and adds up the events of `interval`.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
@@ -58,9 +57,9 @@ impl Summary {
         Ok(gather.finish(reader.damage().is_some()))
     }
 
-    /// Reads the rest of a log whose capabilities are read side by side, and adds up the events of
-    /// `interval`. Of a damaged log that is salvaged it takes those before the damage of each
-    /// capability, as a [`Timeline`](crate::Timeline) does.
+    /// Reads the rest of a log in order of time and adds up the events of `interval`. Of a damaged
+    /// log that is salvaged, it takes those before the damage of each capability, as a
+    /// [`Timeline`](crate::Timeline) does.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
@@ -68,7 +67,7 @@ impl Summary {
         Summary::with_merged(log, interval, |_| {})
     }
 
-    /// Does the same as [`Summary::of_merged`], and calls `look` with each event of the log.
+    /// As [`Summary::of_merged`], and calls `look` with each event of the log.
     pub(crate) fn with_merged<R: Read + Seek>(
         log: &mut Merged<R>,
         interval: Interval,
@@ -82,7 +81,7 @@ impl Summary {
         Ok(gather.finish(log.damage().is_some()))
     }
 
-    /// Does the same as [`Summary::of_merged`] with an open file, and is compiled with this crate.
+    /// As [`Summary::of_merged`] for an open file, compiled in this crate.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
@@ -90,11 +89,11 @@ impl Summary {
         Summary::of_merged(log, interval)
     }
 
-    /// Opens a file, and adds up the events of `interval`. If it is to be salvaged, returns also
-    /// the first damage ([`Summary::of_merged`]).
+    /// Opens a file and adds up the events of `interval`. If asked to salvage, also returns the
+    /// first damage ([`Summary::of_merged`]).
     ///
     /// # Errors
-    /// If the file cannot be read or is not an event log, or if it is damaged and not to be salvaged.
+    /// If the file cannot be read, is not an event log, or is damaged and not to be salvaged.
     pub fn of_file(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Option<Error>), Error> {
         if !salvage {
             return Ok((Summary::of(&mut Reader::open(path)?, interval)?, None));
@@ -104,8 +103,8 @@ impl Summary {
         Ok((summary, log.into_damage()))
     }
 
-    /// Does the same as [`Summary::of`] with an open file. It is compiled with this crate, so it is
-    /// as fast in a program that is built without optimisation.
+    /// As [`Summary::of`] for an open file. Compiled in this crate, it is as fast in a program
+    /// built without optimisation.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
@@ -113,21 +112,21 @@ impl Summary {
         Summary::of(reader, interval)
     }
 
-    /// The share of mutator time in the length of the run or interval, about.
+    /// Mutator time as a share of the run or interval, approximately.
     pub fn productivity(&self) -> Option<f64> {
         let total = self.total_ns.filter(|total| *total > 0)?;
         Some(self.mutator_ns? as f64 / total as f64)
     }
 
-    /// Bytes allocated in a second of elapsed mutator time, about.
+    /// Bytes allocated per second of elapsed mutator time, approximately.
     pub fn allocation_rate(&self) -> Option<u64> {
         let seconds = self.mutator_ns.filter(|ns| *ns > 0)? as f64 / 1e9;
         Some((self.allocated? as f64 / seconds) as u64)
     }
 
-    /// Every figure that the log determines, by name. The names are as in GHC's statistics:
+    /// Every figure that the log determines, by name. The names follow GHC's statistics:
     /// `gen_0.max_pause_s` as `-s` rounds it, `gen_0_max_pause_seconds` as `-t --machine-readable`
-    /// does. Those in `_ns` are exact.
+    /// does. Figures in `_ns` are exact.
     pub fn figures(&self) -> Vec<(String, Figure)> {
         figures::figures(self)
     }

@@ -8,10 +8,10 @@ use crate::event::Event;
 use crate::kinds::number::{HEAP_PROF_COST_CENTRE, PROF_BEGIN, PROF_SAMPLE_COST_CENTRE};
 use crate::value::Value;
 
-/// The most cost centres that are told apart. Samples of further ones are counted, without a name.
+/// Limit on cost centres told apart. Samples of further ones are counted without a name.
 const MOST: usize = 1 << 14;
 
-/// The most characters of a name: a hostile log may have many long ones.
+/// Longest name, in characters: a hostile log may have many long ones.
 const LONGEST: usize = 120;
 
 /// The samples so far.
@@ -19,7 +19,7 @@ const LONGEST: usize = 120;
 pub(super) struct Samples {
     tick_ns: Option<u64>,
     count: u64,
-    /// By the number of the cost centre; 0 is `MAIN`, since GHC numbers from 1.
+    /// By cost centre number; 0 is `MAIN`, since GHC numbers from 1.
     by_centre: HashMap<u32, u64>,
     names: HashMap<u32, String>,
 }
@@ -60,7 +60,7 @@ impl Samples {
         if self.count == 0 && self.tick_ns.is_none() {
             return None;
         }
-        // Cost centres of one name are one.
+        // Cost centres of the same name are one.
         let mut named: HashMap<String, u64> = HashMap::new();
         for (id, count) in self.by_centre {
             let unknown = || if id == MAIN { "MAIN" } else { "?" }.to_owned();

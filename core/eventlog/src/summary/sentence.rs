@@ -1,13 +1,14 @@
-//! What a summary says, in a few sentences.
+//! A summary in a few sentences.
 
 use super::data::{Stops, Summary};
 
-/// From this share of the run on, stopping the capabilities is worth a sentence.
+/// The smallest share of the run at which stopping the capabilities is worth a sentence.
 const SLOW_TO_STOP: f64 = 0.05;
 
 impl Summary {
     /// The shares of collections and mutator, and what stands out: sparks, time to stop, and a heap
-    /// profile whose censuses lie within the collections. Of a damaged log, figures are lower bounds.
+    /// profile whose censuses lie within the collections. Figures of a damaged log are lower
+    /// bounds.
     pub fn sentences(&self) -> Vec<String> {
         let total = self.total_ns.unwrap_or(self.last_ns) as f64;
         let share = |ns: u64| format!("{:.1} %", 100.0 * ns as f64 / total.max(1.0));
@@ -25,7 +26,7 @@ impl Summary {
                 self.pauses.longest_ns() as f64 / 1e6
             ),
             (Some(_), _) => format!("No collection in {time}."),
-            (None, _) => format!("The log tells no collections; the run takes {time}."),
+            (None, _) => format!("The log does not record collections; the run takes {time}."),
         });
         if let Some(Stops { total_ns, .. }) = self.time_to_stop
             && total_ns as f64 > SLOW_TO_STOP * total
@@ -49,7 +50,7 @@ impl Summary {
             sentences.push(format!("{least}{} sparks: {}.", sparks.total(), fates.join(", ")));
         }
         if self.has_profile && self.looks.is_none() {
-            sentences.push("The run had a heap profile, whose censuses slow it: measure without -h.".to_owned());
+            sentences.push("The run made a heap profile, whose censuses slow it down: measure without -h.".to_owned());
         }
         sentences
     }

@@ -1,19 +1,19 @@
-//! The pauses of the program with their places in time, in bounded memory.
+//! The pauses of the program and when they were, in bounded memory.
 //!
-//! Up to [`MOST`] pauses are kept singly. Beyond that neighbours are put together: the time in
-//! pauses stays exact where a group lies within a stretch of time, and is shared out evenly where
-//! it lies across the border. The first and the last pauses stay single, since the mutator's time
-//! begins and ends between them.
+//! Up to [`MOST`] pauses are kept individually. Beyond that neighbours are grouped: for an interval
+//! that contains whole groups the time in pauses stays exact; the time of a group across its border
+//! is spread evenly. The first and last pauses stay single, since the mutator's time begins and
+//! ends between them.
 
 use super::data::Interval;
 
-/// The most pauses, or groups of them, that are kept: 24 MiB.
+/// Limit on pauses, or groups of them, kept: 24 MiB.
 const MOST: usize = 1 << 20;
 
-/// The pauses at either end that stay single.
+/// Pauses at either end that stay single.
 const EDGE: usize = 64;
 
-/// A pause, or some neighbouring ones.
+/// A pause, or a group of neighbouring ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     from: u64,
@@ -22,7 +22,7 @@ struct Span {
 }
 
 impl Span {
-    /// The time in pauses within a stretch.
+    /// The time in pauses within an interval.
     fn paused(&self, within: Interval) -> u64 {
         let Some((from, to)) = within.clip((self.from, self.to)) else {
             return 0;
@@ -85,7 +85,7 @@ impl Spans {
             .collect();
     }
 
-    /// Puts the pauses in the order of time, without the parts that an earlier one has.
+    /// Sorts the pauses by time, and cuts off what overlaps an earlier one.
     pub(super) fn settle(&mut self) {
         if self.grouped {
             return;
@@ -100,13 +100,13 @@ impl Spans {
         });
     }
 
-    /// Begin and end of each pause, unless some are in groups.
+    /// Beginning and end of each pause, unless some are grouped.
     pub(super) fn each(&self) -> Option<impl Iterator<Item = (u64, u64)>> {
         let each = self.spans.iter().map(|span| (span.from, span.to));
         (!self.grouped).then_some(each)
     }
 
-    /// The time in pauses within a stretch.
+    /// The time in pauses within an interval.
     pub(super) fn paused(&self, within: Interval) -> u64 {
         let parts = self.spans.iter().map(|span| span.paused(within));
         parts.fold(0, u64::saturating_add)
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn groups_keep_the_time_in_pauses() {
         let mut some = Spans::keeping(1000);
-        // The second half comes first, as the block of another capability does.
+        // The second half comes first, as the block of another capability might.
         for n in (5000..10_000).chain(0..5000) {
             some.add(100 * n, 100 * n + 7);
         }

@@ -1,12 +1,12 @@
 //! A summary in the layout of `-s`.
 //!
-//! A figure that the log does not determine is a `?`, one that is within some microseconds or
-//! milliseconds of GHC's has a `~` before it, and a lower bound a `>`. The last line says so. Below
-//! GHC's lines stand those that GHC does not print.
+//! A figure that the log does not determine is a `?`; `~` marks a figure within some microseconds
+//! or milliseconds of GHC's, and `>` a lower bound. The last line says so. Lines that GHC does not
+//! print follow GHC's.
 //!
-//! Of a damaged log, sums and maxima are lower bounds, and means and shares are near. If it has
-//! several capabilities, their events end at different places: then the mutator's time and the
-//! figures that are made of it are unknown.
+//! In a damaged log, sums and maxima are lower bounds, and means and shares are approximate. If it
+//! has several capabilities, their events end at different places, so the mutator's time and the
+//! figures derived from it are unknown.
 
 use std::fmt::{Result, Write};
 
@@ -33,13 +33,13 @@ fn number(figure: Option<u64>, mark: &str) -> String {
     figure.map_or("?".to_owned(), |figure| format!("{mark}{}", commas(figure)))
 }
 
-/// Seconds with `decimals` behind `mark`, or a `?`, in `width` columns with the unit.
+/// Seconds with `decimals` after `mark`, or a `?`, in `width` columns with the unit.
 fn seconds(ns: Option<u64>, mark: &str, decimals: usize, width: usize) -> String {
     let text = ns.map_or("?".to_owned(), |ns| format!("{mark}{:.decimals$}s", ns as f64 / 1e9));
     format!("{text:>width$}")
 }
 
-/// The marks of figures that are exact in a log that is whole.
+/// The marks of figures that are exact in a complete log.
 #[derive(Debug, Clone, Copy)]
 struct Marks {
     /// Before sums and maxima.
@@ -58,7 +58,7 @@ impl Summary {
         Marks { sum, mean }
     }
 
-    /// The mark of a figure that is near GHC's if the log is whole.
+    /// The mark of a figure that is close to GHC's if the log is complete.
     fn near(&self) -> &'static str {
         if self.damaged { ">" } else { "~" }
     }
@@ -66,7 +66,7 @@ impl Summary {
 
 fn write_memory(out: &mut String, summary: &Summary) -> Result {
     let mark = summary.marks().sum;
-    // The counter of a capability that takes no part in a collection has a time of its own.
+    // The counter of a capability that takes no part in a collection is reported at another time.
     let allocated = if summary.is_whole() { mark } else { summary.near() };
     writeln!(
         out,
@@ -234,7 +234,7 @@ fn write_pauses(out: &mut String, summary: &Summary) -> Result {
     )
 }
 
-/// The cost centres of a time profile that are named.
+/// How many cost centres of a time profile are named.
 const NAMED: usize = 5;
 
 fn write_samples(out: &mut String, summary: &Summary) -> Result {

@@ -1,14 +1,14 @@
-//! The states of one capability, from its events in the order of the file.
+//! The states of one capability, from its events in file order.
 //!
-//! The generation of a collection is known only when its leader has ended, and the other GC threads
-//! may end before or after. So the stretches of a collection are *held* until the pause of the
-//! program is known, and the stretches behind it with them.
+//! The generation of a collection is known only once its leader has ended, and the other GC threads
+//! may end before or after. So the stretches of a collection, and those after it, are *held* until
+//! the pause of the program is known.
 
 use super::data::{Piece, Sample, State};
 use super::series::Series;
 use crate::kinds::number::{GC_DONE, GC_WORK};
 
-/// The most stretches that are held. Beyond that the generation of the collection stays unknown.
+/// Limit on stretches held. Beyond that the generation of the collection stays unknown.
 const MOST_HELD: usize = 1024;
 
 /// A pause of the program.
@@ -16,12 +16,12 @@ const MOST_HELD: usize = 1024;
 pub(super) struct Stop {
     pub(super) from: u64,
     pub(super) to: u64,
-    /// The moment when the leader's GC thread was done.
+    /// When the leader's GC thread was done.
     pub(super) done: u64,
     pub(super) generation: usize,
 }
 
-/// The activity of a capability in a stretch.
+/// What a capability does in a stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
     Known(State),
@@ -43,19 +43,19 @@ pub(super) struct Stats {
 pub(super) struct Cap {
     pub(super) pieces: Series<Piece>,
     pub(super) allocated: Series<Sample>,
-    /// The sparks that remain in its pool.
+    /// The sparks left in its pool.
     pub(super) sparks: u64,
     held: Vec<(u64, u64, Activity)>,
-    /// The time up to which its states are in `pieces` or `held`.
+    /// The time up to which `pieces` and `held` cover its states.
     at: u64,
     runs: bool,
     requested: bool,
-    /// The begin of the collection that it is in.
+    /// The beginning of its current collection.
     pub(super) started: Option<u64>,
     idle: bool,
     /// When its GC thread was done with the collection.
     done: Option<u64>,
-    /// The begin of the last collection that has ended.
+    /// The beginning of the last finished collection.
     pub(super) before: Option<u64>,
     pub(super) stats: Option<Stats>,
     stop: Option<Stop>,
@@ -64,7 +64,7 @@ pub(super) struct Cap {
 }
 
 impl Cap {
-    /// A thread of the program runs from now on, or stops.
+    /// A thread of the program starts running, or stops.
     pub(super) fn thread(&mut self, runs: bool, time: u64, step: u64) -> usize {
         let more = self.advance(time, step);
         self.runs = runs;
@@ -94,7 +94,8 @@ impl Cap {
         more
     }
 
-    /// Its collection ends. Returns the pause of the program and its copied bytes if it was the leader.
+    /// Its collection ends. If it was the leader, returns the pause of the program and the bytes
+    /// copied.
     pub(super) fn end(&mut self, time: u64, step: u64) -> (usize, Option<(Stop, u64)>) {
         let mut more = self.advance(time, step);
         let Some(start) = self.started.take() else {
@@ -124,18 +125,18 @@ impl Cap {
         self.release(is_its.then_some(stop), step)
     }
 
-    /// Its events are at their end.
+    /// It has no more events.
     pub(super) fn finish(&mut self, time: u64, step: u64) -> usize {
         self.advance(time, step) + self.release(None, step)
     }
 
-    /// The end of the last stretch in a collection that is held.
+    /// The end of the last held stretch in a collection.
     fn collected_until(&self) -> u64 {
         let is_collecting = |held: &&(u64, u64, Activity)| !matches!(held.2, Activity::Known(_));
         self.held.iter().rev().find(is_collecting).map_or(0, |held| held.1)
     }
 
-    /// Notes the state up to a moment. Returns the number of pieces that are new.
+    /// Records the state up to a moment. Returns the number of new pieces.
     fn advance(&mut self, time: u64, step: u64) -> usize {
         if time <= self.at {
             return 0;
@@ -157,7 +158,7 @@ impl Cap {
         self.release(None, step)
     }
 
-    /// Puts all that is held into the lane. Returns the number of pieces that are new.
+    /// Moves everything held into the lane. Returns the number of new pieces.
     fn release(&mut self, stop: Option<Stop>, step: u64) -> usize {
         let mut more = 0;
         let pieces = &mut self.pieces;

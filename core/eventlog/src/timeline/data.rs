@@ -3,7 +3,7 @@
 /// The number of [`State`]s.
 pub const STATES: usize = 9;
 
-/// The generations that are told apart: 0, 1, and all that are older.
+/// The generations told apart: 0, 1, and all older ones.
 pub const GENERATIONS: usize = 3;
 
 /// The state of a capability at a moment.
@@ -16,23 +16,23 @@ pub enum State {
     Mutator = 1,
     /// It waits for the other capabilities, before a collection or after one.
     Waiting = 2,
-    /// Its GC thread has no work, and another one has some.
+    /// Its GC thread has no work, but another one does.
     GcIdle = 3,
     /// Its GC thread works on a collection of generation 0.
     Gen0 = 4,
     /// Its GC thread works on a collection of generation 1.
     Gen1 = 5,
-    /// Its GC thread works on a collection of generation 2 or an older one.
+    /// Its GC thread works on a collection of generation 2 or older.
     Older = 6,
-    /// It is in a collection whose generation the log does not tell.
+    /// It is in a collection of unknown generation.
     Unknown = 7,
-    /// The GC threads are done, and the collection has not ended: the census of a heap profile
-    /// takes place here.
+    /// The GC threads are done but the collection has not ended: here GHC takes the census of a
+    /// heap profile.
     Finishing = 8,
 }
 
 impl State {
-    /// The state of a GC thread that works on a collection.
+    /// The state of a GC thread working on a collection.
     pub(super) fn collecting(generation: usize) -> State {
         [State::Gen0, State::Gen1, State::Older][generation]
     }
@@ -43,13 +43,13 @@ impl State {
 pub struct Piece {
     /// Its first moment.
     pub from: u64,
-    /// The first moment behind it.
+    /// The first moment after it.
     pub to: u64,
     /// The nanoseconds in each state.
     pub times: [u64; STATES],
 }
 
-/// A figure of the log, or some neighbouring ones in one cell.
+/// A value from the log, or neighbouring ones in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// The time of the last one.
@@ -86,14 +86,14 @@ pub struct Collections {
     pub copied: u64,
 }
 
-/// A pause of the whole program, or some neighbouring ones in one cell.
+/// A pause of the whole program, or neighbouring ones in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
-    /// The begin of the first.
+    /// The beginning of the first.
     pub from: u64,
     /// The end of the last.
     pub to: u64,
-    /// The collections by generation.
+    /// The collections, by generation.
     pub generations: [Collections; GENERATIONS],
 }
 
@@ -105,10 +105,10 @@ impl Pause {
     }
 }
 
-/// A look at the stopped heap, or some neighbouring ones in one cell.
+/// A look at the stopped heap, or neighbouring ones in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looked {
-    /// The begin of the first.
+    /// The beginning of the first.
     pub from: u64,
     /// The end of the last.
     pub to: u64,
@@ -116,7 +116,7 @@ pub struct Looked {
     pub total_ns: u64,
 }
 
-/// A marker or a message of the program, or some neighbouring ones.
+/// A marker or message of the program, or neighbouring ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The time of the first.
@@ -134,8 +134,8 @@ pub struct Mark {
 pub struct Lane {
     /// The number of the capability.
     pub cap: u16,
-    /// Its states, from the start of the runtime to the end of the log, without a gap. In a damaged
-    /// log they end with the last event of the capability, if its later ones are lost.
+    /// Its states, from the start of the runtime to the end of the log, without gaps. In a damaged
+    /// log that lost the capability's later events, they end with its last one.
     pub pieces: Vec<Piece>,
     /// The bytes that it allocated since its start.
     pub allocated: Vec<Sample>,
@@ -150,36 +150,36 @@ pub struct Census {
     pub bytes: Vec<u64>,
 }
 
-/// A heap profile: the largest bands, and the rest as one.
+/// A heap profile: the largest bands, and the rest as one band.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeapProfile {
-    /// The closures' property by which they are counted.
+    /// The property by which closures are counted.
     pub breakdown: Option<&'static str>,
     /// The names of the bands, the largest total first. The last one may stand for all others.
     pub bands: Vec<String>,
-    /// The bands that have no name of their own.
+    /// How many bands have no name of their own.
     pub others: usize,
-    /// The censuses in the order of time.
+    /// The censuses, in order of time.
     pub censuses: Vec<Census>,
-    /// One in so many censuses is kept.
+    /// One in this many censuses is kept.
     pub one_in: u64,
 }
 
-/// A log by time: the states of the capabilities, the pauses of the program, and its heap.
+/// A log over time: the states of the capabilities, the pauses of the program, and its heap.
 ///
-/// Times are nanoseconds since the start of the runtime. Figures of the heap that a collection
-/// writes stand at its beginning, so that they lie in the same intervals as the collection.
+/// Times are nanoseconds since the start of the runtime. Heap sizes that a collection reports are
+/// placed at its beginning, so that they fall in the same intervals as the collection.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    /// The first moment behind the last event.
+    /// The first moment after the last event.
     pub length: u64,
-    /// The length of the cells; 1 as long as everything is kept singly.
+    /// The length of the cells; 1 as long as everything is kept individually.
     pub step: u64,
-    /// The capabilities with events, in the order of their numbers.
+    /// The capabilities with events, in numerical order.
     pub lanes: Vec<Lane>,
     /// The pauses of the program, as `-s` counts them.
     pub pauses: Vec<Pause>,
-    /// The looks at the stopped heap, which only gclab's own logs tell: censuses and checks.
+    /// The looks at the stopped heap, which only gclab's own logs record: censuses and checks.
     pub looks: Vec<Looked>,
     /// The sizes of the heap after collections.
     pub heap_size: Vec<Sample>,

@@ -1,4 +1,4 @@
-//! How pieces, pauses, samples and marks are put together.
+//! How pieces, pauses, samples and marks are merged.
 
 use super::data::{Collections, Looked, Mark, Pause, Piece, STATES, Sample, State};
 use super::series::Entry;
@@ -11,7 +11,7 @@ impl Piece {
         Piece { from, to, times }
     }
 
-    /// The state, if it is only one.
+    /// The state, if there is only one.
     pub fn state(&self) -> Option<usize> {
         let mut states = (0..STATES).filter(|state| self.times[*state] > 0);
         let first = states.next()?;

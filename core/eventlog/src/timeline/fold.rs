@@ -10,7 +10,8 @@ use crate::event::Event;
 use crate::header::Header;
 use crate::kinds::number::*;
 
-/// The latest time that can be distinguished from others: 104 days. Above that, JavaScript has no whole numbers.
+/// The latest time told apart from others: 104 days. JavaScript's integers are not exact above
+/// that.
 const LATEST: u64 = (1 << 53) - 1;
 
 /// The timeline so far.
@@ -24,7 +25,7 @@ pub(super) struct Fold {
     caps: Vec<Option<Box<Cap>>>,
     pauses: Pauses<Pause>,
     looks: Pauses<Looked>,
-    /// When the look under way began.
+    /// When the current look began.
     look_began: Option<u64>,
     heap_size: Series<Sample>,
     live: Series<Sample>,
@@ -36,7 +37,7 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// The timeline before a log with this header.
+    /// The timeline at the start of a log with this header.
     pub(super) fn new(most: usize, header: &Header) -> Self {
         Fold {
             most,
@@ -137,7 +138,7 @@ impl Fold {
         self.entries += usize::from(self.looks.push(look, self.step));
     }
 
-    /// A figure that a collection writes.
+    /// A size that a collection reports.
     fn figure(&mut self, event: &Event<'_>, number: u16, time: u64) {
         let step = self.step;
         let [_, figure, copied] = event.numbers();
@@ -164,7 +165,7 @@ impl Fold {
         self.entries += usize::from(more);
     }
 
-    /// The sparks that remain in the pool of a capability.
+    /// The sparks left in the pool of a capability.
     fn pools(&mut self, event: &Event<'_>, time: u64) {
         let [.., Some(remaining)]: [Option<u64>; 7] = event.numbers() else {
             return;
@@ -176,7 +177,7 @@ impl Fold {
         self.entries += usize::from(self.sparks.push(Sample::single(time, all), self.step));
     }
 
-    /// Doubles the length of the cells until half of the room is free.
+    /// Doubles the length of the cells until half the room is free.
     #[cold]
     fn coarsen(&mut self) {
         while self.entries > self.most / 2 && self.step < LATEST {
@@ -190,9 +191,8 @@ impl Fold {
         }
     }
 
-    /// The timeline. `lost_ends` has the capabilities whose later events are lost, with the times
-    /// of their last ones: what such a capability did afterwards is unknown. `damaged` says that
-    /// the log has lost its end.
+    /// The timeline. `lost_ends`: the capabilities whose later events are lost, with the times of
+    /// their last ones; what they did afterwards is unknown. `damaged`: the log lost its end.
     pub(super) fn finish(mut self, lost_ends: impl Iterator<Item = (Option<u16>, u64)>, damaged: bool) -> Timeline {
         let length = self.last.map_or(0, |last| last + 1);
         for (cap, last) in lost_ends {

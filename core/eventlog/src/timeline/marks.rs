@@ -3,10 +3,10 @@
 use super::data::Mark;
 use super::series::Series;
 
-/// The most marks that are kept. Beyond that neighbours are put together.
+/// Limit on marks kept. Beyond that neighbours are merged.
 const MOST: usize = 2000;
 
-/// The most characters of a text.
+/// Longest text, in characters.
 const LONGEST: usize = 120;
 
 /// The marks so far.
@@ -46,7 +46,7 @@ impl Marks {
     }
 }
 
-/// A text of the log, cut to a length that can be drawn.
+/// A text from the log, cut to a length that can be drawn.
 pub(super) fn cut(text: &[u8]) -> String {
     // A character has at most four bytes.
     let start = &text[..text.len().min(4 * LONGEST)];

@@ -1,13 +1,13 @@
-//! A log by time, for pictures of it: the state of each capability at each moment, the pauses of
-//! the program, its heap, its markers and its heap profile.
+//! A log over time, for drawing: the state of each capability at each moment, the pauses of the
+//! program, its heap, its markers and its heap profile.
 //!
-//! **Memory** is bounded. All that the log has is kept singly up to [`MOST`] entries. When there
-//! are more, entries that lie close together become one with their sums (`series`). The length of
-//! such a cell doubles as often as needed. A sum over whole cells stays exact: of a state, of
-//! the pauses, of the allocation.
+//! **Memory** is bounded. Up to [`MOST`] entries, everything is kept individually. Beyond that,
+//! entries in the same *cell* of time are merged into their sum (`series`), and the length of the
+//! cells doubles as often as needed. Sums over whole cells stay exact: of a state, of the pauses,
+//! of the allocation.
 //!
-//! **Order.** The fold needs the order of time between capabilities, and the order of the file
-//! within each ([`Merged`]).
+//! **Order.** The fold needs order of time between capabilities, and file order within each
+//! ([`Merged`]).
 
 mod cap;
 mod data;
@@ -30,7 +30,7 @@ pub use data::{
 use crate::error::Error;
 use crate::merged::Merged;
 
-/// The most entries that are kept: some 30 MiB, and a picture of a few megabytes.
+/// Limit on entries kept: some 30 MiB, and a picture of a few megabytes.
 const MOST: usize = 300_000;
 
 impl Timeline {
@@ -42,7 +42,7 @@ impl Timeline {
         Timeline::keeping(log, MOST)
     }
 
-    /// Does the same as [`Timeline::of`] with an open file, and is compiled with this crate.
+    /// As [`Timeline::of`] for an open file, compiled in this crate.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages.

@@ -1,13 +1,13 @@
-//! The pauses of the program, or its looks at the heap: the first and the last of them singly.
+//! The pauses of the program, or its looks at the heap, the first and last of them individually.
 //!
-//! The mutator's time begins and ends at moments that are not borders of cells. Both lie between the
-//! first pauses or between the last ones, so those are never put together.
+//! The mutator's time begins and ends within cells. Both moments lie among the first or the last
+//! pauses, so those are never merged.
 
 use std::collections::VecDeque;
 
 use super::series::{Entry, Series};
 
-/// The pauses at either end that stay single.
+/// Pauses at either end that stay single.
 const EDGE: usize = 64;
 
 /// The pauses so far.
@@ -29,7 +29,7 @@ impl<T> Default for Pauses<T> {
 }
 
 impl<T: Entry> Pauses<T> {
-    /// Appends a pause. Returns whether there are more entries than before.
+    /// Appends a pause. Returns whether that added an entry.
     pub(super) fn push(&mut self, pause: T, step: u64) -> bool {
         if self.first.len() < EDGE {
             self.first.push(pause);
@@ -43,7 +43,7 @@ impl<T: Entry> Pauses<T> {
         oldest.is_some_and(|oldest| self.middle.push(oldest, step))
     }
 
-    /// Puts together the pauses of each cell. Returns the number of entries.
+    /// Merges the pauses of each cell. Returns the number of entries.
     pub(super) fn coarsen(&mut self, step: u64) -> usize {
         self.first.len() + self.middle.coarsen(step) + self.last.len()
     }

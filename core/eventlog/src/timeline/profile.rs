@@ -11,16 +11,16 @@ use crate::kind::breakdown_text;
 use crate::kinds::number::*;
 use crate::value::Value;
 
-/// The most bands that have names of their own.
+/// Limit on bands with names of their own.
 const NAMED: usize = 15;
 
-/// The most names, and cost centres, that are kept. The bytes of further ones are in the rest.
+/// Limit on names, and on cost centres, kept. The bytes of further ones go to the rest.
 const MOST_NAMES: usize = 1 << 14;
 
-/// The most figures that are kept: 4 MiB. Beyond that every second census is left out.
+/// Limit on figures kept: 4 MiB. Beyond that every second census is left out.
 const MOST_FIGURES: usize = 1 << 18;
 
-/// The band of all names beyond the most.
+/// The band of all names beyond the limit.
 const REST: u32 = u32::MAX;
 
 /// A census: its time, and bands with their bytes.
@@ -34,17 +34,17 @@ pub(super) struct Bands {
     names: HashMap<String, u32>,
     censuses: Vec<Counted>,
     open: Option<Counted>,
-    /// Whether censuses have an end of their own. In GHC 8.4 and older a census ends where the next
-    /// one begins.
+    /// Whether censuses have an end event. In GHC 8.4 and older a census ends where the next one
+    /// begins.
     censuses_end: bool,
     seen: u64,
     figures: usize,
-    /// One in two to the power of this is kept.
+    /// One in 2 to this power is kept.
     thinned: u32,
 }
 
 impl Bands {
-    /// The bands before a log with this header.
+    /// The bands at the start of a log with this header.
     pub(super) fn before(header: &Header) -> Self {
         Bands {
             censuses_end: header.numbered(HEAP_PROF_SAMPLE_END).is_some(),
@@ -88,7 +88,7 @@ impl Bands {
         }
     }
 
-    /// A stack of cost centres as `.hp` files have it: the innermost first.
+    /// A stack of cost centres as in `.hp` files: the innermost first.
     fn stack(&self, stack: &[[u8; 4]]) -> String {
         if stack.is_empty() {
             return "MAIN".to_owned();
@@ -144,8 +144,8 @@ impl Bands {
         }
     }
 
-    /// The profile, if there was a census. One that the log cuts off is left out. `damaged` says
-    /// that the log has lost its end.
+    /// The profile, if there was a census. One that the log cuts off is left out. `damaged`: the
+    /// log lost its end.
     pub(super) fn finish(mut self, damaged: bool) -> Option<HeapProfile> {
         if !self.censuses_end && !damaged {
             self.end();

@@ -1,12 +1,12 @@
-//! Entries in the order of time, which are put together where there are too many.
+//! Entries in order of time, merged when there are too many.
 //!
-//! Time is divided into *cells* of one length, the *step*. Entries that lie within the same cell
-//! become one entry with their sums. An entry that crosses the border of a cell stays as it is. So
-//! a sum over a stretch whose borders are borders of cells is exact, whatever the step.
+//! Time is divided into *cells* of equal length, the *step*. Entries within the same cell are
+//! merged into their sum; an entry that crosses the border of a cell stays as it is. So a sum over
+//! whole cells is exact, whatever the step.
 
 /// An entry of a series.
 pub(super) trait Entry {
-    /// The first moment, and the first moment behind.
+    /// The first moment, and the first moment after.
     fn span(&self) -> (u64, u64);
 
     /// Whether `next` only continues this entry.
@@ -14,11 +14,11 @@ pub(super) trait Entry {
         false
     }
 
-    /// Takes over `next`, which comes behind this entry.
+    /// Merges `next`, which follows this entry, into it.
     fn take(&mut self, next: Self);
 }
 
-/// Entries in the order of time.
+/// Entries in order of time.
 #[derive(Debug)]
 pub(super) struct Series<T>(Vec<T>);
 
@@ -29,7 +29,7 @@ impl<T> Default for Series<T> {
 }
 
 impl<T: Entry> Series<T> {
-    /// Appends an entry, or adds it to the last one. Returns whether the series became longer.
+    /// Appends an entry, or merges it into the last one. Returns whether the series grew.
     pub(super) fn push(&mut self, entry: T, step: u64) -> bool {
         if let Some(last) = self.0.last_mut() {
             let (from, to) = (last.span().0, entry.span().1);
@@ -43,8 +43,8 @@ impl<T: Entry> Series<T> {
         true
     }
 
-    /// Puts together the entries of each cell of the length `step`, a multiple of all steps before.
-    /// Returns the number of entries.
+    /// Merges the entries of each cell of length `step`, a multiple of all earlier steps. Returns
+    /// the number of entries.
     pub(super) fn coarsen(&mut self, step: u64) -> usize {
         for entry in std::mem::take(&mut self.0) {
             self.push(entry, step);

@@ -1,4 +1,4 @@
-//! Small logs, folded, and coarse timelines against fine ones.
+//! Small logs, and coarse timelines against fine ones.
 
 use std::io::Cursor;
 
@@ -51,7 +51,7 @@ fn the_pools_of_sparks_are_added_up() {
 }
 
 /// A parallel collection of generation 1 from 1000 to 1300, led by capability 0. Capability 1 stops
-/// before and goes on after.
+/// earlier and resumes later.
 #[test]
 fn a_collection_splits_into_waiting_work_and_idleness() {
     let leader: Events<'_> = &[
@@ -70,8 +70,7 @@ fn a_collection_splits_into_waiting_work_and_idleness() {
         (1400, &RUN_THREAD, &[1]),
         (2000, &STOP_THREAD, &[1, 5, 0]),
     ];
-    // Its end comes later than the leader's, but is met before it: the leader's statistics are
-    // late.
+    // It ends later than the leader's, but is read first: the leader's statistics are late.
     let other: Events<'_> = &[
         (200, &RUN_THREAD, &[2]),
         (960, &STOP_THREAD, &[2, 1, 0]),
@@ -116,7 +115,7 @@ fn a_collection_splits_into_waiting_work_and_idleness() {
     let pause = timeline.pauses[0];
     assert_eq!((pause.from, pause.to, pause.count()), (1000, 1300, 1));
     assert_eq!((pause.generations[1].copied, pause.generations[1].max_ns), (4096, 300));
-    // The figures of a collection stand at its begin.
+    // The sizes that a collection reports are placed at its beginning.
     let [live, size] = [timeline.live[0], timeline.heap_size[0]];
     assert_eq!((live.at, live.last, size.at, size.last), (1000, 777, 1000, 1 << 20));
     assert_eq!(timeline.lanes[0].allocated[0].at, 1000);
@@ -184,7 +183,7 @@ fn many(most: usize) -> Timeline {
     fold(&[&caps[0], &caps[1]], most)
 }
 
-/// The nanoseconds in each state before a moment, which is not a moment within a mixed piece.
+/// The nanoseconds in each state before a moment that is not within a mixed piece.
 fn times(timeline: &Timeline, lane: usize, until: u64) -> [u64; STATES] {
     let mut sums = [0; STATES];
     for piece in &timeline.lanes[lane].pieces {

@@ -57,7 +57,7 @@ fn rules_about_time_and_collections() {
     let create: Short = (&CREATE_THREAD, 9, run);
     assert_eq!(
         one(cap, &[create, (&RUN_THREAD, 7, run)]),
-        "the time stamp is 2 ns before the one of an earlier event"
+        "the time stamp is 2 ns before that of an earlier event"
     );
     assert_eq!(
         one(cap, &[create, (&RUN_THREAD, 1001, run)]),
@@ -69,7 +69,7 @@ fn rules_about_time_and_collections() {
     assert_eq!(one(cap, &[end]), "GC_END without GC_START");
     assert_eq!(
         one(cap, &[start, start, end]),
-        "GC_START, and the collection that began at 9 ns has not ended"
+        "GC_START before the end of the collection that began at 9 ns"
     );
     assert_eq!(
         one(cap, &[(&GC_GLOBAL_SYNC, 9, &[])]),
@@ -109,21 +109,21 @@ fn rules_about_threads_and_tasks() {
         (&THREAD_WAKEUP, 9, &[7, 0]),
     ];
     let finish: Short = (&STOP_THREAD, 9, &[1, 5, 0]);
-    assert_eq!(one(cap, &[run]), "thread 1 runs, and was not created or has finished");
+    assert_eq!(one(cap, &[run]), "thread 1 runs, but was not created or has finished");
     assert_eq!(
         one(cap, &[create, run, finish, run]),
-        "thread 1 runs, and was not created or has finished"
+        "thread 1 runs, but was not created or has finished"
     );
     assert_eq!(one(cap, &[create, create]), "thread 1 is created again");
     assert_eq!(
         one(cap, &[create, run, run]),
-        "thread 1 runs, and runs already on cap 2"
+        "thread 1 runs, but is already running on cap 2"
     );
-    assert_eq!(one(cap, &[create, finish]), "thread 1 stops, and does not run here");
+    assert_eq!(one(cap, &[create, finish]), "thread 1 stops, but was not running here");
     let other: [Short; 2] = [(&CREATE_THREAD, 9, &[3]), (&RUN_THREAD, 9, &[3])];
     assert_eq!(
         one(cap, &[create, run, other[0], other[1]]),
-        "thread 3 runs, and thread 1 has not stopped"
+        "thread 3 runs, but thread 1 has not stopped"
     );
     assert_eq!(
         one(cap, &[wakeup]),
@@ -135,10 +135,10 @@ fn rules_about_threads_and_tasks() {
         (&TASK_DELETE, 9, &[255]),
     ];
     assert_eq!(one(None, &[made, made]), "task 0xff is created again");
-    assert_eq!(one(None, &[moved]), "task 0xff migrates, and was not created");
+    assert_eq!(one(None, &[moved]), "task 0xff migrates, but was not created");
     assert_eq!(
         one(None, &[made, moved, deleted, deleted]),
-        "task 0xff is deleted, and was not created"
+        "task 0xff is deleted, but was not created"
     );
 }
 
@@ -202,7 +202,7 @@ fn no_event_follows_an_empty_block() {
     let at = first_block(&types);
     log[at + 10..at + 14].copy_from_slice(&24_u32.to_be_bytes());
     let expected = format!(
-        "no event follows an empty block: byte {}: the event here follows an empty block: ghc-events takes it for one of that block",
+        "no event follows an empty block: byte {}: the event here follows an empty block: ghc-events takes it to be in that block",
         at + 24
     );
     assert_eq!(complaints(&log), [expected]);

@@ -179,7 +179,7 @@ fn blocks_that_are_wrong_are_refused() {
     assert_eq!(
         patched(log(), at + 10, &35_u32.to_be_bytes()),
         format!(
-            "made.eventlog: byte {}: the event here passes the end of its block, at byte {}",
+            "made.eventlog: byte {}: the event here runs past the end of its block, at byte {}",
             at + 34,
             at + 35
         )
@@ -189,7 +189,7 @@ fn blocks_that_are_wrong_are_refused() {
     assert_eq!(
         patched(log(), torn.0, &torn.1),
         format!(
-            "made.eventlog: byte {}: the mark of the log's end passes the end of its block, at byte {}",
+            "made.eventlog: byte {}: the log's end mark runs past the end of its block, at byte {}",
             at + 44,
             at + 45
         )
@@ -229,7 +229,7 @@ fn more_capabilities_than_there_can_be_are_refused() {
     let error = Merged::new(Cursor::new(log.finish().unwrap()), "many", false).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "many: more than 1024 capabilities, which cannot be put in order of time"
+        "many: more than 1024 capabilities, which cannot be sorted by time"
     );
 }
 

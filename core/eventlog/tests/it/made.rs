@@ -266,7 +266,7 @@ fn the_mark_of_the_end_may_be_the_end_of_the_last_block() {
     assert_eq!(
         error.to_string(),
         format!(
-            "made.eventlog: byte {}: the data end here, and more bytes follow",
+            "made.eventlog: byte {}: the data ends here, but more bytes follow",
             at + 2
         )
     );

@@ -192,7 +192,7 @@ fn samples_of_8_4_end_where_the_next_one_begins() {
     // A log that declares the end of samples must have it.
     let newer = of_8_4(&[&OF_8_4[..], &[&kinds::HEAP_PROF_SAMPLE_END]].concat());
     assert_eq!(complaints(&newer).len(), 1);
-    assert!(complaints(&newer)[0].ends_with("a sample begins, and the one before has not ended"));
+    assert!(complaints(&newer)[0].ends_with("a sample begins before the previous one has ended"));
     assert_eq!(censuses(&newer, false), []);
 }
 

@@ -240,7 +240,7 @@ fn a_summary_begins_with_what_it_says() {
     );
     assert_eq!(
         said("grow-thr-hT.eventlog")[1..],
-        ["The run had a heap profile, whose censuses slow it: measure without -h."]
+        ["The run made a heap profile, whose censuses slow it down: measure without -h."]
     );
     assert_eq!(said("alloc-thr-n1.a.eventlog").len(), 1);
 }
