@@ -1,9 +1,9 @@
-//! Errors of flags. Each message says which values would be right.
+//! Errors in flags. Each message says which values would be right.
 
 use super::nearest::list;
 
-/// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line,
-/// `A` in an experiment file.
+/// A flag that cannot be accepted as given. `flag` is as the user writes it: `-A` on a command
+/// line, `A` in an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
     /// Neither gclab nor GHC has this flag.
@@ -14,14 +14,14 @@ pub enum FlagError {
         /// The nearest name that exists.
         suggestion: Option<String>,
     },
-    /// GHC has this flag and gclab has not.
-    #[error("{word}: GHC has {flag} ({meaning}), gclab has not (yet)")]
+    /// GHC has this flag but gclab does not.
+    #[error("{word}: GHC has {flag} ({meaning}), but gclab does not (yet)")]
     NotYet {
         /// The word at fault.
         word: String,
-        /// The flag of GHC's.
+        /// GHC's flag.
         flag: String,
-        /// The meaning that it has there.
+        /// Its meaning there.
         meaning: &'static str,
     },
     /// The value is not of the flag's type.
@@ -35,32 +35,32 @@ pub enum FlagError {
         wanted: &'static str,
         /// The form of a value.
         write: &'static str,
-        /// A flag with a value that is right.
+        /// The flag with a legal value.
         example: String,
     },
     /// The value is of the right type but too small or too large.
-    #[error("{flag}: {value} is out of range: the least is {min}, the most {max}")]
+    #[error("{flag}: {value} is out of range: expected {min} to {max}")]
     OutOfRange {
         /// The flag.
         flag: String,
         /// The value at fault.
         value: String,
-        /// Least legal value.
+        /// Smallest legal value.
         min: String,
         /// Largest legal value.
         max: String,
     },
-    /// A value is needed and there is none.
+    /// A required value is missing.
     #[error("{flag}: a value is missing: write {write}, as in {example}")]
     MissingValue {
         /// The flag.
         flag: String,
         /// The form of a value.
         write: &'static str,
-        /// A flag with a value that is right.
+        /// The flag with a legal value.
         example: String,
     },
-    /// A value is given to a flag that takes none.
+    /// A flag that takes no value has one.
     #[error("{word}: {flag} takes no value{}", did_you_mean(suggestion))]
     UnexpectedValue {
         /// The word at fault.
@@ -78,8 +78,8 @@ pub enum FlagError {
         /// The nearest flag.
         suggestion: Option<String>,
     },
-    /// A mark of the command line within the environment's flags.
-    #[error("{word} has no place here: every word is a flag")]
+    /// `+RTS` or the like among the environment's flags.
+    #[error("{word} is not needed here: every word is a flag")]
     Mark {
         /// The word at fault.
         word: String,
@@ -114,7 +114,7 @@ pub enum FlagError {
         word: String,
         /// The collector that was chosen.
         collector: String,
-        /// The flags that it has for itself.
+        /// The flags of its own.
         has: Vec<String>,
     },
     /// OCaml's collector has no such letter.
@@ -125,23 +125,23 @@ pub enum FlagError {
     OcamlLetter {
         /// The item at fault.
         item: String,
-        /// The letters that there are.
+        /// The letters that exist.
         letters: Vec<String>,
     },
-    /// No letters stand behind the flag of OCaml's letters.
+    /// The flag for OCaml's letters has none.
     #[error("{word}: the letters are missing: write --ocaml=s=64k,o=80")]
     OcamlNoList {
         /// The word at fault.
         word: String,
     },
-    /// The letter controls nothing here.
-    #[error("{place}: {letter} has no use here; in OCaml it is for {use_of_it}")]
+    /// The letter has no effect here.
+    #[error("{place}: {letter} has no effect here; in OCaml it controls {use_of_it}")]
     OcamlWithoutUse {
         /// The item at fault in a list, or the key.
         place: String,
         /// The letter.
         letter: String,
-        /// Its use in OCaml, and what there is in its place.
+        /// Its use in OCaml, and what replaces it here.
         use_of_it: &'static str,
     },
     /// Two flags contradict each other.
@@ -160,15 +160,15 @@ pub enum FlagError {
         /// The flags of heap profiles.
         known: Vec<String>,
     },
-    /// The program forbids the flag to its users.
+    /// The program does not allow its users this flag.
     #[error("{word}: this program {takes} between +RTS and -RTS, and in GCLABRTS")]
     Forbidden {
         /// The word at fault.
         word: String,
-        /// The flags that it takes.
+        /// The flags that it accepts.
         takes: &'static str,
     },
-    /// An error in the flags that the program has by itself.
+    /// An error in the flags built into the program.
     #[error("the program's own flags: {0}")]
     Program(Box<FlagError>),
     /// An error in the environment variable.

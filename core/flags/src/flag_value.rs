@@ -1,4 +1,4 @@
-//! A flag with its value, as an experiment file or a plan writes it.
+//! A flag with its value, as in an experiment file or a plan.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,8 +10,8 @@ use super::{FLAGS, FlagError, FlagSpec, Flags};
 
 /// A flag with a value of its type, and the text that the value was read from.
 ///
-/// Records and the ids of configurations have the text as it was written: so two of these are equal
-/// if key and text are. See [`FlagValue::meaning`] for equality of values.
+/// Records and the ids of configurations keep the text as written, so two of these are equal if key
+/// and text are. To compare values, see [`FlagValue::meaning`].
 #[derive(Clone)]
 pub struct FlagValue {
     spec: &'static FlagSpec,
@@ -21,7 +21,7 @@ pub struct FlagValue {
 
 impl FlagValue {
     /// Reads the value of `key`, a name of experiment files. Numbers and booleans are given as
-    /// their text. `false` removes a value that may be absent, and turns a switch off.
+    /// their text. `false` removes an optional value, and turns a switch off.
     ///
     /// # Errors
     /// An unknown key (with the nearest one), or a value that is not legal.
@@ -41,7 +41,7 @@ impl FlagValue {
         self.spec.toml.unwrap_or(self.spec.name)
     }
 
-    /// The value as it was written.
+    /// The value as written.
     pub fn text(&self) -> &str {
         &self.text
     }

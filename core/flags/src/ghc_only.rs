@@ -1,7 +1,7 @@
-//! The flags that GHC has and gclab does not have (yet), so that a message can say so.
+//! The flags that GHC has but gclab does not (yet), so that a message can say so.
 
-/// Flags of GHC that gclab does not have (yet), with their meanings in GHC. A word belongs to the
-/// longest name in both tables that it begins with.
+/// GHC's flags that gclab does not have (yet), with their meanings. A word belongs to the longest
+/// name in either table that it begins with.
 pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("C", "context switch interval"),
     ("DC", "debugging output of compact regions"),

@@ -35,12 +35,11 @@ pub fn markdown() -> String {
 
 GHC's names and meanings, between `+RTS` and `-RTS` on the command line of `gclab exec`, in the environment variable `GCLABRTS` (read first), \
 and by their key under `[flags]` and `[sweep]` in an experiment file. Sizes take `k`, `m`, `g`, `t` (powers of 1024) and `w` (words of 8 bytes).
-A flag marked *collector* is refused if the collector that runs does not honour it.\n
-The command line overrides `GCLABRTS`: of two flags that exclude each other, the one in `GCLABRTS` gives way, and a note says so. `--no-` and a flag's name takes \
-the flag back, wherever it was given: `--no-c`, `--no-hT`, `--no-sizing` (and `--huge-pages` takes back `--no-huge-pages`). \
-`--RTS` ends the flags: all words after it are the program's, even `+RTS` and words with a dash. `gclab` does not read `GHCRTS`, and says so if it is set. \
-A run that is interrupted (Ctrl-C, SIGTERM) ends at its next safepoint, with the statistics and the profile of the part that ran, and then by the signal: a shell shows the status 130 or 143.\n
-A program with a `main` of its own can have flags by itself and forbid flags to its users, as with GHC's `-with-rtsopts` and `-rtsopts`: `gclab::Settings`.\n
+A flag marked *collector* is refused if the chosen collector does not honour it.\n
+The command line overrides `GCLABRTS`: of two flags that exclude each other, the one in `GCLABRTS` is dropped, and a note says so. `--no-` and a flag's name cancels the flag, wherever it was given: `--no-c`, `--no-hT`, `--no-sizing` (and `--huge-pages` cancels `--no-huge-pages`). \
+`--RTS` ends the flags: all words after it are the program's, even `+RTS` and words that begin with a dash. `gclab` does not read `GHCRTS`, and says so if it is set. \
+An interrupted run (Ctrl-C, SIGTERM) stops at its next safepoint, writes the statistics and the profile up to there, and then ends by the signal: a shell shows status 130 or 143.\n
+A program with its own `main` can set flags itself and restrict those its users may give, as with GHC's `-with-rtsopts` and `-rtsopts`: `gclab::Settings`.\n
 | flag | key | value | default | meaning | differs from GHC |
 |---|---|---|---|---|---|
 "

@@ -1,4 +1,4 @@
-//! Which flags a collector honours, and how the flags of a run are fitted to it.
+//! Which flags a collector honours, and fitting a run's flags to it.
 
 use gclab_core::collector::Description;
 use gclab_core::config::{OcamlLetter, Parameter};
@@ -14,14 +14,14 @@ pub fn honours(collector: &Description) -> impl Iterator<Item = &'static FlagSpe
 }
 
 impl Flags {
-    /// Fits the flags to `collector`: if no `-G` is given, the number of generations becomes one
-    /// that the collector can have. `all` lists the collectors that an error may name instead.
+    /// Fits the flags to `collector`: without `-G`, sets a number of generations that the collector
+    /// supports. `all` lists the collectors that an error may suggest instead.
     ///
     /// # Errors
     /// [`FlagError::NotHonoured`] for the first flag given that the collector does not honour,
-    /// unless it turns something off; [`FlagError::Conflict`] if the collector cannot have as many
-    /// generations as `-G` says, or if a letter of OCaml's conflicts with another flag; an error of
-    /// a flag of the collector's own (`--own`).
+    /// unless it turns something off; [`FlagError::Conflict`] if the collector does not support the
+    /// number of generations in `-G`, or if one of OCaml's letters conflicts with another flag; an
+    /// error in one of the collector's own flags (`--own`).
     pub fn fit(&mut self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         self.check_honoured(collector, all)?;
         self.check_own(collector)?;
@@ -47,8 +47,8 @@ impl Flags {
         Ok(())
     }
 
-    /// Two letters of OCaml's have a flag of GHC's with the same meaning. Only one of the two may
-    /// be given. Where neither is, OCaml's default holds.
+    /// Two of OCaml's letters mean the same as a flag of GHC's. Only one of the pair may be given.
+    /// If neither is, OCaml's default applies.
     fn settle_ocaml(&mut self) -> Result<(), FlagError> {
         let both = [
             ("A", OcamlLetter::MinorHeap, "-ocaml=s"),
@@ -69,7 +69,7 @@ impl Flags {
         self.check_initial_heap()
     }
 
-    /// Checks that the major heap that is given fits into the whole heap.
+    /// Checks that the given size of the major heap fits into the whole heap.
     fn check_initial_heap(&self) -> Result<(), FlagError> {
         let given = self.config.ocaml.given(OcamlLetter::InitialHeap);
         let (Some(words), Some(max)) = (given, self.config.max_heap) else {
@@ -88,7 +88,7 @@ impl Flags {
         Ok(())
     }
 
-    /// Checks the flags of the collector's own.
+    /// Checks the collector's own flags.
     fn check_own(&self, collector: &Description) -> Result<(), FlagError> {
         for word in &self.config.own {
             let given = collector.own_flags().find_map(|flag| Some((flag, flag.text_in(word)?)));
@@ -113,7 +113,7 @@ impl Flags {
                     example: format!("--own={}={}", flag.name, flag.default),
                 });
             }
-            // Digits that do not fit are a number that is too large.
+            // Digits that overflow are a number that is too large.
             if !(flag.least..=flag.most).contains(&text.parse().unwrap_or(u64::MAX)) {
                 return Err(FlagError::OutOfRange {
                     flag: format!("--own={}", flag.name),

@@ -1,4 +1,4 @@
-//! The kinds of flags' values: which values each has, and its words in help and messages.
+//! The kinds of flag values: which values are legal, and how help and messages describe them.
 
 use gclab_core::words::Bytes;
 use gclab_core::words::size::size_text;
@@ -8,83 +8,83 @@ use gclab_core::words::size::size_text;
 pub enum Kind {
     /// A number of bytes, from `min` to `max`.
     Size {
-        /// The least legal value.
+        /// The smallest legal value.
         min: Bytes,
-        /// The greatest legal value.
+        /// The largest legal value.
         max: Bytes,
         /// Whether 0 is legal too, as "none": `0` as typed, `false` in experiment files.
         zero: bool,
         /// Whether the bare flag is legal.
         bare: bool,
     },
-    /// A percentage, with or without its sign, from 0 to 100.
+    /// A percentage from 0 to 100, with or without its sign.
     Percent {
         /// Whether the bare flag is legal.
         bare: bool,
     },
     /// A number, from `min` to `max`.
     Number {
-        /// The least legal value.
+        /// The smallest legal value.
         min: f64,
-        /// The greatest legal value.
+        /// The largest legal value.
         max: f64,
     },
     /// A whole number, from `min` to `max`.
     Count {
-        /// The least legal value.
+        /// The smallest legal value.
         min: u64,
-        /// The greatest legal value.
+        /// The largest legal value.
         max: u64,
         /// Whether the bare flag is legal.
         bare: bool,
     },
     /// An address in hexadecimal, with or without `0x`, below 2^47.
     Address,
-    /// A generation from 0 to `max`; the bare flag is "off".
+    /// A generation from 0 to `max`; the bare flag means "off".
     GenerationOrOff {
-        /// The greatest legal value.
+        /// The largest legal value.
         max: u64,
         /// Whether `auto` is legal too.
         auto: bool,
     },
     /// A whole number as OCaml reads it, from `min` to `max`.
     Ocaml {
-        /// The least legal value.
+        /// The smallest legal value.
         min: u64,
-        /// The greatest legal value.
+        /// The largest legal value.
         max: u64,
         /// A legal value, for messages.
         example: &'static str,
     },
     /// One of a list of names.
     Choice {
-        /// The kind of thing that has these names, with its article.
+        /// What these names name, with its article.
         of: &'static str,
         /// The legal names.
         names: &'static [&'static str],
         /// The same names, in words.
         list: &'static str,
     },
-    /// A flag that is on if it is given.
+    /// A flag that is on if given.
     Switch,
-    /// A flag that turns something off if it is given.
+    /// A flag that turns something off.
     SwitchOff,
-    /// A flag that is on if it is given, with the name of a file or without.
+    /// A flag that is on if given, with or without a file name.
     Output,
     /// The name of a file.
     File,
     /// Classes of events, or none.
     Classes,
-    /// Letters of debug messages.
+    /// Letters for debug messages.
     Debug,
-    /// A closure: the number of its allocation, from 1, or its address in hexadecimal behind `0x`.
+    /// A closure: the number of its allocation, from 1, or its address in hexadecimal after `0x`.
     Closure,
-    /// A flag that is on if it is given, with names or without.
+    /// A flag that is on if given, with or without names.
     Names {
         /// Whether the flag without names is legal.
         bare: bool,
     },
-    /// Flags that the collector has for itself, each as `NAME=NUMBER`.
+    /// The collector's own flags, each as `NAME=NUMBER`.
     Own,
 }
 
@@ -101,7 +101,7 @@ impl Kind {
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
             Kind::Ocaml { example, .. } => (
                 "a whole number",
-                "a whole number, with k, M or G behind it or 0x in front",
+                "a whole number, with k, M or G after it or 0x before it",
                 example,
             ),
             Kind::Address => ("an address", "an address in hexadecimal", "4200000000"),
@@ -112,7 +112,7 @@ impl Kind {
             Kind::Output | Kind::File => ("a file name", "a file name", "out.txt"),
             Kind::Classes => (
                 "a list of classes of events",
-                "letters of s, g, n, p, f, u and a, with - before those to leave out",
+                "letters from s, g, n, p, f, u and a, with - before those to leave out",
                 "-ag",
             ),
             Kind::Closure => (
@@ -120,11 +120,11 @@ impl Kind {
                 "the number of its allocation, or its address with 0x",
                 "1000",
             ),
-            Kind::Debug => ("a list of debug messages", "letters of s, g, b and p", "sg"),
-            Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
+            Kind::Debug => ("a list of debug messages", "letters from s, g, b and p", "sg"),
+            Kind::Names { .. } => ("a list of names", "names separated by commas", "Node,Tree"),
             Kind::Own => (
                 "a list of the collector's own flags",
-                "NAME=NUMBER, with commas between several of them",
+                "NAME=NUMBER, separated by commas",
                 "period=4",
             ),
         }
@@ -154,7 +154,7 @@ impl Kind {
         }
     }
 
-    /// Returns the least and the greatest legal value as written; `None` for switches and files.
+    /// Returns the smallest and the largest legal value as written; `None` for switches and files.
     pub fn range(&self) -> Option<(String, String)> {
         match *self {
             Kind::Size {

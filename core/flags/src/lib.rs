@@ -1,16 +1,16 @@
 //! The flags of a run: GHC's names and meanings, from `+RTS ... -RTS`, from `GCLABRTS`, from a
 //! table of names and values.
 //!
-//! The table [`FLAGS`] describes each flag once: parsing, help, the list of flags, the names in
-//! experiment files and the documentation follow from it. The result is a [`Flags`]: the heap's
-//! [`Config`], which is all that the heap sees, and the flags that are for the program around it.
+//! The table [`FLAGS`] describes each flag once; parsing, help, the list of flags, the names in
+//! experiment files and the documentation derive from it. The result is a [`Flags`]: the heap's
+//! [`Config`], which is all that the heap sees, and the flags for the program around it.
 //!
 //! Terms: a *flag word* is one argument as typed (`-A4m`); a flag's *name* is the text between the
 //! dash and the value (`A`); its *TOML name* is the key in an experiment file. A flag is *given* if
-//! a word or a key named it, even with the default as its value.
+//! a word or a key names it, even with its default value.
 //!
-//! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test goes
-//! through the whole table).
+//! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test checks the
+//! whole table).
 
 #![forbid(unsafe_code)]
 
@@ -54,7 +54,7 @@ pub use spec::{FlagSpec, Scope};
 pub use table::FLAGS;
 pub use value::Value;
 
-/// The flags of one run, typed. [`Flags::default`] holds today's GHC's defaults.
+/// The flags of one run, typed. [`Flags::default`] holds the defaults of current GHC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flags {
     /// The flags of the heap.
@@ -67,9 +67,9 @@ pub struct Flags {
     pub debug: DebugMessages,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
-    /// `-B`: sound the bell at each collection.
+    /// `-B`: ring the bell at each collection.
     pub bell: bool,
-    /// `-po<file>`: the path of the files of profiles, without their endings.
+    /// `-po<file>`: the path of the profiles, without their extensions.
     pub profile_stem: Option<PathBuf>,
     /// `--install-signal-handlers=no`: Ctrl-C and SIGTERM end the process at once.
     pub leave_signals: bool,
@@ -77,16 +77,16 @@ pub struct Flags {
     pub info: bool,
     /// `-?`: print the flags, and stop.
     pub help: bool,
-    /// The flags that are given, by their names (as in [`FLAGS`]), each as a word of a command line
-    /// and as its user wrote it.
+    /// The flags given, by name (as in [`FLAGS`]), each as a command-line word, as its user wrote
+    /// it.
     pub given: BTreeMap<&'static str, String>,
-    /// A second breakdown of the heap profile, which is one too many.
+    /// A second breakdown of the heap profile, which is an error.
     second_breakdown: Option<Breakdown>,
 }
 
 impl Flags {
-    /// Whether a run with these flags has figures to keep when a signal ends it early: statistics
-    /// that it prints, a profile, or an event log.
+    /// Whether a run with these flags has output to save when a signal ends it early: printed
+    /// statistics, a profile, or an event log.
     pub fn keeps_figures(&self) -> bool {
         let prints = !matches!(self.stats.level, StatsLevel::None | StatsLevel::Collect);
         prints || self.makes_profile() || self.log.classes.is_some()

@@ -1,8 +1,8 @@
-//! Suggestions: the name that is nearest to one that does not exist.
+//! Suggestions: the name nearest to one that does not exist.
 
-/// Returns the candidate nearest to `name`: one that differs in capitals only, or else the one with
-/// the fewest letters inserted, left out or replaced. These may be about a third of the longer name
-/// (none of one letter, one of two to four, two of five). The first of equals counts.
+/// Returns the candidate nearest to `name`: one that differs only in case, or else the one with the
+/// fewest letters inserted, deleted or replaced, at most about a third of the longer name (none of
+/// one letter, one of two to four, two of five). The first of equals wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()

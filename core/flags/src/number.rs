@@ -1,7 +1,8 @@
 //! Numbers as OCaml reads them.
 
-/// The number that OCaml reads in `text`: decimal digits, or hexadecimal ones behind `0x`. Behind
-/// them may be `k`, `M` or `G` for 2^10, 2^20 or 2^30. A number that is too large is the largest.
+/// The number that OCaml reads in `text`: decimal digits, or hexadecimal ones after `0x`, then
+/// optionally `k`, `M` or `G` for 2^10, 2^20 or 2^30. Numbers that are too large become the
+/// largest.
 pub(crate) fn ocaml_number(text: &str) -> Option<u64> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),

@@ -1,13 +1,12 @@
-//! OCaml's way of giving parameters: `s=64k,o=80,v=0x400`, from a word or from the environment.
+//! OCaml's syntax for parameters: `s=64k,o=80,v=0x400`, from a word or the environment.
 //!
-//! OCaml ignores letters and values that it does not know. Here they are errors that say what would
-//! be right.
+//! OCaml ignores unknown letters and values. Here they are errors that say what would be right.
 
 use super::FlagError;
 use super::nearest::list;
 use super::table::FLAGS;
 
-/// The environment variable with letters, as in `OCAMLRUNPARAM`.
+/// The environment variable for letters, as in `OCAMLRUNPARAM`.
 pub const ENVIRONMENT: &str = "GCLAB_OCAMLRUNPARAM";
 
 /// The key before a letter, in experiment files.
@@ -16,7 +15,7 @@ const KEY: &str = "ocaml.";
 /// The flag before the letters, as typed.
 const FLAG: &str = "--ocaml=";
 
-/// Letters of OCaml's that have nothing to control here, and why.
+/// OCaml's letters that control nothing here, and why.
 const WITHOUT_USE: [(&str, &str); 9] = [
     ("b", "backtraces of exceptions: RUST_BACKTRACE=1 prints them for panics"),
     ("c", "freeing everything at exit: a heap always does that"),
@@ -32,11 +31,11 @@ const WITHOUT_USE: [(&str, &str); 9] = [
     ("W", "warnings of OCaml's runtime"),
 ];
 
-/// The words that a list of letters stands for: `--ocaml=s=64k` and so on. As in OCaml, commas
-/// without an item between them mean nothing.
+/// The words for a list of letters: `--ocaml=s=64k` and so on. As in OCaml, empty items are
+/// ignored.
 ///
 /// # Errors
-/// If an item is not a letter that there is, with a value behind it.
+/// If an item is not an existing letter with a value.
 pub(crate) fn words(list: &str) -> Result<Vec<String>, FlagError> {
     let items = list.split(',').filter(|item| !item.is_empty());
     items.map(word).collect()
@@ -68,7 +67,7 @@ fn word(item: &str) -> Result<String, FlagError> {
     Ok(format!("{FLAG}{letter}={value}"))
 }
 
-/// The error of a letter that has no use here; `None` for another text.
+/// The error for a letter that has no effect here; `None` for other text.
 fn without_use(letter: &str, place: impl FnOnce() -> String) -> Option<FlagError> {
     let (_, use_of_it) = WITHOUT_USE.iter().find(|(without, _)| *without == letter)?;
     Some(FlagError::OcamlWithoutUse {
@@ -78,7 +77,7 @@ fn without_use(letter: &str, place: impl FnOnce() -> String) -> Option<FlagError
     })
 }
 
-/// The error of `key`, a name in an experiment file, if it names a letter that does not exist.
+/// The error for `key`, a name in an experiment file, if it names a letter that does not exist.
 pub(crate) fn unknown_key(key: &str) -> Option<FlagError> {
     let letter = key.strip_prefix(KEY)?;
     if letters().any(|known| known == letter) {
@@ -98,7 +97,7 @@ pub(crate) fn unknown_key(key: &str) -> Option<FlagError> {
     Some(without_use(letter, || key.to_owned()).unwrap_or_else(unknown))
 }
 
-/// The letters that there are.
+/// The letters that exist.
 fn letters() -> impl Iterator<Item = &'static str> {
     FLAGS.iter().filter_map(|spec| spec.name.strip_prefix(&FLAG[1..]))
 }

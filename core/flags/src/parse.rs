@@ -10,8 +10,8 @@ use super::table::FLAGS;
 use super::value::Value;
 use super::{FlagError, Flags};
 
-/// The environment variable with flags that apply before the command line's, separated by
-/// blanks (GHC's is `GHCRTS`).
+/// The environment variable for flags that apply before the command line's, separated by blanks
+/// (GHC's is `GHCRTS`).
 pub const ENVIRONMENT: &str = "GCLABRTS";
 
 /// The variable of GHC's programs. gclab does not read it.
@@ -30,8 +30,8 @@ pub struct CommandLine {
 }
 
 /// Splits a command line as GHC does: words between `+RTS` and `-RTS` (or the end) are flags,
-/// several times if need be; after `--RTS` or `--` all words are the program's. Both leave a `--`
-/// behind, so that the program's own options are not looked for in the words after it.
+/// several times if need be; after `--RTS` or `--` all words are the program's. Both leave a `--`,
+/// so that the program's own options are not looked for in the words after it.
 pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
     let mut line = CommandLine::default();
     let mut words = words.into_iter();
@@ -87,7 +87,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// A note that this flag gives way to a later one.
+    /// The note that a later flag overrides this one.
     pub(crate) fn gives_way(&self) -> String {
         let of = match self.origin {
             Origin::Program => "this program's own flags",
@@ -95,21 +95,21 @@ impl Entry {
             Origin::Environment => ENVIRONMENT,
             Origin::CommandLine => "the command line",
         };
-        format!("{} of {of} gives way to a later flag or choice", self.word)
+        format!("{} of {of} is overridden by a later flag or choice", self.word)
     }
 }
 
-/// Words that are read, as flags with their values.
+/// Words read so far, as flags with their values.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// The prefix of a word that takes a flag back: `--no-c`.
+/// The prefix of a word that cancels a flag: `--no-c`.
 const TAKES_BACK: &str = "--no-";
 
-/// The flag that `word` takes back: `-c` for `--no-c`, `--sizing` for `--no-sizing`; and for a flag
-/// that turns something off, the same word without its `no`.
+/// The flag that `word` cancels: `-c` for `--no-c`, `--sizing` for `--no-sizing`; for a flag that
+/// turns something off, the same word without its `no`.
 fn taken_back(word: &str) -> Option<&'static FlagSpec> {
     let on = |spec: &&FlagSpec| spec.kind == Kind::SwitchOff && spec.name.replacen("-no-", "--", 1) == word;
     if let Some(spec) = FLAGS.iter().find(on) {
@@ -121,10 +121,10 @@ fn taken_back(word: &str) -> Option<&'static FlagSpec> {
 }
 
 impl Words {
-    /// Reads the next word: a flag, or the order to take one back.
+    /// Reads the next word: a flag, or one that cancels a flag.
     ///
     /// # Errors
-    /// If the word is not a flag, or has a value that is not legal.
+    /// If the word is not a flag, or its value is not legal.
     pub(crate) fn take(&mut self, origin: Origin, word: &str) -> Result<(), FlagError> {
         if let Some(gone) = taken_back(word) {
             // -h is -hT.
@@ -201,7 +201,7 @@ fn read_word(word: &str) -> Result<(&'static FlagSpec, Value), FlagError> {
     }
 }
 
-/// Reads the text behind the flag's name.
+/// Reads the text after the flag's name.
 fn read_value(spec: &'static FlagSpec, word: &str, text: &str) -> Result<(&'static FlagSpec, Value), FlagError> {
     let takes_text = is_long(spec.name) && !matches!(spec.kind, Kind::Switch | Kind::SwitchOff);
     let text = match text.strip_prefix('=') {
@@ -237,7 +237,7 @@ fn read_value(spec: &'static FlagSpec, word: &str, text: &str) -> Result<(&'stat
     Ok((spec, value))
 }
 
-/// The flags of heap profiles with the bands that they show: `-hT (closure type)`.
+/// The flags of heap profiles, with what they break down by: `-hT (closure type)`.
 fn breakdowns() -> Vec<String> {
     let all = FLAGS.iter().filter_map(|spec| {
         let (_, by) = spec.meaning.split_once("heap profile by ")?;
@@ -248,7 +248,7 @@ fn breakdowns() -> Vec<String> {
 }
 
 impl Flags {
-    /// The flags of these entries together.
+    /// The flags of these entries combined.
     ///
     /// # Errors
     /// If two of them contradict each other.
@@ -266,7 +266,7 @@ impl Flags {
             }
         }
         if file_of != Origin::CommandLine && !flags.log.is_file() {
-            // As in GHC, a file that the environment names is only for runs with a log.
+            // As in GHC, a file named by the environment applies only to runs with a log.
             flags.log.file = None;
             flags.given.remove(LOG_FILE);
         }
@@ -274,8 +274,8 @@ impl Flags {
         Ok(flags)
     }
 
-    /// The words from which these flags are read again, in the order of the table. Flags with their
-    /// default value have none.
+    /// The words that parse to these flags, in the order of the table. Flags at their defaults have
+    /// none.
     pub fn to_words(&self) -> Vec<String> {
         let default = Flags::default();
         let word = |spec: &FlagSpec| {
@@ -285,25 +285,25 @@ impl Flags {
         FLAGS.iter().filter_map(word).chain(self.bare_profile_word()).collect()
     }
 
-    /// Sets a flag to a value, which is written as `word`.
+    /// Sets a flag to a value, written as `word`.
     pub(crate) fn enter(&mut self, spec: &'static FlagSpec, value: Value, word: String) {
         (spec.set)(self, value);
         self.given.insert(spec.name, word);
     }
 
-    /// The flag `name` as it was written, or as `otherwise` says if it is not given.
+    /// The flag `name` as written, or `otherwise` if it is not given.
     pub(crate) fn written(&self, name: &str, otherwise: impl FnOnce() -> String) -> String {
         self.given.get(name).cloned().unwrap_or_else(otherwise)
     }
 }
 
-/// Checks that the flags name one closure only: a run follows one, and others would be lost.
+/// Checks that the flags name only one closure: a run follows one, and others would be ignored.
 fn one_closure(before: Option<&Entry>, entry: &Entry) -> Result<(), FlagError> {
     match before {
         Some(before) if before.value != entry.value => Err(FlagError::Conflict {
             flag: entry.word.clone(),
             why: format!(
-                "a second closure, beside {}: a run follows one, so run it once for each",
+                "a second closure besides {}: a run follows only one, so run once for each",
                 before.word
             ),
         }),
@@ -311,8 +311,8 @@ fn one_closure(before: Option<&Entry>, entry: &Entry) -> Result<(), FlagError> {
     }
 }
 
-/// Returns the flag nearest to `rest`, a word without its dash, by the letters before the digits of
-/// a value.
+/// Returns the flag nearest to `rest`, a word without its dash, comparing the letters before the
+/// digits of a value.
 fn suggest(rest: &str) -> Option<String> {
     let letters = rest
         .split(|c: char| c.is_ascii_digit() || c == '=')
@@ -336,7 +336,7 @@ pub(crate) fn unknown_key(key: &str) -> FlagError {
             flag: format!("-{}", spec.name),
         };
     }
-    // `hT` and `ki` are the flags -h and -k with a letter that says which.
+    // `hT` and `ki` are -h and -k with a letter that says which.
     let exact = |name: &str| plain(name) == dashed;
     let with_letter = |name: &str| key.len() == 2 && name.len() == 1 && key.starts_with(name);
     let named = GHC_ONLY.iter().find(|(name, _)| exact(name));

@@ -1,11 +1,10 @@
-//! The flags of heap profiles (`-h..`): how their words become a [`HeapProfile`], and which of them
-//! go together.
+//! The flags of heap profiles (`-h..`): how words become a [`HeapProfile`], and which combine.
 
 use gclab_core::config::{Breakdown, HeapProfile};
 
 use crate::{Flags, Value};
 
-/// The flag that asks for a breakdown, without its dash.
+/// The flag for a breakdown, without its dash.
 pub(crate) const fn breakdown_flag(breakdown: Breakdown) -> &'static str {
     match breakdown {
         Breakdown::ClosureType => "hT",
@@ -19,10 +18,10 @@ pub(crate) const fn breakdown_flag(breakdown: Breakdown) -> &'static str {
     }
 }
 
-/// The names that `-hb` restricts to: GHC's.
+/// The names, GHC's, that `-hb` restricts to.
 const BIOGRAPHIES: [&str; 4] = ["void", "lag", "use", "drag"];
 
-/// The breakdowns that can restrict.
+/// The breakdowns that can restrict a profile.
 const RESTRICTING: [Breakdown; 6] = [
     Breakdown::Description,
     Breakdown::Type,
@@ -32,7 +31,7 @@ const RESTRICTING: [Breakdown; 6] = [
     Breakdown::Biography,
 ];
 
-/// The breakdowns by which a profile restricts.
+/// The breakdowns that restrict a profile.
 fn restricting(profile: &HeapProfile) -> Vec<Breakdown> {
     RESTRICTING
         .into_iter()
@@ -41,7 +40,7 @@ fn restricting(profile: &HeapProfile) -> Vec<Breakdown> {
 }
 
 impl Flags {
-    /// Enters a flag that asks for a breakdown, or restricts by it.
+    /// Enters a flag that asks for a breakdown, or restricts to some of its names.
     pub(crate) fn set_profile(&mut self, breakdown: Breakdown, value: Value) {
         let profile = &mut self.config.profile;
         match (value, profile.only.by_mut(breakdown)) {
@@ -65,7 +64,7 @@ impl Flags {
         (profile.breakdown == Some(breakdown)).then_some(Value::On)
     }
 
-    /// Enters `-hC`, which restricts only.
+    /// Enters `-hC`, which only restricts.
     pub(crate) fn set_stacks(&mut self, value: Value) {
         self.config.profile.only.cost_centre_stacks = match value {
             Value::Names(names) => names,
@@ -79,7 +78,7 @@ impl Flags {
         (!names.is_empty()).then(|| Value::Names(names.clone()))
     }
 
-    /// The bare flag that must stand next to several restrictions, its own among them, to say which
+    /// The bare flag that must accompany several restrictions, its own among them, to say which
     /// breakdown the profile shows.
     pub(crate) fn bare_profile_word(&self) -> Option<String> {
         let profile = &self.config.profile;
@@ -88,13 +87,13 @@ impl Flags {
         several.then(|| format!("-{}", breakdown_flag(shown)))
     }
 
-    /// Chooses the breakdown that the profile shows: the one that a bare flag asks for, or else the
-    /// only one that restricts. The error is the flag at fault and the reason.
+    /// Chooses the breakdown that the profile shows: that of a bare flag, or else the only one that
+    /// restricts. The error is the flag at fault and the reason.
     pub(crate) fn settle_profile(&mut self) -> Result<(), (&'static str, String)> {
         if let (Some(first), Some(second)) = (self.config.profile.breakdown, self.second_breakdown) {
             let first = breakdown_flag(first);
             let why = format!(
-                "one heap profile too many: -{first} asks for one; names behind the flag would restrict it (as in -{first} -hyNode)",
+                "one heap profile too many: -{first} asks for one; names after the flag would restrict it (as in -{first} -hyNode)",
             );
             return Err((breakdown_flag(second), why));
         }
@@ -105,7 +104,7 @@ impl Flags {
             (None, [first, _, ..]) => {
                 let first = breakdown_flag(*first);
                 let why = format!(
-                    "one of several restrictions of a heap profile: say by a bare flag which one is shown (as in -{first})"
+                    "one of several restrictions of a heap profile: use a bare flag to say which one is shown (as in -{first})"
                 );
                 return Err((first, why));
             }
@@ -115,7 +114,7 @@ impl Flags {
     }
 }
 
-/// Refuses profiles that are made in such different ways that no run can make both.
+/// Refuses combinations that no one run can make.
 fn go_together(profile: &HeapProfile) -> Result<(), (&'static str, String)> {
     let only = &profile.only;
     if profile.breakdown == Some(Breakdown::NamedRoots) && !only.retainers.is_empty() {
@@ -137,7 +136,7 @@ fn go_together(profile: &HeapProfile) -> Result<(), (&'static str, String)> {
     }
     let stacks = &only.cost_centre_stacks;
     if profile.breakdown.is_none() && !stacks.is_empty() && restricting(profile).is_empty() {
-        let why = "a restriction only: say by another flag which bands are shown (as in -hc)".to_owned();
+        let why = "only a restriction: use another flag to say which bands are shown (as in -hc)".to_owned();
         return Err(("hC", why));
     }
     Ok(())

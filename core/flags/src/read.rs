@@ -1,4 +1,4 @@
-//! How the values of flags are read, from words and from keys of experiment files.
+//! Reads the values of flags, from words and from keys of experiment files.
 
 use gclab_core::profile::Followed;
 use gclab_core::words::size::{read_decimal, read_size};
@@ -11,7 +11,7 @@ use super::number::ocaml_number;
 use super::value::{AUTO, Value};
 use super::{FlagError, nearest};
 
-/// How the flag is called where its value was read, for messages.
+/// What the flag is called where its value was read, for messages.
 pub(super) enum Called<'a> {
     /// On a command line, by its name.
     Word(&'a str),
@@ -39,12 +39,12 @@ impl Called<'_> {
     }
 }
 
-/// Whether a flag's name is a long one (`--sizing`): its value stands behind an equals sign.
+/// Whether a flag's name is long (`--sizing`): its value follows an equals sign.
 pub(super) fn is_long(name: &str) -> bool {
     name.starts_with('-')
 }
 
-/// The error of a letter of `-D` that has a meaning in GHC only.
+/// The error for a letter of `-D` that only GHC has.
 fn not_yet(called: &Called<'_>, text: &str, letter: char) -> Option<FlagError> {
     let flag = format!("{}{letter}", called.flag());
     let (_, meaning) = GHC_ONLY.iter().find(|(name, _)| flag[1..] == **name)?;
@@ -162,7 +162,7 @@ impl Kind {
         })
     }
 
-    /// Reads an address behind `0x`, or the number of an allocation.
+    /// Reads an address after `0x`, or the number of an allocation.
     fn read_closure(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
         if text.starts_with("0x") {
             return match Kind::Address.read_number(called, text) {
@@ -176,7 +176,7 @@ impl Kind {
         }
     }
 
-    /// Reads names with commas between them, in braces or not (as in GHC).
+    /// Reads names separated by commas, in braces or not (as in GHC).
     fn read_names(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
         let inner = text
             .strip_prefix('{')
@@ -191,7 +191,7 @@ impl Kind {
 
     fn read_count(&self, called: &Called<'_>, text: &str) -> Result<u64, FlagError> {
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        // Digits that do not fit are a number that is too large, not a word that is none.
+        // Digits that overflow are a number that is too large, rather than not a number.
         if digits {
             Ok(text.parse().unwrap_or(u64::MAX))
         } else {
@@ -199,7 +199,7 @@ impl Kind {
         }
     }
 
-    /// Whether the flag takes a number, and may stand without one.
+    /// Whether the flag takes an optional number.
     fn may_be_bare(&self) -> bool {
         matches!(
             self,

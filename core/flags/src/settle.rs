@@ -1,4 +1,4 @@
-//! The rules that concern several flags of every collector.
+//! Rules about several flags that hold for every collector.
 
 use gclab_core::config::{HeapHint, SizingPolicy};
 use gclab_core::words::size::size_text;
@@ -6,13 +6,13 @@ use gclab_core::words::size::size_text;
 use super::{FlagError, Flags};
 
 impl Flags {
-    /// Applies the rules that concern several flags, once all are known: an allocation area larger
-    /// than the whole heap is cut to it, as in GHC. [`Flags::parse`] calls this; after
-    /// [`Flags::set`] the caller has to.
+    /// Applies the rules about several flags, once all are known: an allocation area larger than
+    /// the whole heap is cut to it, as in GHC. [`Flags::parse`] calls this; after [`Flags::set`]
+    /// the caller must.
     ///
     /// # Errors
-    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, if a
-    /// flag means nothing under the sizing policy, or if several heap profiles are asked for.
+    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a fixed-size heap has no size, if a
+    /// flag has no meaning under the sizing policy, or if several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
         self.settle_profile().map_err(|(flag, why)| FlagError::Conflict {
@@ -37,7 +37,7 @@ impl Flags {
         Ok(())
     }
 
-    /// Checks that the policy has the flags that it needs, and none that it would ignore.
+    /// Checks that the policy has the flags it needs, and none it would ignore.
     fn settle_sizing(&self) -> Result<(), FlagError> {
         let conflict = |flag: String, why: String| Err(FlagError::Conflict { flag, why });
         let policy = format!("--sizing={}", self.config.sizing.name());

@@ -1,11 +1,10 @@
-//! The sources of the flags of a run: those that a program has by itself, the environment, and the
-//! command line.
+//! The sources of a run's flags: the program itself, the environment, and the command line.
 //!
-//! A later source overrides an earlier one. Most flags simply replace each other. Where two flags
-//! contradict each other (`-hT` and `-hy`, `-H1g` and `-M64m`), the flag of the earlier source
-//! gives way, and a note says so. A contradiction within one source is an error.
+//! A later source overrides an earlier one. Most flags simply replace each other. If two flags
+//! contradict each other (`-hT` and `-hy`, `-H1g` and `-M64m`), the one from the earlier source is
+//! dropped, and a note says so. A contradiction within one source is an error.
 //!
-//! A program may also forbid flags to its users ([`RtsOpts`]), as with GHC's `-rtsopts`.
+//! A program may also disallow flags ([`RtsOpts`]), as with GHC's `-rtsopts`.
 
 use gclab_core::collector::Description;
 
@@ -20,26 +19,26 @@ pub enum RtsOpts {
     All,
     /// `-?` and `--info` only.
     Some,
-    /// No flags. Those of the environment are ignored, and a note says so.
+    /// No flags. Those in the environment are ignored, and a note says so.
     None,
 }
 
-/// The sources of the flags of a run.
+/// The sources of a run's flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sources<'s> {
-    /// The flags that the program has by itself: GHC's `-with-rtsopts`.
+    /// The program's own flags: GHC's `-with-rtsopts`.
     pub program: &'s str,
-    /// The value of [`ENVIRONMENT`], if it is set.
+    /// The value of [`ENVIRONMENT`], if set.
     pub environment: Option<&'s str>,
-    /// The value of [`OCAML_ENVIRONMENT`](crate::OCAML_ENVIRONMENT), if it is set.
+    /// The value of [`OCAML_ENVIRONMENT`](crate::OCAML_ENVIRONMENT), if set.
     pub ocaml_environment: Option<&'s str>,
     /// The words of the command line.
     pub words: &'s [String],
-    /// The flags that environment and command line may have.
+    /// The flags that the environment and the command line may contain.
     pub allowed: RtsOpts,
 }
 
-/// The flags of a run, from all their sources.
+/// The flags of a run, from all sources.
 #[derive(Clone, Debug)]
 pub struct Given {
     entries: Vec<Entry>,
@@ -99,24 +98,24 @@ impl Given {
         })
     }
 
-    /// The flags of all sources together.
+    /// The flags of all sources combined.
     pub fn flags(&self) -> &Flags {
         &self.flags
     }
 
-    /// The flags of the program and of the environment, as they were written.
+    /// The flags of the program and the environment, as written.
     pub fn words_before(&self) -> impl Iterator<Item = &str> {
         let before = self.entries.iter().filter(|entry| entry.origin != Origin::CommandLine);
         before.map(|entry| entry.word.as_str())
     }
 
-    /// Notes for the user: flags that gave way, and flags that were ignored.
+    /// Notes for the user: flags that were overridden or ignored.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The flags fitted to a collector that the command line names: see [`Flags::fit`]. Flags of
-    /// other sources that it does not honour give way; the texts are notes on them.
+    /// The flags fitted to a collector named on the command line: see [`Flags::fit`]. Flags from
+    /// other sources that it does not honour are dropped; the texts are notes about them.
     ///
     /// # Errors
     /// As [`Flags::fit`], for flags of the command line.
@@ -135,7 +134,7 @@ impl Given {
 }
 
 /// The flags of these entries, checked one by one, against each other, and by `check`; and a note
-/// for each entry that gave way to a later source.
+/// for each entry dropped in favour of a later source.
 fn together(
     entries: &[Entry],
     check: impl Fn(Flags) -> Result<Flags, FlagError>,
@@ -146,14 +145,14 @@ fn together(
     let Err(error) = flags(&kept) else {
         return Ok((flags(&kept)?, Vec::new()));
     };
-    // The command line alone must be right, and so must each other source.
+    // The command line must be right by itself, and so must each other source.
     flags(&of(Origin::CommandLine))?;
     for origin in [Origin::Environment, Origin::OcamlEnvironment, Origin::Program] {
         Flags::of(of(origin).into_iter()).map_err(|error| origin.fault(error))?;
     }
     let mut notes = Vec::new();
-    // The flag that gives way is the last one without which all is well, of the weakest source; if
-    // there is none, the last one of the weakest source, and then another.
+    // Drop a flag of the weakest source: the last one without which the rest is valid; if there is
+    // none, its last flag, and then another.
     for origin in [Origin::Program, Origin::OcamlEnvironment, Origin::Environment] {
         while kept.iter().any(|entry| entry.origin == origin) {
             let without = |place: usize| {
@@ -176,8 +175,8 @@ fn together(
 }
 
 impl Flags {
-    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the
-    /// command line. See [`Given`].
+    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if set), then those of the command
+    /// line. See [`Given`].
     ///
     /// # Errors
     /// The first word at fault, or two flags that contradict each other.
@@ -191,7 +190,7 @@ impl Flags {
         Given::read(&sources).map(|given| given.flags)
     }
 
-    /// Flags from a list of words such as `-A4m`, without any environment.
+    /// Flags from a list of words such as `-A4m`, ignoring the environment.
     ///
     /// # Errors
     /// As [`Flags::parse`].
@@ -201,7 +200,7 @@ impl Flags {
 }
 
 impl RtsOpts {
-    /// Checks that users may give the flag of this word.
+    /// Checks that users may give this flag.
     fn check(self, word: &str) -> Result<(), FlagError> {
         let harmless = || spec_of(word).is_some_and(|spec| matches!(spec.name, "?" | "-info"));
         let (allowed, takes) = match self {

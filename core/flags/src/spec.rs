@@ -7,15 +7,14 @@ use super::kind::Kind;
 use super::read::is_long;
 use super::value::Value;
 
-/// The part of the program that must act for a flag to have its effect.
+/// The part of the program that gives a flag its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The heap, for every collector alike.
     Heap,
-    /// The collector: only those whose description lists this parameter honour the flag.
+    /// The collector: those whose description lists this parameter honour the flag.
     Collector(Parameter),
-    /// The profiler that takes censuses of the heap: experiment files name these flags under
-    /// `profiles`, for runs that are not timed.
+    /// The heap profiler: experiment files list these flags under `profiles`, for untimed runs.
     Profile,
     /// The program around the heap: printing.
     Program,
@@ -30,11 +29,11 @@ pub struct FlagSpec {
     pub toml: Option<&'static str>,
     /// Type and range of its value.
     pub kind: Kind,
-    /// The value that holds if it is not given.
+    /// The value if it is not given.
     pub default: &'static str,
     /// Its meaning, in one line.
     pub meaning: &'static str,
-    /// Its difference from GHC's flag of the same name; `None` without any.
+    /// How it differs from GHC's flag of the same name, if it does.
     pub ghc: Option<&'static str>,
     /// The part of the program that honours it.
     pub scope: Scope,
@@ -42,7 +41,7 @@ pub struct FlagSpec {
     pub(super) optional: bool,
     /// Sets the flag to a value.
     pub(super) set: fn(&mut Flags, Value),
-    /// Returns the value of the flag; `None` if no word has it, since it is the value without any.
+    /// Returns the value of the flag; `None` if it needs no word, being the default.
     pub(super) get: fn(&Flags) -> Option<Value>,
 }
 

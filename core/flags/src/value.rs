@@ -1,4 +1,4 @@
-//! The values of flags, and how each is written.
+//! The values of flags, and how they are written.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use gclab_eventlog::{Classes, DebugMessages};
 
 use super::kind::Kind;
 
-/// The value of a flag whose effect follows from the work at hand.
+/// The value of a flag whose effect depends on the work at hand.
 pub(super) const AUTO: &str = "auto";
 
 /// A value of a flag.
@@ -63,7 +63,7 @@ impl Value {
         }
     }
 
-    /// Returns the text behind the key in an experiment file.
+    /// Returns the text after the key in an experiment file.
     pub(super) fn key_text(&self, kind: &Kind) -> String {
         match (self, kind) {
             (Value::Off, Kind::Size { .. }) => "0".to_owned(),

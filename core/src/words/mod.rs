@@ -1,8 +1,7 @@
 //! Typed quantities of memory: addresses, byte counts, word counts.
 //!
 //! A bare `usize` that could be any of the three should not cross a function boundary. The newtypes
-//! cost nothing. They convert only where the conversion is exact, or where the method's name says
-//! how it rounds.
+//! cost nothing. Conversions between them are exact, or round as their name says.
 
 pub mod size;
 
@@ -53,13 +52,13 @@ impl Addr {
         std::ptr::with_exposed_provenance_mut(self.0)
     }
 
-    /// Returns whether this is the null address.
+    /// Whether this is the null address.
     #[inline(always)]
     pub const fn is_null(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns whether this address is a multiple of `alignment` (a power of two, in bytes).
+    /// Whether this address is a multiple of `alignment` (a power of two, in bytes).
     #[inline(always)]
     pub const fn is_aligned(self, alignment: Bytes) -> bool {
         self.0 & (alignment.0 - 1) == 0
@@ -91,19 +90,18 @@ impl Bytes {
         Bytes(n << 30)
     }
 
-    /// The number of words that hold these bytes; the last word may be filled in part.
+    /// The number of words that hold these bytes, rounded up.
     #[inline(always)]
     pub const fn to_words_up(self) -> Words {
         Words(self.0.div_ceil(WORD))
     }
 
-    /// The difference, or zero where `other` is larger.
+    /// The difference, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
 
-    /// Rounds up to a multiple of `unit` (a power of two). `None` if the result does not fit a
-    /// `usize`.
+    /// Rounds up to a multiple of `unit` (a power of two). `None` on overflow.
     pub fn round_up(self, unit: Bytes) -> Option<Bytes> {
         self.0.checked_next_multiple_of(unit.0).map(Bytes)
     }
@@ -119,7 +117,7 @@ impl Words {
         Bytes(self.0 * WORD)
     }
 
-    /// The difference, or zero where `other` is larger.
+    /// The difference, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Words) -> Words {
         Words(self.0.saturating_sub(other.0))
     }
@@ -209,7 +207,7 @@ macro_rules! quantity {
 quantity!(Bytes);
 quantity!(Words);
 
-/// The bytes from the right address up to the left one, which must not be the lower.
+/// The bytes from the right address up to the left one, which must not be lower.
 impl Sub for Addr {
     type Output = Bytes;
     #[inline(always)]

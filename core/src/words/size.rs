@@ -1,22 +1,21 @@
-//! Sizes as flags and records write them: a number and a letter for the unit.
+//! Sizes as flags and records write them: a number and a unit letter.
 
 use super::Bytes;
 
-/// Units of sizes, largest first. They are powers of 1024, as in GHC's parser (its guide says
-/// powers of 1000).
+/// Units of sizes, largest first: powers of 1024, as in GHC's parser (its guide says powers of
+/// 1000).
 const UNITS: [(char, usize); 4] = [('t', 1 << 40), ('g', 1 << 30), ('m', 1 << 20), ('k', 1 << 10)];
 
 /// Bytes of a word (`w`).
 const WORD: usize = 8;
 
-/// Reads a size as GHC does: a number, with a fraction or without, and `k`, `m`, `g`, `t` (powers
-/// of 1024) or `w` (8-byte words), in either case. A number without a letter is in bytes. Parts of
-/// a byte are cut off. Returns `None` for other text, and for sizes that are too large for the
-/// machine.
+/// Reads a size as GHC does: a number, possibly with a fraction, and `k`, `m`, `g`, `t` (powers of
+/// 1024) or `w` (8-byte words), in either case. A number without a letter is in bytes. Fractions of
+/// a byte are dropped. Returns `None` for other text, and for sizes too large for the machine.
 pub fn read_size(text: &str) -> Option<Bytes> {
     let (digits, unit) = split(text)?;
     if let Ok(whole) = digits.parse::<usize>() {
-        // `parse` takes a sign, and a size has none.
+        // `parse` accepts a sign, but sizes have none.
         return if digits.starts_with('+') {
             None
         } else {
@@ -40,7 +39,7 @@ pub fn read_decimal(text: &str) -> Option<f64> {
     if plain { text.parse().ok() } else { None }
 }
 
-/// Splits the letter of a unit from a number. Returns the digits and the bytes of the unit.
+/// Splits a number from its unit letter. Returns the digits and the unit in bytes.
 fn split(text: &str) -> Option<(&str, usize)> {
     let last = text.chars().last()?.to_ascii_lowercase();
     let unit = match UNITS.iter().find(|(letter, _)| *letter == last) {
@@ -51,7 +50,7 @@ fn split(text: &str) -> Option<(&str, usize)> {
     Some((&text[..text.len() - 1], unit))
 }
 
-/// Writes a size as a flag has it: in the largest unit that divides it.
+/// Writes a size as flags do: in the largest unit that divides it.
 pub fn size_text(size: Bytes) -> String {
     match UNITS
         .iter()

@@ -106,7 +106,7 @@ fn a_run_follows_one_closure() {
     let refused = bench.gclab(&[&run[..], &["-DT1002"]].concat()).exits(2).stderr;
     assert_eq!(
         refused,
-        "gclab: -DT1002 is a second closure, beside -DT1001: a run follows one, so run it once for each\n"
+        "gclab: -DT1002 is a second closure besides -DT1001: a run follows only one, so run once for each\n"
     );
     bench.gclab(&[&run[..], &["-DT1001"]].concat()).exits(0);
 }

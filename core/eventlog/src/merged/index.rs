@@ -80,10 +80,7 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
             ));
         }
         if streams.len() > MOST_STREAMS {
-            return Err(too_many(
-                "capabilities, which cannot be sorted by time",
-                MOST_STREAMS,
-            ));
+            return Err(too_many("capabilities, which cannot be sorted by time", MOST_STREAMS));
         }
     }
 }

@@ -11,11 +11,11 @@ use crate::value::Value;
 
 /// A block: 4 KiB.
 pub(super) const BLOCK: Bytes = Bytes(4 << 10);
-/// The least allocation area and the least chunk of one (GHC's).
+/// The smallest allocation area, and the smallest chunk of one (GHC's).
 pub(super) const TWO_BLOCKS: Bytes = Bytes(8 << 10);
 pub(super) const MIB: Bytes = Bytes(1 << 20);
-/// The largest size: a sixteenth of the 47 bits of a process's addresses, so that sums of a few do
-/// not pass 64 bits by far.
+/// The largest size: a sixteenth of a process's 47-bit address space, so that sums of a few stay
+/// far from overflowing 64 bits.
 pub(super) const MOST: Bytes = Bytes(8 << 40);
 /// The largest generation number.
 pub(super) const OLDEST: u64 = MAX_GENERATIONS as u64 - 1;

@@ -1,4 +1,4 @@
-//! The table of flags, which describes each flag once. It has a part for each subject.
+//! The table of flags, which describes each flag once, in parts by subject.
 
 mod common;
 mod log;

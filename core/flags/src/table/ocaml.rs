@@ -83,7 +83,7 @@ pub(super) const OCAML: &[FlagSpec] = &[
         "126976",
         "initial size of the major heap in words; refused if it exceeds -M"
     ),
-    // The messages of a run in a sweep would be nowhere.
+    // Not in experiment files: the messages of a run in a sweep would be lost.
     letter!(
         without a key,
         "v",

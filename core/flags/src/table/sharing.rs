@@ -1,4 +1,4 @@
-//! Flags of threads: those of the program, and those that collect.
+//! Flags for threads: the program's, and those that collect.
 
 use gclab_core::config::Parameter;
 

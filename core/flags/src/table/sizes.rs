@@ -1,4 +1,4 @@
-//! Flags of sizes: of areas, generations, the heap and its limits, and of how they are chosen.
+//! Flags for sizes: of areas, generations, the heap and its limits, and how they are chosen.
 
 use super::common::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
 use crate::kind::Kind;

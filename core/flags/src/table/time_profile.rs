@@ -1,4 +1,4 @@
-//! Flags of time profiles, of the files of all profiles, and the bell.
+//! Flags for time profiles, the files of all profiles, and the bell.
 
 use super::common::switch;
 use crate::Flags;

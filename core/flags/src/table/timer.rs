@@ -1,4 +1,4 @@
-//! Flags of the timer and of the actions that go by it.
+//! Flags for the timer and what it triggers.
 
 use super::common::number;
 use crate::kind::Kind;

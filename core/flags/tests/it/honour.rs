@@ -139,13 +139,10 @@ fn flags_of_a_collectors_own_are_read_and_checked_against_it() {
             "--own=period=-4",
             "--own=period: -4 is not a whole number: write a whole number, as in --own=period=8",
         ),
-        (
-            "--own=period=0",
-            "--own=period: 0 is out of range: the least is 1, the most 1000",
-        ),
+        ("--own=period=0", "--own=period: 0 is out of range: expected 1 to 1000"),
         (
             "--own=eager=99999999999999999999",
-            "--own=eager: 99999999999999999999 is out of range: the least is 0, the most 1",
+            "--own=eager: 99999999999999999999 is out of range: expected 0 to 1",
         ),
     ] {
         assert_eq!(fitted(text, &CLOCK).expect_err(text), message);

@@ -64,22 +64,19 @@ fn what_ocaml_would_ignore_is_refused() {
     );
     assert_eq!(
         error("--ocaml=o=lots"),
-        "--ocaml=o: lots is not a whole number: write a whole number, with k, M or G behind it or 0x in front, as in --ocaml=o=120"
+        "--ocaml=o: lots is not a whole number: write a whole number, with k, M or G after it or 0x before it, as in --ocaml=o=120"
     );
     assert!(error("--ocaml=o").starts_with("--ocaml=o: a value is missing: write a whole number"));
-    assert_eq!(
-        error("--ocaml=w=51"),
-        "--ocaml=w: 51 is out of range: the least is 1, the most 50"
-    );
+    assert_eq!(error("--ocaml=w=51"), "--ocaml=w: 51 is out of range: expected 1 to 50");
     assert_eq!(
         error("--ocaml=s=1k"),
-        "--ocaml=s: 1k is out of range: the least is 4096, the most 268435456"
+        "--ocaml=s: 1k is out of range: expected 4096 to 268435456"
     );
     assert_eq!(
         error("--ocaml=s=64k,l=1M"),
-        "--ocaml: l=1M: l has no use here; in OCaml it is for the stack of byte code: programs here have the stack of their thread"
+        "--ocaml: l=1M: l has no effect here; in OCaml it controls the stack of byte code: programs here have the stack of their thread"
     );
-    assert!(error("--ocaml=b").starts_with("--ocaml: b: b has no use here"));
+    assert!(error("--ocaml=b").starts_with("--ocaml: b: b has no effect here"));
 }
 
 /// The example of a message was out of range for some letters.
@@ -109,7 +106,7 @@ fn keys_of_letters_that_do_not_exist_say_which_do() {
     let error = |key| FlagValue::read(key, "1").expect_err(key).to_string();
     assert_eq!(
         error("ocaml.b"),
-        "ocaml.b: b has no use here; in OCaml it is for backtraces of exceptions: RUST_BACKTRACE=1 prints them for panics"
+        "ocaml.b: b has no effect here; in OCaml it controls backtraces of exceptions: RUST_BACKTRACE=1 prints them for panics"
     );
     assert_eq!(
         error("ocaml.v"),
@@ -158,7 +155,7 @@ fn the_environment_is_weaker_than_flags_and_its_errors_name_it() {
     assert_eq!(flags.config.ocaml.given(OcamlLetter::SpaceOverhead), None);
     assert_eq!(
         notes,
-        ["--ocaml=o=40 of GCLAB_OCAMLRUNPARAM gives way to a later flag or choice"]
+        ["--ocaml=o=40 of GCLAB_OCAMLRUNPARAM is overridden by a later flag or choice"]
     );
 }
 

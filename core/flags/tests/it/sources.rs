@@ -19,7 +19,10 @@ fn given(environment: &str, words: &str) -> Result<Given, FlagError> {
 fn a_flag_of_the_environment_gives_way_where_both_cannot_be() {
     let profile = given("-A1m -hT", "-hy").unwrap();
     assert_eq!(profile.flags().config.profile.breakdown, Some(Breakdown::Type));
-    assert_eq!(profile.notes(), ["-hT of GCLABRTS gives way to a later flag or choice"]);
+    assert_eq!(
+        profile.notes(),
+        ["-hT of GCLABRTS is overridden by a later flag or choice"]
+    );
     assert!(profile.flags().given.contains_key("A"), "the others stay");
     let limit = given("-H1g", "-M64m").unwrap();
     assert_eq!(limit.flags().to_words().join(" "), "-M64m");
@@ -35,7 +38,7 @@ fn a_flag_of_the_environment_gives_way_where_both_cannot_be() {
     assert_eq!(program.flags().config.profile.breakdown, Some(Breakdown::Type));
     assert_eq!(
         program.notes(),
-        ["-hT of this program's own flags gives way to a later flag or choice"]
+        ["-hT of this program's own flags is overridden by a later flag or choice"]
     );
 }
 
@@ -53,7 +56,7 @@ fn a_named_collector_overrides_the_environment_too() {
     let environment = given("-c -A1m", "-F3").unwrap();
     let (flags, notes) = environment.fit(&COPYING, &all).unwrap();
     assert_eq!((flags.config.compact, flags.config.old_factor), (Compact::Never, 3.0));
-    assert_eq!(notes, ["-c of GCLABRTS gives way to a later flag or choice"]);
+    assert_eq!(notes, ["-c of GCLABRTS is overridden by a later flag or choice"]);
     let typed = given("-A1m", "-c30")
         .unwrap()
         .fit(&COPYING, &all)
