@@ -20,7 +20,7 @@ impl ArgSpec {
             }
         };
         match &self.kind {
-            // `parse` alone would accept a plus sign.
+            // `parse` accepts a plus sign.
             ArgKind::Number { range, .. } => match given.parse() {
                 Ok(number) if range.contains(&number) && !given.starts_with('+') => Ok(Value::Number(number)),
                 _ => Err(invalid(None)),
@@ -55,7 +55,7 @@ impl WorkloadDescription {
     /// The arguments at the test size.
     ///
     /// # Errors
-    /// If they do not fit the declaration, which a test of every list should rule out.
+    /// If they do not fit the declaration. A test of every list should rule that out.
     pub fn test_args(&self) -> Result<Args, ArgError> {
         Args::parse(self, self.test.args)
     }
@@ -125,7 +125,7 @@ impl Args {
     }
 }
 
-/// The reason why a workload does not accept its arguments.
+/// Why a workload does not accept its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
     /// One does not fit its declaration.
@@ -137,7 +137,7 @@ pub enum ArgError {
         arg: &'static str,
         /// The word on the command line.
         value: String,
-        /// The accepted values, how to ask for the default, and why a file cannot be read.
+        /// The accepted values, how to request the default, and why a file cannot be read.
         expected: String,
     },
     /// An argument without a default is missing.

@@ -1,10 +1,10 @@
-//! `binary_trees N`: many short-lived trees and one that lives on (from the Computer Language
+//! `binary_trees N`: many short-lived trees and a long-lived one (from the Computer Language
 //! Benchmarks Game).
 //!
 //! With max = max(N, 6): build a tree of depth max + 1, count it, drop it; keep one of depth max;
 //! for every even depth d from 4 to max build, count and drop 2^(max - d + 4) trees of depth d. The
-//! checksum is the number of nodes counted. That is the number of nodes allocated, of 24 bytes
-//! each. Live at the peak: two trees of depth max, or the first one.
+//! checksum is the number of nodes counted. This is also the number allocated, 24 bytes each. Live
+//! at the peak: two trees of depth max, or the first one.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc};
@@ -12,7 +12,7 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
-/// The least depth of the largest trees.
+/// The smallest depth of the largest trees.
 pub(crate) const LEAST_DEPTH: u64 = 6;
 
 /// A node; a leaf has no children.
@@ -23,14 +23,14 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-/// Short-lived trees and one that lives on.
+/// Short-lived trees and a long-lived one.
 #[derive(Debug, Default)]
 pub struct BinaryTrees;
 
 impl Workload for BinaryTrees {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "binary_trees",
-        summary: "many short-lived trees and one that lives on",
+        summary: "many short-lived trees and a long-lived one",
         args: &[ArgSpec::number("N", "depth of the largest trees", 18, 0..=40)],
         checksum: Some(68_332_206),
         test: TestSize {
@@ -70,8 +70,8 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m,
         return leaf(m);
     }
     m.frame(|m, [left, right]| {
-        // Leaves, half of all nodes, are made in place: a third less mutator time than with a call
-        // each.
+        // Leaves, half of all nodes, are made in place: this takes a third less mutator time than a
+        // call each.
         let (left, right) = if depth == 1 {
             (left.put(leaf(m)), right.put(leaf(m)))
         } else {

@@ -1,6 +1,6 @@
 //! The facts about a workload that are known without running it: its name, arguments and sizes.
 //!
-//! Arguments are positional. An argument takes its default if it is left out at the end or is `-`.
+//! Arguments are positional. Trailing arguments may be omitted, and `-` stands for the default.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ pub enum ArgKind {
         /// The accepted numbers.
         range: RangeInclusive<u64>,
     },
-    /// A file that can be read.
+    /// A readable file.
     File {
         /// The built-in input, in words; `None` if there is none and a file must be named.
         default: Option<&'static str>,
@@ -70,7 +70,7 @@ impl ArgSpec {
     }
 }
 
-/// A size at which tests run a workload.
+/// The size at which tests run a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestSize {
     /// The arguments, as on the command line.
@@ -84,10 +84,10 @@ pub struct TestSize {
 pub struct StressSize {
     /// The arguments of runs that collect at every `every`-th allocation, under each collector.
     pub args: &'static [&'static str],
-    /// 1, or more where a collection at each allocation would take too long.
+    /// 1, or more if a collection at every allocation would take too long.
     pub every: u64,
     /// The arguments in `.ci/parallel-stress`: enough live data for GC threads to share the work,
-    /// in a run of about a second with the checker on.
+    /// yet about a second a run with the checker on.
     pub parallel: &'static [&'static str],
 }
 
@@ -96,13 +96,13 @@ pub struct StressSize {
 pub struct WorkloadDescription {
     /// Its name on the command line and in experiment files.
     pub name: &'static str,
-    /// One line on what it does to a heap.
+    /// What it does to a heap, in one line.
     pub summary: &'static str,
     /// Its arguments, in order.
     pub args: &'static [ArgSpec],
     /// The checksum at the default arguments; `None` where no definition gives one.
     pub checksum: Option<u64>,
-    /// A size small enough for tests that check the whole heap after every collection.
+    /// A size small enough to check the whole heap after every collection.
     pub test: TestSize,
     /// The arguments in the bench of all collectors: a run takes some milliseconds, and collects
     /// many times with an allocation area of 256 KiB.

@@ -1,12 +1,12 @@
 //! `gcbench STRETCH LONG ARRAY`: Boehm's GCBench. It builds trees bottom up and top down, while a
-//! large tree and an array live on.
+//! large tree and an array stay live.
 //!
 //! Build a tree of depth STRETCH and drop it. Keep a tree of depth LONG, built top down by stores
-//! into nodes that exist already, so that the write barrier runs. Keep ARRAY unboxed numbers, of
-//! which the first half is set to 1/(k+1). Then, for every even depth d from 4 to LONG, build
-//! `2 * size(STRETCH) / size(d)` trees top down and the same number bottom up, with
-//! `size(d) = 2^(d+1) - 1`. The checksum is the number of nodes of the long-lived tree + numbers
-//! that are not 0 + trees built. A node has 40 bytes.
+//! into existing nodes, so that the write barrier runs. Keep ARRAY unboxed numbers, the first half
+//! of them set to 1/(k+1). Then, for every even depth d from 4 to LONG, build `2 * size(STRETCH) /
+//! size(d)` trees top down and the same number bottom up, with `size(d) = 2^(d+1) - 1`. The
+//! checksum is the number of nodes of the long-lived tree + numbers that are not 0 + trees built. A
+//! node has 40 bytes.
 
 use std::sync::atomic::Ordering;
 
@@ -33,7 +33,7 @@ pub struct GcBench;
 impl Workload for GcBench {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "gcbench",
-        summary: "trees built bottom up and top down while a tree and an array live on (Boehm's GCBench)",
+        summary: "trees built bottom up and top down while a tree and an array stay live (Boehm's GCBench)",
         args: &[
             ArgSpec::number(
                 "STRETCH",
@@ -43,11 +43,11 @@ impl Workload for GcBench {
             ),
             ArgSpec::number(
                 "LONG",
-                "depth of the tree that lives on, and of the deepest that follow",
+                "depth of the long-lived tree, and of the deepest that follow",
                 16,
                 0..=40,
             ),
-            ArgSpec::number("ARRAY", "numbers in the array that lives on", 500_000, 0..=1 << 32),
+            ArgSpec::number("ARRAY", "numbers in the long-lived array", 500_000, 0..=1 << 32),
         ],
         checksum: Some(470_695),
         test: TestSize {

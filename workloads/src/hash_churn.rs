@@ -1,13 +1,13 @@
-//! `hash_churn B K U`: a hash table whose chains are mutated at random places.
+//! `hash_churn B K U`: a hash table whose chains are mutated at random.
 //!
 //! U times: key = draw mod K (seed 3), bucket = mix(key) mod B. If the bucket's chain holds the
 //! key, its entry is unlinked, by a store into the entry before it or into the bucket. Otherwise an
-//! entry {key, bytes, next} is put in front, whose array has 16 + (key mod 48) bytes, all key mod
+//! entry {key, bytes, next} is put in front, with an array of 16 + (key mod 48) bytes, all key mod
 //! 256. The checksum is the sum over the remaining entries of key + length of bytes + first byte.
 //! An entry has 32 bytes, its array 16 and its bytes rounded up to words.
 //!
 //! The table fills up to nearly K / 2 entries: after u updates it holds K/2 (1 - e^(-2u/K)) on
-//! average. The first 2 K updates, but at most half of all, are set-up; the sum is exit.
+//! average. The first 2 K updates, at most half of all, are set-up; the sum is exit.
 
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, Root};
@@ -18,7 +18,7 @@ use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload,
 /// Seed of the generator of keys.
 const SEED: u64 = 3;
 
-/// Updates for each key until the table holds 98 % of the entries that it will hold on average.
+/// Updates per key after which the table holds 98 % of its final average.
 const FILL: u64 = 2;
 
 /// Least length of an entry's array.
@@ -79,8 +79,8 @@ fn run<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, buckets: u64, keys: u64, upda
     })
 }
 
-/// Updates the table `times` times. It takes values: what a closure captures by reference is read
-/// from memory each time. Returns the generator as it is then.
+/// Updates the table `times` times. Takes values, since what a closure captures by reference is
+/// read from memory each time. Returns the generator's final state.
 fn update<'h, M: MutatorKind>(
     m: &mut Mutator<'h, M>,
     table: &Root<'_, 'h, MutArray<Entry>>,

@@ -1,4 +1,4 @@
-//! `hsc_env ROUNDS`: the example of a root profile (`-ho`): a record of three records that share
+//! `hsc_env ROUNDS`: the example for root profiles (`-ho`): a record of three records that share
 //! some of their fields.
 //!
 //! An environment has an external package state (x, y, e), a finder cache (x, y, z, f) and a third

@@ -1,21 +1,20 @@
-//! Latency of requests: a histogram, and the moment that latency counts from.
+//! Latency of requests: a histogram, and when latency starts counting.
 //!
-//! A *closed loop* sends a request when the one before it has been answered. A pause then delays
-//! one request on each thread. The requests that would have come during the pause are not sent, so
-//! hardly any latency shows it. That is *coordinated omission* (Gil Tene). An *open loop* has a
+//! A *closed loop* sends each request once the previous one has been answered. A pause then delays
+//! one request on each thread; those that would have arrived during the pause are never sent, so
+//! hardly any latency shows it. This is *coordinated omission* (Gil Tene). An *open loop* has a
 //! schedule: each request has an intended start that does not depend on earlier requests, and its
-//! latency counts from there. An answer that had to wait in line is as late as a user would find
-//! it.
+//! latency counts from there, including the time in the queue, as a user would see it.
 //!
-//! A histogram holds nanoseconds to three significant digits in constant memory. So recording
+//! A histogram holds nanoseconds to three significant digits in constant memory. Recording
 //! allocates nothing and takes some nanoseconds. In a closed loop the times of the requests are
-//! kept as well, 16 bytes each, for metered latency (`metered`).
+//! kept too, 16 bytes each, for metered latency (`metered`).
 
 use crate::metered::{MOST_TIMES, Times, metered};
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// The longest latency that the histogram distinguishes from longer ones.
+/// The longest latency that the histogram can tell from longer ones.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// The lengths of the windows of metered latency; `None` is the whole run.
@@ -35,13 +34,13 @@ pub struct Latency {
     histogram: Histogram<u64>,
     /// Intended starts per second in an open loop; `None` for a closed loop.
     rate: Option<u64>,
-    /// The times of the requests of a closed loop; `None` without them, or if they are too many.
+    /// The times of the requests of a closed loop; `None` if not wanted, or too many.
     times: Option<Vec<Times>>,
 }
 
 impl std::fmt::Debug for Latency {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The thousands of counts are left out.
+        // Without its thousands of counts.
         let mut shown = f.debug_struct("Latency");
         shown.field("requests", &self.requests()).field("rate", &self.rate);
         for rarer in [2, 10, 100, 1000, 10_000] {
@@ -77,8 +76,8 @@ impl Latency {
         }
     }
 
-    /// Records a request of a closed loop that started at `start`, counted from a moment that is
-    /// the same for all requests of the run, and was answered after `latency`.
+    /// Records a request of a closed loop that started at `start`, from an origin common to the
+    /// whole run, and was answered after `latency`.
     pub fn record_from(&mut self, start: Duration, latency: Duration) {
         self.record(latency);
         if let Some(times) = &mut self.times {
@@ -92,8 +91,8 @@ impl Latency {
 
     /// DaCapo's metered latencies of a closed loop, each with the length of its window (1, 10 and
     /// 100 ms, and `None` for the whole run): the latency counts from the start that the request
-    /// would have had, if the starts in a window around it were even. None if the times of the
-    /// requests were not kept: those of an open loop are even already.
+    /// would have had if the starts in a window around it were evenly spaced. Empty if the times of
+    /// the requests were not kept: an open loop's starts are evenly spaced already.
     pub fn metered(&self) -> Vec<(Option<Duration>, Latency)> {
         let Some(mut sorted) = self.times.clone() else {
             return Vec::new();
@@ -113,7 +112,7 @@ impl Latency {
             .saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Adds the latencies that another thread has recorded.
+    /// Adds the latencies recorded by another thread.
     pub fn add(&mut self, other: &Latency) {
         self.histogram.add(&other.histogram).expect("the same bounds");
         self.times = match (self.times.take(), &other.times) {
@@ -126,7 +125,7 @@ impl Latency {
     }
 
     /// Intended starts per second in an open loop; latency counts from the intended start. `None`
-    /// for a closed loop: each request starts after the one before it, and latency counts from its
+    /// for a closed loop: each request starts after the previous one, and latency counts from its
     /// start.
     pub fn rate(&self) -> Option<u64> {
         self.rate
@@ -147,9 +146,9 @@ impl Latency {
         self.histogram.max()
     }
 
-    /// The least latency, in nanoseconds, that a share of `1 - 1/rarer` of the requests do not
-    /// exceed (nearest rank): 2 for the median, 1000 for 99.9 %. `None` if there are fewer than
-    /// `rarer` requests, which is too few to tell.
+    /// The latency, in nanoseconds, that all but one in `rarer` requests do not exceed (nearest
+    /// rank): 2 gives the median, 1000 the 99.9th percentile. `None` if there are fewer than
+    /// `rarer` requests, too few to tell.
     pub fn exceeded_by_one_in(&self, rarer: u64) -> Option<u64> {
         (self.requests() >= rarer).then(|| self.histogram.value_at_quantile(1.0 - 1.0 / rarer as f64))
     }
@@ -168,7 +167,7 @@ mod tests {
         let [mut all, odd] = halves;
         assert_eq!(all.requests(), 500);
         all.add(&odd);
-        // The histogram rounds in the last of three digits.
+        // The histogram keeps three digits.
         let near = |found: u64, microseconds: u64| found.abs_diff(microseconds * 1000) <= microseconds;
         for (rarer, microseconds) in [(2, 500), (10, 900), (100, 990), (1000, 999)] {
             let found = all.exceeded_by_one_in(rarer).expect("enough");
@@ -184,8 +183,8 @@ mod tests {
         );
     }
 
-    /// The requests of two threads are put in one order, and without the times of one thread there
-    /// is not a metered latency.
+    /// The requests of two threads are merged in order; if one thread's times are missing, there is
+    /// no metered latency.
     #[test]
     fn requests_of_all_threads_are_metered_together() {
         let millisecond = Duration::from_millis(1);

@@ -1,13 +1,13 @@
-//! Programs that allocate, written against core's mutator API; each ends in a checksum.
+//! Programs that allocate, written against core's mutator API; each computes a checksum.
 //!
-//! A [`Workload`] is deterministic: the same arguments lead to the same checksum under every
-//! collector. Each module states its definition. Programs of other languages that follow the
-//! definition of a classical workload have the same checksum. A checksum shows that the answer is
-//! right, not that the memory behaves as meant. So the tests also compare allocated bytes and
-//! residency with the values that the definition implies.
+//! A [`Workload`] is deterministic: the same arguments give the same checksum under every
+//! collector. Each module states its definition; programs in other languages that follow the
+//! definition of a classical workload compute the same checksum. A checksum shows that the answer
+//! is right, not that memory is used as intended, so the tests also compare allocated bytes and
+//! residency with what the definition implies.
 //!
 //! **To add a workload**: a module with a unit struct and its `impl Workload`, and one line in
-//! [`All`]. The command line, the names in experiment files and the tests follow from that line.
+//! [`All`]. The command line, experiment files and the tests follow from that line.
 //!
 //! Arguments are declared ([`ArgSpec`]) and checked before a heap exists ([`Args::parse`]).
 
@@ -44,14 +44,14 @@ pub use list::{WorkloadList, WorkloadVisitor};
 pub use rng::{SplitMix64, mix};
 pub use workload::{RunError, Workload};
 
-/// Puts types together into a list: `list![A, B]` is `(A, (B, ()))`.
+/// Makes a list of types: `list![A, B]` is `(A, (B, ()))`.
 macro_rules! list {
     () => { () };
     ($head:ty $(, $tail:ty)* $(,)?) => { ($head, list![$($tail),*]) };
 }
 
-/// The six small programs that are also written in other languages. A `main` with a collector whose
-/// kind of mutators is new compiles every workload of its list: this list is for quick builds.
+/// The six small programs that also exist in other languages. A `main` with a new kind of mutator
+/// compiles every workload of its list for it; this short list keeps the build quick.
 pub type Classical = list![
     binary_trees::BinaryTrees,
     gcbench::GcBench,

@@ -1,5 +1,5 @@
-//! Lists of workloads as types: each workload is compiled for each kind of mutator, and a `main`
-//! outside the workspace can lengthen the list.
+//! Type-level lists of workloads: each workload is compiled for each kind of mutator, and a `main`
+//! outside the workspace can extend the list.
 //!
 //! `(A, (B, ()))` is the list of A and B. `(Mine, gclab_workloads::All)` is the list of `Mine` and
 //! all workloads of this crate.
@@ -7,15 +7,15 @@
 use crate::description::WorkloadDescription;
 use crate::workload::Workload;
 
-/// An action on a workload whose type is known only by its name.
+/// An action on a workload chosen by name.
 pub trait WorkloadVisitor {
     /// The result of the action.
     type Output;
-    /// Acts on the workload of the wanted name.
+    /// Acts on the workload.
     fn visit<W: Workload>(self, workload: &W) -> Self::Output;
 }
 
-/// A list of workloads. The first of a name wins, so a lengthened list can replace a workload.
+/// A list of workloads. The first of a name wins, so an extended list can replace a workload.
 pub trait WorkloadList {
     /// The description of each, in order.
     fn descriptions() -> Vec<&'static WorkloadDescription>;

@@ -1,10 +1,10 @@
-//! `long_list N M B`: a list of N cells that lives on, and M short ones; the deepest structure
-//! there is.
+//! `long_list N M B`: a long-lived list of N cells and M short-lived ones; the deepest structure
+//! possible.
 //!
 //! Cells {next, value} of 24 bytes. The kept list's values are the upper B bits of draws of a
 //! generator with seed 1, the last drawn in front. Then M times a list of 10 cells with the values
 //! 0 to 9 is built, summed and dropped. At the end the kept list is summed, too. The checksum is
-//! the sum of all values that were summed. Live: 24 N bytes.
+//! the sum of all these sums. Live: 24 N bytes.
 //!
 //! Set-up builds the kept list; its sum is exit.
 
@@ -34,11 +34,11 @@ pub struct LongList;
 impl Workload for LongList {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "long_list",
-        summary: "a very long list that lives on, and many short ones",
+        summary: "a very long, long-lived list and many short ones",
         args: &[
-            ArgSpec::number("N", "cells of the list that lives on", 4_000_000, 0..=1 << 36),
+            ArgSpec::number("N", "cells of the long-lived list", 4_000_000, 0..=1 << 36),
             ArgSpec::number("M", "short lists, of ten cells each", 6_000_000, 0..=1 << 40),
-            ArgSpec::number("B", "bits of a value of the list that lives on", 64, 1..=64),
+            ArgSpec::number("B", "bits of a value of the long-lived list", 64, 1..=64),
         ],
         checksum: Some(6_856_289_592_543_779_735),
         test: TestSize {

@@ -1,15 +1,14 @@
-//! `message_window W M P`: a persistent map that holds the last W messages of P bytes (a queue, as
-//! Haskell programs have it).
+//! `message_window W M P`: a persistent map that holds the last W messages of P bytes (a queue in
+//! Haskell style).
 //!
 //! A treap keyed by message number, never mutated: each change copies the path to it. The priority
-//! of a key is mix(key), the larger nearer the root. For i = 0 .. M-1: insert message i, P bytes
-//! that are all i mod 256; if there are more than W, delete the smallest key. The checksum is the
-//! sum over the remaining keys of key + first byte of its message. A node has 48 bytes, a message
-//! 16 and P rounded up to words. Set-up inserts the first W messages; the sum is exit.
+//! of a key is mix(key); larger ones are nearer the root. For i = 0 .. M-1: insert message i, P
+//! bytes that are all i mod 256; if there are more than W, delete the smallest key. The checksum is
+//! the sum over the remaining keys of key + first byte of its message. A node has 48 bytes, a
+//! message 16 and P rounded up to words. Set-up inserts the first W messages; the sum is exit.
 //!
 //! A path is copied from its end upwards, so its nodes must survive the allocations. They are
-//! rooted in frames of [`STRIDE`] levels each: a typical path takes one frame, and a deep one a
-//! few.
+//! rooted in frames of [`STRIDE`] levels each: a typical path takes one frame, a deep one a few.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{ByteArray, FrameSlot, Gc, Mutator, MutatorKind, NoGc, OptionRoot, Root};
@@ -40,7 +39,7 @@ impl Workload for MessageWindow {
         name: "message_window",
         summary: "a persistent map of the last messages: it grows at one end and shrinks at the other",
         args: &[
-            ArgSpec::number("W", "messages that are kept", 200_000, 0..=1 << 36),
+            ArgSpec::number("W", "messages kept", 200_000, 0..=1 << 36),
             ArgSpec::number("M", "messages in all", 1_000_000, 0..=1 << 40),
             ArgSpec::number("P", "bytes of a message", 1024, 1..=1 << 30),
         ],
@@ -88,13 +87,13 @@ impl<'m, 'h> Access<'m, 'h> for Gc<'m, 'h, Node> {}
 
 /// Steps from a node towards a key.
 trait Access<'m, 'h>: NodeFields<'m, 'h> {
-    /// The subtree in which `key` belongs.
+    /// The subtree in the direction of `key`.
     #[inline(always)]
     fn towards<M: MutatorKind>(self, m: &NoGc<'h, M>, key: u64) -> Option<Gc<'m, 'h, Node>> {
         if self.key(m) < key { self.right(m) } else { self.left(m) }
     }
 
-    /// A copy of this node with another subtree where `key` belongs.
+    /// A copy of this node with another subtree in the direction of `key`.
     #[inline(always)]
     fn with<M: MutatorKind>(self, m: &NoGc<'h, M>, key: u64, child: Option<Gc<'m, 'h, Node>>) -> NodeInit<'m, 'h> {
         let (left, right) = if self.key(m) < key {

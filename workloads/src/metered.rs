@@ -1,34 +1,32 @@
-//! Metered latency: the latency that requests of a closed loop would have had, if they had been
-//! sent at an even pace.
+//! Metered latency: the latency that requests of a closed loop would have had at an even pace.
 //!
-//! A closed loop has no schedule, so the start at which a request was due is made up. DaCapo's
+//! A closed loop has no schedule, so the start at which a request was due is synthesised. DaCapo's
 //! *metered latency* (Blackburn and others, "Rethinking Java Performance Analysis", ASPLOS 2025)
-//! spreads the real starts evenly over a *window* around each request: the requests in a window
-//! begin at the same distance from each other, and the first and the last where they did. The
-//! latency of a request counts from the earlier one of both starts. A pause delays the requests
-//! behind it whose windows reach across the pause: with a window of 10 ms, pauses of up to 5 ms.
-//! The window of the whole run lets a pause delay all requests that come after it, until the
-//! program has caught up.
+//! spreads the real starts evenly over a *window* around each request: the first and last request
+//! in the window keep their starts, and the others are equally spaced between them. The latency of
+//! a request counts from the earlier of its two starts. A pause delays the later requests whose
+//! windows reach across it: with a window of 10 ms, pauses of up to 5 ms. With the whole run as the
+//! window, a pause delays all later requests until the program has caught up.
 //!
-//! Times are whole nanoseconds. One pass over the requests in the order of their starts finds all
-//! windows, so a length of windows costs O(requests) after the sort.
+//! Times are whole nanoseconds. One pass over the requests in order of their starts finds all
+//! windows, so each window length costs O(requests) after the sort.
 
 use std::time::Duration;
 
-/// The most requests of a run whose times are kept: a table of 64 MiB.
+/// Limit on requests whose times are kept: a table of 64 MiB.
 pub(crate) const MOST_TIMES: usize = 1 << 22;
 
 /// The times of a request, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Times {
-    /// Its start, since some moment that is the same for all requests of a run.
+    /// Its start, from an origin common to all requests of the run.
     pub(crate) start: u64,
-    /// The time from there to its answer.
+    /// The time from its start to its answer.
     pub(crate) latency: u64,
 }
 
-/// Passes the metered latency of each of the requests `sorted` by their starts to `record`, over
-/// windows of this length; over the whole run without a length.
+/// Calls `record` with the metered latency of each request, over windows of this length, or over
+/// the whole run for `None`. The requests are sorted by start.
 pub(crate) fn metered(sorted: &[Times], window: Option<Duration>, mut record: impl FnMut(Duration)) {
     let half = window.map_or(u64::MAX, |window| (window.as_nanos() / 2) as u64);
     let (mut first, mut end) = (0, 0);
@@ -40,7 +38,7 @@ pub(crate) fn metered(sorted: &[Times], window: Option<Duration>, mut record: im
             end += 1;
         }
         let (begin, last) = (sorted[first].start, sorted[end - 1].start);
-        // The only request of a window keeps its start.
+        // A request alone in its window keeps its start.
         let gaps = (end - 1 - first).max(1) as u128;
         let even = begin + (u128::from(last - begin) * (at - first) as u128 / gaps) as u64;
         let waited = request.start.saturating_sub(even);
@@ -54,7 +52,7 @@ mod tests {
 
     const MICROSECOND: u64 = 1000;
 
-    /// The metered latencies in nanoseconds, the least first.
+    /// The metered latencies in nanoseconds, in ascending order.
     fn all(requests: &[Times], window: Option<Duration>) -> Vec<u64> {
         let mut latencies = Vec::new();
         metered(requests, window, |latency| latencies.push(latency.as_nanos() as u64));
@@ -63,8 +61,8 @@ mod tests {
         latencies
     }
 
-    /// A request every 100 µs that takes 10 µs, and a pause of 2 ms in the hundredth one. The
-    /// requests that the pause kept from starting follow without a gap.
+    /// A request of 10 µs every 100 µs, and a pause of 2 ms in the hundredth. The requests held up
+    /// by the pause follow without gaps.
     fn paused() -> Vec<Times> {
         let mut requests = Vec::new();
         let mut now = 0;
@@ -77,9 +75,9 @@ mod tests {
         requests
     }
 
-    /// Only one request is slow by its own start. A window of 1 ms lies on one side of the pause,
-    /// so no other is late in it. In wider ones those behind the pause are late, by no more than
-    /// it.
+    /// Counting from real starts, only one request is slow. A window of 1 ms lies on one side of
+    /// the pause, so it makes no other late. Wider ones make those after the pause late, by no more
+    /// than the pause.
     #[test]
     fn a_pause_delays_the_requests_behind_it() {
         let requests = paused();

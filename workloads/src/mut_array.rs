@@ -1,8 +1,8 @@
 //! `mut_array N U`: random stores into one large array of pointers, the hardest case for a
 //! remembered set.
 //!
-//! Slot k of an array of N first points to a fresh box {value = k}. Then U times a drawn slot is
-//! made to point to a fresh box with a drawn value (seed 2; first the slot, then the value). The
+//! Slot k of an array of N first points to a fresh box {value = k}. Then U times a random slot is
+//! set to a fresh box with a random value (seed 2; first the slot is drawn, then the value). The
 //! checksum is the sum of the values of all N boxes. Boxes have 16 bytes; live: 24 N bytes.
 //!
 //! Set-up makes the first boxes; the sum is exit.

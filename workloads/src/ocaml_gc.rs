@@ -1,17 +1,17 @@
 //! `ocaml_gc N U`: chains of payloads of many sizes in mutable arrays, and requests to the
-//! collector as a program of OCaml makes them by its module `Gc`.
+//! collector as an OCaml program makes them through its module `Gc`.
 //!
 //! N slots, in arrays of 128, each with a chain of items {payload, next}. A payload has 1 to 16
-//! words of 8 bytes; one in 16 has 1 to 192. First each slot gets an item. Then, for each request
-//! of a list of eight, U updates are done, and the collector is asked. An update draws a slot, and
-//! then a payload (seed 6): it is put in front of the slot's chain, or if that has three items
-//! already, in its place. All bytes of the k-th payload are k mod 256. The checksum is the sum over
+//! words of 8 bytes; one in 16 has 1 to 192. First each slot gets an item. Then, for each of eight
+//! requests, U updates are done before the request is made. An update draws a slot and then a
+//! payload (seed 6), which is put in front of the slot's chain, or replaces the chain if that has
+//! three items already. All bytes of the k-th payload are k mod 256. The checksum is the sum over
 //! all items of the length of the payload + its first byte.
 //!
 //! All closures have the same size in OCaml: an item 3 words, a payload 2 words and its bytes, an
 //! array 2 words and its slots. None is a large object.
 //!
-//! A workload knows no collector. So it makes the requests themselves that the functions of the
+//! A workload does not know its collector, so it makes the same requests as the functions of the
 //! module `Gc` make under the collector `ocaml`: `minor`, `major_slice 0`, `major`, `major_slice
 //! 10000`, `full_major`, `minor`, `compact` and `major`.
 //!
@@ -30,7 +30,7 @@ const SEED: u64 = 6;
 /// Slots of an array.
 const LEAF: u64 = 128;
 
-/// The most items of a chain.
+/// The most items in a chain.
 const LONGEST: usize = 3;
 
 /// The requests to the collector, each after as many updates.
@@ -111,7 +111,7 @@ fn run<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, slots: u64, updates: u64) -> 
     })
 }
 
-/// The payloads of a run, one after the other.
+/// The payloads of a run, one after another.
 struct Payloads {
     rng: SplitMix64,
     /// The number of payloads so far.

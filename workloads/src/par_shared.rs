@@ -1,19 +1,20 @@
-//! `par_shared T B K U`: threads that update one hash table, so that old objects come to point to
-//! young ones of other threads.
+//! `par_shared T B K U`: threads that update one hash table, so old objects come to point to other
+//! threads' young ones.
 //!
-//! The table is an array of B chains of entries {key, bytes, next} that never change. An update
-//! makes a new chain, as far as it differs, and replaces the old chain by compare-and-swap. If
-//! another thread has changed the chain meanwhile, the update starts again from the changed one. U
-//! times: key = draw mod K (seed 5); bucket = mix(key) mod B. If the chain holds the key, its entry
-//! is left out, and those before it are made anew. Otherwise an entry is put in front, whose array
-//! has 16 + (key mod 48) bytes, all key mod 256.
+//! The table is an array of B chains of immutable entries {key, bytes, next}. An update makes a new
+//! chain, sharing what it can, and replaces the old one by compare-and-swap. If another thread has
+//! changed the chain meanwhile, the update starts again from the changed one. U times: key = draw
+//! mod K (seed 5); bucket = mix(key) mod B. If the chain holds the key, its entry is left out, and
+//! those before it are copied. Otherwise an entry is put in front, with an array of 16 + (key mod
+//! 48) bytes, all key mod 256.
 //!
-//! Thread t does updates t, t + T, t + 2 T and so on, and draws no others. The checksum is the sum
-//! over the remaining entries of key + length of bytes + first byte. A key is present in the end if
-//! it was drawn an odd number of times, so the checksum depends neither on T nor on the order of the
-//! threads: it is that of `hash_churn` from another seed. An entry has 32 bytes, its array 16 and its bytes rounded up to words. The
-//! live data are those of `hash_churn`. Entries made anew (once more after each lost race) are
-//! garbage of some age. Set-up makes the empty table; the sum is exit.
+//! Thread t does updates t, t + T, t + 2 T and so on, and draws numbers only for these. The
+//! checksum is the sum over the remaining entries of key + length of bytes + first byte. A key is
+//! present in the end if it was drawn an odd number of times, so the checksum depends neither on T
+//! nor on the order of the threads: it is that of `hash_churn` with another seed. An entry has 32
+//! bytes, its array 16 and its bytes rounded up to words. Live data is as in `hash_churn`. Entries
+//! replaced by copies become garbage at some age, and so do copies that lost a race. Set-up makes
+//! the empty table; the sum is exit.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
@@ -88,12 +89,12 @@ impl Workload for ParShared {
     }
 }
 
-/// Takes the entry of `key` out, or puts one in.
+/// Removes the entry of `key`, or adds one.
 #[inline]
 fn update<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [seen]| {
         let seen = seen.put_option(m, table.get(m).get(m, bucket));
-        // After a lost race another thread may have taken the key out, or put it in.
+        // After a lost race another thread may have removed the key, or added it.
         while !match position(m, seen.get(m), key) {
             Some(before) => remove(m, table, bucket, &seen, before),
             None => prepend(m, table, bucket, &seen, key),
@@ -114,8 +115,8 @@ fn position<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut at: Option<Gc<'_, 'h, Entry
     None
 }
 
-/// Puts an entry in front of the chain `seen`. If the bucket holds another chain by now, returns
-/// false and leaves that chain in `seen`.
+/// Puts an entry in front of the chain `seen`. If the bucket holds another chain by now, leaves
+/// that in `seen` and returns false.
 #[inline]
 fn prepend<'h, M: MutatorKind>(
     m: &mut Mutator<'h, M>,
@@ -153,7 +154,7 @@ fn remove<'h, M: MutatorKind>(
     })
 }
 
-/// Entry `place` of a chain that is longer than `place`.
+/// Entry `place` of a chain, which must be longer than that.
 #[inline]
 fn nth<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
     let mut entry = chain.expect("an entry was found in it");
@@ -163,8 +164,8 @@ fn nth<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, chain: Option<Gc<'m, 'h, Entry>>
     entry
 }
 
-/// Replaces the chain `seen` by `chain`. If the bucket holds another chain by now, returns false
-/// and leaves that chain in `seen`.
+/// Replaces the chain `seen` by `chain`. If the bucket holds another chain by now, leaves that in
+/// `seen` and returns false.
 #[inline]
 fn replace<'h, M: MutatorKind>(
     m: &NoGc<'h, M>,

@@ -1,15 +1,15 @@
-//! `par_skewed T R L`: threads that allocate at rates 1:2:4:8 all the time, the case for an
-//! allocation area in chunks (`-n`).
+//! `par_skewed T R L`: threads that constantly allocate at rates 1:2:4:8, the case for allocation
+//! areas in chunks (`-n`).
 //!
 //! Thread i does R rounds. In each it makes a list of 4·2^i cells {next, value = draw} and draws
-//! another 4·(2^(T-1) - 2^i) numbers. A cell costs about the same as a draw. So a round takes all
-//! threads about the same time, and the last one allocates 2^(T-1) times as much as the first.
-//! Every 16th list is kept, in slot (round / 16) mod L of an array of the thread's own; the others
-//! are dropped. Thread i draws from seed 4 + i.
+//! another 4·(2^(T-1) - 2^i) numbers. A cell costs about as much as a draw, so a round takes all
+//! threads about the same time, and the last allocates 2^(T-1) times as much as the first. Every
+//! 16th list is kept, in slot (round / 16) mod L of the thread's own array; the others are dropped.
+//! Thread i draws from seed 4 + i.
 //!
-//! The checksum is the sum of all other numbers drawn, and of the values in the lists that are kept
-//! at the end. Cells have 24 bytes. Live, for each thread inside the world: L lists and an array of
-//! L slots, from round 16 L on.
+//! The checksum is the sum of all other numbers drawn and of the values in the lists kept at the
+//! end. Cells have 24 bytes. Live, for each thread inside the world: L lists and an array of L
+//! slots, from round 16 L on.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot};
@@ -17,7 +17,7 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, threads};
 
-/// Seed of the first thread's generator; each further thread's is one more.
+/// Seed of the first thread's generator; each later thread's is one more.
 const SEED: u64 = 4;
 
 /// Cells in a list of the first thread.
@@ -43,7 +43,7 @@ impl Workload for ParSkewed {
         name: "par_skewed",
         summary: "threads that allocate at rates 1:2:4:8 and keep lists",
         args: &[
-            // Rates double from thread to thread: with more threads the last one's is out of
+            // Rates double from thread to thread: with more threads the last one's would be out of
             // proportion.
             ArgSpec::number("T", "threads", 4, 1..=16),
             ArgSpec::number("R", "rounds of each", 3_000_000, 0..=1 << 40),

@@ -1,8 +1,8 @@
 //! `par_trees T N`: [`binary_trees`] on T threads that allocate at unequal rates.
 //!
 //! Thread t runs binary_trees with max = max(N - t, 6). Threads share no data. The checksum is the
-//! sum of the threads' checksums, which is the number of nodes allocated. Live at the peak: the
-//! peak of binary_trees for each thread that is inside the world at the time.
+//! sum of the threads' checksums, which is the number of nodes allocated. Live at the peak: as much
+//! as binary_trees for each thread inside the world at the time.
 
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;

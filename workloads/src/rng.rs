@@ -24,7 +24,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Draw number `n` from here, from 0, without those before it.
+    /// Draw number `n` from here, counted from 0, skipping those before it.
     #[inline]
     pub const fn nth(&self, n: u64) -> u64 {
         SplitMix64(self.0.wrapping_add(GAMMA.wrapping_mul(n))).draw()

@@ -1,25 +1,25 @@
-//! `server T R N RATE`: requests that make garbage and share a large cache. The latency of each is
-//! recorded.
+//! `server T R N RATE`: requests that make garbage and share a large cache, with recorded
+//! latencies.
 //!
-//! The cache is an array of N slots; key k of K = 4 N belongs into slot k mod N. At first it holds
-//! the keys 0 to N - 1. An entry {key, value} has a value of 1000 bytes, all key mod 256. Request r
-//! (of R) draws from the state mix(r): key = draw mod (1 + draw mod K), so that small keys are more
+//! The cache is an array of N slots; key k of K = 4 N belongs in slot k mod N. It starts with the
+//! keys 0 to N - 1. An entry {key, value} has a value of 1000 bytes, all key mod 256. Request r (of
+//! R) draws from the state mix(r): key = draw mod (1 + draw mod K), so that small keys are more
 //! popular. Then it makes a list of 500 cells {next, value = draw} and looks the key up. If another
 //! key is in its slot, an entry is made and stored there. The answer is the sum of the list's
-//! values + key + the first and the last byte of the key's value. It does not depend on the content
-//! of the cache. So the checksum, the sum of all answers, depends neither on T nor on the order of
-//! the threads.
+//! values + key + the first and the last byte of the key's value. It does not depend on the
+//! contents of the cache, so the checksum, the sum of all answers, depends neither on T nor on the
+//! order of the threads.
 //!
-//! T threads take requests in their order. With RATE (requests a second) the loop is open: request
-//! r is meant to start r / RATE seconds after the first, no sooner, and its latency counts from
-//! then. With RATE 0 the loop is closed. [`Latency`] defines these terms. Threads wait outside the
-//! heap. A thread that has to wait less than 200 µs yields the processor again and again: a sleep
-//! would take longer, and the delay would be counted as the collector's. So with an open loop the
-//! mutator's CPU time means nothing, and elapsed time is the schedule's.
+//! T threads take requests in order. With RATE (requests a second) the loop is open: request r is
+//! due r / RATE seconds after the first, does not start earlier, and its latency counts from then.
+//! With RATE 0 the loop is closed. [`Latency`] defines these terms. Threads wait outside the heap.
+//! A thread with less than 200 µs to wait yields the processor repeatedly: a sleep would take
+//! longer, and the delay would be blamed on the collector. So with an open loop the mutator's CPU
+//! time means nothing, and elapsed time is set by the schedule.
 //!
 //! Live: N entries of 24 bytes, N values of 1016 bytes, and the array; for each thread inside the
-//! world a list of 24-byte cells. The cache makes old objects point to young ones at random. Set-up
-//! fills the cache; the requests are the measured phase.
+//! world a list of 24-byte cells. The cache makes old objects point to young ones, at random.
+//! Set-up fills the cache; the requests are the measured phase.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::cost_centre;
@@ -42,11 +42,11 @@ const VALUE: usize = 1000;
 /// Number of cells that a request makes.
 const CELLS: u64 = 500;
 
-/// A sleeping thread may wake late by this much: Linux's default timer slack (50 µs) and some more
-/// for the scheduler.
+/// A sleeping thread may wake this late: Linux's default timer slack (50 µs) plus some for the
+/// scheduler.
 const SLEEP: Duration = Duration::from_micros(200);
 
-/// Time for threads to start in before the first request of an open loop: a few take far less.
+/// Time for threads to start before the first request of an open loop; a few threads need far less.
 const STARTING: Duration = Duration::from_millis(20);
 
 /// An entry of the cache.
@@ -65,7 +65,7 @@ struct Cell {
     value: u64,
 }
 
-/// Requests to a shared cache. Keeps the latency of its last run.
+/// Requests to a shared cache. Keeps the latencies of its last run.
 #[derive(Debug, Default)]
 pub struct Server {
     latency: Mutex<Option<Latency>>,
@@ -129,10 +129,10 @@ impl Workload for Server {
     }
 }
 
-/// The order of requests, and their intended starts.
+/// Hands out requests, with their intended starts.
 #[derive(Debug)]
 struct Schedule {
-    /// The moment that the starts of a closed loop count from.
+    /// The origin of a closed loop's starts.
     made: Instant,
     first: Instant,
     requests: u64,
@@ -153,7 +153,7 @@ impl Schedule {
         }
     }
 
-    /// No latency so far.
+    /// An empty record of latencies.
     fn latency(&self) -> Latency {
         match self.rate {
             Some(_) => Latency::new(self.rate),
@@ -164,7 +164,7 @@ impl Schedule {
     /// The next request and, in an open loop, its intended start.
     #[inline]
     fn take(&self) -> Option<(u64, Option<Instant>)> {
-        // Relaxed: threads share only the number by it.
+        // Relaxed: only the number is shared.
         let request = self.next.fetch_add(1, Ordering::Relaxed);
         let start =
             |rate| self.first + Duration::from_nanos((u128::from(request) * 1_000_000_000 / u128::from(rate)) as u64);
@@ -201,7 +201,7 @@ fn serve<M: MutatorKind>(
     })
 }
 
-/// Waits until `start`, or returns at once if that is past. Collections do not wait for the thread.
+/// Waits until `start`, if that is not past. Collections do not wait for the thread.
 fn wait<M: MutatorKind>(m: &mut Mutator<'_, M>, start: Instant) {
     if start <= Instant::now() {
         return;

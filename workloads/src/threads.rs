@@ -1,11 +1,11 @@
-//! Threads of a workload, each of which enters the world for itself.
+//! Threads of a workload, each of which enters the world itself.
 //!
-//! There may be more threads than capabilities: a thread without a free one waits in
-//! [`World::enter`] until another thread has left. So threads must not wait for each other inside
-//! the heap, except in `Mutator::blocking`. Then every workload also runs with one capability.
+//! There may be more threads than capabilities: a thread that finds none free waits in
+//! [`World::enter`] until another thread leaves. So threads must not wait for each other inside the
+//! heap, except in `Mutator::blocking`; thus every workload also runs with one capability.
 //!
-//! A thread whose heap is exhausted ends with that error. The others go on until they end or are
-//! exhausted as well; then the workload ends with the error. A panic continues in the thread that
+//! A thread that exhausts the heap ends with that error. The others run on until they end or
+//! exhaust it as well; then the workload ends with the error. A panic is resumed in the thread that
 //! started the others, once all have ended.
 
 use gclab_core::mutator::{Mutator, MutatorKind};
@@ -13,8 +13,8 @@ use gclab_core::world::World;
 
 use crate::RunError;
 
-/// The most threads of a workload: far more than any machine has processors, and few enough to be
-/// started.
+/// The most threads of a workload: far more than any machine has processors, yet few enough to
+/// start.
 pub(crate) const MOST: u64 = 1 << 10;
 
 /// Runs `session` in `world` on `threads` threads, with the thread's number from 0. Returns the
@@ -35,7 +35,7 @@ pub(crate) fn enter_each<M: MutatorKind, R: Send>(
             started.map_err(|error| RunError::Thread { number, threads, error })
         };
         let started: Vec<_> = (0..threads).map(start).collect::<Result<_, _>>()?;
-        // All are joined before a panic continues.
+        // All are joined before a panic is resumed.
         let ended: Vec<_> = started.into_iter().map(|thread| thread.join()).collect();
         ended
             .into_iter()

@@ -8,7 +8,7 @@ use crate::args::Args;
 use crate::description::WorkloadDescription;
 use crate::latency::Latency;
 
-/// A program over any collector. Runs differ only by their arguments. The value itself holds at
+/// A program over any collector. Runs differ only in their arguments. The value itself holds at
 /// most the measurements of the last run.
 pub trait Workload: Default {
     /// The facts about it that are known without running it.
@@ -17,8 +17,8 @@ pub trait Workload: Default {
     /// Runs the program in `world` and returns its checksum, the same under every collector.
     ///
     /// # Errors
-    /// If the heap is exhausted, an input cannot be used, or the heap differs from the one that the
-    /// program has built.
+    /// If the heap is exhausted, an input cannot be used, or the heap differs from what the program
+    /// built.
     fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError>;
 
     /// The latency of the last run's requests, for workloads that answer requests.
@@ -27,11 +27,11 @@ pub trait Workload: Default {
     }
 }
 
-/// The reason why a workload did not end.
+/// Why a workload did not finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The heap is exhausted, or the thread is inside it already.
+    /// The heap is exhausted, or the thread is already inside it.
     #[error(transparent)]
     Heap(#[from] EnterError),
     /// The heap snapshot cannot be read.
@@ -42,11 +42,11 @@ pub enum RunError {
     Input {
         /// The file's path, or the name of the built-in input.
         file: String,
-        /// The fault, and an input that would be right.
+        /// The fault, and what input would be right.
         problem: String,
     },
     /// The system refused a thread.
-    #[error("thread {number} of {threads} cannot be started ({error}); fewer may do")]
+    #[error("thread {number} of {threads} cannot be started ({error}); fewer may work")]
     Thread {
         /// The thread's number, from 0.
         number: u64,
@@ -55,7 +55,7 @@ pub enum RunError {
         /// The system's error.
         error: std::io::Error,
     },
-    /// The collector has damaged the heap.
-    #[error("the heap is not as the program made it: {0}")]
+    /// The collector damaged the heap.
+    #[error("the heap differs from what the program made: {0}")]
     Damaged(String),
 }

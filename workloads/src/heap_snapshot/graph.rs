@@ -1,15 +1,15 @@
-//! The shape of a snapshot as the workload needs it: the edges, the size of each node, and a path
-//! from the root to each node.
+//! What the workload needs of a snapshot: the edges, the size of each node, and a path from the
+//! root to each node.
 
 use gclab_snapshot::Snapshot;
 
-/// No node: the tree parent of the root, and of nodes that the root does not reach.
+/// No node: the tree parent of the root, and of unreachable nodes.
 const NONE: u32 = u32::MAX;
 
 /// The root of every snapshot.
 pub(super) const ROOT: u32 = 0;
 
-/// Bytes of the largest node that a record can stand for: its count of bytes has 32 bits.
+/// Bytes of the largest node that fits a record, whose byte count has 32 bits.
 const LARGEST_NODE: u64 = u32::MAX as u64;
 
 /// Nodes by ordinal; edges in rows, a row for each node.
@@ -22,7 +22,7 @@ pub(super) struct Graph {
     /// By ordinal: the node before it on a shortest path from the root, and the index of the
     /// pointer to take there.
     parents: Vec<(u32, u32)>,
-    /// The nodes that the root reaches, nearest first.
+    /// The nodes reachable from the root, nearest first.
     reached: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl Graph {
     /// Reads the edges and sizes of `snapshot`.
     ///
     /// # Errors
-    /// If there is no root, or a node is larger than a record can be. The error is one sentence.
+    /// If there is no root, or a node is too large for a record. The error is one sentence.
     pub(super) fn new(snapshot: &Snapshot) -> Result<Self, String> {
         if snapshot.node_count() == 0 {
             return Err("the snapshot has no nodes, expected at least the root".to_owned());
@@ -109,7 +109,7 @@ impl Graph {
         self.strong.targets.len() as u64
     }
 
-    /// The nodes that the root reaches over strong edges, the root first.
+    /// The nodes reachable from the root over strong edges, the root first.
     #[inline]
     pub(super) fn reached(&self) -> &[u32] {
         &self.reached
@@ -139,8 +139,7 @@ impl Graph {
         self.in_degrees[ordinal as usize]
     }
 
-    /// Puts into `slots` the indices of the pointers that lead from the root to a node that the
-    /// root reaches.
+    /// Puts into `slots` the indices of the pointers that lead from the root to a reachable node.
     pub(super) fn path(&self, ordinal: u32, slots: &mut Vec<u32>) {
         slots.clear();
         let mut at = ordinal;

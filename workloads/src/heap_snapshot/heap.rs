@@ -1,5 +1,4 @@
-//! The graph as records of a heap: builds it, renews subgraphs of it, and compares it with the
-//! snapshot.
+//! The graph as records in a heap: builds it, renews subgraphs, and compares it with the snapshot.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +12,7 @@ use crate::{RunError, SplitMix64, mix};
 /// Seed of the generator that chooses the subgraphs.
 const SEED: u64 = 4;
 
-/// Each round builds one node in `SHARE` anew.
+/// Each round rebuilds one node in `SHARE`.
 const SHARE: u64 = 16;
 
 /// Bytes of a record before its pointers: the header, and the word with its counts.
@@ -63,7 +62,7 @@ fn follow<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, record: Gc<'m, 'h, Record>, s
 /// The records of a subgraph, by place.
 type Records = MutArray<Record>;
 
-/// Entry `place` of `records`, which is set.
+/// Entry `place` of `records`, which must be set.
 #[inline]
 fn at<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
     records.get(m, place).expect("entries are set before they are used")
@@ -125,13 +124,13 @@ struct Renewal<'g, 'f, 'h> {
     root: &'g Root<'f, 'h, Record>,
     /// The records of the subgraph, by their place in it.
     records: Root<'f, 'h, Records>,
-    /// The record that was made last.
+    /// The record made last.
     fresh: Root<'f, 'h, Record>,
 }
 
 impl<'h> Renewal<'_, '_, 'h> {
     /// Renews subgraphs until there are enough new records, or the walks have covered a quarter of
-    /// the graph. Returns a digest of the records that were replaced.
+    /// the graph. Returns a digest of the replaced records.
     fn round<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, rng: &mut SplitMix64, round: u64) -> u64 {
         let size = u64::from(self.graph.node_count()) + self.graph.pointer_count();
         let enough = u64::from(self.graph.node_count()).div_ceil(SHARE);
@@ -163,8 +162,8 @@ impl<'h> Renewal<'_, '_, 'h> {
         }
     }
 
-    /// Replaces the records that can be replaced by new ones with the same pointers. Returns their
-    /// number, and a digest of the last words of the old ones.
+    /// Replaces those records that can be by new ones with the same pointers. Returns their number,
+    /// and a digest of the last words of the old ones.
     fn replace<M: MutatorKind>(&self, m: &mut Mutator<'h, M>, round: u64) -> (u64, u64) {
         let (mut count, mut digest) = (0, 0_u64);
         for (place, step) in self.subgraph.steps().iter().enumerate() {
@@ -190,8 +189,7 @@ impl<'h> Renewal<'_, '_, 'h> {
         (count, digest)
     }
 
-    /// Redirects all pointers in the subgraph from old records to the new ones, and drops the
-    /// subgraph.
+    /// Redirects all pointers in the subgraph from old records to new ones, and drops the subgraph.
     fn link<M: MutatorKind>(&self, m: &Mutator<'h, M>) {
         let records = self.records.get(m);
         for (place, step) in self.subgraph.steps().iter().enumerate() {
@@ -219,14 +217,15 @@ fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, graph: &Graph, root: Gc<'_, 'h, Re
         total += graph.self_size(ordinal);
         for (slot, &target) in graph.pointers(ordinal).iter().enumerate() {
             let pointer = record.get(m, slot).and_then(Gc::downcast::<Record>);
-            let pointer = pointer.ok_or_else(|| damaged(ordinal, format!("pointer {slot} leads to no record")))?;
+            let pointer =
+                pointer.ok_or_else(|| damaged(ordinal, format!("pointer {slot} does not lead to a record")))?;
             total += 1;
             match &mut found[target as usize] {
                 Some(known) if *known == pointer => {}
                 Some(_) => {
                     return Err(damaged(
                         target,
-                        format!("there are two of it, one reached from node {ordinal}"),
+                        format!("it exists twice, one copy reached from node {ordinal}"),
                     ));
                 }
                 unknown => {
@@ -256,7 +255,7 @@ fn check(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32) -> Result<(), 
     if weak_kept && stamp_kept {
         Ok(())
     } else {
-        Err(damaged(ordinal, "its plain words were changed".to_owned()))
+        Err(damaged(ordinal, "its plain words have changed".to_owned()))
     }
 }
 

@@ -1,18 +1,18 @@
-//! `heap_snapshot [FILE] [ROUNDS]`: the heap of a real program, rebuilt as records. Parts of it are
+//! `heap_snapshot [FILE] [ROUNDS]`: the heap of a real program, rebuilt as records and partly
 //! renewed.
 //!
 //! Each node of a V8 heap snapshot becomes one record: a pointer for each strong edge, and plain
 //! words up to the size of the node, which is max(self size rounded up to 8, header + pointers).
-//! The first plain words hold the targets of weak edges (ordinals, no pointers; no more than there
-//! is room for). The last one holds the node's own ordinal and the round in which it was built.
-//! Only node 0 is a root, so that collectors meet the graph as the program had it: its depth, its
-//! hubs, its order. Each round builds some subgraphs of it ([`subgraph`]) anew, about 1/16 of the
-//! nodes. A seeded generator chooses the subgraphs. The records that are replaced become garbage.
+//! The first plain words hold the targets of weak edges (ordinals, not pointers; as many as fit).
+//! The last one holds the node's own ordinal and the round in which it was built. Only node 0 is a
+//! root, so collectors see the graph as it was in the program: its depth, its hubs, its order. Each
+//! round rebuilds some subgraphs ([`subgraph`]), about 1/16 of the nodes, chosen by a seeded
+//! generator. The replaced records become garbage.
 //!
 //! At the end, after a collection, the graph is walked from the root and compared with the
 //! snapshot, node by node. The checksum is nodes reached + pointers walked + sum of the reached
-//! nodes' self sizes and, if there are rounds, a digest of the words read from the records that
-//! were replaced.
+//! nodes' self sizes and, if there are rounds, a digest of the words read from the replaced
+//! records.
 //!
 //! Set-up reads the file and builds the graph; the rounds are the measured phase; the comparison is
 //! exit.
@@ -45,16 +45,16 @@ pub struct HeapSnapshot;
 impl Workload for HeapSnapshot {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "heap_snapshot",
-        summary: "the heap of a real program from a V8 heap snapshot, parts of which are built anew in each round",
+        summary: "the heap of a real program from a V8 heap snapshot, partly rebuilt in each round",
         args: &[
             ArgSpec::file(
                 "FILE",
                 "a .heapsnapshot file, plain or gzip",
-                Some("a snapshot of postcss that is built in"),
+                Some("a built-in snapshot of postcss"),
             ),
             ArgSpec::number(
                 "ROUNDS",
-                "how often a sixteenth of the nodes is built anew",
+                "how often a sixteenth of the nodes is rebuilt",
                 200,
                 0..=1 << 32,
             ),

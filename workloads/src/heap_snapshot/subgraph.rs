@@ -1,20 +1,18 @@
-//! The choice of nodes to rebuild together: a subgraph that holds every referrer of each rebuilt
-//! node.
+//! Chooses nodes to rebuild together: a subgraph that contains every referrer of each rebuilt node.
 //!
-//! A node can be replaced only by storing its replacement in every node that refers to it, and a
-//! heap has no way back from a node to its referrers. So a subgraph is walked breadth first from
-//! some node. The rebuilt nodes are those that only nodes of the subgraph refer to. Programs renew
-//! their data in the same way: the tree is new, the classes and constants that it refers to are the
-//! old ones. The choice depends on ordinals only, so it is the same under every collector. Its cost
-//! is proportional to the subgraph.
+//! To replace a node is to store its replacement in every node that refers to it, and a heap has no
+//! way back from a node to its referrers. So a subgraph is walked breadth first from some node, and
+//! those nodes are rebuilt that only nodes of the subgraph refer to. Programs renew their data in
+//! the same way: the tree is new, but refers to old classes and constants. The choice depends only
+//! on ordinals, so it is the same under every collector. Its cost is proportional to the subgraph.
 
 use super::graph::{Graph, ROOT};
 
-/// Most nodes of a subgraph: a few thousand, so that the cache holds it and a heap has many.
+/// Most nodes in a subgraph: a few thousand, so that it fits the cache and a heap has many.
 pub(super) const LARGEST: usize = 4096;
 
 /// A node with more referrers than this is shared by the whole program (a class, a constant). The
-/// walk does not enter it, since it could never be rebuilt and leads everywhere.
+/// walk does not enter it: it could never be rebuilt, and leads everywhere.
 const SHARED: u32 = 64;
 
 const OUTSIDE: u32 = u32::MAX;
@@ -32,7 +30,7 @@ pub(super) struct Step {
     inside: u32,
 }
 
-/// A subgraph; made once and grown again and again.
+/// A subgraph; made once and regrown many times.
 #[derive(Debug)]
 pub(super) struct Subgraph {
     steps: Vec<Step>,
@@ -111,7 +109,7 @@ mod tests {
     use super::{Graph, Subgraph};
     use crate::heap_snapshot::postcss;
 
-    /// Checks the claim that the workload rests on, against all edges of a real heap.
+    /// Checks the workload's assumption against all edges of a real heap.
     #[test]
     fn every_referrer_of_what_is_rebuilt_is_in_the_region() {
         let graph = Graph::new(&postcss().unwrap()).unwrap();

@@ -1,18 +1,17 @@
-//! The index: a hash table of terms with lists of places, and the search for a phrase in it.
+//! The index: a hash table of terms with lists of places, and the search for phrases.
 
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
 
 use super::words::hash;
 
-/// The most words of a phrase.
+/// The most words in a phrase.
 pub(super) const PHRASE: usize = 3;
 
 /// Buckets of an empty index, a power of 2.
 const FIRST_BUCKETS: usize = 256;
 
-/// One place where a term stands, counted in words. The places of a term are listed from the last
-/// to the first.
+/// One place of a term, counted in words. A term's places are listed from last to first.
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
 pub(super) struct Place {
@@ -50,7 +49,7 @@ pub(super) fn empty_table<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> 
 /// The bucket for `hash` among `buckets`, a power of 2.
 #[inline]
 fn bucket(hash: u64, buckets: usize) -> usize {
-    // The upper half is mixed in, since the lower bits of FNV do not depend on all input bits.
+    // Mixes in the upper half, since the lower bits of FNV do not depend on all input bits.
     (hash >> 32 ^ hash) as usize & (buckets - 1)
 }
 
@@ -94,7 +93,7 @@ impl<'f, 'h> Index<'f, 'h> {
         None
     }
 
-    /// Makes a term of `word`, which has none, and leaves it in `added`.
+    /// Makes a term for `word`, which has none, and leaves it in `added`.
     #[inline]
     fn add<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, word: &[u8], added: &OptionRoot<'_, 'h, Term>) {
         if self.terms >= self.table.get(m).len() as u64 {
@@ -131,8 +130,7 @@ impl<'f, 'h> Index<'f, 'h> {
         });
     }
 
-    /// Leaves in `answer` the list of all places where `phrase` stands, of at most [`PHRASE`]
-    /// words.
+    /// Leaves in `answer` the list of all places of `phrase`, which has at most [`PHRASE`] words.
     pub(super) fn search<M: MutatorKind>(
         &self,
         m: &mut Mutator<'h, M>,
@@ -154,8 +152,8 @@ impl<'f, 'h> Index<'f, 'h> {
     }
 }
 
-/// The next place where the words stand one after the other. The cursors stand in their words'
-/// lists of places; all move on, towards lower places.
+/// The next place where the words follow each other. The cursors point into their words' lists of
+/// places, and all advance, towards lower places.
 #[inline]
 fn next_match<'h, M: MutatorKind>(m: &NoGc<'h, M>, cursors: &[OptionRoot<'_, 'h, Place>]) -> Option<u64> {
     let (first, others) = cursors.split_first()?;

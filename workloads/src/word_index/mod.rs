@@ -1,16 +1,15 @@
-//! `word_index [FILE] [COPIES] [QUERIES]`: an index of a text's words, and searches for phrases in
-//! it.
+//! `word_index [FILE] [COPIES] [QUERIES]`: an index of a text's words, and phrase searches in it.
 //!
 //! The text (without FILE: [`text`]) is read COPIES times, as if it were COPIES documents. Each
 //! word ([`words`]) is entered with its place, counted in words from 0. Then QUERIES times: a place
-//! in the text and a number of words from 1 to 3 are drawn, and the words that stand there are
-//! looked for as a phrase. (They begin at the next beginning of a word, or at the start of the text
-//! if none follows. There are fewer if the text ends.) The answer is the list of all places where
-//! the phrase stands. The last [`KEPT`] answers are kept.
+//! in the text and a number of words from 1 to 3 are drawn, and the words found there are searched
+//! for as a phrase. (They begin at the next start of a word, or at the start of the text if none
+//! follows. There are fewer if the text ends.) The answer is the list of all places of the phrase.
+//! The last [`KEPT`] answers are kept.
 //!
 //! In memory: a hash table that doubles, terms with their spelling, and for each term a list of its
-//! places, the last one first. So the index grows by small objects that old ones are made to point
-//! to, and answers are short-lived or of middling age.
+//! places, the last one first. So the index grows by small objects that old ones come to point to,
+//! and answers are short-lived or middle-aged.
 //!
 //! Checksum: with c = 0 at first, each answer makes c = mix(c + number of places) + sum of places;
 //! at the end c = mix(c + sum of the places in the answers kept) + number of different words +
@@ -43,11 +42,7 @@ impl Workload for WordIndex {
         name: "word_index",
         summary: "an index of a text's words, and searches for phrases in it",
         args: &[
-            ArgSpec::file(
-                "FILE",
-                "a text of any kind",
-                Some("a text of made-up words that is built in"),
-            ),
+            ArgSpec::file("FILE", "a text of any kind", Some("a built-in text of made-up words")),
             ArgSpec::number("COPIES", "how many times the text is entered", 50, 0..=1 << 32),
             ArgSpec::number("QUERIES", "phrases searched for", 1000, 0..=1 << 40),
         ],

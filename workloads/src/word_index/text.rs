@@ -1,12 +1,12 @@
-//! The built-in text: made-up words with the frequencies of words in a language. It is the same in
-//! every version, and so are checksums.
+//! The built-in text: made-up words with the word frequencies of a natural language. It never
+//! changes between versions, so neither do checksums.
 //!
 //! WORDS times: a power p from 0 to 11 is drawn, then a rank from 2^p to 2^(p+1) - 1, so that a
 //! word's frequency is about proportional to 1/rank (Zipf's law). Then the word of this rank is
-//! written: one syllable, and another for each 3 in p. The j-th syllable is the consonant and the
-//! vowel that mix(16 rank + j) has in its lowest bits: the consonant by bits 0 to 3, the vowel by
-//! bits 4 and 5. A draw below 12 decides the text after the word: 0 a full stop and a line's end, 1
-//! a comma and a blank, else a blank.
+//! written: one syllable, and another for each 3 in p. The j-th syllable is a consonant and a vowel
+//! chosen by mix(16 rank + j): the consonant by bits 0 to 3, the vowel by bits 4 and 5. A draw
+//! below 12 decides what follows the word: 0 a full stop and a line end, 1 a comma and a blank,
+//! otherwise a blank.
 
 use crate::{SplitMix64, mix};
 

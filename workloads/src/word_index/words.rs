@@ -1,4 +1,4 @@
-//! Words of a text: longest runs of letters, digits and bytes above 127 (so that words in UTF-8
+//! Words of a text: maximal runs of letters, digits and bytes above 127 (so that words in UTF-8
 //! stay whole), in lower case.
 
 /// The words of a text with their places in it, counted in words from 0.
@@ -14,13 +14,13 @@ fn is_word(byte: u8) -> bool {
 }
 
 impl<'t> Words<'t> {
-    /// The words of `text` that begin at byte `at` or later. If `at` is inside a word, the word's
-    /// rest is the first.
+    /// The words of `text` from byte `at` on. If `at` is inside a word, the rest of that word comes
+    /// first.
     pub(super) fn new(text: &'t [u8], at: usize) -> Self {
         Words { text, at }
     }
 
-    /// Moves past the word that contains `at`, so that the next word is a whole one.
+    /// Moves past the word that contains `at`, so that the next word is whole.
     pub(super) fn skip_part(mut self) -> Self {
         if self.at > 0 && is_word(self.text[self.at - 1]) {
             self.at += self.text[self.at..].iter().take_while(|byte| is_word(**byte)).count();
