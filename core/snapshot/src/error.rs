@@ -1,8 +1,8 @@
 //! Errors of reading a snapshot, and their places.
 
-/// The reason why a snapshot could not be read: the file, the place in it, and the problem.
+/// Why a snapshot could not be read: the file, the place in it, and the problem.
 ///
-/// The contents are boxed, since readers return this from their innermost loops.
+/// Boxed, since readers return it from their innermost loops.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}{}", .0.file, .0.byte(), .0.problem)]
 pub struct Error(Box<Place>);
@@ -16,8 +16,7 @@ struct Place {
 }
 
 impl Place {
-    /// The place within the file as messages begin with it; empty if the problem is the file's as a
-    /// whole.
+    /// The place as messages begin with it; empty if the problem concerns the whole file.
     fn byte(&self) -> String {
         match self.problem {
             Problem::Open(_) | Problem::TooLong { .. } | Problem::OutOfMemory | Problem::Core(_) => String::new(),
@@ -37,18 +36,17 @@ impl Error {
         }))
     }
 
-    /// The error that the file `name` cannot be opened or copied.
+    /// The error for a file `name` that cannot be opened or copied.
     pub fn cannot_open(name: &str, error: std::io::Error) -> Self {
         Error::new(name, false, 0, Problem::Open(error))
     }
 
-    /// The file's name, as it was given to the reader.
+    /// The file's name, as given to the reader.
     pub fn file(&self) -> &str {
         &self.0.file
     }
 
-    /// The bytes from the start of the file (of the decompressed one, if it is gzip) to the
-    /// problem.
+    /// Offset of the problem in the file (once decompressed), in bytes.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
@@ -63,7 +61,7 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The file cannot be opened, or nothing can be read from it.
+    /// The file cannot be opened or read at all.
     #[error("{}", cannot_open(.0))]
     Open(std::io::Error),
     /// The file cannot be read any further.
@@ -72,19 +70,19 @@ pub enum Problem {
     /// The file is longer, unpacked, than [`crate::Options::limit`] allows.
     #[error("more than {limit} bytes, unpacked")]
     TooLong {
-        /// The most bytes that were to be read.
+        /// The limit, in bytes.
         limit: u64,
     },
     /// The system grants no memory for more of the file.
     #[error("out of memory: the heap in this file needs more than the system grants")]
     OutOfMemory,
-    /// The sizes of the nodes have no sum.
+    /// The sum of the nodes' sizes overflows.
     #[error("the node's self size is {size}, and the sizes up to it add up to 2^64 bytes or more")]
     Sizes {
-        /// The size of the node at which the sum became too large.
+        /// The size of the node at which the sum overflowed.
         size: u64,
     },
-    /// The file begins as gzip does, and is cut off or damaged.
+    /// The file begins like gzip, but is cut off or damaged.
     #[error("damaged gzip data: {0}")]
     Gzip(std::io::Error),
     /// The file does not look like a heap snapshot.
@@ -92,21 +90,21 @@ pub enum Problem {
     NotASnapshot {
         /// The expected part of a snapshot.
         expected: &'static str,
-        /// The text that is there.
+        /// The text found.
         found: String,
     },
     /// The text ends too early.
     #[error("the file ends here, expected {0}: it was cut off")]
     Truncated(&'static str),
-    /// The text is not the one that the format requires.
+    /// The text differs from what the format requires.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// The text that the format requires.
+        /// The text required by the format.
         expected: &'static str,
-        /// The text that is there.
+        /// The text found.
         found: String,
     },
-    /// The `snapshot` value does not describe nodes and edges as a reader needs it.
+    /// The `snapshot` value does not describe nodes and edges in the way that a reader needs.
     #[error("the `snapshot` description: {0}")]
     Header(String),
     /// One of the arrays that every snapshot has is missing.
@@ -115,17 +113,17 @@ pub enum Problem {
     /// A JVM heap dump breaks the rules of its format.
     #[error("{0}")]
     Dump(String),
-    /// A core file or its program is not what it should be. The text names the address.
+    /// Something is wrong with a core file or its program. The text names the address.
     #[error("{0}")]
     Core(String),
-    /// The file has another number of records than it declares.
+    /// The file does not have as many records as it declares.
     #[error("{what}: declared {declared}, found {found}")]
     Count {
         /// The kind of records.
         what: &'static str,
         /// The number that the `snapshot` description declares.
         declared: u64,
-        /// The number of records found (or a lower bound of it, if reading stopped there).
+        /// The number of records found (or a lower bound, if reading stopped there).
         found: u64,
     },
     /// An edge does not end at a node.
@@ -160,7 +158,7 @@ fn cannot_open(error: &std::io::Error) -> String {
     }
 }
 
-/// A byte as messages show it.
+/// A byte for messages.
 pub(crate) fn show(byte: u8) -> String {
     if byte.is_ascii_graphic() {
         format!("`{}`", byte as char)

@@ -30,7 +30,7 @@ pub(crate) struct EdgeFields {
     pub(crate) to_node: usize,
 }
 
-/// The description of a snapshot, checked for everything that a reader needs.
+/// The description of a snapshot, checked to have everything that a reader needs.
 pub(crate) struct Header {
     pub(crate) node_count: u64,
     pub(crate) edge_count: u64,
@@ -46,7 +46,7 @@ impl Header {
     /// Parses the text of the `snapshot` value. The error is one sentence.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
-        // `FromStr` is compiled in serde_json, other ways to parse would be compiled here.
+        // `FromStr` is compiled in serde_json; other ways to parse would be compiled here.
         let json: Value = text.parse().map_err(|error: serde_json::Error| error.to_string())?;
         let meta = member(&json, "meta")?;
         let node_fields = names(meta, "node_fields")?;

@@ -1,4 +1,4 @@
-//! The bytes of a snapshot, decompressed, through one buffer, with a count of those already read.
+//! The bytes of a snapshot, decompressed, through one buffer, with their offsets.
 
 use std::io::{Cursor, Read};
 
@@ -6,14 +6,14 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Problem, show};
 
-/// The size of the buffer in bytes: so large that a refill costs little compared with scanning it,
-/// and small enough for the second-level cache.
+/// The size of the buffer in bytes: large enough that a refill costs little compared with scanning
+/// it, small enough for the second-level cache.
 const BUFFER: usize = 128 << 10;
 
 /// The first bytes of every gzip file (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A source of bytes. `buffer[at..end]` has been read from the source and not been taken yet.
+/// A source of bytes. `buffer[at..end]` has been read from the source and not taken yet.
 pub(crate) struct Input<'r> {
     source: Box<dyn Read + 'r>,
     file: String,
@@ -21,15 +21,16 @@ pub(crate) struct Input<'r> {
     buffer: Box<[u8]>,
     at: usize,
     end: usize,
-    /// The number of bytes of the text before `buffer[0]`.
+    /// The offset of `buffer[0]` in the text.
     before: u64,
-    /// The most bytes of the text that are read.
+    /// Limit on the bytes of text read.
     limit: u64,
     /// About how long the text may be.
     expected: u64,
 }
 
-/// How long a text is expected to be at least, and how many times as long as its gzip file.
+/// The shortest length expected of a text, and how many times as long as its gzip file it is
+/// expected to be.
 const SHORTEST: u64 = 1 << 16;
 const UNPACKED: u64 = 8;
 
@@ -66,8 +67,8 @@ impl<'r> Input<'r> {
         })
     }
 
-    /// The number of records that memory is reserved for, of as many as the text promises, each with
-    /// `width` numbers of a digit at least. For more, they must be there.
+    /// How many of the promised records to reserve memory for, each of at least `width` one-digit
+    /// numbers. Memory for more is allocated only as they appear.
     pub(crate) fn room(&self, promised: u64, width: usize) -> usize {
         promised.min(self.expected / (2 * width as u64)) as usize
     }
@@ -94,7 +95,7 @@ impl<'r> Input<'r> {
         debug_assert!(self.at <= self.end);
     }
 
-    /// The number of bytes of the text before the next one.
+    /// The offset of the next byte in the text.
     pub(crate) fn offset(&self) -> u64 {
         self.before + self.at as u64
     }
@@ -109,7 +110,7 @@ impl<'r> Input<'r> {
         Error::new(&self.file, self.gzip, offset, problem)
     }
 
-    /// The error that the next byte is not `expected`.
+    /// The error for a next byte that is not `expected`.
     #[cold]
     pub(crate) fn unexpected(&mut self, expected: &'static str) -> Error {
         match self.peek() {
@@ -125,7 +126,7 @@ impl<'r> Input<'r> {
     /// Whether the text begins with `magic`.
     ///
     /// # Panics
-    /// If anything was taken.
+    /// If anything was taken before.
     pub(crate) fn starts_with(&mut self, magic: &[u8]) -> Result<bool, Error> {
         assert_eq!((self.before, self.at), (0, 0), "the beginning was taken");
         // The first reads may return few bytes.
@@ -145,7 +146,7 @@ impl<'r> Input<'r> {
         self.read().map(|_| ())
     }
 
-    /// Reads more bytes behind the buffered ones. Returns their number.
+    /// Reads more bytes after the buffered ones. Returns their number.
     fn read(&mut self) -> Result<usize, Error> {
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {

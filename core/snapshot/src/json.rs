@@ -1,5 +1,5 @@
-//! The part of JSON that a snapshot needs: keys, whole numbers, strings kept raw, and values of any
-//! kind to be skipped.
+//! The part of JSON that a snapshot needs: keys, whole numbers, raw strings, and skipping values of
+//! any kind.
 //!
 //! Nothing here recurses or keeps more than its caller asks for, so any depth and any length of
 //! input is safe.
@@ -62,7 +62,7 @@ impl Input<'_> {
                 }
                 Some(b'.' | b'e' | b'E') => return Err(self.unexpected(WHAT)),
                 Some(_) => return Ok(value),
-                // Every number here is inside an array. If the text ends after it, its last digits
+                // Every number here is inside an array. If the text ends after one, its last digits
                 // may be missing.
                 None => return Err(self.unexpected("the rest of a number")),
             }

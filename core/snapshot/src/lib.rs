@@ -1,26 +1,26 @@
 //! Reads V8 heap snapshots: the `.heapsnapshot` files that Chrome, Node.js and Deno write, plain or
-//! gzip. Writes them too ([`Writer`]). Reads JVM heap dumps (`.hprof`), and core files of GHC's programs,
-//! as if they were snapshots.
+//! gzip. Writes them too ([`Writer`]). Also reads JVM heap dumps (`.hprof`) and core files of GHC
+//! programs as if they were snapshots.
 //!
-//! **Terms** are V8's. A *node* is one object of the snapshot, named by its *ordinal* (its place in
-//! the file, from 0). Node 0 is the root. An *edge* is one reference. The edges of a node lie
-//! together, in node order. A *string* is a name of a node or an edge. Types of nodes and edges are
-//! small numbers; the file has their names.
+//! **Terms** are V8's. A *node* is one object of the snapshot, identified by its *ordinal* (its
+//! place in the file, from 0). Node 0 is the root. An *edge* is one reference. The edges of a node
+//! lie together, in node order. A *string* is a name of a node or an edge. Types of nodes and edges
+//! are small numbers; the file has their names.
 //!
 //! **How.** The file is one JSON object, up to gigabytes of it, nearly all in two arrays of
 //! numbers. It is read once, front to back, through one fixed buffer (`input.rs`). A small scanner
 //! (`json.rs`) puts the numbers into the columns of a [`Snapshot`]. Only the `snapshot` value, a
-//! few kilobytes that describe the rest, is parsed by serde_json. It gives the places of the fields
-//! in a record, which differ between versions of V8.
+//! few kilobytes that describe the rest, is parsed by serde_json. It gives the positions of the
+//! fields in a record, which differ between versions of V8.
 //!
-//! **Memory**: the columns that [`Options`] asks for, and the buffer; at most 25 bytes a
-//! node and 9 an edge, plus the strings as in the file and 8 bytes each. [`Options::limit`] bounds
-//! the bytes that are read, unpacked. If the system grants no more memory, that is an [`Error`].
+//! **Memory**: the columns requested by [`Options`], and the buffer; at most 25 bytes a node and 9
+//! an edge, plus the strings as in the file and 8 bytes each. [`Options::limit`] bounds the bytes
+//! read, unpacked. Running out of memory is an [`Error`].
 //!
 //! **Checked while reading**: every edge ends at a node, every name is a string of the file, and
 //! there are as many nodes and edges as declared. Users of a [`Snapshot`] may rely on that. Any
-//! violation is an [`Error`] with its place. What no figure needs does not refuse a file
-//! ([`Snapshot::warnings`]).
+//! violation is an [`Error`] with its place. Faults that affect no figure are only
+//! [`Snapshot::warnings`].
 //!
 //! ```
 //! let text = br#"{"snapshot":{"meta":{

@@ -1,5 +1,5 @@
-//! Columns that grow with the file. Every growth may fail, and is an error then: a file can ask for
-//! more memory than there is.
+//! Columns that grow with the file. Growing may fail, which is an error: a file can ask for more
+//! memory than there is.
 
 use hashbrown::HashMap;
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! What is read of a file.
+//! What to read from a file.
 
 /// The columns to keep. Types, self sizes and targets are always kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,20 +11,20 @@ pub struct Options {
     pub strings: bool,
     /// Whether a snapshot's WeakMaps and names are interpreted for an analysis, which needs all
     /// columns: the value of a WeakMap's pair belongs to its key only, closures are named with
-    /// their places in the program, plain objects by their properties, and detached nodes of a
-    /// document as such. Likewise for a JVM's WeakHashMaps; its soft references, and those for
-    /// finalisation, become weak where something else keeps the target; threads, class loaders and
+    /// their place in the program, plain objects by their properties, and detached nodes of a
+    /// document are marked. Likewise for a JVM's WeakHashMaps; its soft references, and those for
+    /// finalisation, become weak if something else keeps the target; threads, class loaders and
     /// strings get their texts.
     pub interpret: bool,
-    /// The most bytes that are read, unpacked. A longer file is refused.
+    /// Limit on the bytes read, unpacked. A longer file is refused.
     pub limit: u64,
-    /// Of a file with several heap dumps of a JVM: the number of the one to read, from 1; without,
-    /// the last one.
+    /// In a file with several heap dumps of a JVM: the number of the one to read, from 1; `None`
+    /// for the last one.
     pub dump: Option<u32>,
 }
 
 impl Options {
-    /// Everything that this crate can keep, as it is in the file.
+    /// Everything that this crate can keep, as in the file.
     pub const fn all() -> Self {
         Options {
             ids: true,

@@ -16,10 +16,10 @@ use crate::options::Options;
 use crate::records::{check_count, check_names, declare, narrow, records, type_of};
 use crate::snapshot::{NO_INDEX, Snapshot};
 
-/// The longest `snapshot` value that is read, in bytes. V8's are about 2 KiB.
+/// The longest `snapshot` value read, in bytes. V8's are about 2 KiB.
 const LONGEST_HEADER: usize = 1 << 20;
 
-/// V8's number for nodes that are detached from their document.
+/// V8's number for nodes detached from their document.
 const DETACHED: u64 = 2;
 
 impl Snapshot {
@@ -34,7 +34,7 @@ impl Snapshot {
         Snapshot::of_file(&file, &name, options)
     }
 
-    /// The same of an open file, at its beginning. Errors name it `name`.
+    /// As [`Snapshot::open`] for an open file, at its beginning. Errors name it `name`.
     ///
     /// # Errors
     /// As [`Snapshot::open`].
@@ -43,7 +43,7 @@ impl Snapshot {
         let mut input = Input::new(Box::new(file), name, options.limit, length)?;
         if input.starts_with(ghc::MAGIC)? {
             return Err(input.error(Problem::Core(
-                "a core file: `--exe PROGRAM` names the executable that it is of".to_owned(),
+                "a core file: name its executable with `--exe PROGRAM`".to_owned(),
             )));
         }
         if !input.starts_with(hprof::MAGIC)? {
@@ -85,7 +85,7 @@ impl Snapshot {
     }
 }
 
-/// The parts that were read so far.
+/// The parts read so far.
 struct Reader {
     snapshot: Snapshot,
     options: Options,
@@ -264,7 +264,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Keeps the locations of nodes; what is none is left out.
+    /// Keeps the locations of nodes, and ignores invalid ones.
     fn read_locations(&mut self, input: &mut Input<'_>, header: &Header) -> Result<(), Error> {
         let Some(fields) = &header.location else {
             return input.value(|_| {});
@@ -341,8 +341,8 @@ fn indexed(types: &[String]) -> Vec<bool> {
     types.iter().map(|name| name == "element" || name == "hidden").collect()
 }
 
-/// Whether edges of a type have an index. Of a type that is not declared nobody knows, and every
-/// number is an index.
+/// Whether edges of a type have an index. For an undeclared type, assume so: every number can be an
+/// index.
 fn is_indexed(indexed: &[bool], kind: u8) -> bool {
     indexed.get(usize::from(kind)).copied().unwrap_or(true)
 }
@@ -350,7 +350,7 @@ fn is_indexed(indexed: &[bool], kind: u8) -> bool {
 fn read_header(input: &mut Input<'_>) -> Result<Header, Error> {
     input.next()?;
     let (start, mut text) = (input.offset(), Vec::new());
-    // A text that is too long is cut. Then parsing fails with an early end.
+    // A text that is too long is cut, so that parsing fails with an early end.
     input.value(|piece| text.extend(piece.iter().take(LONGEST_HEADER - text.len())))?;
     let header = Header::parse(&text).map_err(|sentence| input.error_at(start, Problem::Header(sentence)))?;
     let counts = [

@@ -1,14 +1,14 @@
 //! The strings of a snapshot, kept as in the file and decoded on request.
 //!
-//! V8 cuts strings into UTF-16 units and writes halves of surrogate pairs as they come (`\ud83d`
-//! alone). No Rust string can hold these. So decoding loses them, but the kept text does not.
+//! V8 cuts strings into UTF-16 units and writes unpaired surrogates as they come (`\ud83d` alone).
+//! No Rust string can hold these, so decoding loses them, but the kept text does not.
 
 use std::borrow::Cow;
 
 use crate::error::Problem;
 use crate::memory::{extend, push};
 
-/// The most bytes that a letter takes: two `\u` escapes.
+/// The most bytes that a character takes: two `\u` escapes.
 const LONGEST_LETTER: usize = 12;
 
 /// All strings of a snapshot, in file order, in one piece of memory.
@@ -30,8 +30,8 @@ impl Strings {
         self.ends.is_empty()
     }
 
-    /// The bytes between the quotes, with JSON escapes as in the file. Of a string that comes from
-    /// no JSON, only backslashes are escaped.
+    /// The bytes between the quotes, with JSON escapes as in the file. In a string that does not
+    /// come from JSON, only backslashes are escaped.
     ///
     /// # Panics
     /// If `index` is not below [`Strings::len`].
@@ -50,8 +50,7 @@ impl Strings {
         decode(self.raw(index))
     }
 
-    /// The first `letters` letters of the string, or a few more: long strings need not be decoded
-    /// as a whole.
+    /// The first `letters` characters of the string, or a few more, without decoding all of it.
     ///
     /// # Panics
     /// If `index` is not below [`Strings::len`].
@@ -76,7 +75,7 @@ impl Strings {
         Ok((self.ends.len() - 1) as u32)
     }
 
-    /// Makes one string of the text that was appended since the last call.
+    /// Makes one string of the text appended since the last call.
     pub(crate) fn finish(&mut self) -> Result<(), Problem> {
         push(&mut self.ends, self.text.len())
     }

@@ -1,9 +1,9 @@
-//! Writes snapshots as V8 does, so that readers of V8's can read them: Chrome's developer tools,
-//! memlab, and this crate.
+//! Writes snapshots as V8 does, for the same readers: Chrome's developer tools, memlab, and this
+//! crate.
 //!
 //! In the format nodes come before edges, and the edges of a node are together, in the order of the
-//! nodes. So calls come in this order: every node, every edge, [`Writer::finish`]. Strings are
-//! collected on the way, each distinct one once, and written last. Only they are kept in memory.
+//! nodes. So the calls must be: every node, every edge, [`Writer::finish`]. Distinct strings are
+//! collected on the way and written last; only they are kept in memory.
 
 use hashbrown::HashMap;
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ const NODE_WIDTH: u64 = 7;
 pub enum NodeType {
     /// An object, whose name is its class.
     Object = 3,
-    /// A place where roots are found, or another node that is not an object.
+    /// A kind of roots, or another node that is not an object.
     Synthetic = 9,
 }
 
@@ -76,7 +76,7 @@ pub struct NodeRecord<'n> {
     pub edge_count: u32,
 }
 
-/// A snapshot that is being written.
+/// A snapshot being written.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -187,8 +187,7 @@ impl<W: Write> Writer<W> {
     /// If writing to the file fails.
     ///
     /// # Panics
-    /// If there were fewer nodes or edges than announced, or the nodes announced other numbers of
-    /// edges.
+    /// If there were fewer nodes or edges than announced, or the nodes' edge counts do not add up.
     pub fn finish(mut self) -> io::Result<W> {
         assert_eq!(
             (self.nodes_written, self.edges_written),

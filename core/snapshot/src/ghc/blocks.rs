@@ -1,5 +1,5 @@
 //! The blocks of a GHC program (`Block.h`, `BlockAlloc.c`, `GC.h` of GHC 9.0): where the heap is,
-//! and what its megablocks are used for.
+//! and how its megablocks are used.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::snapshot::Usage;
 
 const BLOCK: u64 = 4096;
 const MEGABLOCK: u64 = 1 << 20;
-/// The descriptors of the blocks of a megablock are at its start, 64 bytes each. The first blocks
-/// are taken up by them.
+/// The descriptors of a megablock's blocks are at its start, 64 bytes each, and take up the first
+/// blocks.
 const FIRST: u64 = 4;
 const BLOCKS: u64 = 252;
 
@@ -31,7 +31,7 @@ pub(super) struct Heap {
     live: BTreeMap<String, u64>,
 }
 
-/// What a descriptor says.
+/// The contents of a block descriptor.
 struct Descriptor {
     start: u64,
     free: u64,
@@ -54,11 +54,11 @@ impl Descriptor {
         })
     }
 
-    /// The descriptor of the block of an address, by which its group is known.
+    /// The descriptor of an address's block, which identifies its group.
     fn of(image: &Image<'_>, address: u64) -> Result<Self, Problem> {
         let megablock = address & !(MEGABLOCK - 1);
         let own = Descriptor::at(image, megablock + ((address - megablock) / BLOCK) * 64)?;
-        // Every block of the nonmoving heap has its flags.
+        // In the nonmoving heap every block has the group's flags.
         match own.blocks == 0 && own.flags & NONMOVING == 0 {
             true => Descriptor::at(image, own.link),
             false => Ok(own),
@@ -84,7 +84,7 @@ impl Heap {
         let (begin, end) = (image.word(space)?, image.word(space + 8)?);
         if begin == 0 || begin >= end || end > END || !begin.is_multiple_of(MEGABLOCK) {
             return Err(Problem::Core(format!(
-                "no heap from {begin:#x} to {end:#x}: is this the program of the core?"
+                "no heap from {begin:#x} to {end:#x}: is this the core's program?"
             )));
         }
         Ok(Heap {
@@ -99,7 +99,7 @@ impl Heap {
         (self.begin..self.end).contains(&address)
     }
 
-    /// The compact region that has a closure, if one has.
+    /// The compact region that contains a closure, if any.
     pub(super) fn compact(&self, image: &Image<'_>, address: u64) -> Result<Option<u64>, Problem> {
         let descriptor = Descriptor::of(image, address)?;
         if descriptor.flags & COMPACT == 0 {
@@ -131,7 +131,7 @@ impl Heap {
                     next = megablock + MEGABLOCK * (1 + (own.blocks - BLOCKS).div_ceil(MEGABLOCK / BLOCK));
                 }
                 // A block of the nonmoving heap has other numbers here. A free group has -1, and
-                // what the system took back has zeros.
+                // memory returned to the system zeros.
                 let is_nonmoving = own.blocks > 0 && own.flags & NONMOVING != 0;
                 if !is_nonmoving && (own.free == u64::MAX || own.free == 0 || own.blocks == 0) {
                     all.entry("free blocks".to_owned()).or_default().free += bytes;

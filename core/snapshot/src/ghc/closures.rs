@@ -1,16 +1,16 @@
 //! Closures: their sizes, and the pointers in them (`Closures.h`, `InfoTables.h` and `Scav.c` of
 //! GHC 9.0, without profiling).
 //!
-//! The first word of a closure is the address of its code. Before the code is the info table: the
-//! layout 16 bytes before, the type 8, the static references (SRT) 4. What a function's arguments
-//! are, for partial applications, is before that.
+//! The first word of a closure is the address of its code. The info table precedes the code: the
+//! layout 16 bytes before it, the type 8, the static references (SRT) 4. Before that is what a
+//! function's arguments are, for partial applications.
 
 use hashbrown::HashMap;
 
 use super::image::Image;
 use crate::error::Problem;
 
-/// Types of closures (`ClosureTypes.h`), without the numbers of words and the states that GHC adds.
+/// Types of closures (`ClosureTypes.h`), without the word counts and states in GHC's names.
 #[rustfmt::skip]
 pub(super) const TYPES: [&str; 64] = [
     "INVALID_OBJECT", "CONSTR", "CONSTR", "CONSTR", "CONSTR", "CONSTR", "CONSTR", "CONSTR",
@@ -51,24 +51,24 @@ const CATCH_STM_FRAME: u8 = 57;
 pub(super) const WHITEHOLE: u8 = 58;
 pub(super) const COMPACT_NFDATA: u8 = 63;
 
-/// Arguments of a function of no common kind (`FunTypes.h`).
+/// Arguments of a function of an uncommon kind (`FunTypes.h`).
 const ARG_GEN: u32 = 0;
 const ARG_GEN_BIG: u32 = 1;
 const ARG_KINDS: u32 = 29;
 
-/// Bits of a word with a small bitmap that are its size.
+/// Bits of a small bitmap's word that hold its size.
 const SIZE_BITS: u32 = 6;
 
-/// Entries of a transaction's chunk, and their words; with threads of the system there is one more.
+/// Entries in a chunk of a transaction, and their words; one more in the threaded runtime.
 const ENTRIES: u64 = 16;
 const ENTRY: u64 = 3;
-/// A function that only a runtime with threads of the system has.
+/// A function that only the threaded runtime has.
 const THREADED: &str = "scheduleWorker";
 
-/// The reasons of a blocked thread for which it refers to a closure (`Constants.h`).
+/// Reasons for blocking with which a thread refers to a closure (`Constants.h`).
 const BLOCKED_ON_CLOSURE: [u64; 5] = [0, 1, 2, 12, 14];
 
-/// The words of a bitmap, in which 1 is no pointer.
+/// The words of a bitmap, in which 1 means not a pointer.
 enum Bitmap<'d> {
     Small(u64),
     Large(&'d [u8]),
@@ -98,7 +98,7 @@ pub(super) enum Way {
 /// An info table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Info {
-    /// The address of the code behind it.
+    /// The address of the code after it.
     pub(super) code: u64,
     pub(super) kind: u8,
     layout: u64,
@@ -116,7 +116,7 @@ impl Info {
         }
         Info::before(image, code).map_err(|_| {
             Problem::Core(format!(
-                "no closure at {address:#x}, whose first word is {code:#x}: is this the program of the core?"
+                "no closure at {address:#x}, whose first word is {code:#x}: is this the core's program?"
             ))
         })
     }
@@ -135,7 +135,7 @@ impl Info {
         })
     }
 
-    /// The pointers and other words of a closure by the layout.
+    /// The number of pointers and of other words of a closure, from the layout.
     fn payload(&self) -> (u64, u64) {
         (self.layout & 0xffff_ffff, self.layout >> 32)
     }
@@ -175,7 +175,7 @@ pub(super) struct Closures<'i, 'd> {
     pub(super) running: HashMap<u64, u64>,
 }
 
-/// What is told of each pointer in a closure.
+/// Called with each pointer in a closure.
 pub(super) type Found<'f> = dyn FnMut(Way, u64) -> Result<(), Problem> + 'f;
 
 impl<'i, 'd> Closures<'i, 'd> {
@@ -306,16 +306,16 @@ impl<'i, 'd> Closures<'i, 'd> {
             }
             kind => {
                 return Err(Problem::Core(format!(
-                    "a {} at {address:#x}, which is never in the heap: is this the program of the core?",
+                    "a {} at {address:#x}, which is never in the heap: is this the core's program?",
                     TYPES[usize::from(kind)]
                 )));
             }
         };
-        // What is told of a closure is there.
+        // All that was reported of the closure is in the core.
         match usize::try_from(size).ok().and_then(|size| image.bytes(address, size)) {
             Some(_) => Ok(size),
             None => Err(Problem::Core(format!(
-                "the closure at {address:#x} of {size} bytes is not wholly in the core"
+                "the closure at {address:#x} of {size} bytes is not entirely in the core"
             ))),
         }
     }
@@ -349,7 +349,7 @@ impl<'i, 'd> Closures<'i, 'd> {
         pointers.try_for_each(|word| found(Way::Index(word), self.image.word(start.wrapping_add(8 * word))?))
     }
 
-    /// The frames from `sp` on, `size` bytes of them.
+    /// Reads the frames from `sp`, `size` bytes of them.
     pub(super) fn frames(&self, sp: u64, size: u64, found: &mut Found<'_>) -> Result<(), Problem> {
         let image = self.image;
         let end = sp.saturating_add(size);

@@ -1,5 +1,5 @@
-//! The memory of a process that stopped: its core file, and the program's own file for what the
-//! core leaves out, such as code and constants.
+//! The memory of a stopped process: its core file, plus the program's own file for what the core
+//! leaves out, such as code and constants.
 
 use hashbrown::HashMap;
 
@@ -20,7 +20,7 @@ const RBP: usize = 4;
 const RIP: usize = 16;
 const RSP: usize = 19;
 
-/// The first address that no program has.
+/// The first address beyond any program's.
 pub(super) const END: u64 = 1 << 47;
 
 /// Bytes of a file at an address.
@@ -29,7 +29,7 @@ struct Part<'d> {
     data: &'d [u8],
 }
 
-/// The registers of a thread of the system.
+/// The registers of a system thread.
 pub(super) struct Registers([u64; COUNT]);
 
 impl Registers {
@@ -56,12 +56,12 @@ pub(super) struct Image<'d> {
     core: Vec<Part<'d>>,
     program: Vec<Part<'d>>,
     code: std::ops::Range<u64>,
-    /// Addresses of what is not Haskell code, by name.
+    /// Addresses of everything but Haskell code, by name.
     symbols: HashMap<&'d str, u64>,
     /// Haskell code and closures by address.
     haskell: Vec<(u64, &'d str)>,
     pub(super) threads: Vec<Registers>,
-    /// The version of GHC that made the program.
+    /// The version of GHC that compiled the program.
     pub(super) version: String,
 }
 
@@ -70,7 +70,7 @@ fn broken(what: &str) -> impl Fn(object::Error) -> Problem + '_ {
 }
 
 impl<'d> Image<'d> {
-    /// Joins a core and the program that it is of.
+    /// Joins a core and its program.
     pub(super) fn new(core: &'d [u8], program: &'d [u8]) -> Result<Self, Problem> {
         let mut image = Image {
             core: Vec::new(),
@@ -197,7 +197,7 @@ impl<'d> Image<'d> {
         let bytes = self.bytes(address, 8).and_then(<[u8]>::first_chunk);
         bytes.map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(|| {
             Problem::Core(format!(
-                "address {address:#x} is in neither the core nor the program: is this the program of the core, and is it linked without -dynamic?"
+                "address {address:#x} is in neither the core nor the program: is this the core's program, and is it linked without -dynamic?"
             ))
         })
     }
@@ -219,7 +219,7 @@ impl<'d> Image<'d> {
     pub(super) fn symbol(&self, name: &str) -> Result<u64, Problem> {
         self.symbols.get(name).copied().ok_or_else(|| {
             Problem::Core(format!(
-                "the program of `--exe` has no symbol `{name}`: either GHC did not make it, or its symbols were stripped"
+                "the program of `--exe` has no symbol `{name}`: either it was not compiled by GHC, or its symbols were stripped"
             ))
         })
     }
@@ -230,7 +230,7 @@ impl<'d> Image<'d> {
     }
 
     /// The symbol of Haskell code or of a closure at an address, or else the next one: local code
-    /// comes before the code that it belongs to.
+    /// precedes the code that it belongs to.
     pub(super) fn haskell(&self, address: u64) -> Option<(u64, &'d str)> {
         let at = self.haskell.partition_point(|&(start, _)| start < address);
         self.haskell.get(at).copied()
@@ -241,7 +241,9 @@ fn header<'d>(file: &'d [u8], what: &str) -> Result<(&'d FileHeader64<Endianness
     let header = FileHeader64::<Endianness>::parse(file).map_err(broken(what))?;
     let endian = header.endian().map_err(broken(what))?;
     if header.e_machine.get(endian) != elf::EM_X86_64 {
-        return Err(Problem::Core("heaps of GHC are read from x86-64 Linux only".to_owned()));
+        return Err(Problem::Core(
+            "heaps of GHC can be read only from x86-64 Linux".to_owned(),
+        ));
     }
     Ok((header, endian))
 }
@@ -257,7 +259,7 @@ impl Image<'_> {
     pub(super) fn generations(&self) -> Result<Vec<u64>, Problem> {
         const NEXT: u64 = 120;
         let mut generations = vec![self.word(self.symbol("generations")?)?];
-        // The oldest one is its own next.
+        // The oldest one points to itself.
         while let next = self.word(generations[generations.len() - 1] + NEXT)?
             && !generations.contains(&next)
         {
@@ -297,7 +299,7 @@ fn few(count: u32) -> Result<u64, Problem> {
     match count {
         1..=MOST => Ok(u64::from(count)),
         _ => Err(Problem::Core(format!(
-            "{count} generations or capabilities: is this the program of the core?"
+            "{count} generations or capabilities: is this the core's program?"
         ))),
     }
 }

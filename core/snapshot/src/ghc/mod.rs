@@ -1,22 +1,22 @@
-//! Core files of GHC's programs as snapshots: what `gcore PID` writes of a Haskell program that
-//! runs, or the system of one that crashed. The program needs no rebuilding, only its symbols.
+//! Core files of GHC programs as snapshots: written by `gcore PID` for a running Haskell program,
+//! or by the system for one that crashed. The program need not be rebuilt, but needs its symbols.
 //!
-//! **Nodes and edges.** A node is a closure of the heap that a root reaches, or a CAF, which takes
-//! no bytes itself. Its id is its address. Its name is the constructor, or the function whose code
-//! it has: local code, which has no symbol of its own, is named by the function that it belongs to
-//! and its address. Other closures are named by their closure types, as in `+RTS -hT`. Indirections are left out,
-//! as a collection leaves them out. Closures outside the heap are read for the CAFs that they lead
-//! to. The references of a stack are named by the code of their frames.
+//! **Nodes and edges.** A node is a closure of the heap that is reachable from a root, or a CAF,
+//! which takes no bytes itself. Its id is its address. Its name is its constructor, or the function
+//! whose code it has; local code, which has no symbol, is named by the enclosing function and its
+//! address. Other closures are named by closure type, as in `+RTS -hT`. Indirections are removed,
+//! as in a collection. Closures outside the heap are read for the CAFs that they lead to.
+//! References from a stack are named by the code of their frames.
 //!
-//! **Roots** are those of a collection: threads, stable pointers, the CAFs that living code refers
-//! to (SRTs), and weak pointers, whose values are held by their keys.
+//! **Roots** are those of a collection: threads, stable pointers, CAFs referenced by live code
+//! (SRTs), and weak pointers, whose values are held by their keys.
 //!
 //! **Files.** `image.rs` is the process's memory; `closures.rs` knows each type of closure; `trace.rs`
 //! follows pointers; `blocks.rs` sums up the memory. The layout is GHC 9.0's, on x86-64.
 //!
 //! **Damage.** A pointer that leads nowhere is an error that names the address.
 //!
-//! **Memory**: the core, and a snapshot's columns, with 6 to 12 bytes a closure to find it.
+//! **Memory**: the core, and a snapshot's columns, plus 6 to 12 bytes a closure to look it up.
 
 mod blocks;
 mod closures;
@@ -68,9 +68,11 @@ fn read(core: &[u8], program: &[u8]) -> Result<Snapshot, Problem> {
     let image = Image::new(core, program)?;
     match image.version.as_str() {
         version if version.starts_with(KNOWN) => trace(&image),
-        "" => Err(Problem::Core("the program of `--exe` was not made by GHC".to_owned())),
+        "" => Err(Problem::Core(
+            "the program of `--exe` was not compiled by GHC".to_owned(),
+        )),
         version => Err(Problem::Core(format!(
-            "the program of `--exe` was made by GHC {version}, and heaps are read of GHC {KNOWN}x"
+            "the program of `--exe` was compiled by GHC {version}, but only heaps of GHC {KNOWN}x can be read"
         ))),
     }
 }

@@ -1,5 +1,5 @@
-//! Names of Haskell code as people write them. GHC encodes those in symbols, so that linkers take
-//! them: `containerszm0zi6_DataziMap_insert_info` (GHC's `Encoding.hs`).
+//! Names of Haskell code as in its source. GHC encodes them in symbols that linkers accept:
+//! `containerszm0zi6_DataziMap_insert_info` (GHC's `Encoding.hs`).
 
 /// The endings of symbols of Haskell code and closures.
 const ENDINGS: [&str; 4] = ["_con_info", "_static_info", "_info", "_closure"];
@@ -9,7 +9,7 @@ const SMALL: &str = "a&b|c^d$e=g>h#i.l<m-n!p+q'r\\s/t*u_v%zz";
 /// Characters by the letter after a `Z`.
 const CAPITAL: &str = "C:L(R)M[N]ZZ";
 
-/// Whether a symbol is of Haskell code or a closure.
+/// Whether a symbol names Haskell code or a closure.
 pub(super) fn is_haskell(symbol: &str) -> bool {
     ENDINGS.iter().any(|ending| symbol.ends_with(ending))
 }

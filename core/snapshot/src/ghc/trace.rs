@@ -1,4 +1,4 @@
-//! From the roots of a GHC program to all closures that they reach, as columns of a snapshot.
+//! Traces from the roots of a GHC program to all reachable closures, as columns of a snapshot.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -45,7 +45,7 @@ const FIELD: u8 = 1;
 const FRAME: u8 = 2;
 const WEAK_EDGE: u8 = 3;
 
-/// Places in a capability, a generation, a thread and a weak pointer.
+/// Offsets in a capability, a generation, a thread and a weak pointer.
 const CURRENT_TSO: u64 = 896;
 const CAPABILITY_WEAKS: u64 = 1160;
 const GENERATION_THREADS: u64 = 104;
@@ -55,16 +55,16 @@ const STATE: u64 = 32;
 const THREAD_ID: u64 = 48;
 const NEXT_WEAK: u64 = 40;
 
-/// The first state of a thread that runs no more (`Constants.h`).
+/// The first state of a thread that has ended (`Constants.h`).
 const KILLED: u64 = 3;
 /// The words at the start of a stack that no frame uses (`RESERVED_STACK_WORDS`).
 const RESERVED: u64 = 21;
-/// The most words of arguments above the first frame.
+/// Limit on words of arguments above the first frame.
 const ARGUMENTS: u64 = 64;
-/// The words of the system's stack in which GHC's stack pointer is looked for.
+/// The words of the system's stack searched for GHC's stack pointer.
 const SYSTEM_STACK: u64 = 1 << 16;
 
-/// The most indirections in a row, and closures.
+/// Limit on indirections in a row, and on closures.
 const CHAIN: usize = 1 << 20;
 const MOST: usize = u32::MAX as usize - 1;
 
@@ -79,7 +79,7 @@ struct Tracer<'i, 'd> {
     image: &'i Image<'d>,
     closures: Closures<'i, 'd>,
     heap: Heap,
-    /// Addresses of nodes, those of the kinds of roots excepted, and their names, sizes ...
+    /// Addresses of nodes, other than those for the kinds of roots, and their names, sizes ...
     nodes: Vec<u64>,
     node_types: Vec<u8>,
     node_names: Vec<u32>,
@@ -92,7 +92,7 @@ struct Tracer<'i, 'd> {
     targets: Vec<u32>,
     /// By kind of roots: the nodes.
     roots: [Vec<u32>; ROOTS.len()],
-    /// Closures outside the heap: those seen, and those to be read.
+    /// Closures outside the heap: all that were seen, and those still to be read.
     statics: HashSet<u64>,
     open: Vec<u64>,
     /// By key: what weak pointers keep for it, with the name of the reference.
@@ -200,7 +200,7 @@ impl<'i, 'd> Tracer<'i, 'd> {
         let end = start + 8 * u64::from(image.half(stack + 8)?);
         let limit = start + 8 * RESERVED;
         let is_inside = |sp: &u64| (start..end).contains(sp) && *sp != limit && sp.is_multiple_of(8);
-        // Behind the arguments of the function that runs is a frame.
+        // A frame follows the arguments of the running function.
         let frame = |sp: u64| {
             let mut words = (0..ARGUMENTS).map(|word| sp + 8 * word).take_while(|&at| at < end);
             words.find(|&at| Info::of(image, at).is_ok_and(|info| info.is_frame() && image.is_code(info.code)))
@@ -235,7 +235,7 @@ impl<'i, 'd> Tracer<'i, 'd> {
         }
     }
 
-    /// Reads all closures that the roots reach.
+    /// Reads all reachable closures.
     fn run(&mut self) -> Result<(), Problem> {
         let mut pointers = Vec::new();
         loop {
@@ -302,8 +302,8 @@ impl<'i, 'd> Tracer<'i, 'd> {
         Ok(())
     }
 
-    /// The node that a pointer leads to, behind indirections; none for a closure outside the heap
-    /// that is no CAF.
+    /// The node that a pointer leads to, past indirections; none for a closure outside the heap
+    /// that is not a CAF.
     fn target(&mut self, pointer: u64) -> Result<Option<u32>, Problem> {
         let mut address = pointer & !7;
         for _ in 0..CHAIN {
@@ -328,7 +328,7 @@ impl<'i, 'd> Tracer<'i, 'd> {
             let next = self.image.word(address + 8)?;
             let is_done = match info.kind {
                 IND => false,
-                // A thunk that somebody evaluates refers to the thread.
+                // A thunk under evaluation refers to its thread.
                 BLACKHOLE if next & 7 == 0 => {
                     let behind = Info::of(self.image, next)?.kind;
                     [TSO, BLOCKING_QUEUE, WHITEHOLE].contains(&behind)
@@ -384,14 +384,14 @@ impl<'i, 'd> Tracer<'i, 'd> {
         Ok(string)
     }
 
-    /// The type and the name of a closure: its constructor's or its code's.
+    /// The type and the name of a closure: that of its constructor or its code.
     fn class(&mut self, address: u64, info: &Info) -> Result<(u8, u32), Problem> {
         let class = match info.kind {
             // Each CAF has a name of its own.
             IND_STATIC => {
                 let text = match self.image.haskell(address) {
                     Some((start, symbol)) if start == address => readable(symbol),
-                    // Of what a module does not export only the module is known.
+                    // For what a module does not export, only the module is known.
                     Some((_, symbol)) => {
                         let name = readable(symbol);
                         format!(

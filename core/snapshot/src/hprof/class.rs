@@ -14,8 +14,7 @@ pub(super) struct Class {
     pub(super) statics: Vec<(u64, u64)>,
     /// Types of all static fields.
     pub(super) static_types: Vec<Basic>,
-    /// Fields that the class itself declares, in the order in which objects have them: name and
-    /// type.
+    /// Fields that the class itself declares, in the order of an object's fields: name and type.
     pub(super) fields: Vec<(u64, Basic)>,
 }
 

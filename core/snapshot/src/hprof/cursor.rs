@@ -65,7 +65,7 @@ impl<'r> Cursor<'r> {
         self.input.peek()
     }
 
-    /// The error that the file ends here, though `what` should follow.
+    /// The error for a file that ends here although `what` should follow.
     pub(super) fn cut_off(&self, what: &'static str) -> Error {
         self.input.error(Problem::Truncated(what))
     }

@@ -13,24 +13,24 @@ use crate::hprof::record::{Body, Extent, Frame, Pass, ROOTS, Root, records};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
-/// The most nodes: `u32::MAX` is not an ordinal.
+/// Limit on nodes: `u32::MAX` is not an ordinal.
 const MOST: usize = u32::MAX as usize - 1;
 
 /// The longest name of a class or a field in a JVM, in bytes. A longer one is cut.
 const LONGEST_NAME: usize = u16::MAX as usize;
 
-/// The objects whose distances tell the layout: more would tell nothing else.
+/// How many objects' distances are used to infer the layout: more would not change it.
 const SAMPLE: usize = 1 << 18;
 
 /// The results of the first pass.
 pub(crate) struct Gathered {
-    /// The number of the heap dump that was asked for, from 1; without, the last one.
+    /// The number of the heap dump to read, from 1; `None` for the last one.
     asked: Option<u32>,
-    /// The number of the heap dump that the rest is of.
+    /// The number of the heap dump that everything else comes from.
     pub(super) dump: u32,
-    /// What the file has.
+    /// The extent of the file's records.
     pub(super) extent: Extent,
-    /// The first objects, with their ids; without a body, classes.
+    /// The first objects, with their ids; those without a body are classes.
     pub(super) sample: Vec<(u64, Option<Body>)>,
     /// Nodes with their types and ids, and the strings of the dump.
     pub(super) snapshot: Snapshot,
@@ -100,7 +100,7 @@ fn empty() -> Snapshot {
         weak_type: Some(WEAK),
         indexed_types: (0..EDGE_TYPES.len()).map(|kind| kind == usize::from(ELEMENT)).collect(),
         node_types: synthetic.clone().map(|_| SYNTHETIC).collect(),
-        // Ids are odd, as V8's are: no object has such an address.
+        // Ids are odd, like V8's: no object has such an address.
         node_ids: synthetic.map(|node| 2 * node + 1).collect(),
         ..Snapshot::default()
     }
@@ -111,7 +111,7 @@ fn empty() -> Snapshot {
 pub(crate) struct At {
     /// Its number, from 1.
     pub(super) dump: u32,
-    /// The first byte behind the last whole record, if the file is cut off there.
+    /// The first byte after the last complete record, if the file is cut off there.
     pub(super) cut: Option<u64>,
 }
 
@@ -147,7 +147,7 @@ impl Pass for Gathered {
     fn begins(&mut self, dump: u32) -> bool {
         let is_wanted = self.asked.is_none_or(|asked| asked == dump);
         if is_wanted {
-            // Names and loaded classes are the file's; all else is the heap dump's.
+            // Names and loaded classes belong to the file; everything else belongs to a heap dump.
             let strings = std::mem::take(&mut self.snapshot.strings);
             self.snapshot = Snapshot { strings, ..empty() };
             (self.classes, self.places, self.sample) = (Vec::new(), Vec::new(), Vec::new());
@@ -203,7 +203,7 @@ impl Pass for Gathered {
             Body::Objects { .. } => OBJECT_ARRAY,
             Body::Values { .. } => PRIMITIVE_ARRAY,
         };
-        // An object that is cut off is none.
+        // An object that is cut off does not count.
         cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")?;
         self.node(cursor, at, id, kind)?;
         self.measure(id, Some(body));

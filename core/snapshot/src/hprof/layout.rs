@@ -1,24 +1,24 @@
 //! Sizes of objects in the JVM's memory, and the places of references among an object's fields.
 //!
-//! **The rule** for sizes, since a dump has none, is HotSpot's. An object is its header and its
-//! fields (of all its classes), an array its header, a length of 4 bytes and its elements, both
+//! **The rule** for sizes, which a dump does not record, is HotSpot's. An object is its header and
+//! its fields (of all its classes), an array its header, a length of 4 bytes and its elements, both
 //! rounded up to the alignment. A class is an object of `java.lang.Class` that has its static
-//! fields too. The options of the JVM decide how long a header and a reference are: a dump does not
+//! fields too. The JVM's options decide the size of a header and of a reference: a dump does not
 //! record them, but its ids are addresses, so the distances between objects tell. Of all layouts
-//! ([`candidates`]) in which no two objects overlap, the one counts in which most objects end where
+//! ([`candidates`]) in which no two objects overlap, it is the one in which most objects end where
 //! the next one begins.
 //!
-//! Where the ids are no addresses (the agent of JDK 6 numbers objects), the usual options are
+//! If the ids are not addresses (the agent of JDK 6 numbers objects), the usual options are
 //! assumed: with ids of 8 bytes, a mark word of 8 and a compressed class pointer of 4, and
-//! references of 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8; with
-//! ids of 4 bytes a header of 8 bytes, and references of 4.
+//! references of 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8;
+//! with ids of 4 bytes a header of 8 bytes, and references of 4.
 
 use hashbrown::HashMap;
 
 use crate::hprof::cursor::Basic;
 use crate::hprof::record::Body;
 
-/// Objects below this address can be referred to in 32 bits, in units of 8 bytes.
+/// Below this address, references fit in 32 bits, in units of 8 bytes.
 const COMPRESSIBLE: u64 = 32 << 30;
 
 /// The sizes that all objects of a dump share.
@@ -54,7 +54,7 @@ impl Sizes {
         }
     }
 
-    /// The bytes of an object whose fields are so many references, and values of so many bytes.
+    /// The bytes of an object whose fields are this many references, and values of this many bytes.
     pub(super) fn object(self, references: u64, values: u64) -> u64 {
         (self.header + references * self.reference + values).next_multiple_of(self.alignment)
     }
@@ -98,15 +98,15 @@ impl Sizes {
     }
 }
 
-/// The contents of an object, as far as its size depends on them.
+/// The contents of an object that determine its size.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Object { references: u64, values: u64 },
     Array(Basic, u32),
 }
 
-/// The layouts that HotSpot has with ids of 8 bytes: headers of 8 bytes are compact (JDK 24), of 12
-/// the usual ones, of 16 without compressed class pointers. Before JDK 23 the elements of an array
+/// HotSpot's layouts with ids of 8 bytes: headers of 8 bytes are compact (JDK 24), those of 12
+/// usual, and those of 16 without compressed class pointers. Before JDK 23 the elements of an array
 /// began at a multiple of 8 there. `-XX:ObjectAlignmentInBytes` is a power of two from 8 to 256.
 fn candidates() -> impl Iterator<Item = Sizes> {
     let headers = [(12, 16), (16, 24), (16, 20), (8, 12)];
@@ -122,7 +122,7 @@ fn candidates() -> impl Iterator<Item = Sizes> {
 }
 
 /// The layout of a dump whose ids have `id_bytes` bytes, and whether the distances between the
-/// objects of `sample` tell it. `index` and `layouts` are those of classes.
+/// objects of `sample` determine it. `index` and `layouts` are those of classes.
 pub(super) fn infer(
     id_bytes: u32,
     highest_id: u64,
@@ -145,7 +145,7 @@ pub(super) fn infer(
     let by_usual = usual.exact(&sample);
     let others = candidates().filter(|_| id_bytes == 8);
     let others = others.filter_map(|sizes| Some((sizes.exact(&sample)?, sizes)));
-    // Of several, the first one that no other exceeds.
+    // Of several, the first that no other exceeds.
     let usual = by_usual.map(|exact| (exact, usual)).into_iter();
     let best = usual
         .chain(others)
@@ -156,7 +156,7 @@ pub(super) fn infer(
     }
 }
 
-/// Fewer objects side by side may be so by chance, unless objects of the usual layout would overlap.
+/// Fewer adjacent objects may be a coincidence, unless the usual layout would make objects overlap.
 const ENOUGH: usize = 16;
 
 /// The layout that all objects of a class share.
@@ -164,23 +164,24 @@ const ENOUGH: usize = 16;
 pub(super) struct Layout {
     /// The bytes of the fields in the dump.
     pub(super) dumped: u64,
-    /// The number of the fields that are references.
+    /// The number of fields that are references.
     pub(super) references: u64,
     /// The bytes of the other fields.
     pub(super) values: u64,
-    /// Whether a class above it is not in the dump, so that objects have further fields.
+    /// Whether a superclass is missing from the dump, so that objects have further fields.
     pub(super) partial: bool,
-    /// The nearest class that declares references: this one, or one above it.
+    /// The nearest class that declares references: this one, or a superclass.
     pub(super) nearest: Option<usize>,
-    /// Of references: the type of the edge to the referent, which need not keep it alive.
+    /// For `java.lang.ref` references: the type of the edge to the referent, which need not keep it
+    /// alive.
     pub(super) referent: Option<u8>,
 }
 
-/// The references among the fields of a class's objects. They are found when the first object of
-/// the class comes: its fields in the dump take at least half as many bytes.
+/// The references among the fields of a class's objects. Computed at the first object of the class,
+/// whose fields in the dump take at least half as many bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct References {
-    /// In order: the bytes of the dump before each reference, and its string.
+    /// For each reference, in order: its offset in the dump, and its string.
     pub(super) fields: Vec<(u32, u32)>,
     /// The index of the one to the referent.
     pub(super) referent: Option<usize>,

@@ -6,8 +6,8 @@ use crate::hprof::cursor::{Basic, Cursor, MAGIC};
 use crate::memory::push;
 
 /// Kinds of GC roots: the number in the file, the name of the node, and the size of the data after
-/// the id (in bytes, and in ids).
-/// Data of four bytes are the number of a thread, of eight that and a place ([`Root`]).
+/// the id (in bytes, and in ids). Four bytes of data are the number of a thread; eight are that and
+/// a place ([`Root`]).
 pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0xff, "(Unknown roots)", 0, 0),
     (0x01, "(JNI globals)", 0, 1),
@@ -20,13 +20,13 @@ pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0x08, "(Threads)", 8, 0),
 ];
 
-/// The places in [`ROOTS`] of what threads have in their frames, and of threads.
+/// The places in [`ROOTS`] of objects in threads' frames, and of threads.
 pub(super) const LOCALS: [usize; 2] = [2, 3];
 pub(super) const THREADS: usize = 8;
 
-/// Android's kinds of GC roots, which count as unknown ones: interned strings, objects in
-/// finalisation, of the debugger, in reference cleanup, of the VM, and JNI monitors. The number in
-/// the file, and the bytes after the id.
+/// Android's kinds of GC roots, which count as unknown: interned strings, objects in finalisation,
+/// of the debugger, in reference cleanup, of the VM, and JNI monitors. The number in the file, and
+/// the bytes after the id.
 const ANDROID_ROOTS: [(u8, u64); 6] = [(0x89, 0), (0x8a, 0), (0x8b, 0), (0x8c, 0), (0x8d, 0), (0x8e, 8)];
 
 const UTF8: u8 = 0x01;
@@ -41,8 +41,8 @@ const INSTANCE_DUMP: u8 = 0x21;
 const OBJECT_ARRAY_DUMP: u8 = 0x22;
 const PRIMITIVE_ARRAY_DUMP: u8 = 0x23;
 
-/// Android's: an object that nothing reaches, the name of a part of the heap, and an array without
-/// its elements.
+/// Android's: an unreachable object, the name of a part of the heap, and an array without its
+/// elements.
 const UNREACHABLE: u8 = 0x90;
 const HEAP_DUMP_INFO: u8 = 0xfe;
 const PRIMITIVE_ARRAY_NO_DATA: u8 = 0xc3;
@@ -70,7 +70,7 @@ impl Body {
     }
 }
 
-/// A root: the object, and of some kinds the number of the thread that has it.
+/// A root: the object, and for some kinds the number of the thread that has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Root {
     pub(super) id: u64,
@@ -88,20 +88,20 @@ pub(super) struct Frame {
     pub(super) line: i32,
 }
 
-/// The whole records of a file.
+/// The complete records of a file.
 #[derive(Debug, Default)]
 pub(super) struct Extent {
     /// The number of heap dumps.
     pub(super) dumps: u32,
     /// The first byte behind the last whole record, if the file is cut off there.
     pub(super) cut: Option<u64>,
-    /// What is wrong with the file, apart from that.
+    /// Anything else wrong with the file.
     pub(super) faults: Vec<String>,
 }
 
 /// A pass over the records of a dump.
 pub(super) trait Pass {
-    /// The heap dump with this number begins, from 1. Whether its records are wanted.
+    /// The heap dump with this number, from 1, begins. Returns whether its records are wanted.
     fn begins(&mut self, dump: u32) -> bool;
     /// A name. `cursor` is at its `bytes` bytes, and the pass must take them.
     fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error> {
@@ -156,9 +156,11 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, until: Optio
     }
     match extent.cut {
         Some(whole) => extent.faults.push(format!(
-            "the file is cut off behind byte {whole}: the objects before that are shown, and those behind it are missing"
+            "the file is cut off after byte {whole}: the objects before that are shown; later ones are missing"
         )),
-        None if open => extent.faults.push("the end mark of the heap dump is missing".to_owned()),
+        None if open => extent
+            .faults
+            .push("the end mark of the heap dump is missing".to_owned()),
         None => {}
     }
     Ok(extent)
@@ -174,14 +176,14 @@ fn is_cut_off(error: &Error) -> bool {
 }
 
 struct Records {
-    /// Records that begin here are not read.
+    /// Reading ends at a record that begins here.
     until: u64,
     extent: Extent,
-    /// Whether a heap dump has begun and no end mark came.
+    /// Whether a heap dump has begun without an end mark yet.
     open: bool,
     /// Whether the pass wants the records of this heap dump.
     wanted: bool,
-    /// The first byte behind the last whole record.
+    /// The first byte after the last complete record.
     whole: u64,
 }
 
@@ -228,7 +230,8 @@ impl Records {
                 let kept = pass.loaded(number, class, name);
                 kept.map_err(|problem| cursor.problem(problem))?;
             }
-            // No figure needs frames and stacks, so those that are too short do not refuse a file.
+            // No figure depends on frames and stacks, so a file is not refused if some are too
+            // short.
             STACK_FRAME if length >= 4 * u64::from(cursor.id_bytes) + 8 => {
                 let id = cursor.id("the id of a frame")?;
                 let method = cursor.id("the method of a frame")?;
@@ -292,7 +295,7 @@ impl Records {
         Ok(())
     }
 
-    /// A part of a heap dump whose length is given as 0: its records go on to the next part, or to
+    /// A part of a heap dump whose length is given as 0: its records run up to the next part, or to
     /// the end mark.
     fn endless(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
         let start = cursor.offset();
@@ -301,12 +304,12 @@ impl Records {
             && ![HEAP_DUMP, HEAP_DUMP_SEGMENT, HEAP_DUMP_END].contains(&next)
         {
             self.whole = cursor.offset();
-            // A part that is not wanted has no other end than its last record.
+            // Even an unwanted part can only be skipped record by record.
             entry(cursor, if self.wanted { Some(&mut *pass) } else { None })?;
         }
         if cursor.offset() > start {
             self.extent.faults.push(format!(
-                "the part of the heap dump at byte {start} says that it has no bytes: its records were read nevertheless"
+                "the part of the heap dump at byte {start} claims to be empty; its records were read anyway"
             ));
         }
         Ok(())

@@ -1,18 +1,18 @@
 //! Which references of a JVM keep their targets alive.
 //!
-//! **References.** The referent of a weak or phantom reference is on a `weak` edge. That of a soft
-//! reference, or of one for finalisation, is kept only if nothing stronger keeps it: then the edge
-//! becomes `weak`, too, since the object would not be free without it. Otherwise the object takes
-//! memory because of the reference, so the edge stays.
+//! **References.** The referent of a weak or phantom reference is on a `weak` edge. If something
+//! stronger keeps the referent of a soft reference, or of one for finalisation, its edge becomes
+//! `weak`, too, since the object would not be freed without it. Otherwise the object takes memory
+//! because of the reference, so the edge stays.
 //!
 //! **Pairs of a WeakHashMap.** A map keeps a value as long as the pair's key lives. So the value
-//! belongs to the key: the edge from the pair becomes `weak`, and the key gets one. Unless the key
-//! lives only because of values in such maps, as it does if its value refers to it: then the pair
-//! is what keeps both.
+//! belongs to the key: the edge from the pair becomes `weak`, and the key gets one. The exception
+//! is a key that lives only because of values in such maps, for example because its value refers to
+//! it: then the pair keeps both.
 //!
-//! **How.** One search from the root, over strong edges and those from keys of which the pair is
-//! reached. Where it ends, the pairs that still wait for their keys keep their values, and it goes
-//! on. Then soft references are followed, then those for finalisation.
+//! **How.** One search from the root, over strong edges and edges from keys whose pair is reached.
+//! When it ends, the pairs still waiting for their keys keep their values, and it goes on. Then
+//! soft references are followed, then those for finalisation.
 //!
 //! **Cost**: linear time, a byte a node and 24 a pair.
 
@@ -27,10 +27,10 @@ use crate::snapshot::Snapshot;
 const PAIR: &str = "java.util.WeakHashMap$Entry";
 /// The name of the edge from a key to its value.
 const OF_KEY: &str = "<value in WeakHashMap>";
-/// The type of the edge from a pair to its value until it is known who keeps that.
+/// The type of the edge from a pair to its value until it is known what keeps the value.
 const OPEN: u8 = u8::MAX;
 
-/// Among the ways to reach a node: that it is the key of a pair, or a pair.
+/// Flag in a node's rank: it is the key of a pair, or a pair.
 const PAIRED: u8 = 0x80;
 
 /// A pair whose key and value are in the dump.
@@ -44,8 +44,8 @@ struct Pair {
 
 struct Search<'s> {
     snapshot: &'s mut Snapshot,
-    /// By node: 0, or the rank of the weakest edge on the strongest way to it: 1 for strong ones,
-    /// 2 soft, 3 final. Also [`PAIRED`].
+    /// By node: 0, or the rank of the weakest edge on the strongest path to it: 1 for strong, 2 for
+    /// soft, 3 for final. Also [`PAIRED`].
     ranks: Vec<u8>,
     open: Vec<u32>,
     pairs: Vec<Pair>,
@@ -55,7 +55,7 @@ struct Search<'s> {
     waiting: Vec<u32>,
 }
 
-/// Decides for each reference and each pair what it keeps.
+/// Decides what each reference and each pair keeps alive.
 pub(super) fn settle(snapshot: &mut Snapshot) -> Result<(), Problem> {
     let mut references: [Vec<(u32, u32)>; 2] = Default::default();
     for node in snapshot.nodes() {
@@ -108,7 +108,7 @@ pub(super) fn settle(snapshot: &mut Snapshot) -> Result<(), Problem> {
         snapshot, mut pairs, ..
     } = search;
     for pair in &pairs {
-        // A pair that nothing reaches keeps its value.
+        // An unreachable pair keeps its value.
         let kind = &mut snapshot.edge_types[pair.place as usize];
         *kind = if *kind == OPEN { FIELD } else { *kind };
     }
@@ -155,7 +155,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Reaches all that the open nodes keep, if edges of a rank up to `rank` do.
+    /// Reaches everything that the open nodes keep over edges of ranks up to `rank`.
     fn run(&mut self, rank: u8) -> Result<(), Problem> {
         loop {
             while let Some(node) = self.open.pop() {
@@ -185,7 +185,7 @@ impl Search<'_> {
         }
     }
 
-    /// Gives the values to the keys of those pairs of a node of which all is reached.
+    /// Gives the values to the keys for those pairs of a node that are wholly reached.
     fn pairs_of(&mut self, node: u32, rank: u8) -> Result<(), Problem> {
         let pairs = self.paired.remove(&node).unwrap_or_default();
         for at in pairs {
@@ -209,7 +209,7 @@ impl Search<'_> {
     }
 }
 
-/// Adds the edges from keys to their values, behind the other edges of each key.
+/// Adds the edges from keys to their values, after the other edges of each key.
 fn of_keys(snapshot: &mut Snapshot, mut pairs: Vec<Pair>) -> Result<(), Problem> {
     if pairs.is_empty() {
         return Ok(());
@@ -223,8 +223,8 @@ fn of_keys(snapshot: &mut Snapshot, mut pairs: Vec<Pair>) -> Result<(), Problem>
     snapshot.targets.resize(old + pairs.len(), 0);
     snapshot.edge_types.resize(old + pairs.len(), INTERNAL);
     snapshot.edge_names.resize(old + pairs.len(), name);
-    // From the last edge down: all before `end` is still where it was, and goes up by as many
-    // places as there are pairs left.
+    // From the last edge down: everything before `end` is still in its old place, and moves up by
+    // as many places as there are pairs left.
     let mut end = old;
     for (before, pair) in pairs.iter().enumerate().rev() {
         let start = snapshot.first_edge[pair.key as usize + 1] as usize;
@@ -289,8 +289,8 @@ mod tests {
         snapshot
     }
 
-    /// The nodes that the root reaches over edges of these types, and in pairs of which key and pair
-    /// are reached from keys.
+    /// The nodes reachable from the root over edges of these types, and from keys whose pair is
+    /// reached too.
     fn reached(snapshot: &Snapshot, kinds: &[u8], pairs: &[Triple]) -> Vec<bool> {
         let mut reached = vec![false; snapshot.node_count() as usize];
         reached[0] = true;

@@ -267,7 +267,7 @@ fn files_that_do_not_belong_together_are_refused() {
     let (core, program) = example();
     let message = |core: &[u8], program: &[u8]| read(core, program).unwrap_err().to_string();
     assert!(message(&program, &program).contains("not a core file"));
-    assert!(message(&core, &core).contains("was not made by GHC"));
+    assert!(message(&core, &core).contains("was not compiled by GHC"));
     let other: Vec<u8> = String::from_utf8_lossy(&program).into_owned().into_bytes();
     assert!(message(&core, &other).contains("--exe"));
     let replaced = |from: &[u8], to: &[u8]| {

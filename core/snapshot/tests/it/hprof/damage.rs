@@ -179,7 +179,7 @@ fn records_that_do_not_end_with_their_segment_are_refused() {
 fn objects_that_disagree_with_their_classes_are_refused() {
     assert_eq!(
         with(|segment| done(segment.instance(0x9000, CLASS_NODE, &[(OBJECT, 0)]))),
-        "there: object 0x9000 has 8 bytes of fields, its class a.Node declares 25"
+        "there: object 0x9000 has 8 bytes of fields, but its class a.Node declares 25"
     );
     assert_eq!(
         with(|segment| done(segment.instance(NODE, CLASS_OBJECT, &[]))),
