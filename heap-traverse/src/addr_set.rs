@@ -1,8 +1,8 @@
 //! Sets of addresses in one heap: a bit for every word, outside the heap.
 //!
-//! The bits lie in pages, one for each megablock that has a member: 1/64 of the memory they stand
-//! for, however many members there are. Emptying the set is O(1): pages carry the epoch they were
-//! filled in, and a page of an older epoch counts as empty until it is written.
+//! The bits lie in pages, one for each megablock with a member: 1/64 of the memory they cover,
+//! however many members there are. Emptying the set is O(1): pages carry the epoch in which they
+//! were filled, and a page of an older epoch counts as empty until it is written.
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::prefetch::prefetch_line;
@@ -100,7 +100,7 @@ impl AddrSet {
         }
     }
 
-    /// Brings the bit of `address` towards the cache.
+    /// Prefetches the bit of `address`.
     #[inline(always)]
     pub fn prefetch(&self, address: Addr) {
         let Place { page, word, .. } = self.place(address);
@@ -117,8 +117,7 @@ impl AddrSet {
         })
     }
 
-    /// If `address` is a member: its page, its word of bits, and the members in that word before
-    /// it.
+    /// If `address` is a member: its page, its word of bits, and the earlier members in that word.
     pub(crate) fn member(&self, address: Addr) -> Option<(usize, usize, u32)> {
         if !self.contains(address) {
             return None;
@@ -140,7 +139,7 @@ impl AddrSet {
         }
     }
 
-    /// Returns the bits of a page, which has none of this epoch.
+    /// Makes the bits of a page that has none of this epoch.
     #[cold]
     #[inline(never)]
     fn renew(&mut self, page: usize, address: Addr) -> &mut Bits {

@@ -1,8 +1,8 @@
-//! Values for closures, outside the heap: a place for every word that a closure may start at.
+//! Values for closures, kept outside the heap: a place for every word at which a closure may start.
 //!
 //! The places lie in pages, one for each megablock in which a closure has a value. With values of 4
 //! bytes a page is half a megablock, of which only the written parts become resident. Forgetting
-//! all values is O(1): pages carry the epoch they were filled in.
+//! all values is O(1): pages carry the epoch in which they were filled.
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::prefetch::prefetch_line;
@@ -55,7 +55,7 @@ impl<T: Copy + Default> ClosureMap<T> {
         }
     }
 
-    /// Brings the value of the closure at `address` towards the cache, if its page has values.
+    /// Prefetches the value of the closure at `address`, if its page has values.
     #[inline(always)]
     pub(crate) fn prefetch(&self, address: Addr) {
         let (page, place) = self.place(address);

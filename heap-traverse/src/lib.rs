@@ -2,13 +2,13 @@
 //! it.
 //!
 //! Everything here looks at a stopped heap ([`gclab_core::world::Stopped`]) and changes nothing. A
-//! heap can be read in two ways: along its memory (`walk`: region by region, closure by closure),
-//! and along its pointers ([`Traversal`]: from the roots, every reachable closure once). The
+//! heap can be read in two ways: through its memory (`walk`: region by region, closure by closure),
+//! and through its pointers ([`Traversal`]: from the roots, every reachable closure once). The
 //! [`check`] module compares the two.
 //!
-//! The [`graph`] of a heap is its shape as numbers. It is made from a live heap, or from a file
-//! that another program's heap was written to. [`Dominators`] tell how much memory each object of a
-//! graph holds. An [`analysis`] of a file adds which classes do.
+//! The [`graph`] of a heap is its shape as numbers, made from a live heap or from a file with
+//! another program's heap. [`Dominators`] tell how much memory each object of a graph holds. An
+//! [`analysis`] of a file adds which classes do.
 //!
 //! A [`map`] shows where closures lie: the blocks of a heap, their steps, occupancy, ages and
 //! holes.

@@ -1,4 +1,4 @@
-//! The life of one closure in words (`-DT`), in the manner of GHC's debug messages.
+//! The life of one closure in words (`-DT`), in the style of GHC's debug messages.
 
 use crate::walk;
 use gclab_core::block::BlockState;
@@ -9,7 +9,7 @@ use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped};
 use std::io::Write;
 
-/// Tells the life of the closure that the heap follows
+/// Reports the life of the closure that the heap follows
 /// ([`gclab_core::config::Config::follow_closure`]): where it was allocated, where each collection
 /// found it, and which one found it dead.
 pub struct LifeTeller<W> {
@@ -22,7 +22,7 @@ pub struct LifeTeller<W> {
 /// The closure as the last look found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It is still to come.
+    /// It is not allocated yet.
     ToCome,
     /// It lives, at this address and in this step.
     Alive { at: Addr, step: u8 },
@@ -37,7 +37,7 @@ impl<W> std::fmt::Debug for LifeTeller<W> {
 }
 
 impl<W: Write> LifeTeller<W> {
-    /// Tells it on `out`.
+    /// Reports it on `out`.
     pub fn new(out: W) -> Self {
         LifeTeller {
             out,
@@ -46,7 +46,7 @@ impl<W: Write> LifeTeller<W> {
         }
     }
 
-    /// Prints a line. A place that takes no text does not stop the run.
+    /// Prints a line. Output that fails does not stop the run.
     fn say(&mut self, time_ns: u64, text: &str) {
         let _ = writeln!(self.out, "{time_ns:9}: closure: {text}");
     }
@@ -99,7 +99,7 @@ impl<W: Write> LifeTeller<W> {
         )
     }
 
-    /// Looks for the closure, which was last known to be at an address and in a step.
+    /// Looks for the closure, last known at this address and in this step.
     fn find(
         &mut self,
         collection: &Collection,
@@ -118,7 +118,7 @@ impl<W: Write> LifeTeller<W> {
             return;
         };
         if step > before {
-            let what = if moved { "promoted" } else { "promoted where it is" };
+            let what = if moved { "promoted" } else { "promoted in place" };
             self.say(time_ns, &format!("{name}: {what} from step {before} to step {step}"));
         } else if !moved && u32::from(before.saturating_sub(1)) <= collection.work.generation {
             let size = closure.words().0;

@@ -1,6 +1,6 @@
-//! Arrays as large as a heap. The system may grant no memory for them, and that is an error.
+//! Arrays as large as a heap. Running out of memory for them is an error.
 
-/// The error that the system grants no memory for an analysis.
+/// The error for an analysis that runs out of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory;
 
@@ -31,8 +31,8 @@ pub(crate) fn filled<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMe
 
 /// An array of `count` zeros. Entries that are never written take no memory.
 pub(crate) fn zeroed(count: usize) -> Result<Vec<u64>, OutOfMemory> {
-    // Only `vec!` asks the system for memory that is zero already, and it aborts without any. So
-    // the same room is asked for first, and returned.
+    // Only `vec!` asks the system for memory that is already zero, and it aborts if there is none.
+    // So the same room is requested first, and returned.
     drop(with_capacity::<u64>(count)?);
     Ok(vec![0; count])
 }

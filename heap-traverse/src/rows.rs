@@ -120,13 +120,13 @@ impl Rows {
         self.starts[row as usize]
     }
 
-    /// Brings the start of row `row` towards the cache.
+    /// Prefetches the start of row `row`.
     #[inline]
     pub(crate) fn fetch_start(&self, row: u32) {
         fetch(&self.starts, row);
     }
 
-    /// Brings the first targets of row `row` towards the cache.
+    /// Prefetches the first targets of row `row`.
     #[inline]
     pub(crate) fn fetch_row(&self, row: u32) {
         fetch(&self.targets, self.starts[row as usize]);

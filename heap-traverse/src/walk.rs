@@ -5,8 +5,8 @@ use gclab_core::block::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
-/// A walk cannot be continued: no closure starts at a word where one should start, or the closure
-/// does not end inside its region.
+/// A walk cannot continue: no closure starts at a word where one should, or it does not end inside
+/// its region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unparsable {
     /// The word where a closure should start.
@@ -15,7 +15,7 @@ pub(crate) struct Unparsable {
     pub region: Region,
 }
 
-/// All regions that hold closures or may hold them, in the order of their addresses.
+/// All regions that hold or may hold closures, in address order.
 pub(crate) fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
     let mut regions = Vec::new();
     stopped.for_each_region(&mut |region| regions.push(region));

@@ -1,7 +1,7 @@
 //! The classes of a snapshot's nodes. A *class* is a pair of a node's type and its name.
 //!
-//! A file may have equal strings twice, so classes are compared by the text of their names. A text
-//! is looked at once for each pair of a type and a string of the file, not once for each node.
+//! A file may contain equal strings twice, so classes are compared by the text of their names, once
+//! for each pair of a type and a string, not for each node.
 //!
 //! **Memory**: four bytes a node and 24 a class. While the classes are found, also up to 16 bytes
 //! for each pair of a type and a string.
@@ -13,7 +13,7 @@ use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 
-/// The longest name that is decoded before it is compared, in bytes.
+/// The longest name that is decoded for comparison, in bytes.
 const LONGEST_NAME: usize = 1 << 16;
 
 /// The classes of a snapshot, by number.
@@ -45,8 +45,8 @@ pub struct ClassHolding {
     pub figures: ClassFigures,
     /// The bytes that would be free without all of its nodes, themselves included.
     pub retained: u64,
-    /// The node of the class that retains most; of equals the lower ordinal. None if the root
-    /// reaches none of them.
+    /// The node of the class that retains most; of equals, the lower ordinal. `None` if none is
+    /// reachable.
     pub largest: Option<u32>,
 }
 
@@ -73,7 +73,7 @@ impl Classes {
         self.first.len()
     }
 
-    /// Whether there are no classes, which is so if there are no nodes.
+    /// Whether there are no classes.
     pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
@@ -133,9 +133,8 @@ fn pairs(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     Ok((of, first))
 }
 
-/// The number of the group of `node`, where `first` has the first node of each group. A node for
-/// which no group's first node `is_same` begins the next group. `table` has the numbers of all
-/// groups.
+/// The group number of `node`. `first` holds the first node of each group; a node that `is_same` as
+/// none of these starts a new group. `table` holds the numbers of all groups.
 fn find_or_enter(
     table: &mut HashTable<u32>,
     first: &mut Vec<u32>,
@@ -157,8 +156,8 @@ fn find_or_enter(
     }
 }
 
-/// The text of a node's name by which its class is known. A long one is not decoded: V8 and JVMs
-/// write no such names.
+/// The text of a node's name that identifies its class. A long one is not decoded: V8 and JVMs do
+/// not write such names.
 fn text<'s>(snapshot: &'s Snapshot, node: Node<'s>) -> Cow<'s, [u8]> {
     let raw = node.name_index().map_or(&[][..], |name| snapshot.strings().raw(name));
     if raw.len() > LONGEST_NAME || !raw.contains(&b'\\') {

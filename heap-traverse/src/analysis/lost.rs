@@ -1,19 +1,19 @@
 //! The memory that would be free without all objects of a class.
 //!
-//! **What a class retains**: the bytes of its nodes and of all others that the root does not reach
-//! without them. Dominators do not tell: an object that two of a class hold together, and nothing
-//! else, is dominated by neither.
+//! **What a class retains**: the bytes of its nodes and of all others unreachable without them.
+//! Dominators do not tell this: an object held by two objects of a class, and by nothing else, is
+//! dominated by neither.
 //!
 //! **How.** One search finds the bytes for up to [`MOST`] classes. Each node has a bit for each of
-//! them, which is set if the root reaches the node without that class. A node passes its bits on,
-//! less the one of its own class; one that gets new bits is looked at again.
+//! them, which is set if the node is reachable without that class. A node passes its bits on,
+//! except that of its own class; one that gets new bits is visited again.
 //!
 //! **Which classes.** On any tree of paths from the root, a class retains at most what is below its
-//! nodes. So classes come in the order of that bound on a tree of shortest paths, until no bound is
-//! above the last of those that are wanted. What a single node retains is known.
+//! nodes. So classes are taken in the order of that bound on a tree of shortest paths, until no
+//! bound exceeds the last of the classes wanted. What a single node retains is already known.
 //!
 //! **Cost.** At worst the time of [`MOST`] searches of the graph for as many classes; two or three
-//! for real heaps. Four bytes a node and 16 for each that the root reaches, with the graph.
+//! in real heaps. Four bytes a node and 16 a reachable node, including the graph.
 
 use super::classes::Classes;
 use crate::fetch::fetch;
@@ -24,12 +24,12 @@ use std::collections::VecDeque;
 
 /// The most classes of one search.
 const MOST: usize = 63;
-/// Among the bits of a node: it is in the queue.
+/// Flag among the bits of a node: it is in the queue.
 const QUEUED: u64 = 1 << MOST;
 /// How many nodes of a queue ahead memory is fetched.
 const AHEAD: usize = 16;
 
-/// The nodes that the root reaches, numbered from the nearest.
+/// The reachable nodes, numbered from the nearest.
 struct Near<'c> {
     /// The targets of its edges are numbers.
     graph: Graph,
@@ -38,8 +38,8 @@ struct Near<'c> {
     classes: &'c Classes,
 }
 
-/// The `count` of `wanted` classes that retain most, with the bytes, largest first; of equals the
-/// lower number first. `single` has the bytes that a node retains by itself.
+/// The `count` of the `wanted` classes that retain most, with the bytes, largest first; of equals,
+/// the lower number first. `single` gives the bytes that a node retains by itself.
 pub(super) fn largest(
     graph: Graph,
     classes: &Classes,
@@ -78,7 +78,7 @@ pub(super) fn largest(
 }
 
 impl<'c> Near<'c> {
-    /// Also returns by number that of the node above it on a tree of shortest paths.
+    /// Also returns, by number, that of the parent on a tree of shortest paths.
     fn of(mut graph: Graph, classes: &'c Classes) -> Result<(Self, Vec<u32>), OutOfMemory> {
         let mut number = filled(NONE, graph.node_count() as usize)?;
         let (mut order, mut above) = (vec![ROOT], vec![0]);
@@ -108,8 +108,8 @@ impl<'c> Near<'c> {
         self.classes.of_nodes()[self.order[number as usize] as usize] as usize
     }
 
-    /// By class: at least the bytes of what is below its nodes on the tree that `above` is. Those
-    /// below one of the same class count again, except in a list.
+    /// By class: an upper bound of the bytes below its nodes on the tree `above`. Those below
+    /// another of the same class count twice, except in a list.
     fn bounds(&self, above: Vec<u32>, size: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
         let mut sums = with_capacity(self.order.len())?;
         sums.extend(self.order.iter().map(|&node| size(node)));

@@ -1,14 +1,15 @@
-//! The dominator tree with equal branches as one, for the question who holds the memory.
+//! The dominator tree with equal branches merged, to answer what holds the memory.
 //!
-//! **Terms.** A *place* stands for all objects of one class that are held by the objects of another
-//! place in the same way: 900 listeners in an array are one place. Its *way* is the name of the
-//! reference, `[*]` for elements, for internal references and for references to many of one class,
-//! whose names say nothing. A chain of one class, such as a list, is one place. An object that has
-//! most of the weight of such a place has its own. Nodes that stand for no object are left out, and
-//! so are places without weight.
+//! **Terms.** A *place* stands for all objects of one class held in the same way by the objects of
+//! another place: 900 listeners in an array are one place. Its *way* is the name of the reference,
+//! or `[*]` if names would say nothing: for elements, internal references and references to many
+//! objects of one class. A chain of one class, such as a list, is one place. An object with most of
+//! the weight of such a place gets its own. Nodes that are not objects are left out, and so are
+//! places without weight.
 //!
-//! **Holders.** Place 0 is the root. From it down, the holder of much memory is the last place of
-//! one object before there are many: the array of the listeners, not the heap, nor a listener.
+//! **Holders.** Place 0 is the root. Going down from it, the holder of much memory is the last
+//! place of one object before there are many: the array of listeners, rather than the heap or a
+//! listener.
 //!
 //! A tree keeps its texts, so trees of two files can be compared.
 
@@ -21,9 +22,9 @@ use gclab_snapshot::EdgeName;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The most references to objects of one class of which each keeps its name.
+/// Up to this many references to objects of one class keep their names.
 const NAMED: u32 = 8;
-/// The most classes of a list in turn.
+/// Limit on the classes that alternate in a list.
 const PERIOD: usize = 4;
 /// The way of a reference whose name says nothing.
 const ANY: &str = "[*]";
@@ -31,7 +32,7 @@ const ANY: &str = "[*]";
 /// A place of a merged tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The place above; of the root the root.
+    /// The place above; the root's is the root.
     pub above: u32,
     way: u32,
     class: u32,
@@ -39,11 +40,11 @@ pub struct Place {
     pub count: u64,
     /// Whether it stands for one object, or for no more than before.
     pub is_one: bool,
-    /// Whether its object has a place of its own beside others, since it has most of their weight.
+    /// Whether its object has its own place next to others, because it has most of their weight.
     is_apart: bool,
     /// The weight of its objects and of all below.
     pub bytes: u64,
-    /// The object with most weight.
+    /// The object with the most weight.
     pub largest: u32,
 }
 
@@ -55,7 +56,7 @@ pub struct Merged {
     texts: Vec<String>,
 }
 
-/// A place that holds much, or many places of one kind that nothing holds together.
+/// A place that holds much, or many places of one kind without a common holder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// The places from the top to the holder.
@@ -88,8 +89,8 @@ impl Siblings {
     }
 }
 
-/// The place of a chain that goes on with an object below `above`: of its class, or some steps up of
-/// its class and way, where lists have several classes.
+/// The place of a chain that continues with an object below `above`: that place if of its class, or
+/// one some steps up of its class and way, since lists may alternate between classes.
 fn chain(places: &[Place], above: u32, way: u32, class: u32) -> Option<u32> {
     let up = std::iter::successors(Some(above), |&at| Some(places[at as usize].above)).take(PERIOD);
     let mut up = up.take_while(|&at| at != 0);
@@ -129,8 +130,8 @@ impl Merged {
         Merged::weighed(analysis, names, &analysis.retained, |_, _| {})
     }
 
-    /// The same with other weights: by node, the weight of all that it dominates. Calls `visit` with
-    /// each node that has any, and its place.
+    /// As [`Merged::of`] with other weights: by node, the weight of all that it dominates. Calls
+    /// `visit` with each node that has any, and its place.
     ///
     /// # Errors
     /// As [`Merged::of`].
@@ -161,7 +162,7 @@ impl Merged {
         let mut known: HashMap<(u32, u32, u32, bool), u32> = HashMap::new();
         let mut way_of_string: HashMap<u32, u32> = HashMap::new();
         let (mut counts, mut ways) = (HashMap::new(), HashMap::new());
-        // The objects at the top, which are below several nodes that stand for none.
+        // The objects at the top, below several nodes that are not objects.
         let mut top = HashMap::new();
         for &node in analysis
             .dominators
@@ -197,7 +198,7 @@ impl Merged {
                 for edge in edges {
                     let target = edge.target().ordinal();
                     let is_named = counts.get(&name_of(target)).is_some_and(|own| own.count <= NAMED);
-                    // Of two references the first with a name counts.
+                    // Of two references, the first with a name wins.
                     let is_known = ways.get(&target).is_some_and(|&way| way != any);
                     let (true, Some(EdgeName::String(string)), false) = (is_named, edge.name(), is_known) else {
                         continue;
@@ -284,7 +285,8 @@ impl Merged {
         .linked()
     }
 
-    /// The growth from `before` to this tree: places with more weight than the same place had.
+    /// The growth from `before` to this tree: places with more weight than the same place had
+    /// before.
     ///
     /// # Errors
     /// If there is not enough memory for the places.
@@ -364,7 +366,7 @@ impl Merged {
         &self.texts[self.places[place as usize].way as usize]
     }
 
-    /// The place of the same way as `place` of `other`, if there is one.
+    /// The place that corresponds to `place` of `other`, if there is one.
     pub fn same(&self, other: &Merged, place: u32) -> Option<u32> {
         if place == 0 {
             return Some(0);
@@ -381,8 +383,8 @@ impl Merged {
         below
     }
 
-    /// The holders of `least` bytes or more, largest first. A place of many objects at the top is
-    /// one, too: no single object holds them.
+    /// The holders of `least` bytes or more, largest first. A place of many objects at the top
+    /// counts as one, too, as no single object holds them.
     pub fn holders(&self, least: u64) -> Vec<Holder> {
         let mut holders = Vec::new();
         let mut open = vec![Vec::new()];

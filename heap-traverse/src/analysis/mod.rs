@@ -1,14 +1,13 @@
-//! The analysis of a snapshot, as data: which objects and which classes hold the memory.
+//! Analyses a snapshot: which objects and which classes hold the memory.
 //!
 //! An [`Analysis`] has the dominator tree of a snapshot, the retained size of each node, and the
-//! [`Classes`] of nodes, and finds the bytes that a class retains. Nothing here prints: renderers
-//! print.
+//! [`Classes`] of nodes, and finds the bytes that a class retains. Printing is left to renderers.
 //!
-//! **Memory**: 32 bytes a node that the root reaches, 24 a class, and while it is made also those
-//! of the graph and of the search for dominators.
+//! **Memory**: 32 bytes a reachable node, 24 a class, and during construction also the graph and
+//! the search for dominators.
 //!
-//! **Checked** by tests: the bytes that a class retains against the definition on random graphs with
-//! WeakMaps, and on a real heap against another program.
+//! **Checked** by tests: the bytes that a class retains, against the definition on random graphs
+//! with WeakMaps, and against another program on a real heap.
 
 mod classes;
 mod lost;
@@ -26,7 +25,7 @@ use crate::rows::Rows;
 use gclab_snapshot::{Edge, Snapshot};
 use std::cmp::Reverse;
 
-/// The name that V8's snapshots and ours have for the type of nodes that stand for no object.
+/// The type name, in V8's snapshots and ours, of nodes that are not objects.
 const SYNTHETIC: &str = "synthetic";
 
 /// A snapshot with its dominators, retained sizes and classes.
@@ -91,8 +90,7 @@ impl<'s> Analysis<'s> {
         self.retained[node as usize]
     }
 
-    /// The nearest node that dominates `node`; none of the root and of nodes that it does not
-    /// reach.
+    /// The immediate dominator of `node`; none for the root and unreachable nodes.
     pub fn holder(&self, node: u32) -> Option<u32> {
         self.dominators.idom(node).filter(|_| node != ROOT)
     }
@@ -110,13 +108,13 @@ impl<'s> Analysis<'s> {
         &self.classes
     }
 
-    /// Whether a node stands for no object.
+    /// Whether a node is not an object.
     pub fn is_synthetic(&self, node: u32) -> bool {
         self.snapshot.node(node).type_name() == SYNTHETIC
     }
 
-    /// The `count` nodes that retain most, of those for which `wanted` returns true and that the root
-    /// reaches; of equals the lower ordinal first.
+    /// The `count` reachable nodes that retain most, of those for which `wanted` returns true; of
+    /// equals, the lower ordinal first.
     ///
     /// # Errors
     /// If there is not enough memory for a list of all nodes.
@@ -128,8 +126,8 @@ impl<'s> Analysis<'s> {
         }))
     }
 
-    /// The `count` classes that retain most, of those for which `wanted` returns true; of equals
-    /// the one that comes first in the file. Searches the graph, once for most heaps.
+    /// The `count` classes that retain most, of those for which `wanted` returns true; of equals,
+    /// the one first in the file. Searches the graph, once for most heaps.
     ///
     /// # Errors
     /// If there is not enough memory for the search.
@@ -151,7 +149,7 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    // Not generic, so it is compiled here, as fast as it can be.
+    // Not generic, so that it is compiled, and optimised, in this crate.
     fn largest_of(&self, list: &[u32], count: usize) -> Result<Vec<ClassHolding>, GraphError> {
         let graph = Graph::of_snapshot(self.snapshot)?;
         let size = |node: u32| self.snapshot.node(node).self_size();
@@ -174,8 +172,9 @@ impl<'s> Analysis<'s> {
         Ok(holdings)
     }
 
-    /// A shortest path from the root to the object with this id: its nodes from the root on. It has
-    /// weak edges only if there is no other. Empty if there is none. `None` if no object has this id.
+    /// A shortest path from the root to the object with this id: its nodes from the root on. It
+    /// uses weak edges only if there is no path without. Empty if there is no path. `None` if no
+    /// object has this id.
     ///
     /// # Errors
     /// If there is not enough memory for the search.
@@ -199,8 +198,7 @@ impl<'s> Analysis<'s> {
         Ok(ShortestPaths::of(&Graph::of_snapshot(self.snapshot)?)?)
     }
 
-    /// The first edge from one node to another, of those that keep the target alive if there are
-    /// any.
+    /// The first edge from one node to another, preferring those that keep the target alive.
     pub fn edge(&self, from: u32, to: u32) -> Option<Edge<'s>> {
         let edges = || {
             let edges = self.snapshot.node(from).edges();
@@ -209,7 +207,7 @@ impl<'s> Analysis<'s> {
         edges().find(|edge| edge.is_strong()).or_else(|| edges().next())
     }
 
-    /// All edges to a node, with the nodes that they are from. Looks at every edge.
+    /// All edges to a node, with their sources. Looks at every edge.
     ///
     /// # Errors
     /// If there is not enough memory for a list of them.
@@ -239,13 +237,13 @@ impl<'s> Analysis<'s> {
         types
     }
 
-    /// Whether the name of a node is its class's. Other nodes, such as strings, count under
-    /// their types.
+    /// Whether the name of a node is a class name. Other nodes, such as strings, count under their
+    /// types.
     pub fn has_class_name(&self, node: u32) -> bool {
         names::has_class_name(self.snapshot, node)
     }
 
-    /// The `count` names whose objects have most bytes of their own, most bytes first. A node
+    /// The `count` names whose objects have the most bytes of their own, most bytes first. A node
     /// without a class name counts under its type.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Objects by name. The name is the class's where the file has one; other objects, such as
+//! Objects by name. The name is that of the class, if the file has one; other objects, such as
 //! strings, whose names are their texts, count together under their type.
 
 use super::classes::Classes;
@@ -21,7 +21,7 @@ const NAMED: [&str; 9] = [
     "CAF",
 ];
 
-/// Classes of every program that tell nothing about the one at hand.
+/// Classes of every program, which say nothing about this one.
 const CONTAINERS: [&str; 12] = [
     "Object",
     "Array",
@@ -61,10 +61,10 @@ const LIBRARIES: [&str; 22] = [
     "ARR_WORDS",
     "TSO",
 ];
-/// The beginning of the name of a constant, behind which is its module.
+/// The start of a constant's name, which its module follows.
 const CONSTANT: &str = "CAF ";
 
-/// The letters of a name that are kept.
+/// Characters kept of a name.
 const LONGEST: usize = 200;
 
 /// What the name of a class tells a reader.
@@ -78,8 +78,8 @@ pub enum Rank {
     Scope,
 }
 
-/// The names of all classes. Classes of several types may have one name, and those without a name
-/// have that of their type, in brackets.
+/// The names of all classes. Classes of several types may share a name, and those without one are
+/// named by their type, in brackets.
 #[derive(Debug)]
 pub struct Names {
     /// By class: the number of its name.
@@ -116,7 +116,7 @@ impl Names {
             let number = match node.type_name() {
                 kind @ ("class" | "CAF") => number_of(format!("{kind} {}", text()), &mut names.all)?,
                 _ if has_class_name(snapshot, node.ordinal()) => number_of(text().into_owned(), &mut names.all)?,
-                // Names are texts of the program, of which there may be many and long ones.
+                // Names are texts of the program: there may be many, and long ones.
                 name => match of_type[kind] {
                     Some(number) => number,
                     None => *of_type[kind].insert(number_of(format!("({name})"), &mut names.all)?),
@@ -143,7 +143,7 @@ pub(super) fn text(snapshot: &Snapshot, index: Option<u32>) -> Cow<'_, str> {
     index.map_or(Cow::Borrowed(""), |index| snapshot.strings().start(index, LONGEST))
 }
 
-/// Whether objects of a class hold anything, and one in another is no list.
+/// Whether objects of a class may hold anything, so that one inside another does not make a list.
 pub(super) fn is_container(name: &str) -> bool {
     CONTAINERS.contains(&name) || name.ends_with("[]") || name.starts_with(['{', '('])
 }
@@ -191,8 +191,9 @@ pub(super) fn has_class_name(snapshot: &Snapshot, node: u32) -> bool {
     NAMED.contains(&node.type_name()) && node.name_bytes() > 0
 }
 
-/// The `count` names whose objects have most bytes of their own, most bytes first; of equals the
-/// one that sorts first. Names of several types are one name. Takes four bytes a class.
+/// The `count` names whose objects have the most bytes of their own, most bytes first; of equals,
+/// the one that sorts first. A name shared by several types counts as one. Takes four bytes a
+/// class.
 pub(super) fn census(snapshot: &Snapshot, classes: &Classes, count: usize) -> Result<Vec<Named>, OutOfMemory> {
     let key = |class: &u32| {
         let own = snapshot.node(classes.figures(*class).first);
@@ -205,7 +206,7 @@ pub(super) fn census(snapshot: &Snapshot, classes: &Classes, count: usize) -> Re
     let mut by_name: Vec<u32> = with_capacity(classes.len())?;
     by_name.extend(0..classes.len() as u32);
     by_name.sort_unstable_by(|one, other| (key(one), one).cmp(&(key(other), other)));
-    // The largest so far; the least of them on top.
+    // The largest so far, with the least of them on top.
     let mut largest = BinaryHeap::new();
     for (place, same) in (0_usize..).zip(by_name.chunk_by(|one, other| key(one) == key(other))) {
         let mut sum = Sum::default();

@@ -9,11 +9,11 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
-    /// The block allocator keeps its own invariants, and its runs are the collector's.
+    /// The block allocator's invariants hold, and its runs are the collector's.
     Blocks,
     /// The state of each block fits its region.
     States,
-    /// Regions hold closures, one after the other.
+    /// Regions hold closures, one after another.
     Closures,
     /// Roots lead to closures.
     Roots,
@@ -21,17 +21,17 @@ pub enum Check {
     Weak,
     /// Pointers of reachable closures lead to closures.
     Pointers,
-    /// Pointers from old to young are remembered, and no others.
+    /// Pointers from old to young closures are remembered, and no others.
     Remembered,
-    /// Pointers of all other closures that were kept lead to closures that were kept: no marked
-    /// closure leads to an unmarked one.
+    /// Pointers of all other kept closures lead to kept closures: no marked closure leads to an
+    /// unmarked one.
     Kept,
     /// The figures of the collection fit the heap.
     Statistics,
-    /// The collection kept reachable closures only.
+    /// The collection kept only reachable closures.
     Exact,
-    /// While a snapshot is marked, and when that has ended, the heap still has each closure that
-    /// could be reached when it began.
+    /// While a snapshot is marked, and at the end of marking, the heap still contains every closure
+    /// that was reachable when marking began.
     Snapshot,
     /// In a profiled heap each reachable closure has a side word, of an era that has begun.
     SideWords,

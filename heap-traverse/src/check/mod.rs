@@ -2,7 +2,7 @@
 //!
 //! It is a listener. At each [`EventKind::End`] it compares five things: the regions of the
 //! collector, the blocks that the block allocator has handed out, the state table, the pointers,
-//! and the figures of the collection. The first disagreement is a panic that names address,
+//! and the figures of the collection. The first disagreement is a panic that names the address,
 //! closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that a test can
 //! say which check finds which fault.
 //!
@@ -37,11 +37,11 @@ pub struct Checker {
     exact: bool,
     collections: u64,
     tables: Option<Tables>,
-    /// The snapshot that is being marked.
+    /// The snapshot being marked.
     snapshot: Option<Snapshot>,
 }
 
-/// Tables that are kept between collections, to use their memory again.
+/// Tables kept between collections to reuse their memory.
 #[derive(Debug)]
 struct Tables {
     starts: AddrSet,
@@ -155,7 +155,7 @@ fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<
             return Err(Fault::new(
                 Check::Statistics,
                 format!(
-                    "the collection reports {} bytes {name}, the heap has {}",
+                    "the collection reports {} bytes {name}, but the heap has {}",
                     reported.0, found.0
                 ),
             ));
@@ -173,7 +173,7 @@ fn nothing_floats(regions: &[StoppedRegion<'_>], reached: Words) -> Result<(), F
     Err(Fault::new(
         Check::Exact,
         format!(
-            "a major collection left {} bytes, of which {} are reachable",
+            "a major collection left {} bytes, of which only {} are reachable",
             all.0, reached.0
         ),
     ))

@@ -80,8 +80,8 @@ pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut
     }
 }
 
-/// Checks that every slot of every closure of `regions`, which have been found to parse, is null or
-/// leads to one of `starts`: a collector keeps what its closures lead to, reachable or not.
+/// Checks that every slot of every closure in `regions`, which are known to parse, is null or leads
+/// to one of `starts`: a collector keeps what its closures lead to, reachable or not.
 pub(super) fn kept<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], starts: &AddrSet) -> Result<(), Fault> {
     let mut bad = None;
     let parsed = walk::for_each_closure(stopped, regions, |_, closure| {

@@ -1,4 +1,5 @@
-//! Memory: every run has one owner, every block the state of its region, every word its closure.
+//! Memory: every run has one owner, every block its region's state, and every word belongs to a
+//! closure.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -7,9 +8,9 @@ use gclab_core::block::{BLOCK, BlockRun, Region};
 use gclab_core::words::Addr;
 use gclab_core::world::{Stopped, StoppedRegion};
 
-/// Checks that the block allocator is in order, and that its allocated runs are exactly the runs of
-/// `regions` (which are in the order of their addresses). Several regions may share a run if they
-/// do not overlap and are of one step; of any steps in a mixed run.
+/// Checks the block allocator's invariants, and that its allocated runs are exactly the runs of
+/// `regions` (which are in address order). Several regions may share a run if they do not overlap
+/// and have the same step; in a mixed run, any steps.
 pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -> Result<(), Fault> {
     stopped
         .blocks()
@@ -43,7 +44,7 @@ pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -
     leaked.map_or(Ok(()), |run| {
         Err(Fault::new(
             Check::Blocks,
-            format!("{run:?} is allocated and in no region: it leaked"),
+            format!("{run:?} is allocated but in no region: it leaked"),
         ))
     })
 }
@@ -90,7 +91,7 @@ pub(super) fn states<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], m
     Ok(())
 }
 
-/// Checks that regions hold closures, one after the other, and that a large region holds one only.
+/// Checks that regions hold closures, one after another, and that a large region holds only one.
 /// Puts the closures' addresses into `starts`.
 pub(super) fn closures<'a>(
     stopped: &Stopped<'a>,

@@ -1,6 +1,6 @@
-//! The remembered set is complete: it has every slot of an old closure that leads to a younger
-//! step. And it has slots of old closures only, since the next collection writes to them; or of
-//! closures in mixed blocks, since there the barrier does not know which are old.
+//! The remembered set is complete: it contains every slot of an old closure that leads to a younger
+//! step. And it contains only slots of old closures, since the next collection writes to them, or
+//! of closures in mixed blocks, where the barrier does not know which are old.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -9,8 +9,8 @@ use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
-/// Checks the remembered set against `regions`, whose closures have been found to parse.
-/// `remembered` is used to look slots up.
+/// Checks the remembered set against `regions`, whose closures are known to parse. `remembered` is
+/// scratch memory for looking up slots.
 pub(super) fn complete<'a>(
     stopped: &Stopped<'a>,
     regions: &[StoppedRegion<'a>],
@@ -22,7 +22,7 @@ pub(super) fn complete<'a>(
         if stopped.blocks().run_of(slot).is_none() || !slot.0.is_multiple_of(8) {
             return Err(Fault::new(
                 Check::Remembered,
-                format!("{slot} is remembered and in no allocated block"),
+                format!("{slot} is remembered but in no allocated block"),
             ));
         }
         distinct += usize::from(remembered.insert(slot));
@@ -55,7 +55,7 @@ pub(super) fn complete<'a>(
         return Err(Fault::new(
             Check::Remembered,
             format!(
-                "{} of {distinct} remembered slots are slots of no old closure",
+                "{} of {distinct} remembered slots do not belong to an old closure",
                 distinct - found
             ),
         ));
@@ -63,7 +63,7 @@ pub(super) fn complete<'a>(
     Ok(())
 }
 
-/// The step of the closure at `at`: the step of the last of `regions` that begins there or before.
+/// The step of the closure at `at`: that of the last of `regions` that begins there or before.
 fn step_in(regions: &[StoppedRegion<'_>], at: Addr) -> u8 {
     let behind = regions.partition_point(|region| region.start <= at);
     regions[behind - 1].step
@@ -73,7 +73,7 @@ fn not_remembered(stopped: &Stopped<'_>, (closure, index, at, to): (ClosureView<
     Fault::new(
         Check::Remembered,
         format!(
-            "slot {index} (at {at}) of {} leads to {to} in {:?} and is not remembered",
+            "slot {index} (at {at}) of {} leads to {to} in {:?} but is not remembered",
             fault::closure(stopped, closure),
             stopped.state(to)
         ),

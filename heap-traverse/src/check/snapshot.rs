@@ -1,5 +1,5 @@
-//! The snapshot that a collector marks in slices: the closures that could be reached when marking
-//! began are still there when it ends, whatever the program did meanwhile.
+//! The snapshot that an incremental collector marks: the closures reachable when marking began are
+//! still there when it ends, whatever the program did meanwhile.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -8,7 +8,7 @@ use gclab_core::stats::{Cycle, Work};
 use gclab_core::words::Addr;
 use gclab_core::world::Stopped;
 
-/// The closures of a snapshot that is being marked.
+/// The closures of a snapshot being marked.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     closures: Vec<Addr>,
@@ -16,9 +16,9 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Checks the snapshot against `starts`, where closures start now, and the closures that the
-    /// barrier noted. `kept` is the snapshot after the last collection, and becomes that after this
+    /// barrier noted. `kept` is the snapshot after the last collection, and is updated for this
     /// one, which did this `work`: a whole cycle after the end of another may free some of it, and
-    /// closures that were compacted are elsewhere.
+    /// compacted closures are elsewhere.
     pub(super) fn check(
         kept: &mut Option<Snapshot>,
         stopped: &Stopped<'_>,
@@ -36,7 +36,7 @@ impl Snapshot {
         if let Some(lost) = lost {
             return Err(fault(stopped, "the snapshot has", lost));
         }
-        // Where a cycle is over, the snapshot that is being marked is that of the next one.
+        // If a cycle is over, the snapshot being marked is that of the next one.
         let snapshot = kept.take().filter(|_| !work.cycle.is_over());
         *kept = stopped
             .marks_snapshot()
@@ -44,7 +44,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The closures that can be reached now, except in the nursery, which is empty.
+    /// The closures reachable now, except in the nursery, which is empty.
     fn of(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Snapshot {
         let mut closures = Vec::new();
         traversal.each(stopped.root_closures(), |closure| {

@@ -7,14 +7,13 @@
 //!
 //! `semi_nca.rs` has the algorithm.
 //!
-//! **Memory**, in addition to the graph: at most 4 (E + 5 N) bytes at any time for N nodes and E
-//! edges that the root reaches, of which 8 N stay. Together with the graph that is at most three
-//! times the graph if there are three edges a node or more, and at most four times it for any
-//! graph.
+//! **Memory**, in addition to the graph: at most 4 (E + 5 N) bytes at any time for N reachable
+//! nodes and E edges, of which 8 N remain. Including the graph, that is at most three times the
+//! graph if there are three edges a node or more, and at most four times for any graph.
 //!
-//! **Checked** by tests: against the definition (remove a node and see which nodes are not reached
-//! any more) on random graphs, against another algorithm, and against the results of other programs
-//! on real heaps.
+//! **Checked** by tests: against the definition (remove a node and see which others become
+//! unreachable) on random graphs, against another algorithm, and against the results of other
+//! programs on real heaps.
 
 mod semi_nca;
 
@@ -25,10 +24,9 @@ use crate::rows::Rows;
 /// The dominator tree of a graph.
 #[derive(Debug)]
 pub struct Dominators {
-    /// By node: its immediate dominator. The root's is the root. [`NONE`] if the root does not
-    /// reach it.
+    /// By node: its immediate dominator. The root's is the root. [`NONE`] if it is unreachable.
     idom: Vec<u32>,
-    /// The nodes that the root reaches, each after its immediate dominator.
+    /// The reachable nodes, each after its immediate dominator.
     order: Vec<u32>,
 }
 
@@ -42,8 +40,8 @@ impl Dominators {
         Ok(Dominators { idom, order })
     }
 
-    /// The immediate dominator of `node`. The root's is the root. `None` if the root does not reach
-    /// the node.
+    /// The immediate dominator of `node`. The root's is the root. `None` if the node is
+    /// unreachable.
     ///
     /// # Panics
     /// If there is no such node.
@@ -52,19 +50,18 @@ impl Dominators {
         Some(self.idom[node as usize]).filter(|&idom| idom != NONE)
     }
 
-    /// By node: its immediate dominator, or [`NONE`] if the root does not reach it.
+    /// By node: its immediate dominator, or [`NONE`] if it is unreachable.
     pub fn idoms(&self) -> &[u32] {
         &self.idom
     }
 
-    /// The nodes that the root reaches, each after its immediate dominator, so the root comes
-    /// first.
+    /// The reachable nodes, each after its immediate dominator, so the root comes first.
     pub fn reached(&self) -> &[u32] {
         &self.order
     }
 
-    /// By node: the sum of `size` over all nodes that it dominates, itself included. 0 if the root
-    /// does not reach it.
+    /// By node: the sum of `size` over all nodes that it dominates, itself included. 0 if it is
+    /// unreachable.
     ///
     /// # Errors
     /// If there is not enough memory for eight bytes a node.

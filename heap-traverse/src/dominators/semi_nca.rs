@@ -2,8 +2,8 @@
 //! Tarjan, Werneck: Finding Dominators in Practice, 2006), with three changes that let it scale.
 //!
 //! 1. Only edges from higher to lower preorder numbers are kept as predecessors. An edge from a
-//!    lower to a higher number leads down the tree, and contributes just its source to the minimum,
-//!    at any time it is looked at. So at most E - N + 1 edges are kept.
+//!    lower to a higher number leads down the tree, and contributes only its source to the minimum,
+//!    whenever it is looked at. So at most E - N + 1 edges are kept.
 //! 2. Labels are semidominators, not the nodes that have them. The algorithm needs no more, and a
 //!    step of a path is one cache line. Paths are compressed by reversing their pointers, not with
 //!    a stack.
@@ -40,14 +40,14 @@ const AHEAD: usize = 16;
 /// How many targets of a new node are fetched. More would evict each other before they are used.
 const SIBLINGS: usize = 16;
 
-/// The stages in which an edge is passed to a visitor.
+/// The stages in which an edge is shown to a visitor.
 #[derive(Clone, Copy)]
 enum When {
-    /// The edge comes later: fetch the memory that it needs first.
+    /// The edge comes later: prefetch the memory that it needs first.
     Soon,
-    /// The memory fetched at `Soon` is there: fetch the memory that depends on it.
+    /// The memory fetched at `Soon` is there: prefetch the memory that depends on it.
     Next,
-    /// The edge is to be processed now.
+    /// Process the edge now.
     Now,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn dominators(graph: &Graph) -> Result<(Vec<u32>, Vec<u32>), OutOfMem
     let links = semidominators(&parent, &mut semi, &predecessors)?;
     drop(predecessors);
     let idom = common_ancestors(parent, &semi, links);
-    // The same memory again, now by node. It has room for all nodes.
+    // Reuse the same memory, now by node. It has room for all nodes.
     let mut by_node = semi;
     by_node.clear();
     by_node.resize(graph.node_count() as usize, NONE);
@@ -94,7 +94,7 @@ pub(super) fn dominators(graph: &Graph) -> Result<(Vec<u32>, Vec<u32>), OutOfMem
 
 impl Tree {
     /// Searches depth-first from the root. Also returns an array of one number a node, whose memory
-    /// can be used again.
+    /// can be reused.
     fn of(graph: &Graph) -> Result<(Tree, Vec<u32>), OutOfMemory> {
         let nodes = graph.node_count() as usize;
         let mut tree = Tree {
@@ -137,7 +137,7 @@ impl Tree {
         number
     }
 
-    /// Brings the entries for the targets of a node towards the cache.
+    /// Prefetches the entries for the targets of a node.
     #[inline]
     fn expect(&self, graph: &Graph, node: u32) {
         for &target in graph.row(node).iter().take(SIBLINGS) {
@@ -147,7 +147,7 @@ impl Tree {
     }
 
     /// Calls `visit` with the numbers of both ends of every edge, source by source. Each edge is
-    /// passed three times, so that memory for it can be fetched ahead.
+    /// shown three times, so that memory for it can be fetched ahead.
     #[inline]
     fn for_each_edge(&self, graph: &Graph, mut visit: impl FnMut(When, u32, u32)) {
         // The last edges, each at its number modulo the length.
@@ -261,7 +261,7 @@ fn semidominators(parent: &[u32], semi: &mut [u32], predecessors: &Predecessors)
     Ok(links)
 }
 
-/// The lowest semidominator on the path from `from` up to the last node above `limit`. Those are
+/// The lowest semidominator on the path from `from` up to the last node above `limit`, which are
 /// the processed nodes. Shortens that path to one step.
 #[inline]
 fn eval(links: &mut [Link], from: u32, limit: u32) -> u32 {
@@ -279,7 +279,7 @@ fn eval(links: &mut [Link], from: u32, limit: u32) -> u32 {
         let up = std::mem::replace(&mut link.up, below);
         (below, at) = (at, up);
     };
-    // Go down again and restore them.
+    // Come back down and restore them.
     let mut lowest = top.lowest;
     while below != NONE {
         let link = &mut links[below as usize];

@@ -11,7 +11,7 @@ use crate::rows::Rows;
 /// The node that stands for the program's roots and refers to the objects that they hold.
 pub const ROOT: u32 = 0;
 
-/// The number that stands for "no node".
+/// The number for "no node".
 pub const NONE: u32 = u32::MAX;
 
 /// The nodes of a heap by ordinal, and a row for each node with the targets of its edges.
@@ -20,7 +20,7 @@ pub struct Graph {
     rows: Rows,
 }
 
-/// The reasons why a graph cannot be made.
+/// Why a graph cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphError {
     /// It would have no node, not even a root.
@@ -70,7 +70,7 @@ impl Graph {
         builder.finish()
     }
 
-    /// The number of nodes, reached from the root or not.
+    /// The number of nodes, reachable or not.
     pub fn node_count(&self) -> u32 {
         self.rows.count()
     }

@@ -1,4 +1,4 @@
-//! From a stopped heap to its graph: the reachable closures, numbered in the order of addresses.
+//! The graph of a stopped heap: the reachable closures, numbered in address order.
 //!
 //! The first nodes are not closures. They are the root, below it `(GC roots)`, and below that one
 //! node for each origin of roots (`(Frames)`, `(Handles)`, `(Weak handles)`) and for each named
@@ -6,7 +6,7 @@
 //! found it dead yet.
 //!
 //! **How.** A traversal sets a bit for each closure that it reaches. The number of a closure is the
-//! number of set bits before its own. Then two walks along the heap's memory write the rows. The
+//! number of set bits before its own. Then two walks through the heap's memory write the rows. The
 //! result does not refer to the heap, so the mutators may resume.
 //!
 //! **Memory**: during construction the memory of the traversal and 1/128 of the heap; afterwards 12
@@ -36,7 +36,7 @@ pub struct HeapGraph {
     graph: Graph,
     /// By edge: the number of its slot in the closure.
     slots: Vec<u32>,
-    /// Names of the nodes that are not closures, which come first.
+    /// Names of the nodes that are not closures; these come first.
     synthetic: Vec<String>,
     /// By closure: its size in words.
     words: Vec<u32>,
@@ -50,7 +50,7 @@ pub struct HeapGraph {
 /// The kinds of nodes in a heap's graph.
 #[derive(Debug, Clone, Copy)]
 pub enum HeapNode<'g> {
-    /// The root, or a place where roots are found. The text is its name.
+    /// The root, or a kind of roots. The text is its name.
     Synthetic(&'g str),
     /// A closure: its type, and its size in bytes with its header.
     Closure(&'static TypeInfo, Bytes),
@@ -186,7 +186,7 @@ impl HeapGraph {
     }
 }
 
-/// The places where roots are found, and the closures that they hold.
+/// The kinds of roots, and the closures that they hold.
 struct Roots {
     names: Vec<String>,
     /// By node that is not a closure: the addresses that it holds.

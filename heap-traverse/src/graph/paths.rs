@@ -3,9 +3,9 @@
 use super::edges::{Graph, NONE, ROOT};
 use crate::memory::{OutOfMemory, filled, push};
 
-/// For each node that the root reaches: the node before it on a shortest path. If there are
-/// several, it is the one that a breadth-first search in the order of edges finds first. Takes four
-/// bytes a node, and four more during the search.
+/// For each reachable node: the node before it on a shortest path. Of several paths, the one that a
+/// breadth-first search in the order of edges finds first. Takes four bytes a node, and four more
+/// during the search.
 #[derive(Debug)]
 pub struct ShortestPaths {
     before: Vec<u32>,
@@ -34,8 +34,7 @@ impl ShortestPaths {
         Ok(ShortestPaths { before })
     }
 
-    /// The nodes on a shortest path to `node`, from the root to `node`. `None` if the root does not
-    /// reach it.
+    /// The nodes on a shortest path from the root to `node`. `None` if it is unreachable.
     ///
     /// # Panics
     /// If there is no such node.

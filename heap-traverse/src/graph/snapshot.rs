@@ -1,4 +1,4 @@
-//! From a snapshot to its graph.
+//! The graph of a snapshot.
 
 use super::edges::{Builder, Graph, GraphError};
 use gclab_snapshot::{Node, Snapshot};
@@ -12,7 +12,7 @@ impl Graph {
         Graph::of_edges(snapshot, false)
     }
 
-    /// The same with weak edges, too, if they are wanted.
+    /// As [`Graph::of_snapshot`], with weak edges if wanted.
     ///
     /// # Errors
     /// As [`Graph::of_snapshot`].

@@ -1,10 +1,9 @@
-//! From the graph of a heap to a `.heapsnapshot`.
+//! Writes the graph of a heap as a `.heapsnapshot`.
 //!
-//! A closure is an `object` whose class is the name of its type. A place where roots are found is
-//! `synthetic`. A reference is an `element`, and its index is the number of the slot. The targets
-//! of weak handles are on `weak` edges of `(Weak handles)`. Ids are odd, as V8's are, and follow
-//! the order of addresses. The same closure may have another id in another snapshot of the same
-//! run.
+//! A closure is an `object` whose class is the name of its type. A kind of roots is `synthetic`. A
+//! reference is an `element`, whose index is the number of the slot. The targets of weak handles
+//! are on `weak` edges of `(Weak handles)`. Ids are odd, like V8's, and in address order. The same
+//! closure may have another id in another snapshot of the same run.
 
 use super::heap::{HeapGraph, HeapNode, WEAK_HANDLES};
 use gclab_core::closure::{Kind, TypeInfo};
@@ -56,7 +55,7 @@ fn id(node: u32) -> u64 {
     2 * u64::from(node) + 1
 }
 
-/// The name of a closure's class: the name of its type, with the element type if that is part of it
+/// The name of a closure's class: that of its type, with the element type if that is part of it
 /// (`MutArray<Node>`).
 pub fn class(info: &TypeInfo) -> String {
     let kind = match info.kind {

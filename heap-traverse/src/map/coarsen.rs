@@ -1,4 +1,4 @@
-//! The change to larger tiles.
+//! Changes a map to larger tiles.
 
 use super::data::HeapMap;
 use super::moves;

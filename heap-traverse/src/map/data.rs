@@ -23,7 +23,7 @@ pub struct Moment {
     pub cause: Option<Cause>,
 }
 
-/// A cause by its name in run records; nothing is an empty name.
+/// A cause by its name in run records; no cause is an empty name.
 fn name_of<S: Serializer>(cause: &Option<Cause>, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(cause.map_or("", Cause::name))
 }
@@ -62,7 +62,7 @@ pub struct Totals {
     pub live_large: u64,
     /// Words of blocks outside the nursery without closures: the slop of statistics, in words.
     pub slop: u64,
-    /// The collector's own names of its steps, from step 0 on; none if they are GHC's.
+    /// The collector's own names for its steps, from step 0; none if they are GHC's.
     pub step_names: &'static [&'static str],
     /// The name of the units in which the collector hands out memory: lines or cells. Absent if it
     /// has none.
@@ -77,8 +77,8 @@ pub struct Totals {
     pub flows: Vec<(Use, Use, u64)>,
     /// The figures by use, in the order of uses.
     pub rows: Vec<Row>,
-    /// The address of the first word that should begin a closure and does not, if there is one: the
-    /// heap is damaged there.
+    /// The address of the first word that should begin a closure but does not, if any: the heap is
+    /// damaged there.
     pub damage: Option<usize>,
 }
 
@@ -121,7 +121,7 @@ pub struct LargeObject {
     pub step: u8,
     /// The name of its type.
     pub name: &'static str,
-    /// The number of collections that it has survived, if it is known.
+    /// The number of collections that it has survived, if known.
     pub age: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ pub struct Move {
 }
 
 impl Totals {
-    /// The row of a use, which is made if need be.
+    /// The row of a use, added if needed.
     pub(super) fn row(&mut self, usage: Use) -> &mut Row {
         let place = self.rows.binary_search_by_key(&usage, |row| row.usage);
         let place = place.unwrap_or_else(|place| {

@@ -1,13 +1,13 @@
 //! A map of a stopped heap: what each block holds, and what the last collection moved where.
 //!
 //! A [`HeapMap`] is plain data. Its smallest part is a *tile*: one block, or several neighbours if
-//! the heap has more blocks than the map may have tiles. So a map has a bounded size. Its
-//! [`Totals`] are counted block by block, and are exact at any size of tiles.
+//! the heap has more blocks than the map may have tiles, so its size is bounded. Its [`Totals`] are
+//! counted block by block, and are exact at any tile size.
 //!
 //! [`MapRecorder`] is a listener that takes maps as a program runs: one at a collection or a
-//! marker, or one of each collection, for an animation. It thins out a long run.
+//! marker, or one at each collection, for an animation. It thins out a long run.
 //!
-//! Ages and moves need side words, and a heap that notes moves
+//! Ages and moves need side words, and a heap that records moves
 //! ([`gclab_core::config::Config::follow_moves`]). Without them a map has neither.
 
 mod coarsen;

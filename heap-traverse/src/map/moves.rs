@@ -5,12 +5,11 @@ use super::tile::Use;
 use gclab_core::profile::Moves;
 use std::collections::BTreeMap;
 
-/// The most moves of a map.
+/// Limit on moves in a map.
 pub(super) const MOST_MOVES: usize = 2000;
 
-/// Puts `moves` into a map whose tiles have 2^`shift` blocks: returns the largest of them, and adds
-/// them to the totals. `before` is the use of the blocks before the collection, and `after` is the
-/// use now.
+/// Puts `moves` into a map whose tiles have 2^`shift` blocks: returns the largest, and adds all to
+/// the totals. `before` is the use of the blocks before the collection, `after` the use now.
 pub(super) fn of(
     moves: &Moves,
     shift: u32,

@@ -7,16 +7,16 @@ use gclab_core::stats::{Cause, Collection, Look};
 use gclab_core::world::Stopped;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most tiles of the one map that is wanted.
+/// Limit on tiles of a requested map.
 const MOST_TILES: usize = 1 << 14;
-/// The most tiles of a map of an animation.
+/// Limit on tiles of a map in an animation.
 const MOST_FRAME_TILES: usize = 1 << 12;
-/// The most maps of an animation.
+/// Limit on maps in an animation.
 const MOST_FRAMES: usize = 120;
-/// The most names of markers that are kept, for a message.
+/// Limit on names of markers kept, for a message.
 const MOST_MARKERS: usize = 20;
 
-/// The moment at which a map is wanted.
+/// When to take a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Want {
     /// The end of this collection; the first is 1.
@@ -25,18 +25,18 @@ pub enum Want {
     Marker(String),
 }
 
-/// The maps that were taken.
+/// The maps taken.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// The map that was wanted, if the program came to that moment.
+    /// The requested map, if the program reached that moment.
     pub map: Option<HeapMap>,
-    /// The maps of the animation, in the order of time, all with tiles of the same size.
+    /// The maps of the animation, in order of time, all with tiles of the same size.
     pub frames: Vec<HeapMap>,
-    /// One of so many collections has a map in the animation.
+    /// One in this many collections has a map in the animation.
     pub stride: u64,
-    /// The number of collections, without the one at the end of the run.
+    /// The number of collections, not counting the one at the end of the run.
     pub collections: u64,
-    /// The names of the markers that came, each once; the first ones, if there are many.
+    /// The names of the markers met, each once; only the first, if there are many.
     pub markers: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ struct State {
     /// All collections so far.
     seen: u64,
     recording: Recording,
-    /// The map before a wanted one, which knows where moved closures came from.
+    /// The map before a requested one, which knows where moved closures came from.
     before: Option<HeapMap>,
     eras: Option<Eras>,
 }
@@ -76,7 +76,7 @@ impl MapRecorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the recording after the run. The wanted map has its place in the animation, too.
+    /// Takes the recording after the run. The requested map has its place in the animation, too.
     pub fn finish(&self) -> Recording {
         let mut recording = std::mem::take(&mut self.state().recording);
         if let Some(map) = recording.map.as_ref().filter(|_| !recording.frames.is_empty()) {
@@ -176,7 +176,7 @@ impl State {
         })
     }
 
-    /// Of too many maps every other one goes.
+    /// If there are too many maps, drop every other one.
     fn thin_out(&mut self) {
         let Recording { frames, stride, .. } = &mut self.recording;
         if frames.len() > MOST_FRAMES {

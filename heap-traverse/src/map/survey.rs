@@ -10,13 +10,13 @@ use gclab_core::words::{Addr, WORD};
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 use std::cmp::Reverse;
 
-/// The most large objects that a map lists.
+/// Limit on large objects listed in a map.
 const MOST_LARGE: usize = 200;
 
 impl HeapMap {
-    /// The map of a stopped heap, with at most `most` tiles. `moves` are from the collection
-    /// that is over; `before` is the map before it, if there is one. `survived` says how many
-    /// collections a closure of an era has survived.
+    /// The map of a stopped heap, with at most `most` tiles. `moves` are those of the last
+    /// collection; `before` is the map before it, if any. `survived` says how many collections a
+    /// closure of an era has survived.
     pub(super) fn survey(
         stopped: &Stopped<'_>,
         moment: Moment,
@@ -38,8 +38,8 @@ impl HeapMap {
         large.sort_by_key(|object| Reverse(object.words));
         large.truncate(MOST_LARGE);
         let usage = |tile: u32| tiles.get(tile as usize).map(|tile| tile.usage);
-        // Closures that leave a tile which the map before did not have were allocated since, in the
-        // first step that the collector has.
+        // Closures that leave a tile missing from the map before were allocated since, in the
+        // collector's first step.
         let first = totals.step_names.iter().position(|name| !name.is_empty()).unwrap_or(0);
         let young = Use::Small(first as u8);
         let used_before = |tile: u32| {
@@ -211,7 +211,7 @@ impl Survey {
         }
     }
 
-    /// The tiles of a large object behind its first one have its age, too.
+    /// All tiles of a large object have its age.
     fn age_of_large(&mut self, region: &Region, age: Option<u64>) {
         let tile = |at: usize| ((at - self.base) / BLOCK.0) >> self.shift;
         let (first, last) = (tile(region.start.0), tile(region.end.0 - 1));

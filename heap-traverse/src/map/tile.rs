@@ -73,7 +73,7 @@ impl Ages {
         self.sum += age;
     }
 
-    /// Adds the closures of another place.
+    /// Adds the closures of another tile or use.
     pub(super) fn join(&mut self, other: &Ages) {
         match (self.closures, other.closures) {
             (_, 0) => {}
@@ -115,8 +115,7 @@ pub struct Tile {
     pub units: u64,
     /// The number of lines or cells that begin here and in which no closure has a word.
     pub free_units: u64,
-    /// The ages of the closures that begin here; every tile of a large object has that of the
-    /// object.
+    /// The ages of the closures that begin here; every tile of a large object has the object's.
     pub ages: Ages,
 }
 
@@ -145,7 +144,7 @@ impl Tile {
         if usage == self.usage {
             self.of_usage += blocks;
         } else if blocks > self.of_usage || (usage.is_allocated() && !self.usage.is_allocated()) {
-            // Of a tile with a little in use, the use is shown rather than the free blocks.
+            // If little of a tile is in use, the use is shown rather than the free blocks.
             (self.usage, self.of_usage) = (usage, blocks);
         }
         self.allocated += if usage.is_allocated() { blocks } else { 0 };

@@ -1,5 +1,5 @@
-//! Lines and cells: the parts in which a collector hands out the memory of a run, and how many of
-//! them hold nothing.
+//! Lines and cells: the units in which a collector hands out the memory of a run, and how many of
+//! them are empty.
 
 use super::survey::Survey;
 use super::tile::Use;
@@ -9,8 +9,8 @@ use gclab_core::words::Addr;
 use gclab_core::world::{Stopped, StoppedRegion};
 
 impl Survey {
-    /// Counts the units of all runs, and those in which no closure has a word. `usage` says the use
-    /// of the block at an address.
+    /// Counts the units of all runs, and those in which no closure has a word. `usage` gives the
+    /// use of the block at an address.
     pub(super) fn units(&mut self, stopped: &Stopped<'_>, usage: impl Fn(Addr) -> Use) {
         let mut all = Vec::new();
         stopped.for_each_units(&mut |units| all.push(units));
@@ -36,7 +36,7 @@ impl Survey {
     }
 }
 
-/// Of each unit, whether a closure of `regions` has a word in it.
+/// For each unit, whether a closure of `regions` has a word in it.
 fn used<'r, 'a: 'r>(units: &Units, regions: impl Iterator<Item = &'r StoppedRegion<'a>>) -> Vec<bool> {
     let start = units.run.start();
     let mut used = vec![false; units.run.bytes().0 / units.size.0];

@@ -7,13 +7,12 @@ use gclab_core::profile::{CostCentre, SideWords, StackId};
 use gclab_core::world::ClosureView;
 use std::collections::HashMap;
 
-/// The number of a band. `NONE` for closures that a restriction leaves out.
+/// The number of a band; `NONE` for closures that a restriction excludes.
 pub(super) type Band = u32;
 /// The band of closures that are not counted: see [`Band`].
 pub(super) const NONE: Band = u32::MAX;
 
-/// The first size of the table from info tables to bands. It is doubled while it is more than half
-/// full.
+/// The initial size of the table from info tables to bands. It doubles when more than half full.
 const PLACES: usize = 64;
 
 /// The bands of closures, by their info tables or by the stacks of cost centres that allocated
@@ -27,7 +26,7 @@ pub(super) struct Bands {
     taken: usize,
     numbers: HashMap<String, Band>,
     names: Vec<String>,
-    /// By stack: its own band, [`NONE`] if it is left out, or no entry before it is first met.
+    /// By stack: its own band, [`NONE`] if it is excluded, or no entry until it is first met.
     stacks: Vec<Option<Band>>,
     name_length: usize,
 }
@@ -172,7 +171,7 @@ impl Bands {
         })
     }
 
-    /// Whether every restriction lets this info table pass.
+    /// Whether every restriction admits this info table.
     fn takes(&self, info: &TypeInfo) -> bool {
         [Breakdown::Description, Breakdown::Type, Breakdown::Module]
             .into_iter()
@@ -183,7 +182,7 @@ impl Bands {
     }
 }
 
-/// The place where the search for an info table begins. Info tables are 64-aligned.
+/// Where the search for an info table begins. Info tables are aligned to 64 bytes.
 #[inline(always)]
 fn place(info: &'static TypeInfo, places: usize) -> usize {
     (std::ptr::from_ref(info).addr() >> 6).wrapping_mul(0x9e37_79b9) % places

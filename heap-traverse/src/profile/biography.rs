@@ -1,10 +1,10 @@
 //! The biographical profile (`-hb`): how much of the heap has not been used yet, is in use, will
 //! not be used again, or is never used.
 //!
-//! A census counts the closures that roots keep alive, by the facts that can be seen then: not used
-//! yet, used since the census before it, used earlier. The difference between lag and void, and
-//! between use and drag, is known only later. Mutators note it
-//! ([`gclab_core::profile::Biographies`]), and at the end of the run both are put together:
+//! A census counts the closures that roots keep alive, by what can be seen then: not used yet, used
+//! since the previous census, used earlier. The difference between lag and void, and between use
+//! and drag, is known only later. Mutators record it ([`gclab_core::profile::Biographies`]), and at
+//! the end of the run the two are combined:
 //!
 //! | band | is |
 //! |---|---|
@@ -39,8 +39,7 @@ struct Seen {
     inherent: u64,
 }
 
-/// Closures that are counted together: those of one info table (its address) that one stack
-/// allocated.
+/// Closures counted together: those of one info table (by address) allocated by one stack.
 type Group = (usize, StackId);
 
 /// The counts of a group, in the order of eras. An era without such closures has no entry.
@@ -51,7 +50,7 @@ struct History {
     seen: Vec<(u64, Seen)>,
 }
 
-/// A biographical profile that is being taken.
+/// A biographical profile being taken.
 #[derive(Debug, Default)]
 pub(super) struct Biography {
     /// The index of each group in `histories`.
@@ -64,8 +63,8 @@ pub(super) struct Biography {
 }
 
 impl Biography {
-    /// Takes the right to end the eras of this heap, unless it has it. Returns whether it has it:
-    /// not if another biography of the heap is being taken.
+    /// Takes the right to end the eras of this heap, if not held already. Returns false if another
+    /// biography of the heap is being taken.
     pub(super) fn begin(&mut self, stopped: &Stopped<'_>) -> bool {
         self.eras = self.eras.take().or_else(|| stopped.eras());
         self.eras.is_some()
@@ -122,7 +121,7 @@ impl Biography {
     }
 
     /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose
-    /// biography band is in `only`. If the breakdown is another than biographies, a band may have
+    /// biography band is in `only`. With a breakdown other than by biography, a band may have
     /// several entries.
     pub(super) fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
         let Some(side_words) = self.eras.as_ref().map(Eras::side_words) else {

@@ -29,7 +29,7 @@ pub(super) fn census(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &m
     words.iter().map(|words| words * 8).collect()
 }
 
-/// The same, where the band depends on the side word of each closure.
+/// The same, if the band depends on the side word of each closure.
 fn census_by_stacks(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) -> Vec<u64> {
     let side_words = stopped.side_words().map(|side_words| &**side_words);
     let mut bytes: Vec<u64> = Vec::new();

@@ -1,10 +1,10 @@
-//! Heap profiles: the contents of a heap, again and again through a run.
+//! Heap profiles: the contents of a heap, repeatedly through a run.
 //!
 //! A *census* counts the bytes of all closures that roots keep alive, in *bands*, by one breakdown
 //! ([`gclab_core::config::Breakdown`]): by the kind of closure ([`census`](self), `-hT -hd -hy
 //! -hm`), by retainers (`-hr`), or by the named roots that reach them (`-ho`). It looks at a
-//! stopped heap and needs no collection. So it is taken every `-i` seconds
-//! ([`HeapProfiler::sample`]), at each collection (`-i0`), and at each marker that a program sets
+//! stopped heap and needs no collection. It is taken every `-i` seconds ([`HeapProfiler::sample`]),
+//! at each collection (`-i0`), and at each marker that a program sets
 //! ([`gclab_core::mutator::Mutator::phase_marker`]). [`HeapProfiler`] listens, counts and writes;
 //! [`Profile`] is the result at the end. [`TimeProfiler`] samples the program, not the heap.
 //!

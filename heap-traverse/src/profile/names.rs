@@ -42,12 +42,12 @@ pub fn type_name(info: &TypeInfo) -> String {
     info.type_name()
 }
 
-/// The letters of a stack's name that are cut off when it is too long for `-L`: room for the dots,
-/// and one more (as in GHC).
+/// Characters cut off a stack's name that is too long for `-L`: room for the dots, and one more (as
+/// in GHC).
 const CUT: usize = 4;
 
 /// `-hc`: the number of a stack of cost centres and its labels, the innermost first, cut to the
-/// letters that `-L` allows.
+/// length that `-L` allows.
 pub(super) fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) -> String {
     if centres.is_empty() {
         return "MAIN".to_owned();

@@ -26,12 +26,12 @@ pub struct Census {
     pub time_ns: u64,
     /// The name of the part of the program that begins here, if a marker caused the census.
     pub marker: Option<String>,
-    /// Bytes by name, largest first, without empty bands. Of a biography
+    /// Bytes by name, largest first, without empty bands. For a biography
     /// ([`Breakdown::Biography`]): all bands, in their order.
     pub bands: Vec<(String, u64)>,
     /// The bands for a table, if there are few named roots: all combinations, empty ones too.
     pub table: Option<Vec<(String, u64)>>,
-    /// Of a breakdown by cost centres: the bytes of each stack, whose innermost cost centre comes
+    /// For a breakdown by cost centres: the bytes of each stack, whose innermost cost centre comes
     /// first. Absent in the censuses of a biography.
     pub stacks: Vec<(Vec<CostCentre>, u64)>,
     /// The work of the census.
@@ -45,7 +45,7 @@ impl Census {
     }
 }
 
-/// The work of a census, as far as it is known.
+/// The work of a census, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Visits {
     /// The number of closures that were reached.
@@ -92,7 +92,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Makes a counter for the profile that the flags ask for, or none if they ask for none.
+    /// Makes a counter for the profile that the flags request, if any.
     pub fn new(flags: &HeapProfile) -> Option<Self> {
         let breakdown = flags.breakdown?;
         Some(Counter {
@@ -105,7 +105,7 @@ impl Counter {
         })
     }
 
-    /// Counts the heap, at a time that the caller knows. The bands of a biography are added by
+    /// Counts the heap, at a time given by the caller. The bands of a biography are added by
     /// [`Counter::finish`].
     pub fn census(&mut self, stopped: &Stopped<'_>, seconds: f64, marker: Option<&str>) -> Census {
         let base = stopped.blocks().base();
@@ -171,8 +171,8 @@ impl Counter {
         }
     }
 
-    /// Why no other census can be counted after `before` of them, if so. A biography has at most
-    /// [`LAST_ERA`], and is the only one of its heap.
+    /// Why no further census can be counted after `before` of them, if so. A biography has at most
+    /// [`LAST_ERA`] censuses, and is the only one of its heap.
     fn refusal(&mut self, stopped: &Stopped<'_>, before: usize) -> Option<String> {
         let biography = self.biography.as_mut()?;
         if before as u64 >= LAST_ERA {
@@ -185,8 +185,8 @@ impl Counter {
     }
 }
 
-/// Sorts bands by size, the largest first, and removes empty ones. Joins bands of one name: names
-/// that are cut short (`-L`) may be equal.
+/// Sorts bands by size, the largest first, and removes empty ones. Merges bands of the same name:
+/// names cut short (`-L`) may be equal.
 fn sort(bands: &mut Vec<(String, u64)>) {
     bands.retain(|(_, bytes)| *bytes > 0);
     // Both sorts have comparators of one type, so that the sort is compiled once.
@@ -202,8 +202,8 @@ fn sort(bands: &mut Vec<(String, u64)>) {
     bands.sort_by(largest_first);
 }
 
-/// Takes the censuses of a run. All clones share one state: one clone listens to the world, another
-/// returns the profile at the end.
+/// Takes the censuses of a run. Clones share their state: one listens to the world, another returns
+/// the profile at the end.
 #[derive(Clone)]
 pub struct HeapProfiler(Arc<Mutex<Inner>>);
 
@@ -230,8 +230,7 @@ impl std::fmt::Debug for HeapProfiler {
 }
 
 impl HeapProfiler {
-    /// Makes a profiler for the profile that the flags ask for, if they ask for one. It writes to
-    /// `hp`.
+    /// Makes a profiler for the profile that the flags request, if any. It writes to `hp`.
     pub fn new(flags: &HeapProfile, hp: Option<HpWriter<Box<dyn Write + Send>>>) -> Option<Self> {
         Some(HeapProfiler(Arc::new(Mutex::new(Inner {
             counter: Counter::new(flags)?,
@@ -244,7 +243,7 @@ impl HeapProfiler {
         }))))
     }
 
-    /// Why it looks at the heap: statistics have the time of profiles by retainers apart.
+    /// Why it looks at the heap: statistics report the time of profiles by retainers separately.
     pub fn look(&self) -> Look {
         match self.lock().counter.breakdown {
             Breakdown::Retainer => Look::Retainers,
@@ -263,8 +262,8 @@ impl HeapProfiler {
         self.lock().census(stopped, None);
     }
 
-    /// Returns the profile, and the error if writing the file failed. A census that is taken later
-    /// is in no profile. `seconds` is the CPU time of the run's mutators.
+    /// Returns the profile, and the error if writing the file failed. A census taken later is in no
+    /// profile. `seconds` is the CPU time of the run's mutators.
     pub fn finish(&self, seconds: f64) -> (Profile, io::Result<()>) {
         let mut inner = self.lock();
         let mut censuses = std::mem::take(&mut inner.censuses);

@@ -2,15 +2,15 @@
 //!
 //! By GHC's definition a *retainer* is a closure that is mutable (variables, mutable arrays,
 //! records, data with `Mut` fields). The retainers of a closure are those from which it can be
-//! reached without passing another retainer. A retainer is known by its name only, so all retainers
-//! of one name are one. As in GHC, the name is the stack of cost centres that allocated the
-//! retainer, if the program names any there; otherwise it is the module and description. A root
-//! that is a retainer retains itself. Other roots are retained by `SYSTEM`, and so are the slots of
-//! frames.
+//! reached without passing another retainer. A retainer is identified only by its name, so all
+//! retainers with the same name are one. As in GHC, the name is the stack of cost centres that
+//! allocated the retainer, if the program names any there; otherwise it is the module and
+//! description. A root that is a retainer retains itself. Other roots are retained by `SYSTEM`, and
+//! so are the slots of frames.
 //!
-//! A set keeps its number through a run, while GHC counts on from 2 at every census. A set of more
-//! than `-R` retainers is `MANY`. GHC walks below a closure again each time that its set grows, up
-//! to `-R` + 1 times. Here every closure is visited twice, with any limit or none (`reach/mod.rs`).
+//! A set keeps its number through a run, while GHC restarts from 2 at every census. A set of more
+//! than `-R` retainers is `MANY`. GHC walks below a closure again each time its set grows, up to
+//! `-R` + 1 times. Here every closure is visited twice, whatever the limit (`reach/mod.rs`).
 
 use super::bands::{Band, Bands, NONE};
 use super::names::{description, full_stack_name};
@@ -37,7 +37,7 @@ pub fn is_retainer(kind: Kind) -> bool {
     match kind {
         Kind::MutConstr | Kind::MutVar | Kind::MutArrPtrs | Kind::Record => true,
         Kind::Constr | Kind::ArrWords => false,
-        // Kinds to come: a closure that is not known to be frozen may be written.
+        // For future kinds: a closure that is not known to be frozen may be written.
         _ => true,
     }
 }
@@ -66,7 +66,7 @@ struct Names {
     last: (usize, Label),
 }
 
-/// A retainer: all closures that are known by one name.
+/// A retainer: all closures with one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retainer {
     /// The name in bands: the innermost cost centre that allocated it, or its description.
@@ -280,7 +280,7 @@ impl Retainers {
         only.is_empty() || set == MANY || self.names_of(set).any(|retainer| only.contains(&retainer.name))
     }
 
-    /// The name of a set: its number and its retainers, cut to the letters that `-L` allows. A set
+    /// The name of a set: its number and its retainers, cut to the length that `-L` allows. A set
     /// without a number gets the next one.
     fn show(&mut self, set: Set) -> String {
         if set == MANY {

@@ -1,9 +1,9 @@
-//! The root profile (`-ho`): how much can be reached from which of the named roots.
+//! The root profile (`-ho`): how much is reachable from which of the named roots.
 //!
-//! A band is a combination of roots. It has the closures that can be reached from all of these
-//! roots and from no other. All bands together are the closures that can be reached from any named
-//! root. Only combinations that occur are kept, so there may be any number of roots. Weak roots
-//! count like others while their closures live, but do not keep them alive.
+//! A band is a combination of roots: the closures reachable from all of these roots and from no
+//! other. All bands together are the closures reachable from any named root. Only combinations that
+//! occur are kept, so there may be any number of roots. Weak roots count like others while their
+//! closures live, but do not keep them alive.
 
 use super::bands::{Bands, NONE};
 use super::reach::{COMMON, Reach};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 /// The separator of names in a combination.
 const AND: char = '-';
 
-/// The most roots of which a table shows all combinations, empty ones too.
+/// Up to this many roots, a table shows all combinations, even empty ones.
 const SHOWN_IN_FULL: usize = 4;
 
 /// Counts bytes by combination, without empty combinations.
@@ -29,7 +29,7 @@ pub(super) fn roots(
     let mut numbers: HashMap<String, Label> = HashMap::new();
     let mut roots = Vec::new();
     for root in stopped.named_roots() {
-        // Several roots of one name count as one.
+        // Several roots with the same name count as one.
         let label = *numbers.entry(root.name).or_insert_with_key(|name| {
             names.push(name.clone());
             names.len() as Label - 1
@@ -80,8 +80,8 @@ pub(super) struct RootCensus {
 }
 
 impl RootCensus {
-    /// The names of the roots, joined. A name that has a dash itself stands in braces, so that no
-    /// two combinations have one name.
+    /// The names of the roots, joined. A name that contains a dash is put in braces, so that no two
+    /// combinations have the same name.
     fn name(&self, combination: &[Label]) -> String {
         let of_root = |label: &Label| {
             let name = &self.names[*label as usize];

@@ -12,7 +12,7 @@ pub(super) type Set = u32;
 /// The empty set of labels.
 pub(super) const EMPTY: Set = 0;
 
-/// The set that stands for all sets with more labels than the limit allows.
+/// The set for all sets with more labels than the limit allows.
 pub(super) const MANY: Set = 1;
 
 /// A hasher without a random seed: the same from run to run, which is easier to debug.
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 1 << 14;
 pub(super) struct Sets {
     /// Larger sets are [`MANY`].
     limit: usize,
-    /// The labels of all sets, one set after the other, each ascending.
+    /// The labels of all sets, one set after another, each ascending.
     labels: Vec<Label>,
     /// The place where the labels of each set begin, and one more at the end.
     starts: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// Makes the empty set and [`MANY`]. `limit` is the most labels of a set.
+    /// Makes the empty set and [`MANY`]. `limit` is the maximum number of labels in a set.
     pub(super) fn new(limit: usize) -> Self {
         Sets {
             limit,
@@ -48,7 +48,7 @@ impl Sets {
         }
     }
 
-    /// The most labels of a set.
+    /// The maximum number of labels in a set.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }

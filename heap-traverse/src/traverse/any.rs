@@ -6,11 +6,10 @@ use gclab_core::prefetch::PrefetchRing;
 use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
-/// The number of closures between discovery and visit: enough for the time that a cache line takes
-/// to come from memory.
+/// The number of closures between discovery and visit: enough to cover the latency of a cache miss.
 const RING: usize = 32;
 
-/// A closure that was found and has not been visited.
+/// A closure found but not visited yet.
 #[derive(Clone, Copy)]
 struct Arrival<'a, P, D> {
     closure: ClosureView<'a>,
@@ -18,7 +17,7 @@ struct Arrival<'a, P, D> {
     data: D,
 }
 
-/// Slots that have not been looked at, with the parent and data that their targets' visits get.
+/// Slots not looked at yet, with the parent and data for visits of their targets.
 struct Span<'a, P, D> {
     children: Children<'a>,
     parent: P,
@@ -28,8 +27,7 @@ struct Span<'a, P, D> {
 /// The closures between discovery and visit: first in, first out.
 type Ring<'a, P, D> = PrefetchRing<Arrival<'a, P, D>, RING>;
 
-/// Visits every closure that is reachable from `roots`. Returns the most memory that the stack
-/// took.
+/// Visits every closure reachable from `roots`. Returns the stack's peak memory.
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,

@@ -2,7 +2,7 @@
 
 use gclab_core::world::ClosureView;
 
-/// The answer of a client to the visit of a closure.
+/// A client's answer to the visit of a closure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit<D> {
     /// Visit the closures that it points to, with this data.
@@ -21,8 +21,8 @@ pub enum Order {
     DepthFirst,
 }
 
-/// The type of the parent that a visit gets: `()` for no information, `Option<ClosureView>` for the
-/// closure that it was reached from (none for a root).
+/// The type of parent passed to a visit: `()` for no information, `Option<ClosureView>` for the
+/// closure from which it was reached (none for a root).
 pub trait Lineage<'a>: Copy {
     /// The parent of a root.
     const ROOT: Self;
@@ -49,15 +49,15 @@ pub trait Client<'a> {
     /// The order of visits.
     const ORDER: Order;
     /// Whether a closure is visited each time it is reached, not only the first time. The client
-    /// may descend again then. If it always does, the traversal of a cycle does not end.
+    /// may then descend again; if it always does, the traversal of a cycle does not end.
     const AGAIN: bool = false;
     /// Whether [`Client::leave`] is called. Only in [`Order::DepthFirst`].
     const LEAVE: bool = false;
-    /// The parent that visits get.
+    /// The parent passed to visits.
     type Parent: Lineage<'a>;
     /// The data that the visit of a closure passes to the visits of the closures that it points to.
     type Data: Copy;
-    /// The sum that is added up on the way back.
+    /// The sum accumulated on the way back.
     type Sum: Default;
 
     /// A closure was reached, for the first time if `first`. `data` comes from the closure it was

@@ -14,7 +14,7 @@ pub(super) const fn level_bytes<D, S>() -> usize {
 /// A closure on the path.
 struct Level<'a, D, S> {
     closure: ClosureView<'a>,
-    /// The number of slots that have not been looked at. They are the last ones of the closure.
+    /// The number of slots not looked at yet: the closure's last ones.
     left: usize,
     data: D,
     sum: S,
@@ -23,8 +23,7 @@ struct Level<'a, D, S> {
 /// The end of the path: the level, and its cursor.
 type Tip<'a, D, S> = (Level<'a, D, S>, Children<'a>);
 
-/// Visits every closure that is reachable from `roots`. Returns the most memory that the stack
-/// took.
+/// Visits every closure reachable from `roots`. Returns the stack's peak memory.
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
@@ -74,7 +73,7 @@ fn arrive<'a, C: Client<'a>>(
     parent: C::Parent,
     data: C::Data,
 ) -> Option<Tip<'a, C::Data, C::Sum>> {
-    // The closure comes while its bit is looked at. It is needed half of the time.
+    // Prefetch the closure while its bit is checked. It is needed half of the time.
     closure.prefetch();
     let first = visited.insert(closure.addr());
     if !first && !C::AGAIN {

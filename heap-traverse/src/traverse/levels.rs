@@ -1,5 +1,5 @@
 //! The stack of a depth-first traversal: levels in chunks. It never takes more memory than its
-//! levels and one chunk.
+//! levels plus one chunk.
 
 use gclab_core::words::Bytes;
 

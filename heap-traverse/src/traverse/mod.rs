@@ -1,14 +1,14 @@
-//! The traversal: visits every reachable closure once, in the order that its client asks for.
+//! The traversal: visits every reachable closure once, in the order that its client requests.
 //!
-//! A [`Client`] states its needs by constants and types, and pays for nothing else: the compiler
-//! makes a program of its own for each combination. There are two orders:
+//! A [`Client`] states its needs by constants and types, and pays for nothing else: each
+//! combination is compiled separately. There are two orders:
 //!
 //! * [`Order::Any`], the fast one. A found closure waits in a ring (32 places) until its header and
-//!   its bit have come into the cache. Memory: the ring, and one entry for each closure of which
-//!   some slots have been taken and others not. An entry is 16 bytes and the client's `Parent` and
-//!   `Data`. Such closures are taken newest first. So their number is about the length of the
-//!   heap's paths, for closures of any size: a list or an array of any length needs one or
-//!   two. There are never more of them than closures with two slots or more.
+//!   its bit are in the cache. Memory: the ring, and one entry for each closure of which some slots
+//!   have been taken and others not. An entry is 16 bytes and the client's `Parent` and `Data`.
+//!   Such closures are taken newest first, so their number is about the length of the heap's paths,
+//!   for closures of any size: a list or an array of any length needs one or two. There are never
+//!   more of them than closures with two slots or more.
 //! * [`Order::DepthFirst`]: a closure before the closures that it points to, first slots first, and
 //!   [`Client::leave`] after all that, to add up sums from below. Memory: a level of at most 24
 //!   bytes (two words and the client's `Data` and `Sum`; the compiler refuses more) for each
@@ -60,7 +60,7 @@ use gclab_core::world::{ClosureView, Stopped};
 /// The largest size of a level of a depth-first traversal, in bytes.
 const LEVEL: usize = 24;
 
-/// A traversal of one heap. It can be run again and again, and keeps its memory in between.
+/// A traversal of one heap. It can be run many times, and keeps its memory in between.
 #[derive(Debug)]
 pub struct Traversal {
     visited: AddrSet,
@@ -76,8 +76,8 @@ impl Traversal {
         }
     }
 
-    /// Visits every closure that is reachable from `roots`. Each root comes with the data that the
-    /// client's `visit` gets for it. Visits of an earlier run do not count.
+    /// Visits every closure that is reachable from `roots`. Each root comes with the data passed to
+    /// the client's `visit`. Visits of an earlier run do not count.
     ///
     /// The pointers of a closure are followed once `visit` returned [`Visit::Descend`]. A client
     /// that does not trust the heap checks the slots before that.
@@ -96,8 +96,8 @@ impl Traversal {
         self.visited.clear();
     }
 
-    /// Like [`Traversal::run`], but closures that were visited in the last run, or in calls of this
-    /// function since then, count as visited.
+    /// As [`Traversal::run`], but closures visited in the last run, or in calls of this function
+    /// since then, count as visited.
     #[inline]
     pub fn go_on<'a, C: Client<'a>>(
         &mut self,
@@ -114,7 +114,7 @@ impl Traversal {
             }
         }
         let roots = &mut roots.into_iter();
-        // A constant condition: the order that is not taken is not compiled.
+        // A constant condition: the other order is not compiled.
         self.stack = if const { matches!(C::ORDER, Order::Any) } {
             any::run(&mut self.visited, roots, client)
         } else {
@@ -122,12 +122,12 @@ impl Traversal {
         };
     }
 
-    /// The most memory that the stack of the last run took.
+    /// The peak memory of the last run's stack.
     pub fn stack(&self) -> Bytes {
         self.stack
     }
 
-    /// Calls `visit` for every closure that is reachable from `roots`, once, in any order.
+    /// Calls `visit` once for every closure reachable from `roots`, in any order.
     #[inline]
     pub fn each<'a>(
         &mut self,

@@ -171,10 +171,7 @@ fn generations_promote_and_mark() {
         assert!(!all.contains("promoted"), "{name} has one generation: {all}");
     }
     let sticky = told("sticky-immix").join("\n");
-    assert!(
-        sticky.contains(": promoted where it is from step 1 to step 2"),
-        "{sticky}"
-    );
+    assert!(sticky.contains(": promoted in place from step 1 to step 2"), "{sticky}");
 }
 
 /// Other closures slide to where it was, and are not taken for it: the fourth one to its very

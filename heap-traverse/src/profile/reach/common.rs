@@ -1,20 +1,20 @@
-//! The part that most roots reach in common, found first. In most heaps with cycles nearly
-//! everything can be reached from some closures deep in the heap. A root that reaches one of these
-//! closures reaches all that too.
+//! The part that most roots reach in common, found first. In most heaps with cycles, nearly
+//! everything can be reached from some closures deep in the heap, so a root that reaches one of
+//! these reaches all of that, too.
 //!
 //! 1. A depth-first search with a bounded number of steps finds a path. The closure in its middle
 //!    is the *hub*. The closures that the hub reaches, its *reach*, are visited once. All of them
-//!    have the labels of the hub.
+//!    have the hub's labels.
 //! 2. Regions and their sets are found for all closures that the hub does not reach (`regions.rs`).
 //!    This also finds the *entries*: pointers from there, and roots, that lead into the hub's
 //!    reach, each with a set.
 //! 3. An entry with labels that the hub is not known to have is followed, depth first again, until
-//!    a closure is met that leads to the hub. Then the hub has the entry's labels. So has all of
-//!    its reach, and all entries with these labels are done. Whole paths lead to the hub, so this
-//!    takes few steps in heaps where many closures lead to each other.
-//! 4. Closures that can be reached from an entry that was not seen to lead to the hub (it may lead
-//!    there nevertheless) may have more labels than the hub. Regions are found for these closures
-//!    too, with the labels that the entries bring.
+//!    a closure is met that leads to the hub. Then the hub has the entry's labels, and so does all
+//!    of its reach, and all entries with these labels are done. Whole paths lead to the hub, so
+//!    this takes few steps in heaps where many closures lead to each other.
+//! 4. Closures reachable from an entry that was not seen to lead to the hub (although it may) may
+//!    have more labels than the hub. Regions are found for these closures too, with the labels that
+//!    the entries bring.
 //!
 //! So closures reached from such entries are visited three times, the rest of the hub's reach once,
 //! and all others twice. Searches take at most [`STEPS`] and [`FEW_STEPS`] steps, and an eighth of
@@ -30,9 +30,9 @@ use gclab_core::world::{Children, ClosureView};
 use std::cell::Cell;
 use std::collections::HashSet;
 
-/// The most steps of the search for a hub. They are few compared with a large heap. In a heap
-/// without order, half this number of closures lead to the hub then. So if there are a few million
-/// closures, one of these is met within some hundred steps from anywhere.
+/// Limit on the steps of the search for a hub: few compared with a large heap. In a disordered
+/// heap, half this number of closures then lead to the hub, so among a few million closures one of
+/// them is met within some hundred steps from anywhere.
 const STEPS: usize = 1 << 14;
 
 /// The steps that may be taken from entries in a heap of any size.
@@ -56,7 +56,7 @@ type Path<'a> = Vec<(ClosureView<'a>, Children<'a>)>;
 /// The closures that are known to lead to the hub.
 struct Leading<'a> {
     closures: HashSet<ClosureView<'a>>,
-    /// The steps taken so far, and the most allowed.
+    /// The steps taken so far, and their limit.
     steps: usize,
     limit: usize,
 }
@@ -121,8 +121,8 @@ impl Reach {
 }
 
 impl<'a> Leading<'a> {
-    /// The middle of about the longest path that is seen, and the closures that lead to it on this
-    /// path. None if there are no roots.
+    /// The middle of roughly the longest path seen, and the closures that lead to it on this path.
+    /// `None` if there are no roots.
     fn find(roots: impl Iterator<Item = ClosureView<'a>>) -> (Option<ClosureView<'a>>, Self) {
         let mut seen = HashSet::new();
         let mut steps = 0;

@@ -1,12 +1,12 @@
-//! Regions that flow into each other in cycles have one set. They are joined into components, and
+//! Regions that flow into each other in cycles share one set. They are joined into components, and
 //! then sets are passed on.
 //!
-//! In heaps without order most regions are in *one* such component. It is searched for first,
-//! forwards and then backwards from a region with many flows into it and out of it. The regions
-//! that are met both times are its component (Fleischer, Hendrickson, Pınar: On Identifying
-//! Strongly Connected Components in Parallel, 2000). Both searches may go in any order, so their
-//! queue shows which memory to fetch ahead. The other components are found by Tarjan's algorithm,
-//! which has to go depth first, and waits for memory at each step.
+//! In disordered heaps most regions are in *one* such component. It is searched for first, forwards
+//! and then backwards from a region with many flows in and out. The regions met both times are its
+//! component (Fleischer, Hendrickson, Pınar: On Identifying Strongly Connected Components in
+//! Parallel, 2000). Both searches may go in any order, so their queue shows which memory to fetch
+//! ahead. The other components are found by Tarjan's algorithm, which must go depth first, and
+//! waits for memory at each step.
 //!
 //! Time: proportional to the regions and flows that are left.
 
@@ -18,7 +18,7 @@ use crate::rows::Rows;
 /// The component of a region that is in none.
 const NONE: u32 = u32::MAX;
 
-/// Memory that is kept between profiles.
+/// Memory kept between profiles.
 #[derive(Debug, Default)]
 pub(super) struct Cycles {
     /// At first: the place where the row of each region in `sources` begins, and one more at the
@@ -200,9 +200,9 @@ fn pass_on(rows: &Rows, nodes: &mut [Node], components: &[u32], number: u32, set
     }
 }
 
-/// Tarjan's algorithm, with a stack of its own, for the regions that wait and have no component.
-/// Appends the members of each component to `order`, next to each other. Flows between components
-/// go against this order.
+/// Tarjan's algorithm, with an explicit stack, for the waiting regions without a component. Appends
+/// the members of each component to `order`, next to each other. Flows between components go
+/// against this order.
 fn tarjan(rows: &Rows, nodes: &[Node], components: &mut [u32], order: &mut Vec<u32>) {
     // The number of the earliest region, in the order of the search, that is known to be in the
     // region's component. 0 if the region has not been met.

@@ -18,12 +18,12 @@
 //!    other in a cycle share one set (`cycles.rs`). Each set is kept once (`sets.rs`), so that most
 //!    unions compare two numbers.
 //!
-//! So each closure is visited twice and each pointer followed twice, for any number of labels.
-//! If there are no sources, the part that most roots reach in common is found before that, and
-//! visited once (`common.rs`). [`Reach::visits`] counts the visits, and tests hold it against the
-//! bounds. Memory: 2/64 of the heap for bits, 4 bytes for each shared closure's word, 24 bytes for
-//! each region, 12 for each flow, and 4 more for each flow in a cycle. Few sets occur. If every
-//! closure had another set, the sets would be as large as the answer.
+//! So each closure is visited twice and each pointer followed twice, for any number of labels. If
+//! there are no sources, the part that most roots reach in common is found first, and visited once
+//! (`common.rs`). [`Reach::visits`] counts the visits, and tests compare it with the bounds.
+//! Memory: 2/64 of the heap for bits, 4 bytes for each shared closure's word, 24 bytes for each
+//! region, 12 for each flow, and 4 more for each flow in a cycle. Few sets occur. If every closure
+//! had a different set, the sets would be as large as the answer.
 
 mod common;
 mod cycles;

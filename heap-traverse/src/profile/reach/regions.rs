@@ -10,7 +10,7 @@ use gclab_core::words::Addr;
 use gclab_core::world::ClosureView;
 use std::collections::HashMap;
 
-/// Memory that is kept between profiles, and the result of the last one.
+/// Memory kept between profiles, and the result of the last one.
 #[derive(Debug)]
 pub(in crate::profile) struct Reach {
     shared: AddrSet,
@@ -39,7 +39,7 @@ pub(in crate::profile) trait Sources {
     fn label(&mut self, closure: ClosureView<'_>) -> Option<Label>;
 }
 
-/// Tells that no closure is a source.
+/// No closure is a source.
 pub(super) struct NoSources;
 
 impl Sources for NoSources {
@@ -49,7 +49,7 @@ impl Sources for NoSources {
     }
 }
 
-/// A part of the heap that is left out, because its sets are known.
+/// A part of the heap that is left out because its sets are known.
 pub(super) type LeftOut<'r> = Option<&'r AddrSet>;
 
 /// The client of the first traversal.
@@ -150,8 +150,7 @@ impl Reach {
     }
 
     /// Finds the set of every region. `count` gets each reached closure and its region. Each root
-    /// comes with the label that it brings. Sets that are only met on the way are not added to
-    /// `sets`.
+    /// comes with the label that it brings. Intermediate sets are not added to `sets`.
     pub(crate) fn sets<'a>(
         &mut self,
         traversal: &mut Traversal,
@@ -296,8 +295,8 @@ mod tests {
         to: Option<Ptr<Link>>,
     }
 
-    /// Sets that closures had are kept from one census to the next. Sets that were only met while
-    /// others were put together are not, for any order of the roots.
+    /// Sets of closures are kept from one census to the next. Intermediate sets are not, whatever
+    /// the order of the roots.
     #[test]
     fn ten_thousand_censuses_keep_the_sets_that_occurred() {
         let flags = Config {

@@ -1,10 +1,9 @@
 //! Sets passed on along flows.
 //!
 //! A region whose set is complete passes it on. A set is complete when all regions that flow into
-//! this one have passed on theirs. So regions into which no region flows come first. A queue tells
-//! which region is next, and so which memory to fetch ahead. Regions that wait for each other,
-//! directly or not, are left when the queue is empty (`cycles.rs`). Time: proportional to regions
-//! and flows.
+//! this one have passed on theirs, so regions without inflow come first. A queue tells which region
+//! is next, and so which memory to fetch ahead. Regions that wait for each other, directly or not,
+//! are left when the queue is empty (`cycles.rs`). Time: proportional to regions and flows.
 
 use super::super::sets::{Set, Sets};
 use super::cycles::Cycles;

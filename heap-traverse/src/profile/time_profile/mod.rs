@@ -33,7 +33,7 @@ pub struct TimeSample {
 /// A function that receives samples.
 type Follower = Box<dyn FnMut(TimeSample) + Send>;
 
-/// Takes the samples of a run. All clones share one state.
+/// Takes the samples of a run. Clones share their state.
 #[derive(Clone, Default)]
 pub struct TimeProfiler(Arc<Mutex<Inner>>);
 
@@ -101,14 +101,14 @@ impl Inner {
     }
 }
 
-/// The time profile of a run that is over.
+/// The time profile of a finished run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeProfile {
     /// The time between two samples.
     pub tick: Duration,
     /// Number of capabilities.
     pub capabilities: u32,
-    /// Samples by the number of the stack; stacks at the end may be missing.
+    /// Samples by stack number; trailing stacks may be missing.
     pub ticks: Vec<u64>,
     /// The costs of all stacks, in the order of their numbers. A stack has a higher number than the
     /// one that it was entered from; the first is [`StackId::MAIN`].

@@ -33,12 +33,12 @@ pub(super) struct CentreRow {
 /// A stack of cost centres.
 #[derive(Debug)]
 pub(super) struct StackRow {
-    /// With a blank for each stack that it lies below.
+    /// Indented by a blank for each stack above it.
     pub(super) name: Name,
     pub(super) number: u32,
     pub(super) entries: u64,
     pub(super) own: Sum,
-    /// With the costs of the stacks below it.
+    /// Including the costs of the stacks below it.
     pub(super) inherited: Sum,
 }
 
@@ -62,9 +62,10 @@ impl Sum {
 }
 
 const HEADS: [&str; 3] = ["COST CENTRE", "MODULE", "SRC"];
-/// The least widths of the columns of stacks: GHC's.
+/// Minimum widths of the columns for stacks: GHC's.
 const LEAST: [usize; 3] = [11, 7, 3];
-/// Those of cost centres. GHC makes room for the module of one that it does not show, `PROFILING`.
+/// Minimum widths for cost centres. GHC makes room for the module of one that it does not show,
+/// `PROFILING`.
 const LEAST_OF_CENTRES: [usize; 3] = [11, 9, 3];
 
 fn widths<'a>(least: [usize; 3], names: impl Iterator<Item = &'a Name>) -> [usize; 3] {
@@ -173,8 +174,7 @@ mod tests {
         bytes: 1000,
     };
 
-    /// The figures of which `row` shows the shares, in the columns that begin at `time` and
-    /// `alloc`.
+    /// The figures whose shares `row` shows, in the columns that begin at `time` and `alloc`.
     fn sum(row: &str, time: usize, alloc: usize) -> Sum {
         let figure = |at: usize| -> u64 {
             let share: f64 = row[at..at + 5].trim().parse().expect("a share");

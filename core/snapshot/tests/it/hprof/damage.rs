@@ -38,7 +38,7 @@ fn every_truncation_is_a_warning_or_an_error() {
                     let warning = snapshot.warnings().first().expect("a warning");
                     let is_whole = most == whole.len() && warning == "the end mark of the heap dump is missing";
                     assert!(
-                        is_whole || warning.starts_with("the file is cut off behind byte"),
+                        is_whole || warning.starts_with("the file is cut off after byte"),
                         "{warning}"
                     );
                 }
