@@ -37,9 +37,9 @@ pub enum MemprofError {
 impl std::fmt::Display for MemprofError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            MemprofError::Started => f.write_str("memprof samples already: stop it before it is started again"),
-            MemprofError::NotStarted => f.write_str("memprof does not sample: start it before it is stopped"),
-            MemprofError::Rate(rate) => write!(f, "memprof cannot sample at a rate of {rate}: it is from 0 to 1"),
+            MemprofError::Started => f.write_str("memprof is already sampling: stop it before starting it again"),
+            MemprofError::NotStarted => f.write_str("memprof is not sampling: start it before stopping it"),
+            MemprofError::Rate(rate) => write!(f, "memprof cannot sample at a rate of {rate}: expected 0 to 1"),
         }
     }
 }

@@ -185,7 +185,7 @@ fn whole_run(executor: &dyn Executor, checked: &Checked, checksum: &Cell<Option<
     };
     match executor.execute(&checked.request(&[], &[]), Vec::new()).ended {
         Ended::Checksum(found, _) => match checksum.replace(Some(found)) {
-            Some(before) if before != found => damaged(&format!("checksum {found}, and {before} in the runs before")),
+            Some(before) if before != found => damaged(&format!("checksum {found}, but {before} in earlier runs")),
             _ => Ok(()),
         },
         Ended::Exhausted(error) => {

@@ -108,7 +108,7 @@ pub(crate) fn command(
     );
     if !rts.is_empty() && !takes_flags {
         return refuse(
-            "flags between +RTS and -RTS are for `gclab exec`, `gclab minheap`, `gclab inspect` and `gclab heap dump`; in an experiment file they stand under [flags] and \
+            "flags between +RTS and -RTS are for `gclab exec`, `gclab minheap`, `gclab inspect` and `gclab heap dump`; in an experiment file they go under [flags] and \
              [sweep]",
         );
     }
@@ -187,7 +187,7 @@ fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
     };
     if !takes_flags {
         return Some(format!(
-            "{} is a flag, and flags are for `gclab exec`, `gclab minheap`, `gclab inspect` and `gclab heap dump`; in an experiment file flags stand under [flags] and \
+            "{} is a flag, and flags are for `gclab exec`, `gclab minheap`, `gclab inspect` and `gclab heap dump`; in an experiment file flags go under [flags] and \
              [sweep]",
             flags[0]
         ));
@@ -197,5 +197,5 @@ fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
     right.push("+RTS".to_owned());
     right.extend(flags.into_iter().cloned());
     right.extend(rts.iter().cloned());
-    Some(format!("flags stand after +RTS: {}", shell_line(&right)))
+    Some(format!("flags go after +RTS: {}", shell_line(&right)))
 }

@@ -136,7 +136,7 @@ fn of_two(arguments: &CompareArguments, base: &Path) -> Compared {
             None => (base.display().to_string(), new.display().to_string()),
         };
         return Err(format!(
-            "{one} and {other} have no configuration in common that was run: nothing can be compared"
+            "{one} and {other} have run no configuration in common: nothing can be compared"
         ));
     }
     Ok((
@@ -155,9 +155,7 @@ fn of_many(arguments: &CompareArguments) -> Compared {
     }
     let history = history(&folders, arguments.threshold);
     if history.is_empty() {
-        return Err(
-            "no two of these folders have a configuration in common that was run: there is no history".to_owned(),
-        );
+        return Err("no two of these folders have run a configuration in common: there is no history".to_owned());
     }
     Ok((history.document(arguments.all), json(&history), history.regressed))
 }

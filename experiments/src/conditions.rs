@@ -77,7 +77,7 @@ pub(crate) fn changes(
             .map(|(key, value)| format!("{key} is now {value}"))
             .collect();
         let text = format!(
-            "{}: it was begun on another machine, or this one has changed: {}",
+            "{}: it was started on another machine, or this one has changed: {}",
             folder.results.path().display(),
             list.join(", ")
         );

@@ -228,7 +228,7 @@ fn size_and_time(experiment: &Experiment, plan: &Plan, estimator: &Estimator, so
     let and_untimed = and_untimed.concat();
     let or_precise = experiment.precision.map_or_else(String::new, |precision| {
         if experiment.repeat as usize <= PILOT {
-            return format!("; `precision` changes nothing: the first look comes after {PILOT} rounds");
+            return format!("; `precision` has no effect: it is first checked after {PILOT} rounds");
         }
         format!(
             "; fewer rounds, {PILOT} or more, if the 95 % interval of each mean time reaches at most {} % to either side",

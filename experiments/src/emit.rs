@@ -52,7 +52,7 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
     }
     if arguments.shards >= MAX_ARRAY_SIZE {
         tell!(
-            "gclab: note: Slurm takes arrays of less than {MAX_ARRAY_SIZE} tasks unless its MaxArraySize is larger: see `scontrol show config`"
+            "gclab: note: Slurm takes arrays of fewer than {MAX_ARRAY_SIZE} tasks unless its MaxArraySize is larger: see `scontrol show config`"
         );
     }
     if !experiment.heap.is_empty() {

@@ -102,7 +102,7 @@ fn find(name: &Path) -> Result<ResultsDir, String> {
             open(folder)
         }
         [] => Err(format!(
-            "{}: no folder of runs is behind its figures. They were made by these commands:\n  {}",
+            "{}: its figures do not come from a folder of runs, but from these commands:\n  {}",
             page.display(),
             tables.collect::<Vec<_>>().join("\n  ")
         )),

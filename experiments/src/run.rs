@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     }
     for variable in [ENVIRONMENT, OCAML_ENVIRONMENT] {
         if std::env::var_os(variable).is_some() {
-            tell!("gclab: note: {variable} is set, but the flags of a sweep come from its file alone");
+            tell!("gclab: note: {variable} is set, but the flags of a sweep come only from its file");
         }
     }
     for reason in &experiment.left_out {
@@ -170,7 +170,7 @@ fn go(
             Ok(SweepEnd::Precise) => {
                 let left_out = all - folder.results.done();
                 tell!(
-                    "{}: the times have the precision that the file asks for; {} left out",
+                    "{}: the times have the requested precision; {} left out",
                     path.display(),
                     counted(left_out, "run")
                 );
@@ -181,7 +181,7 @@ fn go(
             }
             Ok(SweepEnd::OutOfTime) => {
                 tell!(
-                    "{}: the next round would not end in time; {}",
+                    "{}: the next round would not finish in time; {}",
                     path.display(),
                     to_continue(&path, all, arguments)
                 );
@@ -194,7 +194,7 @@ fn go(
             Ok(SweepEnd::FailedAtOnce) => {
                 let fault = faults(&folder.results).join("\n");
                 return fail(format!(
-                    "{fault}\nthe first run failed at once, so no other was done; {}",
+                    "{fault}\nthe first run failed at once, so no other was started; {}",
                     to_continue(&path, all, arguments)
                 ));
             }

@@ -132,13 +132,13 @@ fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
         },
     );
     let running = match (&state.runner, &state.running) {
-        (None, _) => "no: no process does runs in this folder".to_owned(),
+        (None, _) => "no: no process is doing runs in this folder".to_owned(),
         (Some(owner), None) => format!("{owner}, between two runs"),
         (Some(owner), Some(run)) => format!("{} ({}), for {}, by {owner}", run.run, run.id, duration(run.since)),
     };
     line("running", running);
     let precise = if state.is_precise {
-        "; the times have the precision that the file asks for"
+        "; the times have the requested precision"
     } else {
         ""
     };
@@ -147,7 +147,7 @@ fn text_of(dir: &ResultsDir, state: &Status, wished: Option<&Wished>) -> String 
         _ if is_over(state) => "it is over".to_owned(),
         (None, _) => "not known before the first run is done".to_owned(),
         (Some(left), Some(_)) => format!("in about {}, at {}", duration(left), rfc3339(SystemTime::now() + left)),
-        (Some(left), None) => format!("about {} after it goes on", duration(left)),
+        (Some(left), None) => format!("about {} after it resumes", duration(left)),
     };
     line("end", end);
     if let Some(wished) = wished {

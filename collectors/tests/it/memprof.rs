@@ -195,7 +195,7 @@ fn refusals_name_the_reason() {
         let error = m.start_memprof(0.5, 0, Adds::default()).expect_err("started");
         assert_eq!(
             error.to_string(),
-            "memprof samples already: stop it before it is started again"
+            "memprof is already sampling: stop it before starting it again"
         );
         m.stop_memprof().expect("started");
     });

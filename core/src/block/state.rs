@@ -245,7 +245,7 @@ impl StateTable {
         assert_eq!(
             run.start,
             self.base + bytes_of_blocks(run.first.0),
-            "{run:?} is of another heap"
+            "{run:?} belongs to another heap"
         );
         self.fill(run.first, run.blocks, state);
     }
@@ -332,7 +332,7 @@ impl HeapStates {
         #[cfg(debug_assertions)]
         debug_assert!(
             address.0.wrapping_sub(self.view.base.0) >> BLOCK_SHIFT < self.view.blocks,
-            "{address} is not of this heap"
+            "{address} is not in this heap"
         );
         let entry = self.biased.wrapping_add(address.0 >> BLOCK_SHIFT).cast::<MappedU8>();
         // SAFETY: the caller vouches for the block, so this is its entry in the table, which lives

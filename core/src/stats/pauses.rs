@@ -125,7 +125,7 @@ impl Pauses {
     pub fn reason(&self) -> Option<String> {
         self.each().is_none().then(|| {
             format!(
-                "the measured phase had {} pauses, of which a histogram was kept; up to {} are kept singly",
+                "the measured phase had {} pauses, of which a histogram was kept; up to {} are kept individually",
                 self.count(),
                 self.most
             )
@@ -208,7 +208,9 @@ mod tests {
         assert!(all.bytes() < 512 << 10 && all.each().is_none(), "{}", all.bytes());
         assert_eq!(
             all.reason().as_deref(),
-            Some("the measured phase had 1048581 pauses, of which a histogram was kept; up to 1048576 are kept singly")
+            Some(
+                "the measured phase had 1048581 pauses, of which a histogram was kept; up to 1048576 are kept individually"
+            )
         );
         assert_eq!((all.count(), all.longest_ns()), (MOST as u64 + 5, 7_654_321));
         for (near, exact) in all.exceeded_by_one_in([2, 1000]).into_iter().zip(exact) {

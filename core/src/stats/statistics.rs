@@ -156,7 +156,7 @@ impl Statistics {
         self.listed_bytes += collection.bytes() as u64;
         if self.listed_bytes > MOST_LISTED as u64 {
             self.collections_absent = Some(format!(
-                "the list of collections would take more than {} MiB: it was given up at {}",
+                "the list of collections would take more than {} MiB: it was dropped at {}",
                 MOST_LISTED >> 20,
                 self.collections.len() + 1
             ));
@@ -401,7 +401,7 @@ mod tests {
         (0..1000).for_each(|_| stats.keep(&collection));
         stats.note_memory();
         let reason = stats.collections_absent.as_deref().expect("a reason");
-        assert!(reason.ends_with(&format!("given up at {}", most + 1)), "{reason}");
+        assert!(reason.ends_with(&format!("dropped at {}", most + 1)), "{reason}");
         assert_eq!((stats.collections.capacity(), stats.statistics_bytes), (0, full));
     }
 

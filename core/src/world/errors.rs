@@ -43,7 +43,7 @@ pub enum EnterError {
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
     /// This thread is inside already.
-    #[error("this thread has entered the heap already")]
+    #[error("this thread is already inside the heap")]
     Entered,
     /// The run was interrupted ([`World::interrupt`](super::World::interrupt)). The world can still
     /// be asked for its statistics.

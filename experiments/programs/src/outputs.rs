@@ -259,7 +259,7 @@ pub(crate) fn log_path(request: &Request<'_>) -> Result<Option<PathBuf>, String>
         return option.file.as_ref().map_or(Ok(None), |file| {
             let file = file.display();
             let why = if option.text && option.classes.is_some() {
-                "-v prints the log as text instead; of -l and -v the last one counts"
+                "-v prints the log as text instead; the last of -l and -v wins"
             } else {
                 "-l asks for one"
             };

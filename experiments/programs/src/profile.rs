@@ -125,7 +125,7 @@ fn table(profile: &Profile, stem: &str, restricted: bool) -> String {
             Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
             _ => "nothing was alive",
         };
-        return format!("heap profile by {by}, {stem}.hp: {count} censuses, all of nothing: {why}\n");
+        return format!("heap profile by {by}, {stem}.hp: {count} censuses, all empty: {why}\n");
     }
     let all = if count == 1 {
         "one census"

@@ -36,7 +36,7 @@ pub(crate) fn with_timer<M: MutatorKind, R>(
         collect_idle(&mut timer, world, delay, config.timer.idle_wait);
     }
     timer.run(program).map_err(|error| {
-        format!("the thread of the timer, for profiles or idle collections, cannot be started: {error}; -V0 needs none")
+        format!("the timer's thread, for profiles or idle collections, cannot be started: {error}; -V0 needs none")
     })
 }
 

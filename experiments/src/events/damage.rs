@@ -18,7 +18,7 @@ pub(super) fn message(error: &Error, path: &Path) -> String {
         _ => false,
     };
     let hint = if can_be_salvaged {
-        "; --salvage skips what is damaged and reads on at the next whole block"
+        "; --salvage skips the damage and resumes at the next sound block"
     } else {
         ""
     };

@@ -84,7 +84,7 @@ const COMMAND: &str = "program and arguments";
 /// The change in time and in the most important other figures, and whether the commands differ.
 fn answer(damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
     if damaged.contains(&true) {
-        return "A log is damaged, so sums and maxima are lower bounds, and changes may be of what is lost.\n\n"
+        return "A log is damaged, so sums and maxima are lower bounds, and changes may be due to what is lost.\n\n"
             .to_owned();
     }
     if !rows.iter().any(Row::differs) {

@@ -119,7 +119,7 @@ fn absent(log: &Merged<File>, wanted: &Filter) {
         caps.sort_unstable();
         match (cap, &caps[..]) {
             (None, _) => tell!("gclab: the log has no global events"),
-            (Some(cap), []) => tell!("gclab: the log has no events of capability {cap}, nor of any other one"),
+            (Some(cap), []) => tell!("gclab: the log has no events of capability {cap}, nor of any other"),
             (Some(cap), [only]) => tell!("gclab: the log has no events of capability {cap}, only of {only}"),
             (Some(cap), [first, .., last]) => {
                 tell!("gclab: the log has no events of capability {cap}, only of {first} to {last}");

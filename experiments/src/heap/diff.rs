@@ -174,7 +174,9 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     let (end, analysis, names) = file(&snapshot, &mut classes).map_err(failed)?;
     let by_id = files.iter().all(|file| is_same_heap(file, &end));
     if !by_id && !end.objects.is_empty() && files.iter().any(|file| !file.objects.is_empty()) {
-        tell!("gclab: warning: these files are not of one run of a program: objects are compared by class, not by id");
+        tell!(
+            "gclab: warning: these files are not from one run of a program: objects are compared by class, not by id"
+        );
     }
     let growths = match by_id {
         true => by_ids(&files, &end, &classes),

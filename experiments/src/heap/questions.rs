@@ -389,8 +389,8 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
         }
         Answer::Strings { wasted, strings } => {
             lines.push(match wasted {
-                0 => "no string is equal to another".to_owned(),
-                _ => format!("{} wasted by strings that are equal to others", size(*wasted)),
+                0 => "no two strings are equal".to_owned(),
+                _ => format!("{} wasted by duplicate strings", size(*wasted)),
             });
             if let Some(first) = strings.first() {
                 lines.push(format!("next: gclab heap analyse {file} --about {}", first.id));
@@ -408,7 +408,7 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
         Answer::Collections { wasted, collections } => {
             lines.push(match wasted {
                 0 => "no collection is mostly empty".to_owned(),
-                _ => format!("{} wasted by collections that are mostly empty", size(*wasted)),
+                _ => format!("{} wasted by mostly empty collections", size(*wasted)),
             });
             if let Some(first) = collections.first() {
                 lines.push(format!("next: gclab heap analyse {file} --objects '{}'", first.name));

@@ -71,7 +71,7 @@ fn want(text: &str) -> Result<Want, String> {
     match text.parse() {
         Ok(0) => Err("the first collection is 1".to_owned()),
         Ok(number) => Ok(Want::Collection(number)),
-        Err(_) => Err("no run has so many collections".to_owned()),
+        Err(_) => Err("no run has that many collections".to_owned()),
     }
 }
 
@@ -264,7 +264,7 @@ fn cautions(recording: &Recording) -> Vec<String> {
     let damaged = recording.frames.iter().find(|frame| frame.totals.damage.is_some());
     if let Some(frame) = damaged {
         cautions.push(format!(
-            "The heap is damaged: after collection {} no closure begins where one should. Figures from there on are of the sound parts; -DS says more.",
+            "The heap is damaged: after collection {} no closure begins where one should. Later figures cover only the sound parts; -DS says more.",
             frame.moment.collection
         ));
     }

@@ -88,11 +88,11 @@ fn totals(map: &HeapMap) -> String {
     if let Some(name) = totals.units_name {
         let sum = |figure: fn(&Row) -> u64| number(totals.rows.iter().map(figure).sum::<u64>());
         let (all, free) = (sum(|row| row.units), sum(|row| row.free_units));
-        let _ = writeln!(text, "{name}: {all}, of them free: {free}");
+        let _ = writeln!(text, "{name}: {all}, of which free: {free}");
     }
     let _ = writeln!(
         text,
-        "megablocks: {}; blocks in use: {}; live: {}, of it large: {}; slop: {}; large objects: {}",
+        "megablocks: {}; blocks in use: {}; live: {}, of which large: {}; slop: {}; large objects: {}",
         number(totals.megablocks),
         number(totals.allocated),
         size(bytes(totals.live)),

@@ -47,7 +47,7 @@ pub(super) fn of_workload(
             .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
         if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
             return Err(format!(
-                "minheap chooses -M itself: leave out -M, and -H with a size, here and in {ENVIRONMENT} (--no-M and --no-H take them back)"
+                "minheap chooses -M itself: leave out -M, and -H with a size, here and in {ENVIRONMENT} (--no-M and --no-H cancel them)"
             ));
         }
         flags.config.max_heap = None;
@@ -99,7 +99,7 @@ fn kept(question: &Combination, flags: &Flags) -> Result<(), String> {
     match flags.to_words().into_iter().find(|word| !kept.contains(word)) {
         None => Ok(()),
         Some(word) => Err(format!(
-            "{word} is of no use in a search: use it with `gclab exec` and the -M that was found"
+            "{word} has no use in a search: use it with `gclab exec` and the -M found"
         )),
     }
 }

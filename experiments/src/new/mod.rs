@@ -82,7 +82,7 @@ fn checked(arguments: &Arguments, registry: &Registry) -> Result<(Name, PathBuf)
     let source = fs::canonicalize(&source).map_err(|error| format!("{}: {error}", source.display()))?;
     if source.to_str().is_none_or(|text| text.contains(['"', '\\', '\n'])) {
         return Err(format!(
-            "--gclab {}: a path in Cargo.toml cannot have these letters",
+            "--gclab {}: a path in Cargo.toml cannot contain these characters",
             source.display()
         ));
     }

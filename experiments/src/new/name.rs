@@ -96,7 +96,7 @@ impl Name {
         if text.len() > LONGEST || !text.split('-').all(part) {
             let shown: String = text.chars().take(LONGEST).collect();
             return Err(format!(
-                "{shown}: a name is like my-collector: small letters and digits, words that begin with a letter, at most {LONGEST}"
+                "{shown}: a name looks like my-collector: lower-case letters and digits, words that begin with a letter, at most {LONGEST}"
             ));
         }
         if RESERVED.contains(&text) {

@@ -100,9 +100,7 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     let comparison = match answer {
         Answer::DefaultFails(reason) => return format!("{work} fails with its default flags: {reason}"),
         Answer::NoOther => {
-            return format!(
-                "Keep the default flags of {work}: every other setting that was tried is worse, or failed."
-            );
+            return format!("Keep the default flags of {work}: every other setting tried is worse or failed.");
         }
         Answer::Compared(comparison) => comparison,
     };

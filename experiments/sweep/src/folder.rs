@@ -272,12 +272,12 @@ fn resume(path: PathBuf, wanted: &Manifest, runs: &[Run]) -> Result<Folder, Fold
             return Err(FolderError::Mixed { path, was, is });
         }
         notes.push(format!(
-            "these results are of {was}; this is {is}: --fresh measures again"
+            "these results come from {was}, but this is {is}: --fresh measures again"
         ));
     }
     if let Some(torn) = results.torn() {
         notes.push(format!(
-            "line {} of runs.jsonl was cut short ({} bytes): that run is done again",
+            "line {} of runs.jsonl was cut short ({} bytes): that run will be repeated",
             torn.line, torn.bytes
         ));
     }
@@ -301,7 +301,7 @@ fn strays(results: &ResultsDir) -> Option<String> {
 /// the first one.
 pub fn note_on_strays(runs_file: &Path, first: &str, all: usize) -> String {
     format!(
-        "{}: {} of no run of this plan (the first is {first}); figures include them, but they stand for no planned run. \
+        "{}: {} not part of this plan (the first is {first}); figures include them, but they do not count as planned runs. \
          `gclab report` takes several folders and joins the parts of one plan",
         runs_file.display(),
         if all == 1 {
@@ -355,7 +355,7 @@ fn begin(out: Option<&Path>, manifest: Manifest, runs: &[Run], shard: Shard) -> 
             if out.exists() && !out.is_dir() {
                 return Err(FolderError::Taken {
                     path: out.to_owned(),
-                    problem: "is not a folder; --out names a folder, and makes it if there is none".to_owned(),
+                    problem: "is not a folder; --out names a folder, and creates it if needed".to_owned(),
                 });
             }
             fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;

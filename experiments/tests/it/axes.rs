@@ -248,7 +248,7 @@ fn runs_within(limit: &str, repeat: usize) -> usize {
     let none = bench.gclab(&["run", "slow.toml", "--until", "1ms"]).exits(0);
     assert!(
         none.stderr.contains(&format!(
-            "the next round would not end in time; 0 of {all} runs are done and kept"
+            "the next round would not finish in time; 0 of {all} runs are done and kept"
         )),
         "{}",
         none.all()

@@ -149,7 +149,7 @@ fn damage_is_one_message_or_the_end() {
         let done = bench.gclab(&["events", command, "cut.eventlog"]).exits(2);
         assert_eq!(
             done.stderr,
-            format!("{damage}; --salvage skips what is damaged and reads on at the next whole block\n")
+            format!("{damage}; --salvage skips the damage and resumes at the next sound block\n")
         );
     }
     let done = bench.gclab(&["events", "show", "cut.eventlog", "--salvage"]).exits(0);

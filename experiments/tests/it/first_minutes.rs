@@ -193,13 +193,13 @@ fn lines_of_other_runs_are_told() {
     let all = lines("1").lines().count();
     fs::write(bench.path().join("1/runs.jsonl"), own.concat() + &lines("2")).unwrap();
     let report = bench.gclab(&["report", "1", "--format", "markdown"]).exits(0);
-    assert!(report.stderr.contains("are of no run of this plan"), "{}", report.all());
+    assert!(report.stderr.contains("are not part of this plan"), "{}", report.all());
     let done = bench
         .gclab(&["run", "tiny.toml", "--shard", "1/2", "--out", "1"])
         .exits(0);
     assert!(
         done.stderr.contains(&format!("continuing, 4 of {all} runs are done"))
-            && done.stderr.contains("are of no run of this plan"),
+            && done.stderr.contains("are not part of this plan"),
         "{}",
         done.all()
     );

@@ -27,7 +27,7 @@ fn a_sweep_takes_no_flags_of_the_environment() {
     let variables = [("GCLABRTS", "-Q"), ("GCLAB_OCAMLRUNPARAM", "q=1"), ("GHCRTS", "-Q")];
     let done = with(&bench, &variables, &["run", "one.toml"]).exits(0);
     for (variable, _) in &variables[..2] {
-        let note = format!("note: {variable} is set, but the flags of a sweep come from its file alone");
+        let note = format!("note: {variable} is set, but the flags of a sweep come only from its file");
         assert!(done.stderr.contains(&note), "{}", done.all());
     }
 }
@@ -189,13 +189,13 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     let message = |words: &[&str]| bench.gclab(words).exits(2).stderr;
     assert_eq!(
         message(&["exec", "binary_trees", "6", "-A1m", "-s"]),
-        "gclab: flags stand after +RTS: gclab exec binary_trees 6 +RTS -A1m -s\n"
+        "gclab: flags go after +RTS: gclab exec binary_trees 6 +RTS -A1m -s\n"
     );
     assert_eq!(
         message(&["minheap", "-A1m", "hsc_env", "+RTS", "-F3"]),
-        "gclab: flags stand after +RTS: gclab minheap hsc_env +RTS -A1m -F3\n"
+        "gclab: flags go after +RTS: gclab minheap hsc_env +RTS -A1m -F3\n"
     );
-    assert!(message(&["run", "x.toml", "-A1m"]).contains("in an experiment file flags stand under [flags]"));
+    assert!(message(&["run", "x.toml", "-A1m"]).contains("in an experiment file flags go under [flags]"));
     assert!(message(&["exec", "binary_trees", "--wombat"]).contains("unexpected argument '--wombat'"));
     // The word at fault is not a flag; those behind -RTS are the program's.
     let wrong = message(&["exec", "binary_trees", "6", "-f", "+RTS", "-S", "-RTS", "-h"]);

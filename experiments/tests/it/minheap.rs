@@ -200,7 +200,7 @@ fn bad_requests_get_one_message_and_status_2() {
         ),
         (&["binary_trees", "+RTS", "-M64m"], "minheap chooses -M itself"),
         (&["binary_trees", "+RTS", "-H64m"], "leave out -M, and -H with a size"),
-        (&["binary_trees", "+RTS", "-s"], "is of no use in a search"),
+        (&["binary_trees", "+RTS", "-s"], "has no use in a search"),
         (&["binary_trees", "+RTS", "-A1x"], "1x is not a size"),
         (
             &["binary_trees", "--collector", "two-space", "+RTS", "-O2m"],

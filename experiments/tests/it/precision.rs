@@ -18,7 +18,7 @@ fn a_precision_that_is_missed_is_told_with_the_runs_that_it_needs() {
     bench.write("wide.toml", FILE);
     let done = bench.gclab(&["run", "wide.toml"]).exits(0);
     for part in [
-        "all runs are done, and 2 of 2 configurations do not have a precision of 0.0001% yet",
+        "all runs are done, and 2 of 2 configurations have not reached a precision of 0.0001% yet",
         "copying binary_trees 6: 6 of about ",
         "two-space binary_trees 6: 6 of about ",
         "`repeat` would have to be ",
@@ -30,7 +30,7 @@ fn a_precision_that_is_missed_is_told_with_the_runs_that_it_needs() {
     let is_refused = strict.stderr.contains("this machine is not fit");
     assert_eq!(strict.code, Some(if is_refused { 2 } else { 1 }), "{}", strict.all());
     let state = bench.gclab(&["status", "wide"]).exits(0).stdout;
-    assert!(state.contains("do not have a precision of 0.0001% yet"), "{state}");
+    assert!(state.contains("have not reached a precision of 0.0001% yet"), "{state}");
 }
 
 #[test]

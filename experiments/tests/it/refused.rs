@@ -174,7 +174,7 @@ fn a_file_for_a_log_as_text_is_refused_with_the_flag_that_overrides_the_log() {
         bench.gclab(&[&run, flags].concat()).exits(2).stderr
     };
     let overridden = run(&["-l", "-v"]);
-    assert!(overridden.contains("of -l and -v the last one counts"), "{overridden}");
+    assert!(overridden.contains("the last of -l and -v wins"), "{overridden}");
     assert!(!overridden.contains("-l asks for one"), "{overridden}");
     assert!(run(&[]).contains("-l asks for one"));
 }

@@ -187,7 +187,7 @@ fn another_build_does_not_go_on() {
     assert!(
         shown
             .stderr
-            .contains("these results are of the debug build 0123456789abcdef")
+            .contains("these results come from the debug build 0123456789abcdef")
             && shown.stderr.contains("--fresh measures again"),
         "{}",
         shown.all()

@@ -54,11 +54,7 @@ fn a_sweep_ends_when_its_times_are_precise() {
     "#;
     bench.write("precise.toml", file);
     let done = bench.gclab(&["run", "precise.toml", "--out", "out"]).exits(0);
-    assert!(
-        done.all().contains("have the precision that the file asks for"),
-        "{}",
-        done.all()
-    );
+    assert!(done.all().contains("have the requested precision"), "{}", done.all());
     let runs = || ResultsDir::open(bench.path().join("out")).unwrap().runs().len();
     let first = runs();
     assert!((10..1000).contains(&first) && first.is_multiple_of(2), "{first}");
@@ -432,7 +428,7 @@ fn a_folder_of_another_kernel_is_told_apart_or_refused() {
     assert!(strict.stderr.contains("--strict: "), "{}", strict.all());
     assert_eq!(fs::read_to_string(&lines).unwrap(), first, "nothing ran");
     let done = bench.gclab(&["run", "tiny.toml", "--out", "out"]).exits(0);
-    let note = format!("out: it was begun on another machine, or this one has changed: kernel is now {kernel};");
+    let note = format!("out: it was started on another machine, or this one has changed: kernel is now {kernel};");
     assert!(done.stderr.contains(&note), "{}", done.all());
     let results = ResultsDir::open(bench.path().join("out")).unwrap();
     let changed = |run: &gclab_results::RunRecord| run.conditions.as_ref().unwrap().machine_changes.clone();

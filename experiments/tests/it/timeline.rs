@@ -154,7 +154,7 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     let damage = "gclab: cut.eventlog: byte 20000: the file ends here, within an event: it was cut off";
     refused(
         &["cut.eventlog"],
-        &format!("{damage}; --salvage skips what is damaged and reads on at the next whole block"),
+        &format!("{damage}; --salvage skips the damage and resumes at the next sound block"),
     );
     assert!(!bench.path().join("cut.eventlog.html").exists());
     refused(

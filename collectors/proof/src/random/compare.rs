@@ -21,8 +21,8 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
         let (real, id) = match (real, id) {
             (Some(real), Some(id)) => (real, id),
             (None, None) => return Ok(()),
-            (Some(_), None) => return Err(format!("{} is not null, and should be", place())),
-            (None, Some(id)) => return Err(format!("{} is null, and should be {id:?}", place())),
+            (Some(_), None) => return Err(format!("{} is not null, but should be", place())),
+            (None, Some(id)) => return Err(format!("{} is null, but should be {id:?}", place())),
         };
         let closure = std::mem::replace(&mut self.closure_of[id.0], real.word());
         match (self.object_at.insert(real.word(), id), closure) {
@@ -113,7 +113,7 @@ pub(super) fn heaps<'h, M: MutatorKind>(
     for (index, (handle, id)) in heap.weak_handles().enumerate() {
         let opened = handle.open(m);
         if opened.is_some() && major && !reachable[id.0] {
-            return Err(format!("weak handle {index} is open, and {id:?} was unreachable"));
+            return Err(format!("weak handle {index} is open, but {id:?} was unreachable"));
         }
         if opened.is_some() || reachable[id.0] {
             pairs.same(|| format!("weak handle {index}"), any(opened), Some(*id))?;

@@ -317,7 +317,7 @@ impl Finalisers {
                 differ(format!("finaliser {number} ran twice"));
             };
             if reachable[id.0] && !self.opened.contains(&id) {
-                differ(format!("finaliser {number} ran, and {id:?} is reachable"));
+                differ(format!("finaliser {number} ran, but {id:?} is reachable"));
             }
             order.push((last, usize::MAX - number));
             self.registered.extend(again.map(|again| (again, (id, false))));
@@ -343,11 +343,11 @@ impl Finalisers {
     /// ready.
     fn all_have_run(&self, reachable: &[bool], order: Option<&Vec<(bool, usize)>>) {
         if order.is_some_and(|order| !order.is_sorted()) {
-            differ("finalisers of one collection ran in another order than that of their registration, reversed");
+            differ("finalisers of one collection did not run in reverse order of registration");
         }
         for (number, (id, _)) in &self.registered {
             if !reachable[id.0] {
-                differ(format!("finaliser {number} has not run, and {id:?} is unreachable"));
+                differ(format!("finaliser {number} has not run, but {id:?} is unreachable"));
             }
         }
     }

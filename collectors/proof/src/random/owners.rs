@@ -33,7 +33,7 @@ impl Owners {
             if let Some(id) = self.objects.remove(&number)
                 && reachable[id.0]
             {
-                differ(format!("value {number} was dropped, and {id:?} is reachable"));
+                differ(format!("value {number} was dropped, but {id:?} is reachable"));
             }
         }
     }
@@ -44,7 +44,7 @@ impl Owners {
             let id = self.objects.get(number);
             if !id.is_some_and(|id| reachable[id.0]) {
                 differ(format!(
-                    "value {number} is not dropped, and its closure {id:?} is unreachable"
+                    "value {number} was not dropped, but its closure {id:?} is unreachable"
                 ));
             }
         }

@@ -21,7 +21,7 @@ impl Heap {
         let (opened, id) = (handle.open(m), *id);
         if opened.is_none() {
             if self.model.reachable(self.roots(true))[id.0] {
-                differ(format!("weak handle {weak} is empty, and its closure is reachable"));
+                differ(format!("weak handle {weak} is empty, but its closure is reachable"));
             }
             self.weak[weak] = None;
         } else {

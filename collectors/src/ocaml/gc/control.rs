@@ -54,7 +54,7 @@ impl fmt::Display for InvalidControl {
             least,
             most,
         } = self;
-        write!(f, "Gc.set: {field} is {value}, and it has to be from {least} to {most}")
+        write!(f, "Gc.set: {field} is {value}, expected {least} to {most}")
     }
 }
 

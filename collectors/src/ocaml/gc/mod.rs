@@ -32,7 +32,7 @@ impl fmt::Display for NotOcaml {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the module Gc needs the collector {}, and this heap has {}",
+            "the module Gc needs the collector {}, but this heap has {}",
             Ocaml::DESCRIPTION.name,
             self.collector
         )

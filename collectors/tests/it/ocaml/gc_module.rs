@@ -246,7 +246,7 @@ fn only_ocaml_has_the_module() {
         assert_eq!(error, NotOcaml { collector: "copying" });
         assert_eq!(
             error.to_string(),
-            "the module Gc needs the collector ocaml, and this heap has copying"
+            "the module Gc needs the collector ocaml, but this heap has copying"
         );
         assert!(!m.ask_collector(&mut 5_u64), "no collector understands a number");
         m.collect(Request::Minor);

@@ -42,10 +42,7 @@ fn new_parameters_hold_and_wrong_ones_change_nothing() {
             most: 2,
         };
         assert_eq!(error, Err(refused));
-        assert_eq!(
-            refused.to_string(),
-            "Gc.set: allocation_policy is 3, and it has to be from 0 to 2"
-        );
+        assert_eq!(refused.to_string(), "Gc.set: allocation_policy is 3, expected 0 to 2");
         for wrong in [
             Control {
                 minor_heap_size: 1,

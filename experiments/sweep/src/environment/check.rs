@@ -62,7 +62,7 @@ pub fn findings(root: &Root, machine: &Machine) -> Vec<Finding> {
     }
     if machine.power.as_deref() == Some("battery") {
         add(
-            "the machine runs on its battery".to_owned(),
+            "the machine runs on battery".to_owned(),
             "it saves power, and clock speed falls with the charge",
             "connect it to the mains",
             true,
@@ -94,7 +94,7 @@ pub fn findings(root: &Root, machine: &Machine) -> Vec<Finding> {
         add(
             format!("the load average was {load:.1} on {cpus} processors before the first run"),
             "other programs were running, and take processor time, cache and memory",
-            "end them, or wait for their end",
+            "stop them, or wait until they finish",
             true,
         );
     }

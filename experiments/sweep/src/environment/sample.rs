@@ -83,7 +83,7 @@ impl Disturbance {
                  they are; measure on a machine of your own, or at another time"
             }
             Disturbance::Others => {
-                "other programs took more than a tenth of a processor, and cache with it; end them, or wait for their end"
+                "other programs took more than a tenth of a processor, and cache with it; stop them, or wait until they finish"
             }
             Disturbance::Memory => {
                 "processes waited for memory for more than 1 % of the time, and these runs may be among them; end other \

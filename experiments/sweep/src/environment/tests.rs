@@ -132,7 +132,7 @@ fn each_fault_of_a_machine_is_found() {
                 ("sys/class/power_supply/AC/online", "0\n"),
                 ("sys/class/power_supply/BAT0/status", "Discharging\n"),
             ],
-            "the machine runs on its battery",
+            "the machine runs on battery",
         ),
         (
             &[("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n")],

@@ -224,7 +224,7 @@ fn open(question: &Combination, tools: &Tools<'_>) -> Result<(ResultsDir, Lock),
             Ok(lock) => break lock,
             Err(owner) if !told => {
                 tell!(
-                    "gclab: {}: {owner} searches for the same minimum: waiting for it",
+                    "gclab: {}: {owner} is searching for the same minimum: waiting for it",
                     path.display()
                 );
                 told = true;

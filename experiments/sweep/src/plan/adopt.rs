@@ -34,7 +34,7 @@ pub(crate) fn why_other(runs: &[Run], found: &Manifest) -> Option<&'static str> 
     }
     paired(runs, &found.plan, by_cell)?;
     if adopt(&with_other_counters(runs), found).is_none() {
-        return Some("something else that affects results is another, such as `prepare` or the file of a program");
+        return Some("something else that affects results differs, such as `prepare` or the file of a program");
     }
     Some(
         if runs

@@ -106,7 +106,7 @@ pub fn told(needs: &[Need], precision: f64) -> Vec<String> {
         None => format!("  {}: {} of the {PILOT} runs of a pilot", need.configuration, need.done),
     };
     let mut lines = vec![format!(
-        "{} of {} do not have a precision of {} yet",
+        "{} of {} have not reached a precision of {} yet",
         missing.len(),
         counted(needs.len(), "configuration"),
         percent(precision)
@@ -167,7 +167,7 @@ mod tests {
         let needs = needs_of(&[steady.clone(), noisy, few].concat(), 0.02);
         assert_eq!(needs.iter().filter(|need| need.is_met()).count(), 1);
         let lines = told(&needs, 0.02);
-        assert_eq!(lines[0], "2 of 3 configurations do not have a precision of 2% yet");
+        assert_eq!(lines[0], "2 of 3 configurations have not reached a precision of 2% yet");
         assert!(
             lines[1..]
                 .iter()

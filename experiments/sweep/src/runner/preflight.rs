@@ -149,7 +149,7 @@ fn empty_place(entry: &Entry) -> Option<String> {
     let mut names = words.flat_map(|word| places(word));
     let name = names.find(|name| !swept.is_empty() && !swept.iter().any(|swept| swept == name))?;
     Some(format!(
-        "program {}: no axis `{ARGS}{name}` fills {}, so the program gets it as it stands",
+        "program {}: no axis `{ARGS}{name}` fills {}, so the program gets it as written",
         description.name,
         place_of(name)
     ))

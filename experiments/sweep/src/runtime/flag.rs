@@ -189,5 +189,5 @@ pub(super) const ADDRESS_SPACE: Flag = Flag::new(
     ADDRESS_SPACE_KEY,
     BYTES,
     "",
-    "the most address space of the process, as `ulimit -v` sets it",
+    "the maximum address space of the process, as `ulimit -v` sets it",
 );

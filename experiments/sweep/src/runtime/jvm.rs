@@ -26,7 +26,7 @@ const MOST: i64 = 1_000_000;
 
 const FLAGS: &[Flag] = &[
     Flag::new("Xmx", BYTES, "-Xmx{}", "the largest heap"),
-    Flag::new("Xms", BYTES, "-Xms{}", "the first size of the heap"),
+    Flag::new("Xms", BYTES, "-Xms{}", "initial size of the heap"),
     Flag::new("Xmn", BYTES, "-Xmn{}", "size of the young generation"),
     Flag::new("Xss", BYTES, "-Xss{}", "size of a thread's stack"),
     Flag::new(
@@ -39,7 +39,7 @@ const FLAGS: &[Flag] = &[
         "ParallelGCThreads",
         Kind::Integer(1, MOST),
         "-XX:ParallelGCThreads={}",
-        "threads that collect while the program stands",
+        "threads that collect while the program is stopped",
     ),
     Flag::new(
         "ConcGCThreads",
@@ -51,13 +51,13 @@ const FLAGS: &[Flag] = &[
         "MaxGCPauseMillis",
         Kind::Integer(1, MOST),
         "-XX:MaxGCPauseMillis={}",
-        "wished length of pauses",
+        "target length of pauses",
     ),
     Flag::new(
         "GCTimeRatio",
         Kind::Integer(0, MOST),
         "-XX:GCTimeRatio={}",
-        "wished share of the program's time",
+        "target share of the program's time",
     ),
     Flag::new(
         "NewRatio",

@@ -51,15 +51,10 @@ const FLAGS: &[Flag] = &[
         "i={}",
         "growth of the major heap: words, or percent up to 1000",
     ),
-    Flag::new("h", WORDS, "h={}", "words of the first major heap"),
-    Flag::new(
-        "a",
-        Kind::Integer(0, 2),
-        "a={}",
-        "policy of allocation in the major heap",
-    ),
+    Flag::new("h", WORDS, "h={}", "initial words of the major heap"),
+    Flag::new("a", Kind::Integer(0, 2), "a={}", "allocation policy of the major heap"),
     Flag::new("w", Kind::Integer(1, 50), "w={}", "window of major slices"),
-    Flag::new("l", WORDS, "l={}", "words of the stack, at most"),
+    Flag::new("l", WORDS, "l={}", "most words of the stack"),
     Flag::new(
         "M",
         Kind::Integer(1, 1_000_000),
@@ -76,9 +71,14 @@ const FLAGS: &[Flag] = &[
         "n",
         WORDS,
         "n={}",
-        "bytes of one custom block that count for minor collections, at most",
+        "most bytes of one custom block that count for minor collections",
     ),
-    Flag::new("d", Kind::Integer(1, 128), "d={}", "the most domains (OCaml 5)"),
+    Flag::new(
+        "d",
+        Kind::Integer(1, 128),
+        "d={}",
+        "maximum number of domains (OCaml 5)",
+    ),
     ADDRESS_SPACE,
 ];
 

@@ -529,7 +529,7 @@ fn axis(key: Text, values: Spanned<Node>) -> Result<Axis, Problem> {
         let form = if name == "points" {
             POINTS
         } else {
-            "write it in brackets, also if it is one value"
+            "write it in brackets, even a single value"
         };
         return Err((place, format!("`{name}` of a sweep is an array\n{form}")));
     };

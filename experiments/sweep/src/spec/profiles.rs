@@ -48,8 +48,8 @@ fn checked(source: &Source, profiles: &[Spanned<String>]) -> Parsed<Vec<String>>
         if !seen.insert(flags.to_words()) {
             let text = format!("`profiles` has \"{}\" twice", profile.get_ref());
             return Err(
-                SpecError::at(source, profile.span(), text, "the same profile as one before")
-                    .help("each profile once: a run with it is not timed, so that one is enough"),
+                SpecError::at(source, profile.span(), text, "the same profile as an earlier one")
+                    .help("each profile once: a run with it is not timed, so one is enough"),
             );
         }
         texts.push(profile.get_ref().split_whitespace().collect::<Vec<_>>().join(" "));
@@ -78,7 +78,7 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
         if foreign {
             let text = format!("`profiles`: {word} is not a flag of a heap profile");
             return Err(at(text, "not a flag of heap profiles").help(format!(
-                "flags of all runs stand in [flags] and [sweep], and hold for profiled runs too; {}",
+                "flags of all runs go in [flags] and [sweep], and apply to profiled runs too; {}",
                 help()
             )));
         }

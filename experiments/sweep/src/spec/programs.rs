@@ -216,7 +216,7 @@ impl Check<'_> {
                 format!("`{key}` has {groups} groups"),
                 format!("{wanted} is right"),
             )
-            .help("a group is what stands in parentheses: 'total: ([0-9]+) bytes'; (?:...) groups without counting")
+            .help("a group is what is in parentheses: 'total: ([0-9]+) bytes'; (?:...) groups without counting")
         };
         for stat in &self.own.stats {
             let name = stat.name.get_ref();

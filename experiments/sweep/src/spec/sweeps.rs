@@ -285,7 +285,7 @@ pub(super) fn variable_is_legal(
 fn variable_brings_no_flags(source: &Source, key: &Spanned<String>, variable: &str) -> Parsed<()> {
     if variable == gclab_flags::ENVIRONMENT || variable == gclab_flags::OCAML_ENVIRONMENT {
         let message = format!("`env`: {variable} would bring flags past the plan");
-        return Err(SpecError::at(source, key.span(), message, "not here").help("flags stand in [flags] and [sweep]"));
+        return Err(SpecError::at(source, key.span(), message, "not here").help("flags go in [flags] and [sweep]"));
     }
     Ok(())
 }

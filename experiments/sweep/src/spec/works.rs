@@ -264,10 +264,10 @@ pub(super) fn builds(source: &Source, file: &File) -> Parsed<Vec<Arc<Build>>> {
         return Err(SpecError::at(
             source,
             place,
-            "`builds` are for workloads, and this file has programs alone",
+            "`builds` are for workloads, but this file has only programs",
             "no workload",
         )
-        .help("of a program, write two [[program]] tables with the same `workload`"));
+        .help("for a program, write two [[program]] tables with the same `workload`"));
     }
     Ok(builds)
 }
@@ -281,7 +281,7 @@ fn pause_counters(source: &Source, file: &File) -> Parsed<bool> {
         return Err(SpecError::at(
             source,
             asked.span(),
-            "`pause_counters` is for workloads, and this file has programs alone",
+            "`pause_counters` is for workloads, but this file has only programs",
             "no workload",
         )
         .help("take the key out, or write `pause_counters = false`: records of programs have the counters of the whole run"));

@@ -314,7 +314,7 @@ fn a_program_that_fails_at_once_is_not_run_again() {
     let done = bench.gclab(&["run", "--", "./prog"]).exits(1);
     for part in [
         "usage: prog FILE",
-        "the first run failed at once, so no other was done",
+        "the first run failed at once, so no other was started",
         "--out",
     ] {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());

@@ -34,7 +34,7 @@ fn a_place_that_no_axis_fills_is_told() {
     };
     bench.write("arg.toml", &file("sweep = { \"args.a\" = [1, 2] }\n"));
     let done = bench.gclab(&["run", "arg.toml"]).exits(0);
-    let note = "program p: no axis `args.b` fills {b}, so the program gets it as it stands";
+    let note = "program p: no axis `args.b` fills {b}, so the program gets it as written";
     assert!(done.stderr.contains(note), "{}", done.all());
     // Without swept arguments, braces are the program's own.
     bench.write("own.toml", &file(""));

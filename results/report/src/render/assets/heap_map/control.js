@@ -49,7 +49,7 @@ function go(place) {
   byId("slider").value = current;
   byId("which").textContent = `${current + 1} of ${frames.length}`;
   byId("title").textContent = now.title;
-  byId("summary").textContent = `megablocks: ${count(now.megablocks)}; blocks in use: ${count(now.allocated)}; live: ${wordsText(now.live)}, of it large: ${wordsText(now.liveLarge)}; slop: ${wordsText(now.slop)}; large objects: ${count(now.largeObjects)}`;
+  byId("summary").textContent = `megablocks: ${count(now.megablocks)}; blocks in use: ${count(now.allocated)}; live: ${wordsText(now.live)}, of which large: ${wordsText(now.liveLarge)}; slop: ${wordsText(now.slop)}; large objects: ${count(now.largeObjects)}`;
   byId("rows").tHead.replaceChildren(row(["use", "blocks", "closures", "bytes", "occupied", "holes", "age"], true));
   byId("rows").tBodies[0].replaceChildren(...now.rows.map(([use, name, , blocks, closures, words, holes, , age]) =>
     row(isAllocated(use) ? [name, count(blocks), count(closures), wordsText(words), `${(100 * words * WORD / (blocks * data.block)).toFixed(1)} %`, count(holes), age === null ? "" : age.toFixed(1)] : [name, count(blocks), "", "", "", "", ""])));
