@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_may_thrash_goes_on_and_says_so() {
+    fn a_run_allowed_to_thrash_continues_and_says_so() {
         let mut overhead = Overhead::new(&config(0.0));
         assert!(note(&mut overhead, &[HOPELESS; 4]).iter().all(Result::is_ok));
         assert_eq!(overhead.total(), Thrashing::default());
@@ -274,7 +274,7 @@ mod tests {
         /// However the others are mixed in, at most the ends of windows end a run, and every window
         /// of a second without any of them does.
         #[test]
-        fn a_healthy_collection_begins_a_window_anew(healthy in prop::collection::vec(any::<bool>(), 0..60)) {
+        fn a_healthy_collection_restarts_the_window(healthy in prop::collection::vec(any::<bool>(), 0..60)) {
             let majors: Vec<_> = healthy
                 .iter()
                 .map(|&healthy| if healthy { Major { freed: 2 * MIB, ..HOPELESS } } else { HOPELESS })

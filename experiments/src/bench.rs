@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_one_message() {
+    fn every_error_is_one_message() {
         let wrong = [
             (&["-A1x"][..], &[][..], "the program's own flags: -A: 1x is not a size"),
             (&["-A1m", "-s"], &[], "leave them out of \"-s\" and GCLABRTS"),

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exhausted_heap_is_no_fault_and_a_crash_is_one() {
+    fn an_exhausted_heap_is_not_a_fault_but_a_crash_is() {
         let folder = tempfile::tempdir().unwrap();
         let runs = [("one", Status::Ok, "42"), ("two", Status::HeapExhausted, "")];
         assert_eq!(faults(&results(&folder, &runs)), Vec::<String>::new());

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_no_words_of_the_heap_are_no_members() {
+    fn addresses_that_are_not_words_of_the_heap_are_not_members() {
         let mut set = AddrSet::new(BASE);
         set.insert(BASE);
         for address in [0, 8, BASE.0 - 8, BASE.0 + 1, usize::MAX] {

@@ -79,7 +79,7 @@ mod tests {
     /// the pause, so it makes no other late. Wider ones make those after the pause late, by no more
     /// than the pause.
     #[test]
-    fn a_pause_delays_the_requests_behind_it() {
+    fn a_pause_delays_the_requests_after_it() {
         let requests = paused();
         let own = requests.iter().filter(|request| request.latency > 20 * MICROSECOND);
         assert_eq!(own.count(), 1);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_one_thread_continues_when_the_others_have_ended() {
+    fn a_panic_of_one_thread_is_resumed_when_the_others_have_ended() {
         let (world, ended) = (world(), AtomicU64::new(0));
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             enter_each(&world, 4, |_, number| {

@@ -129,7 +129,7 @@ struct Boxed {
 }
 
 #[test]
-fn promotions_from_remembered_slots_are_foreseen() {
+fn promotions_from_remembered_slots_are_anticipated() {
     const SLOTS: usize = 100_000;
     let config = config::<Copying>(512 << 10);
     let world = World::new::<Copying>(&config).expect("a small heap");
@@ -311,7 +311,7 @@ impl CollectorVisitor for Leak {
 }
 
 #[test]
-fn a_leak_ends_as_exhausted() {
+fn a_leak_exhausts_the_heap() {
     under_every_collector(Leak);
 }
 

@@ -110,7 +110,7 @@ impl CollectorVisitor for Caused {
 
 /// `-DZ` counted as asked for by the program.
 #[test]
-fn a_collection_of_stress_was_not_requested() {
+fn a_stress_collection_was_not_requested() {
     crate::under_every_collector(Caused);
 }
 

@@ -145,7 +145,7 @@ fn lives_within<C: Collector>(live: Bytes, config: &Config) -> bool {
 }
 
 #[test]
-fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
+fn four_fifths_of_the_limit_may_be_live_where_copying_is_exhausted() {
     for generations in [1, 2] {
         let config = Config {
             max_heap: Some(Bytes::mib(32)),
@@ -162,7 +162,7 @@ fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
 }
 
 #[test]
-fn compaction_sets_in_above_its_percentage() {
+fn compaction_starts_above_its_percentage() {
     // Closures that a compaction leaves in place are not copied: none in a heap that does not
     // change.
     let copied = |percent: f64| {

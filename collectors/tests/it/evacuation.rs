@@ -195,7 +195,7 @@ fn large_objects_after_nodes<C: Collector>() {
 }
 
 #[test]
-fn a_reserve_is_kept_for_the_time_when_memory_is_short() {
+fn a_reserve_is_kept_for_when_memory_is_short() {
     large_objects_after_nodes::<Immix>();
     large_objects_after_nodes::<StickyImmix>();
     large_objects_after_nodes::<GenImmix>();

@@ -250,7 +250,7 @@ under_every_collector! {
 
 /// Logs had `-A`, 4 MiB, also where the collector has an area of another size.
 #[test]
-fn an_area_that_another_flag_or_the_limit_sets_is_recorded_too() {
+fn an_area_set_by_another_flag_or_the_limit_is_recorded_too() {
     let mut config = Config::default();
     config.ocaml.set(OcamlLetter::MinorHeap, Some(32 << 10));
     assert_eq!(first_area::<Ocaml>(&config), Bytes::kib(256));
@@ -265,7 +265,7 @@ fn an_area_that_another_flag_or_the_limit_sets_is_recorded_too() {
 
 /// Otherwise the time of the program would go back at the next look.
 #[test]
-fn the_time_of_a_listener_is_not_the_programs() {
+fn listener_time_is_not_program_time() {
     let mut world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("a small heap");
     world.listen(Box::new(Slow(false)));
     let seconds = [(); 3].map(|()| world.inspect(|stopped| stopped.mutator_seconds()).expect("not inside"));

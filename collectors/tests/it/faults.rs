@@ -34,7 +34,7 @@ fn any_request_may_be_refused() {
 }
 
 #[test]
-fn any_request_may_be_refused_where_a_limit_is_near() {
+fn any_request_may_be_refused_near_the_limit() {
     under_every_collector(Refused {
         limit: Some(12),
         capabilities: 1,

@@ -133,7 +133,7 @@ under_every_collector! {
 }
 
 #[test]
-fn compaction_takes_the_values_along() {
+fn compaction_moves_values_with_their_closures() {
     let config = Config {
         compact: Compact::Always,
         ..config::<gclab_collectors::Compacting>(16 << 10)
@@ -152,7 +152,7 @@ impl Drop for Panics {
 }
 
 #[test]
-fn after_the_panic_of_a_value_the_others_are_dropped() {
+fn when_a_value_panics_the_others_are_dropped() {
     let (world, drops) = (world::<Copying>(&config::<Copying>(16 << 10)), Drops::default());
     let ran = world.enter(|m| {
         m.alloc_foreign(drops.value(1), SIZE);

@@ -89,7 +89,7 @@ fn old_closures_lead_to_young_ones<C: Collector>() {
 }
 
 #[test]
-fn closures_that_only_old_ones_lead_to_survive_minor_collections() {
+fn closures_reachable_only_from_old_ones_survive_minor_collections() {
     old_closures_lead_to_young_ones::<StickyImmix>();
     old_closures_lead_to_young_ones::<GenImmix>();
 }
@@ -179,7 +179,7 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 }
 
 #[test]
-fn a_hole_that_was_given_back_is_handed_out_once() {
+fn a_returned_hole_is_handed_out_once() {
     run::<Immix>(&config::<Immix>(1 << 20), holes_given_back);
     run::<StickyImmix>(&config::<StickyImmix>(1 << 20), holes_given_back);
     run::<GenImmix>(&config::<GenImmix>(1 << 20), holes_given_back);
@@ -243,7 +243,7 @@ fn large_objects_die<C: Collector>() {
 }
 
 #[test]
-fn large_objects_that_die_are_freed_at_the_next_collection() {
+fn dead_large_objects_are_freed_at_the_next_collection() {
     large_objects_die::<MarkSweep>();
     large_objects_die::<Immix>();
     large_objects_die::<StickyImmix>();

@@ -77,7 +77,7 @@ fn threads_are_measured_together() {
 }
 
 #[test]
-fn a_thread_that_is_inside_is_told_to_ask_its_mutator() {
+fn a_thread_inside_is_told_to_ask_its_mutator() {
     let world = world(1);
     let inside = world.enter(|_| world.measure(|| ()).err());
     assert!(matches!(inside, Ok(Some(EnterError::Entered))), "{inside:?}");

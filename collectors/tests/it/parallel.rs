@@ -286,7 +286,7 @@ fn collected_with_one_generation<C: Collector>(balance: FromGeneration, parallel
 }
 
 #[test]
-fn one_generation_is_shared_as_the_flags_ask() {
+fn the_flags_decide_whether_one_generation_is_shared() {
     fn check<C: Collector>() -> Collection {
         // Every collection is one of generation 0.
         let record = |balance, parallel| collected_with_one_generation::<C>(balance, parallel);

@@ -231,7 +231,7 @@ fn world<C: Collector>() -> World<KindOf<C>> {
 
 /// As an allocation that is refused does, a collection that cannot begin causes one of everything.
 #[test]
-fn where_a_minor_collection_cannot_begin_everything_is_collected() {
+fn if_a_minor_collection_cannot_start_everything_is_collected() {
     let world = world::<Generations<true>>();
     let fill = |m: &mut Mutator<'_, _>| (0..10_000).for_each(|value| _ = m.alloc(|_| Number::new(value, None)));
     world.enter(fill).expect("enough memory");

@@ -312,7 +312,7 @@ impl CollectorVisitor for LargeObjects {
 /// 6 TiB were kept free for large objects, more than there is: a heap was exhausted before it
 /// began.
 #[test]
-fn a_great_limit_on_large_objects_reserves_nothing() {
+fn a_huge_limit_on_large_objects_reserves_nothing() {
     for name in ["two-space", "copying", "parallel", "compacting"] {
         for max_heap in [None, Some(16 << 20)] {
             let of = |large_area| {

@@ -109,7 +109,7 @@ fn each_weak_handle_follows_its_closure_or_is_empty() {
 }
 
 #[test]
-fn weak_handles_are_shared_with_load_balancing_alone() {
+fn weak_handles_are_shared_only_with_load_balancing() {
     fn sharing<C: Collector>(load_balance: FromGeneration) -> Vec<Sharing> {
         // So large that only the requested collections happen.
         let config = Config {

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_add_to_the_default_and_a_dash_takes_away() {
+    fn letters_add_to_the_default_and_a_dash_removes() {
         let parse = |text| Classes::parse(text).map(Classes::text);
         for (text, written) in [
             ("", ""),

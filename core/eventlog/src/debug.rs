@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_stand_for_parts_and_are_read_again() {
+    fn letters_stand_for_parts_and_round_trip() {
         let parse = |text| DebugMessages::parse(text).map(DebugMessages::text);
         for (text, written) in [("", ""), ("s", "s"), ("gs", "sg"), ("bb", "b"), ("pbgs", "sgbp")] {
             assert_eq!(parse(text).as_deref(), Ok(written), "{text}");

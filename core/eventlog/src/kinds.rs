@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sentence_names_fields_that_there_are() {
+    fn every_sentence_names_existing_fields() {
         for kind in ALL.iter().copied().chain([&CENSUS_OF_9_10]) {
             for name in kind.text.split('{').skip(1).map(|part| part.split('}').next().unwrap()) {
                 let known = kind.fields.iter().any(|field| field.name == name);

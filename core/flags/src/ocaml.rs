@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_a_word_for_each_letter() {
+    fn a_list_becomes_a_word_for_each_letter() {
         assert_eq!(words("").unwrap(), Vec::<String>::new());
         assert_eq!(
             words("s=64k,o=80,v=0x400").unwrap(),

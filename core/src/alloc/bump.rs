@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_it_gives_nothing_until_the_limit_is_back() {
+    fn when_interrupted_it_gives_nothing_until_the_limit_is_restored() {
         let bump = Bump::default();
         assert_eq!(bump.reserve(Words(1)), None);
         bump.set_region(Addr(0x1000), Addr(0x1000 + 80));

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_it_gives_nothing_until_the_limit_is_back() {
+    fn when_interrupted_it_gives_nothing_until_the_limit_is_restored() {
         let cells = Cells::default();
         let (three, five) = (Words(3), Words(5));
         cells.set_holes(SizeClass::of(three), (Addr(0x1000), Addr(0x1000 + 240)), &[]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn restricted_it_has_room_for_one() {
+    fn when_restricted_it_has_room_for_one() {
         let cells = Cells::default();
         let (three, five) = (Words(3), Words(5));
         cells.set_holes(SizeClass::of(three), (Addr(0x1000), Addr(0x1000 + 240)), &[]);

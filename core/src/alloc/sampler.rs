@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_behind_a_closure_are_not_its_own() {
+    fn the_words_after_a_closure_are_not_its_own() {
         let sampler = Sampler::default();
         sampler.set(Some(Sampling { rate: 1.0, seed: 42 }));
         assert_eq!(

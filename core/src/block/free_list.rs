@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_seven_serves_a_wish_for_six() {
+    fn a_group_of_seven_serves_a_request_for_six() {
         let (lists, _) = lists(&[(0, 7)]);
         assert_eq!(lists.smallest_from(6), Some(0)); // GHC's ceil(log2 6) = 3 looks at 8 and more only
         assert_eq!(lists.smallest_from(8), None);

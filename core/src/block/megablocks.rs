@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn free_groups_give_their_pages_back_once_and_stay_usable() {
+    fn free_groups_return_their_pages_once_and_stay_usable() {
         let config = MemoryConfig {
             reserve: Bytes::mib(16),
             huge_pages: false,

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn held_memory_gives_way_where_memory_is_short() {
+    fn held_memory_is_released_when_memory_is_short() {
         let (mut allocator, [_, second, _]) = allocator();
         allocator.collection_begins();
         allocator.free(second);

@@ -136,7 +136,7 @@ mod tests {
     static PAIR: TypeInfo = TypeInfo::fixed(Kind::Constr, "Pair", "test", 2, 3);
 
     #[test]
-    fn a_header_gives_back_layout_and_info() {
+    fn a_header_round_trips_layout_and_info() {
         let h = Header::new(&PAIR);
         assert!(h.is_header());
         assert_eq!((h.ptrs(), h.words()), (2, 3));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_aligned_address_is_no_header() {
+    fn an_aligned_address_is_not_a_header() {
         assert!(!Header(0x4200_0000_0018).is_header());
     }
 }

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statics_are_had_and_other_memory_is_not() {
+    fn statics_are_recognised_and_other_memory_is_not() {
         static HERE: [u8; 100] = [1; 100];
         let on_the_heap = Box::new(0u64);
         assert!(have(HERE.as_ptr() as usize, 100));

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_letter_has_a_place_of_its_own_and_a_legal_default() {
+    fn each_letter_has_its_own_place_and_a_legal_default() {
         for letter in OcamlLetter::ALL {
             let (least, most) = letter.range();
             assert!((least..=most).contains(&letter.default()), "{letter:?}");

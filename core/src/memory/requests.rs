@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ordered_request_is_refused_and_no_other() {
+    fn only_the_chosen_request_is_refused() {
         let requests = Requests::refusing(Some(2));
         let other = requests.clone();
         assert!(requests.ask().is_ok());

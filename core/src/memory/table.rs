@@ -182,13 +182,13 @@ mod tests {
 
     #[test]
     #[should_panic = "entry 600 of a table of 600"]
-    fn an_entry_behind_the_end_is_not_read() {
+    fn an_entry_past_the_end_is_not_read() {
         _ = Table::<u64>::new(600).unwrap()[600];
     }
 
     #[test]
     #[should_panic = "entry 600 of a table of 600"]
-    fn an_entry_behind_the_end_is_not_written() {
+    fn an_entry_past_the_end_is_not_written() {
         Table::<u64>::new(600).unwrap()[600] = 1;
     }
 }

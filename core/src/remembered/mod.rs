@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_back_what_was_pushed_in_order() {
+    fn returns_what_was_pushed_in_order() {
         let set = RememberedSet::default();
         let n = 3 * CHUNK + 17;
         (1..=n).for_each(|i| set.push(slot(i)));

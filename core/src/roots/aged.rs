@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settled_entries_are_looked_at_only_where_all_are() {
+    fn settled_entries_are_visited_only_when_all_are() {
         let mut table = Aged::default();
         (1..=5).for_each(|entry| table.push(entry));
         // 3 is young, and keeps 4 and 5.

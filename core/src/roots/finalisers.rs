@@ -329,7 +329,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn only_the_finaliser_that_runs_lets_the_next_one_begin() {
+    fn only_the_running_finaliser_lets_the_next_one_start() {
         let table = FinaliserTable::default();
         (1..=3).for_each(|closure| _ = table.register(Occasion::First, 8 * closure));
         assert!(table.make_first_ready(Visited::All, |_| false));

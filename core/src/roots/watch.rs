@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_death_is_told_once_and_survivors_are_new_once() {
+    fn each_death_is_reported_once_and_survivors_are_new_once() {
         let watch = Watch::default();
         (1..=4).for_each(|number| watch.register(number * 8, 10 * number, Bytes(number as usize)));
         assert!(!watch.any_dead());

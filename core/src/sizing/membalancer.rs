@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_does_no_harm() {
+    fn a_stopped_clock_does_no_harm() {
         let mut one = policy(0.05);
         one.note(&ran(100 * MIB, Duration::ZERO));
         one.note(&collected(100 * MIB, Duration::ZERO));

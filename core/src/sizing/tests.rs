@@ -239,7 +239,7 @@ fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
 
 /// The plan and the collection agree: what one thread can copy is not said to be too much.
 #[test]
-fn a_limit_without_room_for_the_lanes_of_all_threads_is_no_exhaustion() {
+fn a_limit_without_room_for_the_lanes_of_all_threads_is_not_exhaustion() {
     let config = config(4 * MIB);
     let mut heap = heap(&config);
     heap.set_copiers(64);
@@ -313,7 +313,7 @@ proptest! {
     }
 
     #[test]
-    fn more_that_lives_leaves_no_larger_area(
+    fn more_live_data_never_enlarges_the_area(
         limit in 2usize..256,
         area in 8usize..8192,
         mut lives in proptest::collection::vec((0usize..100, 0usize..100, 0usize..50), 2..20),

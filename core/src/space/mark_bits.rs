@@ -316,7 +316,7 @@ mod tests {
     proptest! {
         /// Compares the bits with a vector of booleans.
         #[test]
-        fn bits_are_as_a_vector_of_booleans_says(ops in proptest::collection::vec((0..3u8, 0..WORDS, 0..WORDS, 1..70usize), 1..40)) {
+        fn bits_agree_with_a_vector_of_booleans(ops in proptest::collection::vec((0..3u8, 0..WORDS, 0..WORDS, 1..70usize), 1..40)) {
             let (mut bits, mut model) = (bits(), vec![false; WORDS]);
             let at = |word: usize| Addr(bits.base.0 + word * 8);
             let address: Vec<Addr> = (0..=WORDS).map(at).collect();

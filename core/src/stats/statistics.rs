@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn work_balance_by_todays_formula_and_the_old_one() {
+    fn work_balance_by_the_current_formula_and_the_old_one() {
         let percent = |share: f64| (share * 1e4).round() / 1e2;
         for (copied, balanced, today, old) in SAMPLES {
             let stats = run_of(&[copied]);
@@ -389,7 +389,7 @@ mod tests {
 
     /// Statistics took 430 bytes for each collection, without a limit.
     #[test]
-    fn a_list_of_too_many_collections_is_given_up() {
+    fn a_list_of_too_many_collections_is_dropped() {
         let mut stats = Statistics::default();
         let collection = Collection::default();
         let most = MOST_LISTED / collection.bytes();

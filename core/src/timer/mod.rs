@@ -125,7 +125,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn intervals_are_cut_to_whole_ticks_as_in_ghc() {
+    fn intervals_are_rounded_down_to_whole_ticks_as_in_ghc() {
         let timer = Timer::new(10 * MS);
         let ticks = |interval| timer.ticks(interval);
         assert_eq!(
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn alarms_ring_on_a_thread_of_their_own_while_the_program_runs() {
+    fn alarms_ring_on_their_own_thread_while_the_program_runs() {
         let rings = AtomicU64::new(0);
         let mut timer = Timer::new(MS);
         timer.every(2 * MS, || _ = rings.fetch_add(1, Relaxed));

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_that_rounds_to_zero_is_none() {
+    fn a_change_that_rounds_to_zero_is_not_a_change() {
         let changed = |a: Amount, b: Amount| {
             change(&Row {
                 group: String::new(),

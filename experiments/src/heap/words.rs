@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_no_plural() {
+    fn one_is_singular() {
         let texts = [0_u64, 1, 2, 1000].map(|count| counted(count, "closure"));
         assert_eq!(texts, ["0 closures", "1 closure", "2 closures", "1,000 closures"]);
         assert_eq!(

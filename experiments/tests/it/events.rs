@@ -173,7 +173,7 @@ fn damage_is_one_message_or_the_end() {
 }
 
 #[test]
-fn a_request_that_is_wrong_is_one_message() {
+fn a_wrong_request_is_one_message() {
     let (bench, _) = bench();
     bench.write("text.eventlog", "{}");
     for (words, message) in [
@@ -200,7 +200,7 @@ fn a_request_that_is_wrong_is_one_message() {
 }
 
 #[test]
-fn a_choice_that_matches_nothing_is_said() {
+fn a_choice_that_matches_nothing_is_reported() {
     let (bench, _) = bench();
     let said = |words: &[&str]| {
         let done = bench.gclab(&[&["events"], words].concat()).exits(0);

@@ -108,7 +108,7 @@ fn statistics_go_where_the_flags_say() {
 
 /// GHC's name for the stream, which makes no file.
 #[test]
-fn stderr_is_no_file() {
+fn stderr_is_not_a_file() {
     let bench = Bench::new();
     for (flag, shown) in [
         ("-tstderr", "<<ghc: "),
@@ -294,7 +294,7 @@ fn the_largest_reservation_can_be_asked_for() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_runs() {
+fn errors_are_reported_before_anything_runs() {
     let bench = Bench::new();
     let mut text = String::new();
     for words in [
@@ -367,7 +367,7 @@ fn help_and_info_need_no_workload() {
 
 /// The addresses of `-xr` allow no such area. One that `-M` cuts is what was asked for.
 #[test]
-fn an_area_that_memory_cuts_is_told() {
+fn an_area_cut_to_memory_is_reported() {
     let bench = Bench::new();
     let exec = |limit: &str| {
         bench

@@ -180,7 +180,7 @@ fn a_build_that_is_replaced_is_not_mixed_in() {
 }
 
 #[test]
-fn lines_of_other_runs_are_told() {
+fn lines_of_other_runs_are_reported() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(3));
     for part in ["1/2", "2/2"] {

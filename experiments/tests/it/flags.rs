@@ -361,7 +361,7 @@ fn settled() -> PathBuf {
 }
 
 #[test]
-fn a_program_has_flags_by_itself_and_forbids_others() {
+fn a_program_sets_its_own_flags_and_forbids_others() {
     let bench = Bench::new();
     let run = |words: &[&str]| {
         Done::of(

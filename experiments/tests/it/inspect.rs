@@ -63,7 +63,7 @@ fn a_map_of_large_objects_as_text() {
 }
 
 #[test]
-fn one_is_no_plural() {
+fn one_is_singular() {
     let words = [
         "inspect",
         "mut_array",
@@ -121,7 +121,7 @@ fn a_map_at_a_marker() {
 }
 
 #[test]
-fn what_is_wrong_is_one_message() {
+fn every_error_is_one_message() {
     let mut messages = String::new();
     for words in [
         &["inspect"][..],

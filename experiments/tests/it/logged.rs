@@ -92,7 +92,7 @@ fn the_plan_says_which_runs_have_logs() {
 
 /// A log whose line is missing is written again, and is whole then.
 #[test]
-fn goes_on_with_the_logs_that_are_missing() {
+fn resumes_with_the_missing_logs() {
     let (bench, results) = done(FILE);
     let file = results.runs_file();
     let text = fs::read_to_string(&file).unwrap();

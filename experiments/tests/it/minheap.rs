@@ -132,7 +132,7 @@ fn the_table_has_each_collector_and_the_reference() {
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on() {
+fn a_killed_search_resumes() {
     let bench = Bench::new();
     let work = ["minheap", "long_list", "100000", "150000", "--collector", "copying"];
     let mut kept = String::new();
@@ -157,7 +157,7 @@ fn a_search_that_was_killed_goes_on() {
 }
 
 #[test]
-fn a_stop_by_signal_says_how_to_go_on() {
+fn a_stop_by_signal_says_how_to_continue() {
     let bench = Bench::new();
     // Minutes of work.
     let mut command = bench.command(&[
@@ -331,7 +331,7 @@ fn an_experiment_in_multiples_of_the_least_heap() {
 }
 
 #[test]
-fn a_plan_that_was_interrupted_goes_on_with_the_same_minima() {
+fn an_interrupted_plan_resumes_with_the_same_minima() {
     let bench = Bench::new();
     bench.write("sizes.toml", SIZES);
     for moment in [80, 400, 900, 300] {

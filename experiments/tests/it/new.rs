@@ -44,7 +44,7 @@ fn the_other_origin_is_a_collector_that_moves_nothing() {
 }
 
 #[test]
-fn what_is_wrong_is_one_message() {
+fn every_error_is_one_message() {
     let mut messages = String::new();
     for words in [
         &["new"][..],

@@ -13,7 +13,7 @@ const FILE: &str = r#"
 "#;
 
 #[test]
-fn a_precision_that_is_missed_is_told_with_the_runs_that_it_needs() {
+fn a_missed_precision_is_reported_with_the_runs_it_needs() {
     let bench = Bench::new();
     bench.write("wide.toml", FILE);
     let done = bench.gclab(&["run", "wide.toml"]).exits(0);
@@ -34,7 +34,7 @@ fn a_precision_that_is_missed_is_told_with_the_runs_that_it_needs() {
 }
 
 #[test]
-fn status_says_how_many_runs_a_wished_precision_needs() {
+fn status_says_how_many_runs_a_requested_precision_needs() {
     let bench = Bench::new();
     bench.write("pilot.toml", &FILE.replace("precision", "# precision"));
     let done = bench.gclab(&["run", "pilot.toml"]).exits(0);

@@ -63,7 +63,7 @@ fn a_profile_is_in_the_record_and_its_sets_in_a_file() {
 }
 
 #[test]
-fn what_cannot_be_is_said_before_anything_runs() {
+fn impossible_requests_are_reported_before_anything_runs() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path().join("hsc_env.hp")).unwrap();
     let done = bench.gclab(&["exec", "hsc_env", "+RTS", "-hT"]).exits(2);

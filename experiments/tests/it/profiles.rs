@@ -130,7 +130,7 @@ fn timed_runs_are_planned_as_without_profiles() {
 /// Runs that are done are not repeated. A profile whose line is missing is, and its files are whole
 /// again.
 #[test]
-fn goes_on_with_the_profiles_that_are_missing() {
+fn resumes_with_the_missing_profiles() {
     let (bench, results) = done(FILE);
     let file = results.runs_file();
     let text = fs::read_to_string(&file).unwrap();

@@ -27,7 +27,7 @@ fn complete(bench: &Bench, runs: usize) {
 }
 
 #[test]
-fn killed_at_random_moments_it_goes_on_each_time() {
+fn killed_at_random_moments_it_resumes_each_time() {
     let bench = Bench::new();
     let repeat = 12;
     bench.write("tiny.toml", &tiny(repeat));
@@ -100,7 +100,7 @@ fn a_folder_that_was_given_is_taken_over_from_a_runner_killed_before_its_plan_wa
 }
 
 #[test]
-fn a_stop_by_signal_says_how_to_go_on() {
+fn a_stop_by_signal_says_how_to_continue() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let bench = Bench::new();
         bench.write("gated.toml", &gated(3, 8, "true"));
@@ -168,7 +168,7 @@ fn one_runner_at_a_time() {
 }
 
 #[test]
-fn another_build_does_not_go_on() {
+fn another_build_does_not_resume() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(1));
     bench.gclab(&["run", "tiny.toml"]).exits(0);

@@ -108,7 +108,7 @@ fn flags_without_effect_leave_the_default_as_good() {
 }
 
 #[test]
-fn an_interrupted_search_goes_on_where_it_stopped() {
+fn an_interrupted_search_resumes_where_it_stopped() {
     // The ninth run waits until the search has been killed.
     let script = "echo \"$OCAMLRUNPARAM\" >> runs\n\
         test $(wc -l < runs) -le 8 || until test -e go; do sleep 0.02; done\necho done";
@@ -173,7 +173,7 @@ fn a_workload_is_tuned_over_flags_and_collectors() {
 
 /// A limit that no setting can keep is said, and no setting is recommended.
 #[test]
-fn a_limit_that_nothing_keeps_is_said() {
+fn a_limit_that_nothing_meets_is_reported() {
     let bench = with_script("sleep 0.02; echo done");
     let words = [
         "tune",
@@ -249,7 +249,7 @@ fn wrong_requests_are_refused() {
 }
 
 #[test]
-fn a_goal_that_the_runtime_does_not_tell_is_refused() {
+fn a_goal_that_the_runtime_does_not_report_is_refused() {
     let bench = with_script("echo done");
     let done = bench
         .gclab(&["tune", "--goal=pause", "--runtime=ocaml", "--", "./prog"])

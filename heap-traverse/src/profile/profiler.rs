@@ -344,7 +344,7 @@ mod tests {
     /// A record has bands by name. When `-L1` cut several names to `(`, it kept only one of the
     /// bands.
     #[test]
-    fn bands_of_one_name_are_one() {
+    fn bands_of_the_same_name_are_merged() {
         let bands =
             |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect() };
         let mut some = bands(&[("b", 8), ("(", 16), ("none", 0), ("a", 8), ("(", 24), ("c", 48)]);

@@ -177,7 +177,7 @@ fn generations_promote_and_mark() {
 /// Other closures slide to where it was, and are not taken for it: the fourth one to its very
 /// address, or to words around it.
 #[test]
-fn a_closure_over_which_another_one_slides_is_dead() {
+fn a_closure_overwritten_by_sliding_is_dead() {
     let compacts = || Config {
         compact: Compact::Always,
         ..config(2)

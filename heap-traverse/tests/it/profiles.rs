@@ -98,7 +98,7 @@ fn retainers_of_closures_that_two_roots_share() {
 /// around it. Any other retainer is known by its type. Different stacks are different retainers,
 /// even if their innermost part is the same.
 #[test]
-fn retainers_are_known_by_where_they_were_allocated() {
+fn retainers_are_identified_by_where_they_were_allocated() {
     let config = profile("-hr");
     let mut world = World::observed::<Copying>(&config).expect("a small heap");
     let profiler = HeapProfiler::new(&config.profile, None).expect("a profile");

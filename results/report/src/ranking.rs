@@ -433,7 +433,7 @@ mod tests {
     /// Every run was disturbed, so nothing is called worse, whatever the CPU time says, and no command
     /// is shown as that of the best.
     #[test]
-    fn of_disturbed_runs_none_is_called_worse() {
+    fn no_disturbed_run_is_called_worse() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut runs = small_runs();
         let answer = |runs: &[gclab_results::RunRecord], name: &str| {

@@ -48,7 +48,7 @@ mod tests {
     use crate::mix;
 
     #[test]
-    fn the_text_is_the_same_for_ever() {
+    fn the_text_never_changes() {
         let text = built_in();
         let hash = text.iter().fold(0, |hash, byte| mix(hash ^ u64::from(*byte)));
         assert_eq!(

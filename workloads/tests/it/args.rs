@@ -110,7 +110,7 @@ impl WorkloadVisitor for Name {
 }
 
 #[test]
-fn a_lengthened_list_finds_its_members() {
+fn an_extended_list_finds_its_members() {
     type Longer = (Mine, gclab_workloads::All);
     assert_eq!(Longer::with("sample", Name), Some("sample"));
     assert_eq!(Longer::with("simple", Name), None);

@@ -64,7 +64,7 @@ fn requests_of_an_open_loop_start_when_they_should() {
 }
 
 #[test]
-fn requests_that_wait_in_line_are_late() {
+fn requests_that_queue_are_late() {
     let args = |rate| ["2", "3000", "100", rate];
     in_the_end("requests in line were not late", || {
         let alone = measured("server", &args("0")).unwrap();

@@ -67,7 +67,7 @@ fn programs_of_a_collector_that_panics() {
 
 /// Its message, the line, and the program are told, although the harness captures what tests print.
 #[test]
-fn a_panic_in_a_collection_is_told_with_its_program() {
+fn a_panic_in_a_collection_is_reported_with_its_program() {
     let own = std::env::current_exe().unwrap();
     let ended = Command::new(own)
         .args(["--ignored", "--exact", "panics::programs_of_a_collector_that_panics"])

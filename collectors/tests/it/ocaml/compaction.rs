@@ -77,7 +77,7 @@ fn check_words(stat: &Stat) {
 
 /// In OCaml 4.13 a program that does this has 2, 3 and 4 compactions, and one chunk of 61440 words.
 #[test]
-fn a_small_heap_is_compacted_at_each_end_of_a_cycle_that_the_program_asks_for() {
+fn a_small_heap_is_compacted_at_the_end_of_each_requested_cycle() {
     let statistics = run(&[], |m| {
         let kept = arrays(m, 20);
         let mut compactions = Vec::new();

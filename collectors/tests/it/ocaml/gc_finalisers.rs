@@ -98,7 +98,7 @@ fn finalisers_and_alarms_run_in_the_order_of_ocaml() {
 }
 
 #[test]
-fn a_finaliser_that_releases_lets_others_run_inside_of_it() {
+fn a_finaliser_that_releases_lets_others_run_inside_it() {
     with_module(|m| {
         let notes = Notes::default();
         let closure = allocate(m, 1, 10);

@@ -179,7 +179,7 @@ fn memprof_samples_what_is_allocated() {
 }
 
 #[test]
-fn memory_outside_the_heap_makes_the_collector_go_faster() {
+fn memory_outside_the_heap_speeds_up_the_collector() {
     let collections = |bytes: usize| {
         with_module(|m| {
             for _ in 0..2000 {
@@ -212,7 +212,7 @@ fn memory_outside_the_heap_makes_the_collector_go_faster() {
 /// In OCaml 4.13 big arrays of 8175 bytes have the same minor collections: four of them are all of
 /// 32700 bytes, and the fifth is more.
 #[test]
-fn more_memory_outside_the_heap_than_the_bound_brings_a_minor_collection() {
+fn exceeding_the_bound_on_outside_memory_triggers_a_minor_collection() {
     let world = world(&config::<Ocaml>(4096 * 8));
     let ran = world.enter(|m| {
         let mut collections = Vec::new();
@@ -279,7 +279,7 @@ fn the_counters_are_figures_of_the_run_by_name() {
 
 /// The text was printed by `Gc.print_stat` of OCaml 4.13.1 for these counters.
 #[test]
-fn the_text_is_the_one_that_ocaml_prints() {
+fn the_text_is_ocamls() {
     let stat = Stat {
         minor_words: 12_345_678.0,
         promoted_words: 901_234.0,

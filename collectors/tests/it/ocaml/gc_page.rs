@@ -61,7 +61,7 @@ fn example(m: &mut Mutator<'_, KindOf<Ocaml>>) -> Result<Vec<u8>, Box<dyn Error>
 }
 
 #[test]
-fn the_example_of_the_page_runs() {
+fn the_pages_example_runs() {
     let (_, rest) = SOURCE.split_once("    // The example begins.\n").expect("it begins");
     let (lines, _) = rest.split_once("    // The example ends.\n").expect("it ends");
     let example_of_page = lines.replace("\n    ", "\n");
@@ -72,7 +72,7 @@ fn the_example_of_the_page_runs() {
 }
 
 #[test]
-fn the_page_has_each_function() {
+fn the_page_documents_each_function() {
     let (_, module) = MODULE.split_once("> Module<'_, '_, M> {").expect("its functions");
     let (module, _) = module.split_once("\n}\n").expect("their end");
     let names = module.split("pub fn ").skip(1);

@@ -30,7 +30,7 @@ fn heap_words(words: Option<u64>, limit: Option<Bytes>) -> u64 {
 }
 
 #[test]
-fn a_heap_begins_with_the_words_that_are_given() {
+fn a_heap_starts_with_the_given_words() {
     let limit = Some(Bytes::mib(8));
     for limit in [None, limit] {
         assert_eq!(heap_words(Some(512 << 10), limit), 512 << 10);
@@ -45,7 +45,7 @@ fn a_heap_begins_with_the_words_that_are_given() {
 }
 
 #[test]
-fn a_heap_that_has_no_room_for_them_does_not_start() {
+fn a_heap_without_room_for_them_does_not_start() {
     let limit = Bytes::mib(8);
     let error = start(Some(1 << 20), Some(limit)).expect_err("too large");
     let StartError::OutOfMemory(error) = error else {

@@ -23,7 +23,7 @@ fn limited(limit: Bytes) -> World<KindOf<Ocaml>> {
 }
 
 #[test]
-fn a_minor_heap_that_was_enlarged_gives_way_to_a_large_object() {
+fn an_enlarged_minor_heap_gives_way_to_a_large_object() {
     // With the minor heap at first there is room for it.
     let large = 5 << 20;
     let world = limited(LIMIT);
@@ -59,7 +59,7 @@ fn a_minor_heap_that_was_enlarged_gives_way_to_a_large_object() {
 }
 
 #[test]
-fn a_large_object_that_has_no_room_is_refused_with_its_size() {
+fn a_large_object_without_room_is_refused_with_its_size() {
     let world = limited(LIMIT);
     let ran = world.enter(|m| _ = m.alloc_bytes_filled(8 << 20, 1));
     let Err(EnterError::Exhausted(exhausted)) = ran else {

@@ -161,7 +161,7 @@ fn a_heap_that_is_twice_too_large_moves_into_one_chunk() {
 }
 
 #[test]
-fn the_heap_is_compacted_from_the_overhead_on_but_not_at_first_and_not_when_small() {
+fn the_heap_is_compacted_at_the_overhead_but_not_at_first_or_when_small() {
     let default = Compaction { max_overhead: 500 };
     let increment = Increment::of_number(15);
     assert!(!default.is_due(Compaction::estimated_overhead(HEAP, Words(200_000))));

@@ -8,7 +8,7 @@ use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 
 #[test]
-fn new_parameters_hold_and_wrong_ones_change_nothing() {
+fn new_parameters_apply_and_invalid_ones_change_nothing() {
     with_module(|m| {
         let kept = allocate(m, 1000, 10);
         let mut gc = m.gc().expect("ocaml");
@@ -74,7 +74,7 @@ fn new_parameters_hold_and_wrong_ones_change_nothing() {
 
 /// `-A` has a wider range than `s`, so the present size may be one that no program may choose.
 #[test]
-fn the_present_parameters_are_legal_whatever_they_are() {
+fn current_parameters_are_always_legal() {
     for area in [8 << 10, 20_003, 4 << 30] {
         let config = Config {
             max_heap: Some(Bytes::mib(64)),

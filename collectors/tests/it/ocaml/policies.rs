@@ -182,7 +182,7 @@ fn obeys<L: FreeList, R: Rule>(new: impl Fn() -> L + Copy + 'static, rule: impl 
 }
 
 #[test]
-fn next_fit_goes_on_where_it_ended() {
+fn next_fit_continues_where_it_stopped() {
     obeys(NextFit::default, OnFrom::default);
 }
 

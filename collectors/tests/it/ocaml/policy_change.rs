@@ -85,7 +85,7 @@ fn a_new_policy_compacts_once_where_finalisers_begin_cycles() {
 
 /// Each request for memory is refused once, and so are those for the tables of the compaction.
 #[test]
-fn where_a_compaction_has_no_memory_the_policy_changes_all_the_same() {
+fn the_policy_changes_even_if_compaction_has_no_memory() {
     let mut compactions = Vec::new();
     for request in 0..20 {
         let config = Config {

@@ -12,7 +12,7 @@ use gclab_heap_traverse::Checker;
 use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
 
 #[test]
-fn closures_that_are_hidden_while_marking_live() {
+fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<Ocaml>();
 }
 
@@ -121,7 +121,7 @@ fn large_objects_make_slices_due() {
 
 /// So much memory outside the heap is promoted that a slice is due: it is a part of that pause.
 #[test]
-fn memory_outside_the_heap_that_is_promoted_makes_a_slice_due() {
+fn promoted_outside_memory_makes_a_slice_due() {
     let second = |bytes: usize| {
         let statistics = run(|m| {
             let mut gc = m.gc().expect("ocaml");
@@ -148,7 +148,7 @@ fn memory_outside_the_heap_that_is_promoted_makes_a_slice_due() {
 /// The end of a cycle begins the next one, however much of the minor heap is used: before the
 /// closure for which there was no room has some.
 #[test]
-fn a_cycle_begins_straight_after_the_one_before() {
+fn a_cycle_starts_right_after_the_previous_one() {
     let statistics = run(|m| {
         m.frame(|m, [long]| {
             let long = long.put_option(m, None);
@@ -171,7 +171,7 @@ fn counts(m: &mut Mutator<'_, KindOf<Ocaml>>) -> Stat {
 }
 
 #[test]
-fn requests_end_the_cycle_under_way_and_some_a_whole_one_more() {
+fn requests_finish_the_current_cycle_and_some_run_another() {
     run(|m| {
         for (request, expected) in [(Request::Cycle, 1), (Request::Full, 2), (Request::Compact, 2)] {
             // No cycle is under way: this begins one.

@@ -234,7 +234,7 @@ impl Listener for Resumes {
 /// factor is for waits for the lock. (If each stop woke all of so many threads, which then find
 /// that another one stops the world, then there would be dozens of waits.)
 #[test]
-fn a_stop_wakes_no_thread_that_is_stopped_already() {
+fn a_stop_wakes_no_thread_already_stopped() {
     const THREADS: u32 = 128;
     let mut world = World::new::<Copying>(&of_many::<Copying>(THREADS, 8 << 10)).expect("a small heap");
     let resumed = Arc::new(AtomicUsize::new(0));

@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_of_the_runtime_are_apart_from_arguments() {
+    fn runtime_flags_are_separate_from_arguments() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(
             rts_flags(&words("prog +RTS -s -N2 -RTS 7 +RTS -A1m")),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_if_a_shell_would_part_them() {
+    fn words_are_quoted_if_a_shell_would_split_them() {
         assert_eq!(
             command_line(["prog", "", "a b", "it's", "-N2", "x=1"]),
             r"prog '' 'a b' 'it'\''s' -N2 x=1"

@@ -106,7 +106,7 @@ fn identifier(name: &str) -> String {
 mod tests {
     use super::*;
     #[test]
-    fn a_file_is_as_the_reader_wants_it() {
+    fn a_file_is_as_its_reader_expects() {
         let mut hp = HpWriter::new(Vec::new(), "say \"hello\"", "Fri Nov  6 23:05 2026").unwrap();
         let bands =
             |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect() };

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn after_an_error_the_log_ends_and_the_first_error_is_told() {
+    fn after_an_error_the_log_ends_and_the_first_error_is_reported() {
         let disk = Disk(Arc::default(), 12_000);
         let mut output = Output::new(Box::new(disk.clone())).expect("room for the header");
         let before = disk.0.lock().expect("sound").len();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_wait_keep_their_values_and_do_not_wait_for_ever() {
+    fn waiting_events_keep_their_values_and_do_not_wait_forever() {
         let disk = Disk(Arc::default(), usize::MAX);
         let mut output = Output::new(Box::new(disk.clone())).expect("room");
         let ids = [[0, 0, 0, 3], [0, 0, 0, 1]];

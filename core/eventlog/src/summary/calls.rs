@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn mut_of_an_own_log_spans_the_calls_of_all_threads() {
+    fn mut_of_gclabs_own_log_spans_the_calls_of_all_threads() {
         let mut own = Calls::default();
         own.runtime("gclab-0.1.0 copying rts_thr", 5);
         two_threads(&mut own);

@@ -90,7 +90,7 @@ fn is_whole(log: &[u8]) -> bool {
 }
 
 #[test]
-fn files_that_are_no_logs_are_refused() {
+fn files_that_are_not_logs_are_refused() {
     let message = |bytes: &[u8]| each(bytes, |_| {}).unwrap().to_string();
     let says = |bytes: &[u8], text: &str| {
         assert_eq!(
@@ -164,7 +164,7 @@ fn a_header_without_an_end_is_refused() {
 }
 
 #[test]
-fn blocks_that_are_wrong_are_refused() {
+fn invalid_blocks_are_refused() {
     let log = || {
         one_block(&[&kinds::GC_START], |buffer| {
             buffer.event(&kinds::GC_START, 5, &[]).unwrap();
@@ -219,7 +219,7 @@ fn blocks_that_are_wrong_are_refused() {
 
 /// A merging reader keeps a buffer for each capability.
 #[test]
-fn more_capabilities_than_there_can_be_are_refused() {
+fn too_many_capabilities_are_refused() {
     let mut log = gclab_eventlog::Writer::new(Vec::new(), [&kinds::GC_START]).unwrap();
     for cap in 0..2000 {
         let mut buffer = gclab_eventlog::Buffer::new(Some(cap));
@@ -243,7 +243,7 @@ fn the_files_name_in_a_message_is_one_line() {
 }
 
 #[test]
-fn capabilities_that_lost_events_are_told() {
+fn capabilities_that_lost_events_are_reported() {
     let lost = |log: &[u8]| {
         let mut merged = Merged::new(Cursor::new(log), "log", true).unwrap();
         while merged.next_event().unwrap().is_some() {}

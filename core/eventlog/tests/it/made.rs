@@ -92,7 +92,7 @@ pub(crate) fn each(log: &[u8], mut look: impl FnMut(Event<'_>)) -> Option<gclab_
 }
 
 #[test]
-fn fields_come_back_as_they_were_written() {
+fn fields_round_trip() {
     let mut seen = Vec::new();
     let damage = each(&small(), |event| {
         if event.cap().is_none() {
@@ -238,7 +238,7 @@ fn an_empty_block_is_not_written_and_ends_at_once() {
 
 /// GHC 9.2 and later put it there.
 #[test]
-fn the_mark_of_the_end_may_be_the_end_of_the_last_block() {
+fn the_end_mark_may_end_the_last_block() {
     let mut log = one_block(&[&kinds::GC_START], |buffer| {
         buffer.event(&kinds::GC_START, 5, &[]).unwrap()
     });

@@ -47,7 +47,7 @@ fn sorted(places: &Places) -> Places {
 }
 
 #[test]
-fn events_come_in_the_order_of_time_and_each_capability_in_that_of_the_file() {
+fn events_come_in_order_of_time_and_each_capabilitys_in_file_order() {
     let small = small();
     assert_eq!(merged(&small), sorted(&in_file_order(&small)));
     let mut caps = std::collections::BTreeSet::new();
@@ -84,7 +84,7 @@ fn streams_longer_than_their_buffers_are_merged() {
 
 /// A damaged stream goes on at its next block, here at none; the others go on.
 #[test]
-fn a_salvaging_merge_loses_one_stream_only() {
+fn a_salvaging_merge_loses_only_one_stream() {
     let mut log = small();
     let mut reader = Reader::new(&log[..], "log").unwrap();
     let mut at = 0;
@@ -120,7 +120,7 @@ fn a_salvaging_merge_loses_one_stream_only() {
 
 /// A block tells its size, so only the rest of a damaged block is lost.
 #[test]
-fn a_salvaging_reader_goes_on_at_the_next_block() {
+fn a_salvaging_reader_resumes_at_the_next_block() {
     let mut log = Writer::new(Vec::new(), [&kinds::USER_MSG]).unwrap();
     for (block, cap) in [Some(0), Some(0), Some(1), Some(0), None, None].into_iter().enumerate() {
         let mut buffer = Buffer::new(cap);
@@ -160,7 +160,7 @@ fn a_salvaging_reader_goes_on_at_the_next_block() {
 }
 
 #[test]
-fn events_outside_of_blocks_are_global() {
+fn events_outside_blocks_are_global() {
     let whole = small();
     let mut reader = Reader::new(&whole[..], "log").unwrap();
     let mut marker = 0;

@@ -37,7 +37,7 @@ fn values<'a>(kind: &Kind, (numbers, text, bytes): &'a Material, ids: &'a [[u8; 
 
 proptest! {
     #[test]
-    fn any_events_come_back(blocks in prop::collection::vec((0..4_u16, events()), 1..5)) {
+    fn any_events_round_trip(blocks in prop::collection::vec((0..4_u16, events()), 1..5)) {
         let writable: Vec<_> = kinds::ALL.iter().copied().filter(|kind| kind.name != "BLOCK_MARKER").collect();
         let mut log = Writer::new(Vec::new(), writable.iter().copied()).unwrap();
         let mut expected = Vec::new();

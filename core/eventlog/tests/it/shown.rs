@@ -17,7 +17,7 @@ fn lines(log: &[u8], wanted: &Filter, lines: Lines) -> Vec<String> {
 }
 
 #[test]
-fn text_is_that_of_ghc_events() {
+fn text_matches_ghc_events() {
     let shown = lines(&small(), &Filter::default(), Lines::Text);
     assert_eq!(
         shown[..13],
@@ -66,7 +66,7 @@ fn every_event_of_every_log_is_a_line_and_an_object() {
 }
 
 #[test]
-fn values_of_json_are_those_of_the_log() {
+fn json_values_are_the_logs() {
     let wanted = Filter {
         types: vec![
             number::PROGRAM_ARGS,

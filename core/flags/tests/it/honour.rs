@@ -97,7 +97,7 @@ fn each_parameter_of_collectors_has_one_flag() {
 }
 
 #[test]
-fn flags_of_a_collectors_own_are_read_and_checked_against_it() {
+fn a_collectors_own_flags_are_read_and_checked_against_it() {
     const PERIOD: OwnFlag = OwnFlag {
         name: "period",
         meaning: "collections",

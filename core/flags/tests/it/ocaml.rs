@@ -81,7 +81,7 @@ fn what_ocaml_would_ignore_is_refused() {
 
 /// The example of a message was out of range for some letters.
 #[test]
-fn each_letter_has_an_example_that_is_right() {
+fn each_letter_has_a_valid_example() {
     for spec in FLAGS.iter().filter(|spec| spec.name.starts_with("-ocaml=")) {
         for wrong in ["lots", ""] {
             let message = error(&format!("-{}={wrong}", spec.name));
@@ -92,7 +92,7 @@ fn each_letter_has_an_example_that_is_right() {
 }
 
 #[test]
-fn a_flag_without_letters_is_told_their_form() {
+fn a_flag_without_letters_shows_their_form() {
     for word in ["--ocaml", "--ocaml=", "--ocamls=64k"] {
         assert_eq!(
             error(word),
@@ -160,7 +160,7 @@ fn the_environment_is_weaker_than_flags_and_its_errors_name_it() {
 }
 
 #[test]
-fn a_major_heap_at_first_fits_into_the_whole_heap() {
+fn the_initial_major_heap_fits_into_the_whole_heap() {
     let initial = |words: &str| fitted(words).map(|config| config.ocaml.given(OcamlLetter::InitialHeap));
     assert_eq!(initial("--ocaml=h=1M -M8m"), Ok(Some(1 << 20)));
     assert_eq!(initial("--ocaml=h=1M"), Ok(Some(1 << 20)));

@@ -16,7 +16,7 @@ fn given(environment: &str, words: &str) -> Result<Given, FlagError> {
 }
 
 #[test]
-fn a_flag_of_the_environment_gives_way_where_both_cannot_be() {
+fn an_environment_flag_is_dropped_if_it_contradicts_another() {
     let profile = given("-A1m -hT", "-hy").unwrap();
     assert_eq!(profile.flags().config.profile.breakdown, Some(Breakdown::Type));
     assert_eq!(
@@ -69,7 +69,7 @@ fn a_named_collector_overrides_the_environment_too() {
 }
 
 #[test]
-fn every_flag_can_be_taken_back() {
+fn every_flag_can_be_cancelled() {
     for spec in FLAGS {
         let back = match spec.kind {
             Kind::SwitchOff => "--huge-pages".to_owned(),
@@ -95,7 +95,7 @@ fn every_flag_can_be_taken_back() {
 }
 
 #[test]
-fn a_program_may_forbid_flags() {
+fn a_program_may_restrict_flags() {
     let read = |allowed, environment, words: &str| {
         let given = Given::read(&Sources {
             program: "-A8m",

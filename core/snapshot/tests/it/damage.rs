@@ -51,7 +51,7 @@ fn damaged_gzip_is_an_error() {
 }
 
 #[test]
-fn texts_that_are_no_snapshots_are_refused() {
+fn texts_that_are_not_snapshots_are_refused() {
     let message = |text: &str| error(text.as_bytes()).to_string();
     assert_eq!(
         message(""),
@@ -72,7 +72,7 @@ fn texts_that_are_no_snapshots_are_refused() {
 }
 
 #[test]
-fn an_edge_to_no_node_is_refused() {
+fn an_edge_to_a_missing_node_is_refused() {
     let place = example_text().find(",0,3,14").unwrap() + 1;
     let says = |message: String, to| {
         let expected = format!(
@@ -205,7 +205,7 @@ fn a_file_is_not_unpacked_beyond_the_limit() {
 
 /// The sums of sizes wrapped: one node of 2^64 - 1 bytes and one of 10^9 made 1.00 GB.
 #[test]
-fn sizes_that_have_no_sum_are_refused() {
+fn sizes_whose_sum_overflows_are_refused() {
     let message = edited("\n,1,2,3,24", "\n,1,2,3,18446744073709551615");
     let place = example_text().find(",1,2,3884423744").unwrap() + 1 + "18446744073709551615".len() - "24".len();
     let expected = format!(

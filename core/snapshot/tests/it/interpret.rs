@@ -102,7 +102,7 @@ fn closures_are_named_with_their_places_in_the_program() {
 }
 
 #[test]
-fn detached_nodes_are_called_so() {
+fn detached_nodes_are_marked() {
     let nodes = [
         ("native", "<div>", 2),
         ("native", "<div>", 1),

@@ -23,7 +23,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
 
 proptest! {
     #[test]
-    fn any_graph_comes_back(graph in graphs()) {
+    fn any_graph_round_trips(graph in graphs()) {
         let text = text(&graph, NODE_FIELDS, EDGE_FIELDS);
         let snapshot = Snapshot::read(text.as_bytes(), "random", Options::all()).unwrap();
         prop_assert_eq!(format!("{:?}", graph_of(&snapshot)), format!("{graph:?}"));

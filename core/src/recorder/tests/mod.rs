@@ -194,7 +194,7 @@ fn a_run_adds_up() {
 }
 
 #[test]
-fn a_run_that_is_not_over_has_no_exit_and_may_be_asked_again() {
+fn an_unfinished_run_has_no_exit_and_can_be_queried_again() {
     let mut run = Driven::new((0, 0, 0));
     run.init_done((100, 90, 0));
     run.collection(200, (200, 0, 0), (250, 40, 200, 0), minor(10, 10));

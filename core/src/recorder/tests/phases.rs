@@ -31,7 +31,7 @@ fn marked(mut mark: impl FnMut(&mut Recorder, usize, Stamp, u64)) -> Statistics 
 
 /// The pauses of set-up and the last collection counted as the program's.
 #[test]
-fn set_up_the_measured_phase_and_exit_are_apart() {
+fn set_up_the_measured_phase_and_exit_are_separate() {
     let stats = marked(|run, number, now, allocated| match number {
         2 => run.measure_started(now, allocated),
         5 => run.marks.end(run.reading(now, allocated)),

@@ -28,7 +28,7 @@ proptest! {
     /// Every live closure goes to a place of its own, whole, in the order of addresses, in a
     /// chunk, and not to a higher address.
     #[test]
-    fn what_lives_is_slid_together(
+    fn live_closures_are_slid_together(
         blocks in proptest::collection::vec(1..9u32, 1..if cfg!(miri) { 5 } else { 12 }),
         closures in proptest::collection::vec((prop_oneof![6 => 1..8usize, 2 => 8..80usize, 1 => 300..409usize], any::<bool>()), 1..if cfg!(miri) { 200 } else { 4000 }),
         all in any::<bool>(),

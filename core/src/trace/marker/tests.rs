@@ -163,7 +163,7 @@ const SHAPES: usize = if cfg!(miri) { 60 } else { 300 };
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
     #[test]
-    fn random_graphs_are_marked_as_a_naive_marking_says(
+    fn random_graphs_are_marked_as_by_a_naive_marker(
         shapes in proptest::collection::vec((0..5usize, 0..200usize), 1..SHAPES),
         edges in proptest::collection::vec((0..300usize, 0..200usize, 0..300usize), 0..5 * SHAPES),
         root in 0..300usize,
@@ -215,7 +215,7 @@ fn a_long_list() {
 }
 
 #[test]
-fn a_long_list_that_lies_backwards() {
+fn a_long_list_laid_out_backwards() {
     let mut graph = Graph::new();
     (0..MANY).for_each(|_| _ = graph.make(&CELL, 1));
     (1..MANY).for_each(|i| graph.point(i, 0, i - 1));
@@ -265,7 +265,7 @@ fn a_deep_comb_teeth_first() {
 }
 
 #[test]
-fn a_deep_comb_that_lies_backwards() {
+fn a_deep_comb_laid_out_backwards() {
     comb(0, 1, true);
     comb(1, 0, true);
 }
@@ -331,7 +331,7 @@ fn a_tree_is_shared() {
 
 /// Sticky marks: a closure that is marked already leads on through remembered slots alone.
 #[test]
-fn what_is_marked_is_not_looked_into_and_remembered_slots_are_roots() {
+fn marked_closures_are_not_entered_and_remembered_slots_are_roots() {
     let mut graph = Graph::new();
     let [old, unseen, young, leaf, dead] = [&PAIR, &LEAF, &CELL, &LEAF, &LEAF].map(|info| graph.make(info, 0));
     graph.point(old, 0, unseen);

@@ -70,7 +70,7 @@ fn the_tail_of_a_run_of_300_is_usable_by_others() {
 
 /// They took two megablocks each.
 #[test]
-fn objects_of_a_megablock_and_a_word_lie_one_behind_the_other() {
+fn objects_of_a_megablock_and_a_word_lie_back_to_back() {
     let mut allocator = allocator(None);
     let mut runs: Vec<BlockRun> = (0..40).map(|_| allocator.allocate(257).unwrap()).collect();
     assert_eq!(allocator.accounting().megablocks_in_use, 41);
@@ -182,7 +182,7 @@ fn a_full_reservation_is_a_clean_error() {
 }
 
 #[test]
-fn a_refusal_of_the_system_is_a_clean_error() {
+fn a_refusal_by_the_system_is_a_clean_error() {
     let mut allocator = allocator(None);
     allocator.refuse_request(1);
     let run = allocator.allocate(200).unwrap();
@@ -224,7 +224,7 @@ fn a_terabyte_is_reserved_and_costs_next_to_nothing() {
 
 /// Not a test by itself: the next test runs it in a process of its own.
 #[test]
-#[ignore = "run by several_heaps_live_under_a_limit_of_address_space"]
+#[ignore = "run by several_heaps_fit_under_an_address_space_limit"]
 fn three_heaps_and_a_thread() {
     let mut heaps = [(); 3].map(|()| BlockAllocator::new(&MemoryConfig::default()).unwrap());
     for heap in &mut heaps {
@@ -236,7 +236,7 @@ fn three_heaps_and_a_thread() {
 }
 
 #[test]
-fn several_heaps_live_under_a_limit_of_address_space() {
+fn several_heaps_fit_under_an_address_space_limit() {
     let test_binary = std::env::current_exe().unwrap();
     let output = std::process::Command::new("sh")
         .args([

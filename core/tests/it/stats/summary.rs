@@ -58,7 +58,7 @@ fn retainers_censuses_and_the_checker_have_a_line_each() {
 }
 
 #[test]
-fn refills_are_a_paragraph_of_its_own() {
+fn refills_have_their_own_paragraph() {
     let mut stats = as_ghc_n1();
     let without = summary(&stats);
     stats.mutator = times(50_000, 50_000);
@@ -75,7 +75,7 @@ fn refills_are_a_paragraph_of_its_own() {
 }
 
 #[test]
-fn the_measured_phase_is_a_paragraph_of_its_own() {
+fn the_measured_phase_has_its_own_paragraph() {
     let mut stats = as_ghc_n1();
     let without = summary(&stats);
     let phase = |mutator: u64, gc: u64| RunPhase {
@@ -124,7 +124,7 @@ fn rows_and_the_summary_under_them_are_ghcs_to_the_byte() {
 
 /// GHC's lines stay as they are, and ours stand by themselves.
 #[test]
-fn how_work_was_shared_and_how_long_stopping_took_are_paragraphs_of_their_own() {
+fn how_work_was_shared_and_how_long_stopping_took_have_their_own_paragraphs() {
     let ghc = summary(&as_ghc_n2());
     let ours = Statistics {
         sync_ns: 5_100_000,

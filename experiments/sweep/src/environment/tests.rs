@@ -169,7 +169,7 @@ fn each_fault_of_a_machine_is_found() {
 }
 
 #[test]
-fn a_virtual_machine_is_told_and_not_refused() {
+fn a_virtual_machine_is_reported_but_not_refused() {
     let (folder, root) = made_up(&GOOD);
     put(
         &folder,
@@ -334,7 +334,7 @@ fn each_disturbance_of_a_run_is_found() {
 }
 
 #[test]
-fn a_kernel_that_tells_nothing_disturbs_nothing() {
+fn a_kernel_without_figures_reports_no_disturbance() {
     let (_folder, root) = made_up(&[]);
     let before = Sample::now(&root);
     assert_eq!(before, Sample::default());

@@ -158,7 +158,7 @@ fn an_exhausted_heap_is_too_small_and_every_probe_is_on_record() {
 }
 
 #[test]
-fn nothing_is_asked_twice() {
+fn nothing_is_probed_twice() {
     let bench = Bench::new();
     assert_eq!(known(&question("plain"), &bench.tools()), None);
     let first = bench.find("plain").unwrap();
@@ -221,7 +221,7 @@ fn a_heap_with_which_a_run_does_not_end_in_time_is_too_small() {
 }
 
 #[test]
-fn a_crash_ends_the_search_and_is_told() {
+fn a_crash_ends_the_search_and_is_reported() {
     let bench = Bench::new();
     let halt = bench.find("fragile").unwrap_err();
     assert_eq!(halt.note(), "crash (exit status 101) with 8 MiB");
@@ -236,7 +236,7 @@ fn a_crash_ends_the_search_and_is_told() {
 }
 
 #[test]
-fn another_checksum_is_no_success() {
+fn a_different_checksum_is_not_success() {
     let note = Bench::new().find("wrong").unwrap_err().note();
     assert_eq!(note, "WRONG RESULTS: checksum 43 where it was 42 before");
 }

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_untimed_run_says_nothing_of_timed_ones() {
+    fn an_untimed_run_says_nothing_about_timed_ones() {
         let profiled = PlannedRun {
             profile_flags: Some("-hy".into()),
             ..run("a", "x")

@@ -176,7 +176,7 @@ fn a_sweep_ends_when_its_times_are_precise() {
 }
 
 #[test]
-fn lines_of_other_runs_stand_for_none_of_the_plan() {
+fn lines_of_other_runs_do_not_count_for_the_plan() {
     let bench = Bench::new(&["one", "two"], &["good"], 3);
     bench.sweep(LONG);
     let file = bench.open().runs_file();
@@ -193,7 +193,7 @@ fn lines_of_other_runs_stand_for_none_of_the_plan() {
 }
 
 #[test]
-fn a_deleted_file_of_runs_is_not_made_anew() {
+fn a_deleted_file_of_runs_is_not_recreated() {
     let bench = Bench::new(&["one"], &["good"], 2);
     bench.sweep(LONG);
     let mut dir = bench.open();

@@ -57,7 +57,7 @@ fn ended<'e>(status: Option<i32>, stderr: &'e str, statistics: Option<&'e str>) 
 }
 
 #[test]
-fn flags_of_ghc_stand_between_rts() {
+fn ghc_flags_go_between_rts() {
     let with = |flags: &[(&str, &str)]| line(&started("ghc", &["./p", "a"], &[], flags, false));
     assert_eq!(with(&[]), "./p a");
     assert_eq!(
@@ -98,7 +98,7 @@ fn flags_of_ghc_stand_between_rts() {
 }
 
 #[test]
-fn flags_of_ocaml_stand_in_its_variable_after_those_of_the_file() {
+fn ocaml_flags_go_in_its_variable_after_those_of_the_file() {
     let start = started(
         "ocaml",
         &["./p"],
@@ -129,7 +129,7 @@ fn flags_of_ocaml_stand_in_its_variable_after_those_of_the_file() {
 }
 
 #[test]
-fn flags_of_the_jvm_follow_java_or_stand_in_a_variable() {
+fn jvm_flags_follow_java_or_go_in_a_variable() {
     let flags = [("Xmx", "64m"), ("gc", "Serial"), ("AlwaysPreTouch", "false")];
     let start = started("jvm", &["/usr/bin/java", "-cp", "x", "Main"], &[], &flags, false);
     assert_eq!(

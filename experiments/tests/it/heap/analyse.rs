@@ -88,7 +88,7 @@ fn the_largest_classes_of_a_snapshot_are_those_that_another_program_found() {
 }
 
 #[test]
-fn nodes_that_are_no_objects_are_listed_only_if_asked_for() {
+fn nodes_that_are_not_objects_are_listed_only_if_asked_for() {
     let bench = Bench::new();
     let words = ["heap", "analyse", &postcss(), "--top", "5"];
     let text = bench.gclab(&words).exits(0).stdout;
@@ -179,7 +179,7 @@ fn paths_lead_from_the_root_to_the_object() {
 
 /// A thread was a number among others of its class.
 #[test]
-fn a_thread_of_a_jvm_is_told_by_its_name() {
+fn a_jvm_thread_is_identified_by_its_name() {
     let report = json(
         &Bench::new()
             .gclab(&["heap", "analyse", &cells(), "--json", "--top", "2000"])
@@ -291,7 +291,7 @@ fn an_object_is_shown_with_its_fields_and_all_that_refers_to_it() {
 }
 
 #[test]
-fn equal_strings_and_empty_collections_are_told_with_what_they_waste() {
+fn equal_strings_and_empty_collections_are_reported_with_what_they_waste() {
     let bench = Bench::new();
     let ask = |words: &[&str]| {
         json(

@@ -127,7 +127,7 @@ fn a_dump_has_all_that_readers_of_snapshots_look_for() {
 }
 
 #[test]
-fn a_dump_is_of_the_collection_that_is_asked_for() {
+fn a_dump_is_of_the_requested_collection() {
     let bench = Bench::new();
     let closures = |at: &str| {
         dumped(

@@ -16,7 +16,7 @@ fn refused(words: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_wrong_is_one_message() {
+fn every_error_is_one_message() {
     let messages = [
         &["heap", "analyse", "no.heapsnapshot"][..],
         &["heap", "analyse", "empty"],

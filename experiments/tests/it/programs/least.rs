@@ -82,7 +82,7 @@ fn a_program_that_fails_without_a_limit_has_no_minimum() {
 }
 
 #[test]
-fn a_stop_by_signal_says_how_to_go_on() {
+fn a_stop_by_signal_says_how_to_continue() {
     let bench = with_script("touch began; exec sleep 600");
     let mut command = bench.command(&["minheap", "--runs", "2", "--runtime=ocaml", "--", "./prog", "a word"]);
     let runner = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

@@ -7,7 +7,7 @@ use super::{runs, with_script};
 use crate::support::Bench;
 
 #[test]
-fn a_pattern_that_matches_in_no_run_is_told() {
+fn a_pattern_that_matches_in_no_run_is_reported() {
     let bench = with_script("echo 'gc=12 steps=3'");
     let file =
         |stats: &str| format!("repeat = 2\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\nstats = {{ {stats} }}\n");
@@ -25,7 +25,7 @@ fn a_pattern_that_matches_in_no_run_is_told() {
 }
 
 #[test]
-fn a_place_that_no_axis_fills_is_told() {
+fn a_place_that_no_axis_fills_is_reported() {
     let bench = with_script("true");
     let file = |sweep: &str| {
         format!(

@@ -55,7 +55,7 @@ fn nodes_with_equal_names_are_one_class_even_if_the_file_has_the_name_twice() {
 
 /// The holder was a member somewhere in the list, from which on it was no longer large.
 #[test]
-fn a_list_of_two_classes_in_turn_hangs_from_its_head() {
+fn a_list_of_two_alternating_classes_hangs_from_its_head() {
     let names: Vec<u32> = [0].into_iter().chain((0..100).map(|node| 1 + node % 2)).collect();
     let edges: Vec<(u32, u32)> = (0..100).map(|node| (node, node + 1)).collect();
     let snapshot = snapshot(&names, &["next", "A", "B"], &edges);

@@ -141,7 +141,7 @@ mod tests {
 
     /// A difference between configurations is not a drift, and noise is none.
     #[test]
-    fn noise_is_no_drift() {
+    fn noise_is_not_drift() {
         let noise = |position: usize| [0.03, -0.01, -0.02, 0.02, -0.02][position % 5];
         let runs = runs(1.0, noise);
         let found = trend(runs.iter().map(Vec::as_slice)).drift().expect("enough runs");

@@ -65,7 +65,7 @@ mod tests {
     /// Equal runs with one that differs by less than 5 % have no outlier; few runs have none, nor
     /// figures of 0.
     #[test]
-    fn small_differences_and_few_runs_are_no_outliers() {
+    fn small_differences_and_few_runs_are_not_outliers() {
         assert_eq!(outliers(vec![1.0, 1.0, 1.0, 1.0, 1.0, 1.04]), []);
         assert_eq!(outliers(vec![1.0, 1.0, 1.0, 1.0, 1.0, 1.06]).len(), 1);
         assert_eq!(outliers(vec![1.0, 1.0, 1.0, 9.0]), []);

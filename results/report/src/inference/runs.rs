@@ -72,7 +72,7 @@ mod tests {
     /// After the wished number of runs the mean is as near as wished in as many experiments as
     /// promised.
     #[test]
-    fn the_wished_width_covers() {
+    fn the_requested_width_covers() {
         let mut noise = Noise::new(23);
         let mut covered = 0;
         for _ in 0..1000 {

@@ -379,7 +379,7 @@ mod tests {
 
     /// Only gclab's collectors and GHC count memory in megablocks.
     #[test]
-    fn a_megablock_more_is_no_difference_where_memory_is_counted_in_them() {
+    fn a_megablock_more_is_not_a_difference_where_memory_is_counted_in_them() {
         for (runtime, expected) in [(None, false), (Some("ghc"), false), (Some("ocaml"), true)] {
             let (differs, text) = said_of(
                 |run| run.run.runtime = runtime.map(str::to_owned),

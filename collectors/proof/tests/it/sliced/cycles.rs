@@ -7,7 +7,7 @@ use gclab_core::stats::render::summary;
 use gclab_proof::slices::{LENGTH, SLICE, in_slices, list};
 
 #[test]
-fn closures_that_are_hidden_while_marking_live() {
+fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<Sliced>();
 }
 

@@ -36,7 +36,7 @@ fn the_heap_before_an_interval_is_the_latest_one() {
 
 /// Class g alone tells when collections were, not when the program ran.
 #[test]
-fn a_log_without_threads_and_tasks_tells_nothing_of_the_mutator() {
+fn a_log_without_threads_and_tasks_tells_nothing_about_the_mutator() {
     for to in [None, Some(1050)] {
         let summary = of_blocks(&[(0, &MAJOR)], Interval { from: 0, to });
         assert!(summary.gc_ns > Some(0) && summary.allocated.is_some() && summary.total_ns.is_some());
@@ -218,7 +218,7 @@ fn generations_without_collections_are_left_out_if_there_are_many() {
 
 /// A million pauses and more are not kept singly. The mutator's time needs no single ones.
 #[test]
-fn many_pauses_leave_the_mutators_time() {
+fn many_pauses_do_not_change_the_mutators_time() {
     use gclab_eventlog::{Value, Writer, kinds};
     const PAUSES: u64 = (1 << 20) + 5000;
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();

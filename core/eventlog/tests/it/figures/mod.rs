@@ -66,7 +66,7 @@ fn a_figure_that_is_not_in_the_log_is_absent() {
 /// Seconds of GHC's six decimals are within some microseconds, those of three within the rounding.
 /// The productivity of a profiled run leaves censuses out. The peak of memory is a lower bound.
 #[test]
-fn figures_that_a_log_has_about_are_near_ghcs() {
+fn approximate_figures_are_near_ghcs() {
     let mut compared = 0;
     for entry in manifest() {
         let name = entry["log"].as_str().unwrap();
@@ -228,7 +228,7 @@ fn overlapping_pauses_count_once_for_utilisation() {
 
 /// What stands out in a log comes first: collections, slow stops, sparks, and censuses.
 #[test]
-fn a_summary_begins_with_what_it_says() {
+fn a_summary_begins_with_its_conclusion() {
     let said = |name: &str| summary(&log(name), Interval::default()).sentences();
     assert_eq!(
         said("sparks-thr-n2.a.eventlog"),

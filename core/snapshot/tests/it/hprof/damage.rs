@@ -58,7 +58,7 @@ fn every_truncation_is_a_warning_or_an_error() {
 }
 
 #[test]
-fn what_stands_around_a_heap_dump_does_not_hide_it() {
+fn what_surrounds_a_heap_dump_does_not_hide_it() {
     let whole = example(8);
     let nodes = |bytes: &[u8]| {
         let snapshot = read(bytes).expect("a whole heap dump");
@@ -123,7 +123,7 @@ fn of_several_heap_dumps_one_is_read() {
 }
 
 #[test]
-fn files_that_are_no_dumps_are_refused() {
+fn files_that_are_not_dumps_are_refused() {
     let message = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err().to_string();
     let wanted = "small.hprof: byte 0: not a JVM heap dump of version 1.0, 1.0.1, 1.0.2 or 1.0.3: it begins with ";
     assert_eq!(
@@ -190,7 +190,7 @@ fn objects_that_disagree_with_their_classes_are_refused() {
 /// Objects of a class that the dump lacks, or whose superclass it lacks, have the bytes of their
 /// records.
 #[test]
-fn a_class_that_is_missing_hides_its_objects_fields_only() {
+fn a_missing_class_hides_only_its_objects_fields() {
     let (mut dump, mut segment) = parts(8);
     segment.instance(0x9000, 0x4242, &[(INT, 1), (INT, 2)]);
     segment.class(&Class {
@@ -216,7 +216,7 @@ fn a_class_that_is_missing_hides_its_objects_fields_only() {
 }
 
 #[test]
-fn classes_above_themselves_are_refused() {
+fn classes_that_are_their_own_superclass_are_refused() {
     let (mut dump, mut segment) = (Dump::new(8), Dump::segment(8));
     segment.class(&Class {
         id: 0x10,

@@ -102,7 +102,7 @@ fn sizes_follow_the_rule() {
 }
 
 #[test]
-fn references_are_wide_where_an_address_is_high() {
+fn references_are_wide_if_an_address_is_high() {
     let (mut dump, mut segment) = parts(8);
     segment.values(32 << 30, super::build::BYTE, 1);
     let snapshot = dump.finish(&segment).read().unwrap();

@@ -25,7 +25,7 @@ fn each_dead_closure_is_work_unless_the_list_says_that_the_first_is_enough() {
 }
 
 #[test]
-fn a_free_block_behind_a_dead_closure_is_no_work() {
+fn a_free_block_after_a_dead_closure_is_not_work() {
     let mut model = Model::new();
     let [_, first, second] = model.nines();
     model.condemn(&[first]);
@@ -58,7 +58,7 @@ fn a_sweep_begins_with_the_highest_chunk_and_leaves_one_that_comes_above_it() {
 }
 
 #[test]
-fn a_chunk_that_comes_below_the_others_is_no_work_of_the_sweep() {
+fn a_chunk_added_below_the_others_is_not_swept() {
     let mut model = Model::new();
     let hole = model.heap.allocate(1, 1, BlockState::of_step(2)).expect("a block");
     grow(&mut model);

@@ -364,7 +364,7 @@ fn the_order_is_a_function_of_the_seed() {
 }
 
 #[test]
-fn a_seed_gives_this_order_for_ever() {
+fn a_seed_always_gives_this_order() {
     let order = |seed, round| order(10, seed, round);
     // Computed independently, in Python, from the definition of PCG XSL RR 128/64.
     assert_eq!(order(1, 0), [4, 2, 5, 8, 3, 0, 6, 1, 7, 9]);

@@ -85,7 +85,7 @@ fn the_child_has_no_descriptor_of_a_counter() {
 }
 
 #[test]
-fn a_signal_is_no_exit_status() {
+fn a_signal_is_not_an_exit_status() {
     assert_eq!(sh("kill -SEGV $$", LONG).end, End::Signal(libc::SIGSEGV));
 }
 
