@@ -1,4 +1,4 @@
-//! The time to compact an old generation, and to copy it instead.
+//! The time to compact an old generation, or to copy it instead.
 //!
 //! The heap has small closures of three words, of which 30, 60 or 90 % live, as a binary tree in a
 //! random order. That is the worst order for a collector that follows pointers, and the usual heap

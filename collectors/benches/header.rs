@@ -18,8 +18,7 @@ struct Info {
 
 const CLOSURES: usize = 1 << 16;
 
-/// Closures one after the other: header (`info index << 6 | ptrs << 48 | words << 56 | 1`) and
-/// payload.
+/// Closures back to back: header (`info index << 6 | ptrs << 48 | words << 56 | 1`) and payload.
 fn heap(infos: &[Info]) -> Vec<u64> {
     let mut heap = Vec::new();
     let mut state = 1u64;

@@ -58,7 +58,7 @@ impl Listener for Times {
 }
 
 /// Makes `count` nodes with a weak handle each, and drops every other one. The handles are made in
-/// an order that is far from that of the nodes in memory.
+/// an order far from that of the nodes in memory.
 fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, count: usize) -> (Handle<MutArray<Node>>, Vec<WeakHandle<Node>>) {
     m.frame(|m, [nodes]| {
         let nodes = nodes.put(m.alloc_array::<Node>(count, |_| None));

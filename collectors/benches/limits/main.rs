@@ -1,10 +1,9 @@
-//! The distance of collections from the machine's limits, and of allocation from the bump of a
-//! pointer.
+//! How far collections are from the machine's limits, and allocation from bumping a pointer.
 //!
 //! **Collection.** A heap of about four million objects is built inside the allocation area, so
 //! that they lie in the order of the shape, and collected once, into memory that earlier
 //! collections have used. The time is the pause, from the record of the collection. Between
-//! collections the machine itself is measured ([`machine`]). So both measurements are of the same
+//! collections the machine itself is measured ([`machine`]). So both are measured in the same
 //! minutes, and no collection finds its heap in the cache. At the end there is a table of each
 //! shape and collector with
 //!

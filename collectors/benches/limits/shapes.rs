@@ -196,7 +196,7 @@ const SNAPSHOT: &str = concat!(
     "/../workloads/fixtures/postcss.heapsnapshot.gz"
 );
 
-/// Makes copies of the snapshot, one after the other, as records of the nodes' sizes. Returns an
+/// Makes copies of the snapshot, one after another, as records of the nodes' sizes. Returns an
 /// array of their roots.
 fn snapshot<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, MutArray<Record>> {
     let snapshot = Snapshot::open(SNAPSHOT.as_ref(), Options::shape()).expect("the fixture can be read");

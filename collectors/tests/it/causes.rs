@@ -42,7 +42,7 @@ impl CollectorVisitor for Short {
     }
 }
 
-/// Collections for want of memory counted as asked for by the program, and so the heap kept ever
+/// Collections for lack of memory counted as requested by the program, so the heap kept less and
 /// less memory (`-Fd`), as if the program were idle.
 #[test]
 fn a_collection_for_lack_of_memory_was_not_requested() {

@@ -31,7 +31,7 @@ struct Leaf {
 /// Bytes of a node and its leaf.
 const SIZE: usize = 48;
 const NODES: usize = 60_000;
-/// One node in so many survives.
+/// One node in this many survives.
 const KEPT: usize = 64;
 
 type Kept<'f, 'h> = Root<'f, 'h, MutArray<Node>>;
@@ -53,7 +53,7 @@ fn run<C: Collector>(config: &Config, program: impl for<'h> FnOnce(&mut Mutator<
     world.finish()
 }
 
-/// Allocates nodes with a leaf each, and keeps a few, of which each points to the next one.
+/// Allocates nodes with a leaf each, and keeps a few, each of which points to the next.
 fn fragment<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, kept: &Kept<'_, 'h>) -> Handles {
     let mut handles = Handles::default();
     for value in 0..NODES {
@@ -121,7 +121,7 @@ fn collections_of<C: Collector>(gc_threads: u32) -> Vec<Collection> {
             }
         });
     });
-    // The last one is that of the end.
+    // The last one is at the end of the run.
     statistics.collections[..8].to_vec()
 }
 

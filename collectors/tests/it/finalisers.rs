@@ -80,7 +80,7 @@ under_every_collector! {
             assert!(notes.take().is_empty());
             m.collect(Request::Full);
             assert_eq!(notes.take(), [5050]);
-            // Its collection kept it once more.
+            // Its collection kept it alive once more.
             assert!(weak.open(m).is_some());
             m.collect(Request::Full);
             assert!(weak.open(m).is_none());
@@ -103,7 +103,7 @@ under_every_collector! {
                 });
             }
             m.collect(Request::Full);
-            // The closures with two finalisers have lived once more.
+            // The closures with two finalisers survived once more.
             assert_eq!(notes.take(), [2, 0, 13, 11]);
             m.collect(Request::Full);
             assert_eq!(notes.take(), [12, 10]);
@@ -177,7 +177,7 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    /// Every allocation collects, also those of the finaliser.
+    /// Every allocation collects, including the finaliser's.
     fn a_finaliser_may_allocate_and_collect<C>() {
         let config = Config { stress: Some(1), ..config::<C>(16 << 10) };
         let (world, notes) = (world::<C>(&config), Notes::default());
@@ -283,8 +283,8 @@ under_every_collector! {
     }
 }
 
-/// Thousands of closures die at once, each with a list of its own, after the GC threads have shared
-/// what lives.
+/// Thousands of closures die at once, each with its own list, after the GC threads have shared the
+/// live ones.
 fn many_with_several_gc_threads<C: Collector>(config: &Config) {
     const COUNT: usize = 2000;
     let (world, notes) = (world::<C>(config), Notes::default());

@@ -1,4 +1,4 @@
-//! Closures in lines: ages by marks, holes that are given back, and large objects beside them.
+//! Closures in lines: ages by marks, returned holes, and large objects next to them.
 
 use crate::basics::config;
 use gclab_collectors::{GenImmix, Immix, MarkSweep, StickyImmix};
@@ -94,8 +94,8 @@ fn closures_reachable_only_from_old_ones_survive_minor_collections() {
     old_closures_lead_to_young_ones::<GenImmix>();
 }
 
-/// Rows of all sizes, from a few words to those of large objects, die among others. Each row that
-/// is kept has the number that was put there.
+/// Rows of all sizes, from a few words to those of large objects, die among others. Each kept row
+/// has the number that was put there.
 fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     const ROWS: usize = 120;
     m.frame(|m, [rows]| {
@@ -146,7 +146,7 @@ fn scatter<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutA
     }
 }
 
-/// Puts a new number, that of the place, into a place of `array`.
+/// Puts a new number, its index, into a place of `array`.
 fn put<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Node>>, index: usize) {
     let (m, node) = m.alloc_with(|_| Node::new(index as u64, None));
     array.get(m).set(m, index, Some(node));
@@ -185,7 +185,7 @@ fn a_returned_hole_is_handed_out_once() {
     run::<GenImmix>(&config::<GenImmix>(1 << 20), holes_given_back);
 }
 
-/// Medium closures among small ones lie in an overflow. Its rest is given back at a collection.
+/// Medium closures among small ones lie in an overflow area. Its rest is returned at a collection.
 fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     const ROWS: usize = 10;
     m.frame(|m, [old, young, rows]| {
@@ -250,8 +250,8 @@ fn dead_large_objects_are_freed_at_the_next_collection() {
     large_objects_die::<GenImmix>();
 }
 
-/// Notes the bytes that count under the limit beside megablocks and side tables, after each
-/// collection.
+/// Records, after each collection, the bytes that count under the limit in addition to megablocks
+/// and side tables.
 struct OtherMemory(Sender<Bytes>);
 
 impl Listener for OtherMemory {

@@ -263,7 +263,7 @@ under_every_collector! {
             m.stop_memprof().expect("started");
         });
         ran.expect("room enough");
-        // The third had no value, so its death is not told.
+        // The third had no value, so its death is not reported.
         let sums = adds.sums();
         assert_eq!((sums.minor, sums.died_young, sums.died_old), (10, 9, 0), "{}", C::DESCRIPTION.name);
     }
@@ -348,7 +348,7 @@ fn all_threads_are_sampled() {
         threads.into_iter().map(|thread| thread.join().expect("sound")).sum()
     });
     let stopped = world.enter(|m| {
-        // What a session that has ended reserved last is followed at the next collection.
+        // What a finished session reserved last is followed at the next collection.
         m.collect(Request::Full);
         m.stop_memprof()
     });

@@ -31,7 +31,7 @@ impl File {
     }
 }
 
-/// Pauses the log or goes on with it: as the module `Gc` does, where there is one.
+/// Pauses or resumes the log, through the module `Gc` if there is one.
 fn pause<M: MutatorKind>(m: &mut Mutator<'_, M>, is_paused: bool) {
     if let Ok(mut gc) = m.gc() {
         return if is_paused {

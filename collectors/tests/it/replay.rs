@@ -29,7 +29,7 @@ mod under_the_faulty_collector {
 }
 
 mod under_a_right_collector {
-    /// The names in the test stand for `copying`.
+    /// The names in the test refer to `copying`.
     type Mutant<C> = C;
     type Forgetful = gclab_collectors::Copying;
 

@@ -27,7 +27,7 @@ under_every_collector! {
 
         let statistics = world.finish();
         let end = RtsStats::from(&statistics);
-        // The last collection of the run comes after the program's last look.
+        // The last collection of the run comes after the program last reads them.
         assert_eq!((end.gcs, end.major_gcs), (outside.gcs + 1, outside.major_gcs + 1));
         assert_eq!(end.allocated_bytes, outside.allocated_bytes);
         assert_eq!(end.gc, statistics.collections.last().map(GcDetails::from));

@@ -28,8 +28,8 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
     });
 }
 
-/// The most KiB that the program may need. It needs 2208; `ocaml` needs 3264 if a minor collection
-/// without room is the last word.
+/// Limit on what the program may need, in KiB. It needs 2208; `ocaml` needs 3264 if a minor
+/// collection without room is the last word.
 const ENOUGH: usize = 2400;
 
 #[derive(Clone, Copy)]
@@ -80,8 +80,8 @@ fn a_heap_is_exhausted_only_after_a_major_collection() {
     crate::under_every_collector(Replaced);
 }
 
-/// The survivors of minor collections have a block each, until the heap has no free one. Then there
-/// is not a free block to which closures of the others could move, either.
+/// The survivors of minor collections get a block each, until the heap has no free block, and so
+/// none to which closures of the others could move.
 #[test]
 fn fragmented_blocks_are_emptied_into_the_holes_of_one_another() {
     const SURVIVORS: usize = 64;

@@ -20,8 +20,8 @@ struct Cell {
     next: Option<Ptr<Cell>>,
 }
 
-/// Replaces lists of `len` cells in `slots` of an array, one after the other, `rounds` times.
-/// Returns the sum of the cells that are left.
+/// Replaces lists of `len` cells in `slots` of an array, one after another, `rounds` times. Returns
+/// the sum of the cells that are left.
 fn churn<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, len: u64, rounds: u64) -> u64 {
     m.frame(|m, [table, list]| {
         let table = table.put(m.alloc_array::<Cell>(slots, |_| None));
@@ -93,8 +93,8 @@ impl CollectorVisitor for Policies {
             if *policy == SizingPolicy::Fixed {
                 let of = |policy, heap_hint| majors_with(policy, heap_hint, default.membalancer_c, 64);
                 let fixed = |size| of(SizingPolicy::Fixed, HeapHint::Size(size));
-                // A large heap has a major collection only at the end. A heap that is too small runs
-                // all the same.
+                // A large heap has a major collection only at the end. A heap that is too small
+                // still runs.
                 assert_eq!(fixed(Bytes::mib(256)), 1, "{name}");
                 assert!(
                     fixed(Bytes::kib(512)) > of(SizingPolicy::Factor, default.heap_hint),
@@ -240,9 +240,9 @@ impl CollectorVisitor for Chunks {
             };
             nursery_runs(&World::new::<C>(&small).expect("address space for 32 MiB"))
         };
-        // 32 MiB for four capabilities. From 8 MiB on, each has an area of its own, in pieces of a
-        // megablock as without -n. A few runs are smaller, those of the least nursery and those of
-        // megablocks that are in use already.
+        // 32 MiB for four capabilities. From 8 MiB on, each has its own area, in pieces of a
+        // megablock as without -n. A few runs are smaller: those of the smallest nursery, and those
+        // in megablocks already in use.
         for (kib, expected) in [
             (512, 512),
             (1024, 1024),
@@ -309,8 +309,7 @@ impl CollectorVisitor for LargeObjects {
     }
 }
 
-/// 6 TiB were kept free for large objects, more than there is: a heap was exhausted before it
-/// began.
+/// 6 TiB were kept free for large objects, more than exist: a heap was exhausted before it started.
 #[test]
 fn a_huge_limit_on_large_objects_reserves_nothing() {
     for name in ["two-space", "copying", "parallel", "compacting"] {

@@ -44,7 +44,7 @@ fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, pairs: &Root<'_, 'h, MutArra
     m.collect(Request::Full);
 }
 
-/// Drops the first `dropped` pairs, and the last. One or the other lie at low addresses.
+/// Drops the first `dropped` pairs, and the last. Either lies at low addresses.
 fn drop_ends<'h, M: MutatorKind>(m: &Mutator<'h, M>, pairs: &Root<'_, 'h, MutArray<Pair>>, dropped: usize) {
     let pairs = pairs.get(m);
     (0..dropped).for_each(|value| pairs.set(m, value, None));

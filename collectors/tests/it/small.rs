@@ -46,7 +46,7 @@ fn len<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Node>>) 
     len
 }
 
-/// The number of collections that [`every_kind`] asks for. The last but one is a major one.
+/// The number of collections that [`every_kind`] requests. The last but one is a major one.
 const ROUNDS: u64 = if cfg!(miri) { 2 } else { 5 };
 
 /// Makes closures of every kind, and checks them after each of several collections.
@@ -156,7 +156,7 @@ fn functions_of_the_program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let value = Arc::clone(&ran);
     let (view, owner) = m.with_view(|m| m.alloc_foreign(value, Bytes(1000)));
     assert_eq!(owner.value(view).load(Relaxed) % 100, ran.load(Relaxed) % 100);
-    // The first one keeps the list once more.
+    // The first one keeps the list alive once more.
     for request in [Request::Full, Request::Compact] {
         m.collect(request);
     }

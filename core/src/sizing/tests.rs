@@ -154,7 +154,7 @@ fn a_heap_of_fixed_size_grows_to_it() {
     assert!(area.0 > 16 * MIB && area.0 < 22 * MIB, "{area}");
     let in_place = sizing.area_in_place(Bytes(40 * MIB)).expect("fits");
     assert!(in_place.0 > 22 * MIB && in_place.0 <= 24 * MIB, "{in_place}");
-    // A size that is no limit: data that do not fit may still grow by -O.
+    // A size that is not a limit: data that does not fit may still grow by -O.
     let hinted = Config {
         heap_hint: HeapHint::Size(Bytes(16 * MIB)),
         max_heap: None,
@@ -232,7 +232,7 @@ fn a_minor_collection_fits_into_every_area_but_the_least() {
     }
 }
 
-/// The words that a collection has to announce before it begins.
+/// The words that a collection must announce before it begins.
 fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
     (live.to_copy(strategy) + young).to_words_up()
 }

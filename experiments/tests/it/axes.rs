@@ -49,7 +49,7 @@ fn a_plan_has_the_ids_and_the_order_of_the_runs() {
     let others = planned(&bench, &["other.toml"]);
     let sorted = |lines: &[String]| -> BTreeSet<String> { ids(lines).iter().map(|id| (*id).to_owned()).collect() };
     assert_eq!(sorted(&others), sorted(&lines));
-    // So a folder goes on with them.
+    // So a folder continues with them.
     bench.write("tiny.toml", &other);
     let done = bench.gclab(&["run", "tiny.toml"]).exits(0);
     assert!(done.stderr.contains("all 16 runs are done"), "{}", done.all());

@@ -53,7 +53,7 @@ fn debug_messages_go_to_the_log_or_else_to_standard_error() {
     let censuses = told.matches("census begins").count() as u64;
     assert_eq!((censuses, of("LOG_MSG")), (of("HEAP_PROF_SAMPLE_BEGIN"), 2 * censuses));
     assert!(of("GC_START") > censuses && of("LOOK_BEGIN") == censuses, "{events:?}");
-    // Without the class of threads there are messages about them all the same.
+    // Even without the class of threads there are messages about them.
     with(&["-Ds", "-l-s", "-olrun.eventlog"]);
     let counts = counts(&bench, "run.eventlog");
     assert!(

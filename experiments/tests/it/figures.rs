@@ -66,7 +66,7 @@ fn figures_of_many_collections_take_bounded_memory() {
         "{:?}",
         stats.statistics_bytes
     );
-    // Single pauses are known all the same, in memory.
+    // Single pauses are still known, in memory.
     let pauses = stats.pauses.expect("pauses");
     assert_eq!((pauses.single_pauses_absent, pauses.count), (None, gcs - 1));
     assert!(pauses.p99_9_ns.is_some() && pauses.least_utilisation.unwrap().contains_key("1 ms"));
@@ -90,7 +90,7 @@ fn the_checker_is_neither_the_program_nor_a_census() {
     assert_eq!(value("mutator_cpu_seconds"), value("mut_cpu_seconds"));
 }
 
-/// Censuses by retainers stood under PROF.
+/// Censuses by retainers were counted under PROF.
 #[test]
 fn a_profile_by_retainers_is_rp_and_others_are_prof() {
     let bench = Bench::new();

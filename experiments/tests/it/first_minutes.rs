@@ -255,7 +255,7 @@ fn messages_fit_a_screen() {
     message(bench.gclab(&["exec", "binary_trees", "+RTS", &format!("-{}", "Q".repeat(100_000))]));
 }
 
-/// The number of values is looked at before anything that takes time for each.
+/// The number of values is checked before anything that takes time for each.
 #[test]
 fn a_sweep_of_too_many_runs_is_refused() {
     let bench = Bench::new();

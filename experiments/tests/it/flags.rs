@@ -47,7 +47,7 @@ fn letters_of_ocamls_may_stand_beside_the_collector() {
         said("Initial minor heap size: 8k words");
         said("Initial space overhead: 90%");
     }
-    // Those behind +RTS come later.
+    // Those after +RTS come later.
     let both = run(&["--ocaml", "o=90,v=0x20", "+RTS", "--ocaml=o=110"]).exits(0);
     assert!(both.stderr.contains("Initial space overhead: 110%"), "{}", both.all());
     for wrong in [&["--ocaml", "q=1"][..], &["--ocaml="], &["+RTS", "--ocaml", "s=64k"]] {
@@ -197,7 +197,7 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     );
     assert!(message(&["run", "x.toml", "-A1m"]).contains("in an experiment file flags go under [flags]"));
     assert!(message(&["exec", "binary_trees", "--wombat"]).contains("unexpected argument '--wombat'"));
-    // The word at fault is not a flag; those behind -RTS are the program's.
+    // The word at fault is not a flag; those after -RTS are the program's.
     let wrong = message(&["exec", "binary_trees", "6", "-f", "+RTS", "-S", "-RTS", "-h"]);
     assert!(wrong.contains("unexpected argument '-f'"), "{wrong}");
     let wrong = with(&bench, &[("GCLABRTS", "-A1m -RTS")], &["exec", "hsc_env"]).exits(2);
@@ -355,7 +355,7 @@ fn an_empty_profile_of_roots_says_why() {
     );
 }
 
-/// The example with settings of its own.
+/// The example with its own settings.
 fn settled() -> PathBuf {
     own::program("own_settings")
 }

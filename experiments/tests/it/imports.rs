@@ -17,7 +17,7 @@ type ModulePath = Vec<String>;
 /// A module of a crate.
 #[derive(Debug, Default)]
 struct Module {
-    /// Names that the module defines itself, child modules apart.
+    /// Names that the module defines itself, apart from child modules.
     defines: BTreeSet<String>,
     /// Names that `use` brings in: the name, and the path as written.
     uses: Vec<(String, Vec<String>)>,

@@ -82,8 +82,8 @@ fn json(words: &[&str]) -> Value {
     serde_json::from_str(&Bench::new().gclab(words).exits(0).stdout).unwrap()
 }
 
-/// Without `--at` the map is that of the last collection of the measured phase, and not of the one
-/// at the end of the run, when nothing is alive.
+/// Without `--at` the map is of the last collection in the measured phase, not of the one at the
+/// end of the run, when nothing is alive.
 #[test]
 fn the_map_is_of_the_last_collection() {
     let last = json(&[&GCBENCH[..], &["--json", "+RTS", "-A64k"]].concat());

@@ -53,7 +53,7 @@ fn run(planned: &PlannedRun) -> RunRecord {
     }
 }
 
-/// The most resident memory of `gclab` with these words until it writes the last part of its
+/// The peak resident memory of `gclab` with these words until it writes the last part of its
 /// output. It cannot end before that: a pipe takes 64 KiB, and the test looks before it reads on.
 fn peak(bench: &Bench, words: &[&str]) -> u64 {
     let mut command = bench.command(words);

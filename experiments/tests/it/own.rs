@@ -1,4 +1,4 @@
-//! A program with lists of its own (`examples/own_workload.rs`) does everything that `gclab` does.
+//! A program with its own lists (`examples/own_workload.rs`) does everything that `gclab` does.
 
 use std::path::PathBuf;
 use std::process::Command;

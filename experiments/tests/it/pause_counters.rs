@@ -98,7 +98,7 @@ fn a_folder_of_runs_without_counters_does_not_pass_for_one_with_them() {
     refused("its runs have no counters at pauses");
     file(prepared);
     refused("`prepare`");
-    // Without --out each has a folder of its own, where its runs are done.
+    // Without --out each has its own folder, where its runs are done.
     for (folders, keys) in [(2, counted), (3, prepared), (3, plain), (3, counted)] {
         file(keys);
         bench.gclab(&["run", "x.toml"]).exits(0);

@@ -1,4 +1,5 @@
-//! The runs that a wished precision needs: told by `gclab status`, and at the end of a sweep.
+//! The runs that a requested precision needs: reported by `gclab status`, and at the end of a
+//! sweep.
 
 use serde_json::Value;
 

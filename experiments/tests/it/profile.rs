@@ -113,7 +113,7 @@ fn profiles_of_nothing_say_why() {
     });
 }
 
-/// The thread of the censuses was started without a look at the result: the run ended in a panic.
+/// The result of starting the census thread was not checked: the run ended in a panic.
 #[test]
 fn a_profile_whose_thread_cannot_be_started_is_refused() {
     let bench = Bench::new();

@@ -40,8 +40,8 @@ fn kill(child: &mut Child) {
     child.wait().unwrap();
 }
 
-/// Kills runners of `file`, an experiment of this number of runs, again and again, and lets the
-/// last one do the rest.
+/// Kills runners of `file`, an experiment of this number of runs, repeatedly, and lets the last one
+/// do the rest.
 ///
 /// Unlike moments after the start, which are often those before the first run, these moments lie
 /// anywhere in a run, in the writing of its line, and between two runs.
@@ -81,7 +81,7 @@ fn killed_at_moments_of_any_phase_of_a_run_it_loses_nothing() {
     killed_again_and_again(&bench, "tiny.toml", 8 * repeat as usize);
 }
 
-/// A program of the user's has more phases than a workload: a preparation, processes of its own, an
+/// The user's own program has more phases than a workload: a preparation, its own processes, an
 /// output that is read while it runs, and a file of its runtime's statistics.
 #[test]
 fn killed_at_moments_of_any_phase_of_a_programs_run_it_loses_nothing() {
@@ -152,8 +152,8 @@ fn what_a_killed_runner_leaves_behind_ends_before_the_next_run() {
     assert!(!again.stderr.contains("note: killed"), "{}", again.all());
 }
 
-/// Runs a script of the shell as root of a mount namespace of its own; `None`, with a message,
-/// where that is not allowed.
+/// Runs a shell script as root in its own mount namespace; `None`, with a message, if that is not
+/// allowed.
 fn with_disk(bench: &Bench, script: &str) -> Option<Done> {
     let allowed = Command::new("unshare")
         .args(["--mount", "sh", "-c", "mount -t tmpfs none /mnt"])
@@ -250,7 +250,7 @@ fn a_clock_that_jumps_changes_no_figure_and_no_folder() {
     until("jumps between runs", || years_of_a_sweep(&library) >= 3);
 }
 
-/// Sweeps while the clock jumps, and kills the runner; another one goes on. Returns the number of
+/// Sweeps while the clock jumps, and kills the runner; another one continues. Returns the number of
 /// years in which runs began.
 fn years_of_a_sweep(library: &str) -> usize {
     let bench = Bench::new();

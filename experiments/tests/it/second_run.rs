@@ -1,4 +1,4 @@
-//! Two runs in one process: each has a log and profiles of its own.
+//! Two runs in one process: each has its own log and profiles.
 
 use std::fs;
 use std::path::Path;

@@ -95,7 +95,7 @@ impl Bench {
         Done::of(&mut command).exits(0);
     }
 
-    /// Lets the runs of [`gated`] go on.
+    /// Lets the runs of [`gated`] continue.
     pub(crate) fn open_gate(&self) {
         self.write("go", "");
     }
@@ -170,7 +170,7 @@ pub(crate) fn send(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether a process has ended: there is none of this number, or a zombie.
+/// Whether a process has ended: no such process, or a zombie.
 pub(crate) fn is_gone(number: &str) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", number.trim())).map_or(true, |stat| stat.contains(") Z"))
 }

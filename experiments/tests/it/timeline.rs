@@ -179,7 +179,7 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     assert!(numbers(&data(&page)["pauses"]).len() > 40);
 }
 
-/// Lanes went on behind the damage of another capability, and the figures beside them did not.
+/// Lanes continued past the damage of another capability, while the figures did not.
 #[test]
 fn lanes_and_figures_of_a_damaged_log_are_of_the_same_events() {
     let mut log = ghc();
@@ -208,14 +208,14 @@ fn lanes_and_figures_of_a_damaged_log_are_of_the_same_events() {
         .sum();
     assert_eq!(figures["GC_elapsed_ns"], pauses);
     assert_eq!(figures["Total_elapsed_ns"], data["end"]);
-    // The events behind the run are not part of it.
+    // The events after the run are not part of it.
     assert!(data["length"].as_u64().unwrap() > data["end"].as_u64().unwrap() + 1);
-    // Capability 1 lies behind the damage in the file.
+    // Capability 1 lies after the damage in the file.
     assert!(figures["cap_1.collections"].as_u64().unwrap() > 40, "{figures}");
     assert!(figures["cap_0.collections"].as_u64().unwrap() < 40, "{figures}");
 }
 
-/// The bytes behind the head of an event at this place.
+/// The bytes after the head of an event at this place.
 fn declared(log: &[u8], kind: u16, at: usize) -> usize {
     let entry = [&b"etb\0"[..], &kind.to_be_bytes()].concat();
     let place = log.windows(6).position(|bytes| bytes == entry).unwrap();

@@ -95,8 +95,8 @@ fn an_answer_begins_with_a_sentence_and_shows_failures() {
 /// Without an effect of any flag the answer must not name one as better.
 #[test]
 fn flags_without_effect_leave_the_default_as_good() {
-    // Noise may look like a small gain, and that of a busy machine like a larger one of so short a
-    // program.
+    // Noise may look like a small gain, and on a busy machine like a larger one, as the program is
+    // so short.
     let is_right = ["0.01", "0.1", "0.5"].into_iter().any(|seconds| {
         let bench = with_script(&format!("sleep {seconds}; echo done"));
         let words = ["tune", "--budget=40", "--runtime=ocaml", "--json", "--", "./prog"];

@@ -42,7 +42,7 @@ pub(crate) struct Heap {
     _roots: Handle<MutArray<Node>>,
 }
 
-/// All heaps, each with its number of named roots: 20, and in some once more a thousand.
+/// All heaps, each with its number of named roots: 20, and for some also a thousand.
 pub(crate) const HEAPS: [(Shape, usize); 6] = [
     (Shape::Tree, 20),
     (Shape::Lists, 20),
@@ -63,7 +63,7 @@ impl Shape {
     ) -> [Option<usize>; 3] {
         let there = |i: usize| (i < nodes).then_some(i);
         match self {
-            // The root of each list is one of the first nodes. Lists lie one after the other.
+            // The root of each list is one of the first nodes. Lists lie one after another.
             Shape::Lists => {
                 let length = nodes.div_ceil(roots.min(20));
                 [there(i + 1).filter(|next| next % length != 0), None, None]

@@ -199,7 +199,7 @@ fn a_closure_overwritten_by_sliding_is_dead() {
     );
 }
 
-/// The words are those of the page on writing a collector, and none of the state itself.
+/// The words are those of the page on writing a collector, not the names of the states.
 #[test]
 fn the_last_line_says_what_became_of_the_block() {
     let last = |name, number| {

@@ -188,8 +188,8 @@ fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
     assert_eq!(third, [("(3)MUT".to_owned(), 40), ("(2)A".to_owned(), 16)]);
 }
 
-/// A chain of nodes, each a root of its own: node k can be reached from roots 0 to k. There are as
-/// many sets as roots, and still few visits.
+/// A chain of nodes, each also a root: node k can be reached from roots 0 to k. There are as many
+/// sets as roots, and still few visits.
 #[test]
 fn thousands_of_roots() {
     const ROOTS: usize = 3000;

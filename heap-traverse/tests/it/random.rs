@@ -20,7 +20,7 @@ fn search<'a>(closure: ClosureView<'a>, met: &mut Vec<ClosureView<'a>>, seen: &m
     1 + closure.children().map(|child| search(child, met, seen)).sum::<usize>()
 }
 
-/// A client that notes everything that a traversal tells it.
+/// A client that records everything that a traversal reports.
 #[derive(Default)]
 struct Note<'a, const DEPTH_FIRST: bool> {
     met: Vec<ClosureView<'a>>,

@@ -62,7 +62,7 @@ fn the_committed_folder_is_what_the_model_makes() {
     assert_eq!(dir.runs(), small_runs(), "UPDATE_FIXTURES=1 makes it anew");
 }
 
-/// Every key, with a value of its own, survives; and times keep their last bit.
+/// Every key survives, each with a distinct value, and times keep their last bit.
 #[test]
 fn every_field_survives() {
     let mut run = small_runs().swap_remove(0);
@@ -257,7 +257,7 @@ fn folders_without_a_plan_and_folders_with_one() {
     assert!(error.to_string().contains("cannot make the folder"), "{error}");
 }
 
-/// The collections are beside the runs, in few bytes, and a line without a run means nothing.
+/// The collections are next to the runs, in few bytes, and a line without a run is ignored.
 #[test]
 fn collections_are_in_a_file_of_their_own() {
     let runs = runs(&small());

@@ -1,5 +1,5 @@
-//! Every workload under every collector, with the checker after each collection: the checksum is the
-//! one of the definition and the same with all settings.
+//! Every workload under every collector, with the checker after each collection: the checksum is
+//! that of the definition, and the same with all settings.
 //!
 //! A quick run tries each pair of a workload and a collector with one setting of a table in turn.
 

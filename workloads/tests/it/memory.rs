@@ -8,10 +8,10 @@ use gclab_workloads::{SplitMix64, mix};
 
 use crate::run::Run;
 
-/// For each collector: the bytes allocated by the run, and the most that was live after a major
+/// For each collector: the bytes allocated by the run, and the peak of live data after a major
 /// collection.
 fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, u64)> {
-    // The matrix has the checker look at these heaps.
+    // The matrix runs the checker on these heaps.
     let results = Run::new(workload, args).area(16 << 10).unchecked().everywhere();
     results
         .into_iter()
@@ -134,7 +134,7 @@ fn ocaml_gc() {
 #[test]
 fn par_trees() {
     let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
-    // With one capability the threads run one after the other.
+    // With one capability the threads run one after another.
     check("par_trees", &["3", "10"], (135_854 + 51_550 + 25_774) * 24, tree(11));
 }
 

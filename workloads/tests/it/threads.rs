@@ -27,8 +27,8 @@ fn threads_do_not_change_the_checksums_of_what_they_share() {
     }
 }
 
-/// Each capability has an area of its own, and a collection comes when the first of them is full.
-/// Chunks of one pool go to the capabilities that need them.
+/// Each capability has its own area, and a collection comes when the first of them is full. Chunks
+/// of one pool go to the capabilities that need them.
 #[test]
 fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
     let run = Run::new("par_skewed", &["4", "20000", "50"])

@@ -1,6 +1,6 @@
-//! A mark-region collector (Immix without evacuation) made of core's public parts, with a space of
-//! its own. Its only `unsafe` is the promise of the `Collector` trait. It shows that core's
-//! interface serves more than one collector.
+//! A mark-region collector (Immix without evacuation) made of core's public parts, with its own
+//! space. Its only `unsafe` is the promise of the `Collector` trait. It shows that core's interface
+//! serves more than one collector.
 
 use gclab_core::block::OutOfMemory;
 use gclab_core::block::Region;

@@ -65,7 +65,8 @@ fn programs_of_a_collector_that_panics() {
     gclab_proof::random_programs::<Panics>();
 }
 
-/// Its message, the line, and the program are told, although the harness captures what tests print.
+/// Its message, the line, and the program are reported, although the harness captures what tests
+/// print.
 #[test]
 fn a_panic_in_a_collection_is_reported_with_its_program() {
     let own = std::env::current_exe().unwrap();

@@ -129,7 +129,7 @@ fn freed_memory_is_allocated_again() {
                 let list = list.put_option(m, None);
                 let large = large.put_option(m, None);
                 // Every other node lives. So there are holes of one cell, in which a list of 500
-                // 000 bytes is made again and again.
+                // 000 bytes is made repeatedly.
                 for round in 0..40 {
                     list.set(m, None);
                     for value in 0..20_000 {

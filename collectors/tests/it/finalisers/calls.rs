@@ -75,7 +75,7 @@ under_every_collector! {
         let (say, hear) = channel();
         let ran = world.enter(|m| {
             let (noted, rung) = (notes.clone(), notes.clone());
-            // Before the finaliser: under `ocaml` the two are of one order.
+            // Before the finaliser: under `ocaml` the two are in one order.
             let alarm = m.create_alarm(move |_| rung.add(1));
             list(m, 4, |m, list| m.finalise(list, move |m, list: Handle<Number>| {
                 m.collect(Request::Full);

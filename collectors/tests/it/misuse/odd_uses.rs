@@ -187,7 +187,7 @@ under_every_collector! {
     }
 
     fn addresses_come_back_when_a_world_is_dropped<C>() {
-        // Makes more worlds, one after the other, than a process has addresses for.
+        // Makes more worlds, one after another, than a process has addresses for.
         for _ in 0..130 {
             let config = Config { reserve: Bytes(1 << 40), ..config::<C>(32 << 10) };
             let world = World::new::<C>(&config).expect("a heap");

@@ -14,10 +14,11 @@ use gclab_heap_traverse::Checker;
 /// Words of the minor heap.
 const MINOR: u64 = 8192;
 
-/// The number that stands for never.
+/// The number for "never".
 const NEVER: u64 = 1_000_000;
 
-/// Runs `program` with the checker on, and these letters beside those for a small minor heap.
+/// Runs `program` with the checker on, and these letters in addition to those for a small minor
+/// heap.
 fn run(letters: &[(OcamlLetter, u64)], program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Ocaml>>)) -> Statistics {
     let mut given = OcamlLetters::default();
     letters
@@ -141,7 +142,7 @@ fn closures_slide_together_under_each_policy_and_chunks_go_back() {
                 .filter(|(now, then)| now != then)
                 .count();
             assert!(moved > kept.len() / 2, "{moved}");
-            // The lists and the tables are those of the new places: the program goes on.
+            // The lists and the tables refer to the new places: the program continues.
             let more = arrays(m, 8_000);
             thin(&mut kept, 2);
             m.gc().expect("ocaml").full_major();

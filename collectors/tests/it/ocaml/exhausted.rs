@@ -1,5 +1,5 @@
-//! A program goes on after its heap was exhausted, and most of what it allocates lives. Nothing is
-//! promoted for which there is no room.
+//! A program continues after its heap was exhausted, and most of what it allocates survives.
+//! Nothing is promoted without room for it.
 
 use gclab_collectors::Ocaml;
 use gclab_core::closure::{Closure, Ptr};
@@ -18,8 +18,8 @@ struct Link {
     number: u64,
 }
 
-/// Lengthens a list for as long as there is memory. `kept` has a handle to all of it but the last
-/// few links.
+/// Lengthens a list as long as there is memory. `kept` has a handle to all of it but the last few
+/// links.
 fn lengthen(m: &mut Mutator<'_, KindOf<Ocaml>>, kept: &RefCell<Vec<Handle<Link>>>) {
     m.frame(|m, [list]| {
         let list = list.put_option::<Link>(m, None);

@@ -12,7 +12,7 @@ const PAGE: &str = include_str!("../../../../docs/gc-module.md");
 const SOURCE: &str = include_str!("gc_page.rs");
 const MODULE: &str = include_str!("../../../src/ocaml/gc/mod.rs");
 
-/// The functions of OCaml 4.14's module, those of `Memprof`, and one beside them.
+/// The functions of OCaml 4.14's module, those of `Memprof`, and one of our own.
 const FUNCTIONS: [&str; 27] = [
     "stat",
     "quick_stat",

@@ -1,6 +1,6 @@
 //! The requests to collect that any program may make, and the functions of the module `Gc` that are
-//! requests. (The workload `ocaml_gc` makes requests, and stands beside a program of OCaml that calls
-//! the functions. Those that end a cycle begin the next one, too.)
+//! requests. (The workload `ocaml_gc` makes requests, and is compared with an OCaml program that
+//! calls the functions. Those that end a cycle also begin the next one.)
 
 use crate::basics::config;
 use gclab_collectors::Ocaml;
@@ -24,7 +24,7 @@ struct Number {
 /// A function of the module.
 type Function = fn(&mut Module<'_, '_, Kind>);
 
-/// Requests, each beside the function that makes it and nothing else.
+/// Requests, each with the function that makes exactly that request.
 const FUNCTIONS: [(Request, Function); 3] = [
     (Request::Minor, |gc| gc.minor()),
     (Request::Slice(Words(0)), |gc| _ = gc.major_slice(0)),

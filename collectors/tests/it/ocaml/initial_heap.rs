@@ -39,7 +39,7 @@ fn a_heap_starts_with_the_given_words() {
         assert_eq!(heap_words(Some(0), limit), 0);
     }
     assert_eq!(heap_words(None, None), 126_976);
-    // A 64th of the memory, of which tables have some.
+    // A 64th of the memory, some of which is for tables.
     let cut = heap_words(None, limit);
     assert!((1 << 13..=1 << 14).contains(&cut), "{cut}");
 }

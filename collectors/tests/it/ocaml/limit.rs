@@ -1,4 +1,4 @@
-//! Under a limit (`-M`), the minor heap gives way to what does not fit beside it.
+//! Under a limit (`-M`), the minor heap shrinks to make room for what would not fit otherwise.
 
 use crate::basics::config;
 use gclab_collectors::Ocaml;
@@ -24,7 +24,7 @@ fn limited(limit: Bytes) -> World<KindOf<Ocaml>> {
 
 #[test]
 fn an_enlarged_minor_heap_gives_way_to_a_large_object() {
-    // With the minor heap at first there is room for it.
+    // With the initial minor heap there is room for it.
     let large = 5 << 20;
     let world = limited(LIMIT);
     let ran = world.enter(|m| _ = m.alloc_bytes_filled(large, 1));
@@ -41,7 +41,7 @@ fn an_enlarged_minor_heap_gives_way_to_a_large_object() {
             .expect("legal");
             let (view, object) = m.with_view(|m| m.alloc_bytes_filled(large, 1));
             let object = view.handle(object);
-            // The program goes on beside it.
+            // The program continues.
             for _ in 0..10_000 {
                 m.alloc_bytes_filled(800, 2);
             }

@@ -144,7 +144,7 @@ fn the_overhead_of_a_cycle_and_of_a_heap() {
     near(Compaction::overhead(HEAP, Words(800_000)), 400.0);
 }
 
-/// Of a heap without live data it is less than the number that stands for never.
+/// For a heap without live data it is less than the number for "never".
 #[test]
 fn the_overhead_of_free_blocks_is_below_never() {
     near(Compaction::overhead(HEAP, HEAP), 999_999.0);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 
-/// What a program does next. Numbers choose one of what there is.
+/// What a program does next. Numbers choose among what exists.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Allocate(usize),
@@ -38,7 +38,7 @@ pub(super) trait Rule {
     fn changed(&mut self) {}
 }
 
-/// Next-fit: the first that fits, from the block before which the last search ended on.
+/// Next-fit: the first that fits, starting from the block before which the last search ended.
 #[derive(Default)]
 pub(super) struct OnFrom(Option<Addr>);
 
@@ -227,7 +227,7 @@ fn first_fit_finds_blocks_beyond_its_table() {
     });
 }
 
-/// Makes free blocks of these sizes, by address, with a closure behind each.
+/// Makes free blocks of these sizes, by address, each followed by a closure.
 fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Words]) -> Vec<FreeBlock> {
     let total: usize = sizes.iter().map(|words| words.0 + 1).sum();
     let (starts, marks) = (&mut model.starts, &mut model.marks);
@@ -261,7 +261,7 @@ fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Word
     blocks
 }
 
-/// The nodes on the way from the root of the tree to that of `words` words.
+/// The nodes on the path from the root of the tree to the node of `words` words.
 fn depth(memory: &FreeMemory, list: &BestFit, words: Words) -> usize {
     let mut next = list.root();
     let mut depth = 0;

@@ -45,7 +45,7 @@ fn a_new_policy_compacts_once() {
         drop(kept);
     });
     ran.expect("room enough");
-    // Each in the one pause of its change; the first is that of the program before them.
+    // Each in the one pause of its change; the first is the program's own before them.
     let collections = world.finish().collections;
     let compacting = collections.iter().filter(|each| each.work.compacted).count();
     let begun = collections.iter().position(|each| each.work.compacted);

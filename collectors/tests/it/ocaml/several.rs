@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 /// The words of the largest closures that share a block.
 const SMALL: Words = Words(17);
 
-/// What a program does next, with a closure of so many words.
+/// What a program does next, with a closure of this many words.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Take(usize),
-    /// Takes memory for several, puts so many of them into it, and gives the rest back.
+    /// Takes memory for several, puts this many of them into it, and returns the rest.
     TakeSeveral(usize, usize),
 }
 

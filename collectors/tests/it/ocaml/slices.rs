@@ -84,8 +84,8 @@ fn slices_come_at_the_middle_of_the_minor_heap_and_minor_collections_at_its_end(
     assert_eq!(pauses(&statistics, 6), expected);
 }
 
-/// A minor heap of 2 MiB has several runs of blocks. None of them is a multiple of three words, and
-/// the middle is none either: no word is lost but the last.
+/// A minor heap of 2 MiB has several runs of blocks. None of them is a multiple of three words, nor
+/// is the middle: no word is lost except the last.
 #[test]
 fn the_minor_heap_has_its_size_to_the_word() {
     let words = 256 << 10;
@@ -145,8 +145,8 @@ fn promoted_outside_memory_makes_a_slice_due() {
     assert_eq!((second(0), second(8192)), (Cycle::None, Cycle::Continued));
 }
 
-/// The end of a cycle begins the next one, however much of the minor heap is used: before the
-/// closure for which there was no room has some.
+/// The end of a cycle begins the next one, however much of the minor heap is used: even before the
+/// closure that had no room gets some.
 #[test]
 fn a_cycle_starts_right_after_the_previous_one() {
     let statistics = run(|m| {

@@ -1,4 +1,4 @@
-//! `top_heap_words`: the most words that the major heap has had, at any moment.
+//! `top_heap_words`: the largest size of the major heap at any moment, in words.
 
 use super::gc_module::{allocate, with_module, world};
 use crate::basics::config;

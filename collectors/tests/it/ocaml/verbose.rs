@@ -81,7 +81,7 @@ fn with_letters(
     paper
 }
 
-/// An array of so many bytes: 64 are ten words with its header.
+/// An array of this many bytes: 64 are ten words with its header.
 fn array<M: MutatorKind>(m: &mut Mutator<'_, M>, bytes: usize) -> Handle<ByteArray> {
     let (view, array) = m.with_view(|m| m.alloc_bytes_filled(bytes, 1));
     view.handle(array)

@@ -1,4 +1,4 @@
-//! The data of each thread are intact, and so are those that threads share or leave behind.
+//! Each thread's data is intact, and so is what threads share or leave behind.
 
 use super::{List, ListFields, all_at_once, busy, checked, meet, of_many, push, sum};
 use gclab_collectors::All;

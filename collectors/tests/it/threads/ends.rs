@@ -50,7 +50,7 @@ under_every_collector! {
         world.enter(|m| busy(m, 50)).expect("usable");
     }
 
-    /// A thread that allocates, one that loops over safepoints, one that blocks and comes back
+    /// A thread that allocates, one that loops over safepoints, one that blocks and returns
     /// afterwards, and one that waits for a capability.
     fn an_interruption_ends_every_session<C>() {
         let world = checked::<C>(&of_many::<C>(3, 16 << 10));

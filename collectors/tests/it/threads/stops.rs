@@ -1,4 +1,4 @@
-//! Threads enter, stop for a collection or an inspection, and go on.
+//! Threads enter, stop for a collection or an inspection, and continue.
 
 use super::{List, all_at_once, busy, checked, count, make, meet, of_many, push, sum};
 use gclab_collectors::Copying;
@@ -47,7 +47,7 @@ under_every_collector! {
                     wait.lock().expect("no thread panicked").recv().expect("sent")
                 });
                 assert_eq!((said, count(m, tree.get(m)), sum(m, list.get(m))), (1, 127, 45));
-                // The thread comes back first also when the call panics.
+                // The thread returns first, even if the call panics.
                 let panic = catch_unwind(AssertUnwindSafe(|| m.blocking(|| {
                     blocked.wait();
                     assert_eq!(wait.lock().expect("no thread panicked").recv(), Ok(2));

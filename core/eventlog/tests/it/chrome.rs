@@ -235,7 +235,7 @@ fn the_trace_of_a_damaged_log_is_whole() {
     }
 }
 
-/// A phase of the nonmoving collector that the log does not end lasts to the log's last event.
+/// A phase of the nonmoving collector without an end in the log lasts to the log's last event.
 #[test]
 fn open_phases_of_the_nonmoving_collector_are_in_the_trace() {
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();

@@ -60,7 +60,7 @@ fn every_truncation_is_an_error_and_salvages_the_events_before_it() {
         assert!(reader.damage().is_some());
         let whole = found.len();
         assert_eq!(found, starts[..whole], "cut at {length}");
-        // The event behind the last one is not whole.
+        // The event after the last one is incomplete.
         assert!(
             starts.get(whole + 1).is_none_or(|next| *next > length),
             "cut at {length}"
@@ -184,7 +184,7 @@ fn invalid_blocks_are_refused() {
             at + 35
         )
     );
-    // The mark of the end has two bytes, and the second one is behind the block.
+    // The end mark has two bytes, the second of which is after the block.
     let torn = (at + 10, 45_u32.to_be_bytes());
     assert_eq!(
         patched(log(), torn.0, &torn.1),

@@ -77,11 +77,11 @@ fn two_runs_differ_in_settings_and_figures() {
     let migrations = row(&rows, "events", "MIGRATE_THREAD");
     assert_eq!(migrations.amounts, [Some(Amount::Count(0)), Some(Amount::Count(2))]);
     assert_eq!(migrations.ratio(), None);
-    // Percentiles that only one run has stand in their order.
+    // Percentiles that only one run has are in order.
     let pauses = rows.iter().filter(|row| row.group == "pauses of capabilities");
     let names: Vec<&str> = pauses.map(|row| &row.name[..]).collect();
     assert_eq!(names, ["number", "sum", "p50", "p90", "p99", "longest"]);
-    // Groups are whole, and every figure stands once.
+    // Groups are contiguous, and every figure appears once.
     let mut seen: Vec<&str> = rows.iter().map(|row| &row.group[..]).collect();
     seen.dedup();
     let distinct: std::collections::BTreeSet<&str> = seen.iter().copied().collect();
@@ -134,11 +134,11 @@ fn a_part_without_events_has_known_zeros() {
             "{group}: {name}: {amounts:?}"
         );
     }
-    // There is no longest pause of none.
+    // Without pauses there is no longest one.
     assert_eq!(row(&rows, "pauses of the program", "longest").amounts[1], None);
 }
 
-/// An empty argument, and one of the flags' words that stands elsewhere, keep their places.
+/// An empty argument, and a flags' word used elsewhere, keep their places.
 #[test]
 fn the_programs_arguments_are_whole() {
     use gclab_eventlog::{Buffer, Value, Writer, kinds};

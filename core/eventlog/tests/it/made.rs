@@ -214,7 +214,7 @@ fn a_field_that_a_log_does_not_have_is_absent() {
     assert_eq!((total, balanced), (Some(7), None));
 }
 
-/// Other readers take the event behind an empty block for one of it.
+/// Other readers take the event after an empty block to be in it.
 #[test]
 fn an_empty_block_is_not_written_and_ends_at_once() {
     let mut log = Writer::new(Vec::new(), [&kinds::GC_START]).unwrap();
@@ -255,7 +255,7 @@ fn the_end_mark_may_end_the_last_block() {
     log.push(0);
     let error = each(&log, |_| {}).unwrap();
     assert!(matches!(error.problem(), Problem::Trailing), "{error}");
-    // The mark, and an event behind it in the same block.
+    // The mark, followed by an event in the same block.
     let mut early = one_block(&[&kinds::GC_START], |buffer| {
         buffer.event(&kinds::GC_START, 5, &[]).unwrap();
         buffer.event(&kinds::GC_START, 6, &[]).unwrap();

@@ -82,7 +82,7 @@ fn streams_longer_than_their_buffers_are_merged() {
     assert_eq!(merged(&log), sorted(&in_file_order(&log)));
 }
 
-/// A damaged stream goes on at its next block, here at none; the others go on.
+/// A damaged stream resumes at its next block, of which there is none here; the others continue.
 #[test]
 fn a_salvaging_merge_loses_only_one_stream() {
     let mut log = small();
@@ -118,7 +118,7 @@ fn a_salvaging_merge_loses_only_one_stream() {
     assert!(merged.next_event().unwrap().is_none());
 }
 
-/// A block tells its size, so only the rest of a damaged block is lost.
+/// A block records its size, so only the rest of a damaged block is lost.
 #[test]
 fn a_salvaging_reader_resumes_at_the_next_block() {
     let mut log = Writer::new(Vec::new(), [&kinds::USER_MSG]).unwrap();

@@ -26,7 +26,7 @@ static TICKY_OF_9_4: Kind = first(&kinds::TICKY_COUNTER_DEF, 5);
 /// An event: its capability, its type, its time and its values.
 type Written<'a> = (Option<u16>, &'static Kind, u64, &'a [Value<'a>]);
 
-/// A log with these types and events, each in a block of its own.
+/// A log with these types and events, each in its own block.
 fn log(kinds: &[&'static Kind], events: &[Written<'_>]) -> Vec<u8> {
     let mut log = Writer::new(Vec::new(), kinds.iter().copied()).unwrap();
     for (cap, kind, time, values) in events {
@@ -74,8 +74,8 @@ static OF_7_0: [&Kind; 9] = [
     &kinds::GC_DONE,
 ];
 
-/// A log of GHC 7.0: a collection on two capabilities without statistics, and the last one, of
-/// which only the work is in the log.
+/// A log of GHC 7.0: a collection on two capabilities without statistics, and a last one of which
+/// the log has only the work.
 fn of_7_0() -> Vec<u8> {
     let [one, other] = [Some(0), Some(1)];
     let n = Value::Number;

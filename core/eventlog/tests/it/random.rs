@@ -1,4 +1,4 @@
-//! Random logs come back as they were written; random damage never panics.
+//! Random logs round-trip; random damage never causes a panic.
 
 use std::io::Cursor;
 

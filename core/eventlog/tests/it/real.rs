@@ -112,7 +112,7 @@ fn every_log_can_be_written_again_byte_for_byte() {
     }
 }
 
-/// GHC's report of the same run has 18 ticks, of which `churn` has all; it leaves `GC` out.
+/// GHC's report of the same run has 18 ticks, all of them in `churn`; it leaves `GC` out.
 #[test]
 fn a_summary_counts_the_samples_of_a_time_profile() {
     let log = log("retain-p-hc.eventlog");

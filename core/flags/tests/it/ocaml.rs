@@ -147,7 +147,7 @@ fn the_environment_is_weaker_than_flags_and_its_errors_name_it() {
         none.notes(),
         ["GCLAB_OCAMLRUNPARAM is ignored: this program takes no such flags"]
     );
-    // Where the collector has another flag of the same meaning, that of the command line counts.
+    // If the collector has another flag of the same meaning, the one on the command line wins.
     let (flags, notes) = given("o=40", "", "-F3", RtsOpts::All)
         .unwrap()
         .fit(&OCAML, &[&OCAML])

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const PROGRAM: u64 = 0x40_0000;
 const HEAP: u64 = 0x42_0000_0000;
-/// The first block that is no descriptor, and where its descriptor is.
+/// The first block that does not hold descriptors, and where its descriptor is.
 const BLOCK: u64 = HEAP + 4 * 4096;
 const DESCRIPTOR: u64 = HEAP + 4 * 64;
 const AT_ENTRY: u64 = 9;
@@ -47,7 +47,7 @@ impl Memory {
         self.words[index] = word;
     }
 
-    /// The info table of a closure type, its code behind it; `before` is what comes before it.
+    /// The info table of a closure type, followed by its code; `before` precedes it.
     fn info(&mut self, name: &str, kind: u64, layout: u64, before: u64, srt: u64) -> u64 {
         let code = self.next() + 24;
         let offset = |address: u64| address.wrapping_sub(code) & 0xffff_ffff;
@@ -120,7 +120,7 @@ fn elf(kind: u16, entry: u64, segments: &[(u32, u64, Vec<u8>)], sections: &[(&st
 }
 
 /// A core and its program. A thread's stack has a list of two, a thunk behind an indirection, and a
-/// number; a CAF, of which only the code of the frame knows, has an array of bytes.
+/// number; a CAF known only to the frame's code has an array of bytes.
 fn example() -> (Vec<u8>, Vec<u8>) {
     let (mut program, mut heap) = (Memory::new(PROGRAM), Memory::new(BLOCK));
     let text = program.add(&[u64::from_le_bytes(*b"main:M.N"), u64::from_le_bytes(*b"ode\0\0\0\0\0")]);
@@ -140,7 +140,7 @@ fn example() -> (Vec<u8>, Vec<u8>) {
     let thread = program.info("stg_TSO_info", 52, 0, 0, 0);
     let stack = program.info("stg_STACK_info", 53, 0, 0, 0);
     let constant = program.info("stg_IND_STATIC_info", 28, 0, 0, 0);
-    // Three words of a frame, of which the last is no pointer.
+    // Three words of a frame, the last of which is not a pointer.
     let frame = program.info("Main_run_info", 30, 3 | 0b100 << 6, 0, srt);
     let end = program.info("stg_stop_thread_info", 36, 0, 0, 0);
 

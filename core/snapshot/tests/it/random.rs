@@ -1,4 +1,4 @@
-//! Random graphs come back as they were written; random damage never panics.
+//! Random graphs round-trip; random damage never causes a panic.
 
 use gclab_snapshot::{Options, Snapshot};
 use proptest::prelude::*;

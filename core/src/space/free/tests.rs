@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Words of closures.
 const SIZES: [usize; 8] = [1, 2, 3, 5, 9, 22, 71, 201];
 
-/// Free blocks by address; the first that fits is taken. And whether a sweep goes on to the end of
-/// the free memory that it has found.
+/// Free blocks by address; the first that fits is taken. And whether a sweep continues to the end
+/// of the free memory that it has found.
 #[derive(Debug, Default)]
 struct Plain(BTreeSet<FreeBlock>, bool);
 
@@ -55,17 +55,17 @@ impl FreeList for Plain {
     }
 }
 
-/// What a program does next. Numbers choose one of what there is.
+/// What a program does next. Numbers choose among what exists.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Allocate(usize),
-    /// Moves so many closures to the space, from a size on.
+    /// Moves this many closures to the space, starting from a size.
     Promote(usize, usize),
     Drop(usize),
     BeginMarking,
     BeginSweep,
     Sweep(usize),
-    /// Returns free chunks, and keeps so many free words.
+    /// Returns free chunks, and keeps this many free words.
     Shrink(usize),
 }
 

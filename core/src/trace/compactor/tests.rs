@@ -25,8 +25,8 @@ fn chunks(heap: &mut Heap, blocks: &[u32]) -> Vec<Chunk> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 64 }, ..ProptestConfig::default() })]
 
-    /// Every live closure goes to a place of its own, whole, in the order of addresses, in a
-    /// chunk, and not to a higher address.
+    /// Every live closure goes to its own place, whole, in address order, in a chunk, and not to a
+    /// higher address.
     #[test]
     fn live_closures_are_slid_together(
         blocks in proptest::collection::vec(1..9u32, 1..if cfg!(miri) { 5 } else { 12 }),

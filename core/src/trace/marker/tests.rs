@@ -59,7 +59,7 @@ impl Graph {
         }
     }
 
-    /// A closure with `slots` slots, all null. The number tells it from others.
+    /// A closure with `slots` slots, all null. The number distinguishes it from others.
     fn make(&mut self, info: &'static TypeInfo, slots: usize) -> usize {
         let is_array = info.kind == Kind::MutArrPtrs;
         let words = if is_array { 2 + slots } else { 1 + info.words as usize };

@@ -222,7 +222,7 @@ fn a_terabyte_is_reserved_and_costs_next_to_nothing() {
     assert_eq!(allocator.accounting().metadata_bytes, Bytes::kib(12));
 }
 
-/// Not a test by itself: the next test runs it in a process of its own.
+/// Not a test by itself: the next test runs it in its own process.
 #[test]
 #[ignore = "run by several_heaps_fit_under_an_address_space_limit"]
 fn three_heaps_and_a_thread() {

@@ -1,4 +1,4 @@
-//! The collector beside gclab's own, by criterion: `cargo bench --features bench --bench collectors`.
+//! The collector against gclab's own, by criterion: `cargo bench --features bench --bench collectors`.
 
 #[path = "../src/mark_sweep.rs"]
 mod mark_sweep;

@@ -182,7 +182,7 @@ fn nothing_is_probed_twice() {
     };
     find(&question("plain"), &fresh, &mut Progress::begin(1)).unwrap();
     assert_eq!(bench.started(), 2 * started + 2);
-    // Another build begins anew.
+    // Another build starts afresh.
     let other = Tools {
         executable: "4567".into(),
         ..bench.tools()

@@ -323,7 +323,7 @@ fn what_the_jvm_logs_becomes_statistics() {
     assert_eq!(stats.max_live_bytes, None, "less than 1M, and not 0");
 }
 
-/// The logs of collectors that work beside the program, and of locales with a decimal comma.
+/// The logs of concurrent collectors, and of locales with a decimal comma.
 #[test]
 fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
     let jvm = named("jvm").unwrap();
@@ -362,7 +362,7 @@ fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
         ((1, 1), (3, 180_000, 130_000), Some(64)),
         "the second did not end"
     );
-    // A cancelled cycle counts, and the one that does its work while the program stands.
+    // A cancelled cycle counts, and so does one that does its work while the program is stopped.
     let cancelled = "[0.1s][info][gc          ] GC(0) Concurrent reset 0.052ms\n\
         [0.1s][info][gc          ] GC(0) Pause Init Mark (unload classes) 0.030ms\n\
         [0.2s][info][gc,start    ] GC(1) Pause Degenerated GC (Outside of Cycle)\n\

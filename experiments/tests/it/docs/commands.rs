@@ -29,8 +29,8 @@ fn bench(words: &[&str]) -> Bench {
     bench
 }
 
-/// Runs a command of a document, and returns its output. A sweep is only planned; it leaves the
-/// folder behind that it would have made, with other results.
+/// Runs a command of a document, and returns its output. A sweep is only planned, but leaves the
+/// folder that it would have made, with other results.
 fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     let sweep = words[0] == "run" && !words.iter().any(|word| word.starts_with("--dry-run"));
     // Without a shell, the output is not written to the file that the page names.
@@ -149,7 +149,7 @@ fn the_two_commands_are_for_what_is_there() {
     assert_eq!((shell.len(), lines.len()), (2, 1));
 }
 
-/// Every page that names a version of Rust names that of the manifest.
+/// Every page that names a version of Rust names the manifest's.
 #[test]
 fn the_version_of_rust_is_that_of_the_manifest() {
     let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();

@@ -36,7 +36,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// All files below `folder` with this extension, without those of builds and of the built book.
+/// All files below `folder` with this extension, except those of builds and the built book.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -68,7 +68,7 @@ fn the_holder_of_new_objects_is_named_with_its_path() {
     }
 }
 
-/// The other way round everything is gone; the same file twice is no change.
+/// The other way round everything is gone; the same file twice is not a change.
 #[test]
 fn a_heap_that_does_not_grow_has_no_leak() {
     let gone = report(&[&leak(3), &leak(1)]);

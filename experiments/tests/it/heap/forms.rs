@@ -4,7 +4,7 @@ use super::{json, postcss};
 use crate::support::Bench;
 use std::fs;
 
-/// Bytes of the objects of the snapshot. The rest belongs to nodes that stand for none.
+/// Bytes of the objects of the snapshot. The rest belongs to nodes that are not objects.
 const OBJECTS: u64 = 5_680_610;
 
 /// A number of protocol buffers at the start of some bytes, and the rest.

@@ -1,4 +1,4 @@
-//! The memory that an analysis takes, and the most that it unpacks.
+//! The memory that an analysis takes, and how much it unpacks at most.
 
 use super::postcss;
 use crate::support::Bench;

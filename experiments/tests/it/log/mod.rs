@@ -115,7 +115,7 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
     }
 }
 
-/// The program never goes on with the log.
+/// The program never resumes the log.
 #[test]
 fn a_log_that_begins_paused_has_the_process_alone() {
     let bench = Bench::new();

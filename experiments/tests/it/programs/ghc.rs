@@ -1,4 +1,4 @@
-//! Programs of GHC's, where there is a compiler.
+//! GHC programs, if there is a compiler.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use gclab_results::Status;
 use super::{results, runs};
 use crate::support::Bench;
 
-/// A program of GHC's, where there is a compiler.
+/// A GHC program, if there is a compiler.
 fn haskell(bench: &Bench, options: &[&str]) -> bool {
     if Command::new("ghc").arg("--version").output().is_err() {
         eprintln!("there is no ghc here: programs of GHC are not tested");
@@ -114,7 +114,7 @@ fn a_program_without_an_event_log_is_told_so() {
     assert!(!done.stderr.contains("-rtsopts"), "{}", done.all());
 }
 
-/// GHC reads no flags behind `--`.
+/// GHC reads no flags after `--`.
 #[test]
 fn a_command_with_two_dashes_gets_its_flags_before_them() {
     let bench = Bench::new();

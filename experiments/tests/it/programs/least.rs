@@ -1,4 +1,4 @@
-//! `gclab minheap -- COMMAND`: the least memory of a program of the user's.
+//! `gclab minheap -- COMMAND`: the least memory of the user's own program.
 
 use std::fs;
 use std::process::Stdio;

@@ -410,7 +410,7 @@ fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
          [[program]]\nname = \"q\"\ncommand = [\"./prog\"]\n",
     );
     let done = bench.gclab(&["run", "heap.toml"]).exits(0);
-    // Each does a work of its own, so nothing is the least that completes all of them.
+    // Each does different work, so there is no least heap that completes all of them.
     assert!(!done.stdout.contains("completes all workloads"), "{}", done.all());
     let results = results(&bench, "heap");
     let minima: Vec<_> = results

@@ -1,4 +1,4 @@
-//! Slips in a `[[program]]` that are legal, and are told.
+//! Slips in a `[[program]]` that are legal but reported.
 
 use std::fs;
 use std::io::Write;
@@ -65,7 +65,7 @@ fn a_pattern_of_a_whole_line_needs_its_flag() {
 /// As `minheap` and `tune` do.
 #[test]
 fn run_of_a_command_tells_its_runtime_from_its_file() {
-    // A shell with the mark of OCaml's executables behind its end.
+    // A shell followed by the mark of OCaml's executables.
     let bench = Bench::new();
     let prog = bench.path().join("prog");
     fs::copy("/bin/sh", &prog).unwrap();

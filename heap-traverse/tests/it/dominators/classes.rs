@@ -53,7 +53,8 @@ fn nodes_with_equal_names_are_one_class_even_if_the_file_has_the_name_twice() {
     );
 }
 
-/// The holder was a member somewhere in the list, from which on it was no longer large.
+/// The holder was reported as a member in the middle of the list, where the rest was no longer
+/// large.
 #[test]
 fn a_list_of_two_alternating_classes_hangs_from_its_head() {
     let names: Vec<u32> = [0].into_iter().chain((0..100).map(|node| 1 + node % 2)).collect();

@@ -35,7 +35,7 @@ fn snapshot(rows: &[Vec<u32>], pairs: &[Pair]) -> Snapshot {
     }
     let name = |(index, [table, key, value]): (usize, &Pair)| {
         let [table, key, value] = [table, key, value].map(|&node| id(node));
-        // Table and key count their edges apart.
+        // Table and key count their edges separately.
         let name = |number| {
             format!("\"{number} / part of key (K @{key}) -> value (V @{value}) pair in WeakMap (table @{table})\"")
         };

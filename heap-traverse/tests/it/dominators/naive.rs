@@ -16,8 +16,8 @@ pub(super) fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     seen
 }
 
-/// Rows of a graph: a few nodes and any edges. So there are parallel edges, loops, and nodes that
-/// nothing leads to.
+/// Rows of a graph: a few nodes and any edges. So there are parallel edges, loops, and unreachable
+/// nodes.
 pub(super) fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_u32..40, 0_usize..4).prop_flat_map(|(nodes, most)| {
         let row = prop::collection::vec(0..nodes, 0..=most + 1);

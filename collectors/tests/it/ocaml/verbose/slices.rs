@@ -49,8 +49,8 @@ fn the_size_of_a_slice_is_reported() {
     });
 }
 
-/// As in OCaml, a slice comes behind each cycle that the program asks for, except between the two of
-/// a change of policy. In OCaml 4.13 the same program prints the same lines.
+/// As in OCaml, a slice follows each cycle that the program requests, except between the two of a
+/// change of policy. In OCaml 4.13 the same program prints the same lines.
 #[test]
 fn a_slice_between_two_cycles_is_reported() {
     with_messages(0x041, |m, paper| {

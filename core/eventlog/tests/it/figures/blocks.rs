@@ -34,7 +34,7 @@ fn the_heap_before_an_interval_is_the_latest_one() {
     assert_eq!(summary.peak_heap, Some(10 << 20));
 }
 
-/// Class g alone tells when collections were, not when the program ran.
+/// Class g alone tells when collections ran, not when the program did.
 #[test]
 fn a_log_without_threads_and_tasks_tells_nothing_about_the_mutator() {
     for to in [None, Some(1050)] {
@@ -104,7 +104,7 @@ fn the_mutators_time_begins_when_the_runtime_has_started() {
     assert_eq!(times(of_blocks(&[(0, &events)], from)), [5, 5, 0]);
 }
 
-/// A collection of capability 0 from 1000 to 1100, with what GHC writes within it and behind it.
+/// A collection of capability 0 from 1000 to 1100, with what GHC writes during and after it.
 const MAJOR: [Put<'static>; 9] = {
     use gclab_eventlog::kinds::*;
     [

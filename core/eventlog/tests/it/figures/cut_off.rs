@@ -36,7 +36,7 @@ fn the_total_of_a_salvaged_log_is_a_lower_bound() {
             let cut = salvaged(&log[..end]);
             assert!(cut.damaged);
             let total = cut.total_ns.unwrap_or(0);
-            // A capability tells its allocation after another one has, and that is the end.
+            // A capability reports its allocation after another one, and that is the end.
             assert!(
                 total <= whole + 2_000,
                 "{name} cut at {end}: {total}, expected {whole} at most"
@@ -47,7 +47,7 @@ fn the_total_of_a_salvaged_log_is_a_lower_bound() {
     }
 }
 
-/// The mutator's time went on to the end of one capability, and allocation to that of another.
+/// The mutator's time extended to the end of one capability, allocation to that of another.
 #[test]
 fn figures_of_parts_that_end_at_different_places_are_unknown() {
     let summary = salvaged(&crate::damage::damaged());

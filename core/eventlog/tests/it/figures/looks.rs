@@ -70,7 +70,7 @@ fn looks_at_the_heap_are_neither_mutator_time_nor_collections() {
     assert!(!text.contains("INSPECT"), "{text}");
 }
 
-/// A census of GHC's is a part of the collection before it, and the log does not tell its time.
+/// GHC's census is part of the collection before it, and the log does not tell its time.
 #[test]
 fn the_time_of_censuses_is_not_in_a_log_of_the_profiling_runtime() {
     let ghc = summary(&with_looks("GHC-9.0.2 rts_p"), Interval::default());

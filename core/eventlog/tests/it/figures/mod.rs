@@ -63,8 +63,9 @@ fn a_figure_that_is_not_in_the_log_is_absent() {
     }
 }
 
-/// Seconds of GHC's six decimals are within some microseconds, those of three within the rounding.
-/// The productivity of a profiled run leaves censuses out. The peak of memory is a lower bound.
+/// GHC's seconds with six decimals are within some microseconds, those with three within the
+/// rounding. The productivity of a profiled run leaves censuses out. The peak of memory is a lower
+/// bound.
 #[test]
 fn approximate_figures_are_near_ghcs() {
     let mut compared = 0;

@@ -75,7 +75,7 @@ fn what_surrounds_a_heap_dump_does_not_hide_it() {
         whole.bytes.len()
     );
     assert_eq!((twice, warnings), (count, vec![warning]));
-    // The length of the segment is the 4 bytes behind its tag and time.
+    // The length of the segment is the 4 bytes after its tag and time.
     let (mut dump, segment) = parts(8);
     let at = dump.bytes.len() + 5;
     dump.finish(&segment);

@@ -59,8 +59,8 @@ fn counts_and_sizes_are_those_of_the_jvm() {
         *count += 1;
         *bytes += node.self_size();
     }
-    // Classes are objects of a class, too: those of the dump, and those that stand for primitive
-    // types. The bytes that the JVM adds to their sizes are not in a dump.
+    // Classes are objects of a class, too: those of the dump, and those for primitive types. The
+    // bytes that the JVM adds to their sizes are not in a dump.
     let mut expected = histogram();
     let classes = snapshot.nodes().filter(|node| node.type_name() == "class").count() as u64;
     let primitives = found.remove("java.lang.Class").unwrap();

@@ -177,7 +177,7 @@ fn a_dump_in_one_piece_compressed_or_drop_by_drop_is_the_same() {
     assert_eq!(format!("{drops:?}"), expected);
 }
 
-/// Objects lie side by side, so their distances tell the options of the JVM, which a dump lacks.
+/// Objects are adjacent, so their distances tell the JVM's options, which a dump lacks.
 #[test]
 fn sizes_follow_from_the_distances_between_objects() {
     const CLASS: u64 = 0x10;

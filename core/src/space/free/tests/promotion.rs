@@ -183,8 +183,8 @@ fn free_megablocks_that_are_kept_stay_where_more_is_taken_than_the_limit() {
 }
 
 proptest! {
-    /// With any free blocks of the space and of the heap, any closures and any chunks: where room
-    /// was kept, there is room, even if others take all memory that the limit leaves.
+    /// With any free blocks of the space and of the heap, any closures and any chunks: if room was
+    /// kept, there is room, even if others take all memory that the limit leaves.
     #[test]
     fn room_that_is_kept_suffices(
         before in proptest::collection::vec(1_usize..409, 0..if cfg!(miri) { 9 } else { 900 }),

@@ -48,7 +48,7 @@ fn a_sweep_begins_with_the_highest_chunk_and_leaves_one_that_comes_above_it() {
     grow(&mut model);
     grow(&mut model);
     model.begin_sweep();
-    // Before the first part of the sweep, and behind it.
+    // Before the first part of the sweep, and after it.
     grow(&mut model);
     assert_eq!(model.swept(1), (512, false));
     let chunks = grow(&mut model);

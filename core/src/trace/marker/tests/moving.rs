@@ -1,5 +1,5 @@
-//! Marking that moves closures: random graphs keep their shape, however much room there is. Room
-//! that no closure fills comes back.
+//! Marking that moves closures: random graphs keep their shape, however much room there is. Unused
+//! room is returned.
 
 use super::*;
 use crate::block::{BLOCK, BlockRun};
@@ -117,8 +117,8 @@ impl Moving {
         (marker.finish(), Addr(root as usize))
     }
 
-    /// Checks that each block that threads took is copies, one behind the other, and a rest that
-    /// came back, if there is one.
+    /// Checks that each block that threads took holds copies, back to back, and a returned rest, if
+    /// any.
     fn check_room(&self, places: &HashMap<usize, Addr>) {
         let left = self.room.left.lock();
         let rests = left.iter().map(|&(from, to)| (from, (to - from).to_words_up()));

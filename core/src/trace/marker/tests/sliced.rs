@@ -7,7 +7,7 @@ use crate::trace::Progress;
 /// closures of at most 91 words.
 const BEYOND: usize = (32 + 64) * 91 + 400;
 
-/// A marking of a graph in slices, and the mutator beside it.
+/// Marks a graph in slices while a mutator runs.
 struct Sliced<'g> {
     graph: &'g mut Graph,
     mutator: CapabilityData<Bump>,

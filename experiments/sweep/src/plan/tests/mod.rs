@@ -359,7 +359,7 @@ fn each_round_is_one_pass_over_all_cells() {
 fn the_order_is_a_function_of_the_seed() {
     assert_eq!(lists(3, 7).runs(), lists(3, 7).runs());
     assert_ne!(ids(&lists(3, 7).runs()), ids(&lists(3, 8).runs()));
-    // Rounds draw from streams of their own: more rounds do not change the earlier ones.
+    // Each round has its own random stream: more rounds do not change earlier ones.
     assert_eq!(lists(5, 7).runs()[..36 * 3], lists(3, 7).runs()[..]);
 }
 

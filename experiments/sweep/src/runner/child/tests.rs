@@ -18,8 +18,8 @@ fn sh(script: &str, timeout: Duration) -> Finished {
 /// Longer than any test takes on a busy machine.
 const LONG: Duration = Duration::from_secs(600);
 
-/// Time limits of a test that has to see the end of one: the next one is for a machine that is
-/// too busy for the one before it.
+/// Time limits for a test that must see one expire: each is for a machine too busy for the previous
+/// one.
 const SHORT: [Duration; 4] = [
     Duration::from_millis(300),
     Duration::from_secs(3),

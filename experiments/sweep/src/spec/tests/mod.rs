@@ -248,7 +248,7 @@ fn event_logs_of_the_file_and_of_a_workload() {
     assert_eq!(logs("eventlog = false\n"), [false, true, false]);
 }
 
-/// A log belongs to a run of its own: its flags are not those of timed runs, nor of profiles.
+/// A log gets its own run: its flags belong neither to timed runs nor to profiles.
 #[test]
 fn wrong_event_logs() {
     let cases = [

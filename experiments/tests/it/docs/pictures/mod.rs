@@ -1,4 +1,4 @@
-//! The pictures in `docs/pictures` follow from the source: `UPDATE_DOCS=1` draws them anew.
+//! The pictures in `docs/pictures` follow from the source: `UPDATE_DOCS=1` redraws them.
 
 mod architecture;
 mod collection;

@@ -149,7 +149,7 @@ fn short_and_equal_series_have_no_levels() {
     assert_eq!(levels(&of(&[1.0, 2.0, 2.0])), None);
     assert_eq!(levels(&of(&[2.0; 30])), None);
     assert_eq!((Point::of(&[]), Point::of(&[1.0, 0.0])), (None, None));
-    // Exact steps, as counts have them: no scatter is left, and the chance is the least there is.
+    // Exact steps, as in counts: no scatter is left, and the chance is as small as it gets.
     let found = levels(&of(&[19.0, 19.0, 19.0, 19.0, 20.0, 20.0, 20.0])).expect("a step");
     assert_eq!(found.starts, [4]);
     assert!(found.chance <= 0.001, "{}", found.chance);

@@ -87,7 +87,7 @@ fn mean(times: Times, n: usize, trials: usize) -> f64 {
 
 /// The percentile of the pauses of `n` runs. Pauses of one run share a part of their length.
 fn percentile(percent: f64, n: usize, trials: usize) -> f64 {
-    // The logarithm of a pause is the sum of a part of the run and a part of its own.
+    // The logarithm of a pause is the sum of one part for the run and one for the pause.
     let (of_run, of_pause) = (0.1, 0.5);
     let z = if percent == 50.0 { 0.0 } else { 2.326_347_874_040_841 };
     let truth = 1e6 * (f64::hypot(of_run, of_pause) * z).exp();

@@ -25,7 +25,7 @@ pub(crate) fn large() -> Experiment {
     }
 }
 
-/// `large` with so many runs that a page cannot hold an element for each figure.
+/// `large` with too many runs for a page to hold an element for each figure.
 pub(crate) fn many() -> Experiment {
     Experiment {
         name: "many",
