@@ -171,8 +171,8 @@ impl<'a> Stopped<'a> {
             let closure = ClosureRef(at as *mut u64);
             let left = Words((region.end.0 - at) / WORD);
             // SAFETY: the collector vouches for its regions, of which this is one, of a heap that
-            // is stopped for `'a`: they are memory, a whole number of words. A word that is no
-            // header is not believed, nor a size before it is known that it ends inside; where the
+            // is stopped for `'a`: they are memory, a whole number of words. A word that is not a
+            // header is not trusted, nor is a size until it is known to end inside; where the
             // second word may have to say, there is one.
             let words = unsafe {
                 let header = closure.header();

@@ -80,8 +80,8 @@ impl Overhead {
     /// Notes a collection. `in_place`: the next major collection copies nothing.
     ///
     /// # Errors
-    /// If the run thrashes and is to end. It has a new chance afterwards: a program may go on with
-    /// less data.
+    /// If the run thrashes and is to end. It has a new chance afterwards: a program may continue
+    /// with less data.
     pub(crate) fn note(&mut self, collection: &Collection, in_place: bool) -> Result<(), OutOfMemory> {
         let Some(limit) = self.limit else { return Ok(()) };
         let (work, time) = (&collection.work, &collection.time);

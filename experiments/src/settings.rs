@@ -1,4 +1,4 @@
-//! The settings of a program with a `main` of its own: GHC's link options and hooks.
+//! The settings of a program with its own `main`: GHC's link options and hooks.
 
 use gclab_core::block::OutOfMemory;
 
@@ -7,7 +7,7 @@ pub use gclab_flags::RtsOpts;
 /// Makes the text that is printed instead of gclab's own message.
 pub type Hook = fn(&OutOfMemory) -> String;
 
-/// The settings of a program with a `main` of its own.
+/// The settings of a program with its own `main`.
 ///
 /// ```
 /// let settings = gclab::Settings {

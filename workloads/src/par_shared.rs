@@ -5,8 +5,8 @@
 //! chain, sharing what it can, and replaces the old one by compare-and-swap. If another thread has
 //! changed the chain meanwhile, the update starts again from the changed one. U times: key = draw
 //! mod K (seed 5); bucket = mix(key) mod B. If the chain holds the key, its entry is left out, and
-//! those before it are copied. Otherwise an entry is put in front, with an array of 16 + (key mod
-//! 48) bytes, all key mod 256.
+//! those before it are copied. Otherwise an entry is put in front, with an array of
+//! 16 + (key mod 48) bytes, all key mod 256.
 //!
 //! Thread t does updates t, t + T, t + 2 T and so on, and draws numbers only for these. The
 //! checksum is the sum over the remaining entries of key + length of bytes + first byte. A key is

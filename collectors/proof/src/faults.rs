@@ -1,4 +1,4 @@
-//! Refuses every request for memory, one after the other.
+//! Refuses every request for memory, one after another.
 //!
 //! The same program runs once for each request that it makes: the heap's reservation, its side
 //! tables, megablocks, the memory promised to a collection, mark stacks, remembered sets. That

@@ -93,7 +93,7 @@ pub struct Ocaml {
     stack_limit: Option<u64>,
     /// Of `Gc.set`.
     change: Change,
-    /// The module function behind the next request for a cycle.
+    /// The module function that made the next request for a cycle.
     part: Option<Part>,
     messages: Messages,
 }

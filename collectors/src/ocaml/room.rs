@@ -73,7 +73,7 @@ impl Ocaml {
     }
 
     /// There is no room for a large object: frees a part of the minor heap that no mutator has
-    /// started to use, and the room reserved for its promotion. The part comes back at the next
+    /// started to use, and the room reserved for its promotion. The part is returned at the next
     /// collection. `None` if there is no such part.
     pub(super) fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         self.nursery.give_way(heap)?;

@@ -5,8 +5,8 @@
 //!
 //! - The type of a field is written once, as an alias beside the struct. All other code uses the
 //!   alias. So a macro that stands for a type is expanded once, and `Self` means nothing.
-//! - The code defines no name in a scope of its own that a type, a trait or a method may have. It
-//!   has lifetimes and no type parameters (a parameter is `impl Trait`), and it refers to its own
+//! - The code's own scopes define no name that a type, a trait or a method may have. It has
+//!   lifetimes and no type parameters (a parameter is `impl Trait`), and it refers to its own
 //!   definitions by full paths. The names beside the struct (aliases, `TreeInit`, `TreeFields`) are
 //!   items. A second item of such a name is an error of the compiler, never another meaning.
 //!
@@ -45,11 +45,11 @@ struct Struct<'a> {
     shown: String,
     idents: Vec<&'a Ident>,
     types: Vec<&'a Type>,
-    /// The names that stand for the types.
+    /// The names used for the types.
     aliases: Vec<Ident>,
 }
 
-/// The name that stands for the type of field `index`. Messages about it show the type.
+/// The name used for the type of field `index`. Messages about it show the type.
 fn alias(name: &Ident, index: usize, ty: &Type) -> Ident {
     let span = ty.span().resolved_at(Span::call_site());
     format_ident!("__{}_{index}", name.unraw(), span = span)

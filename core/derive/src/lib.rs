@@ -14,7 +14,7 @@
 //! Pointers come first in the payload, for any order of the fields. The struct itself never exists
 //! as a Rust value. `#[closure(name = "...")]` sets another name for profiles than the struct's.
 //!
-//! The written code contains `unsafe`. `docs/safety.md` has the assumption behind its promise.
+//! The written code contains `unsafe`. `docs/safety.md` states the assumption behind its promise.
 
 #![forbid(unsafe_code)]
 

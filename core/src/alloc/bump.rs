@@ -8,7 +8,7 @@ use crate::closure::ClosureRef;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
-/// Bump allocation: a cursor that runs to a limit. It may have more holes, to which it goes on by
+/// Bump allocation: a cursor that runs to a limit. It may have more holes, to which it proceeds by
 /// itself, and an *overflow* for medium closures.
 #[derive(Debug, Default)]
 pub struct Bump {
@@ -30,10 +30,10 @@ impl Bump {
         self.set_holes((start, end), &[]);
     }
 
-    /// Allocates in `hole` from now on, and in one after the other of `more` when there is no room
-    /// for a closure in those before. A hole that is too small for the closure ends that: the
-    /// collector is asked. The promise is the same as for [`Bump::set_region`]. Until a hole is used, its
-    /// first word belongs to the allocator.
+    /// Allocates in `hole` from now on, and in each of `more` in turn when a closure does not fit
+    /// in those before. A hole that is too small for the closure ends that: the collector is asked.
+    /// The promise is the same as for [`Bump::set_region`]. Until a hole is used, its first word
+    /// belongs to the allocator.
     ///
     /// # Panics
     /// If one of them is not a range of whole words; or one of `more` is empty or as large as 8 MiB.
@@ -115,8 +115,8 @@ impl Bump {
         let mut at = start;
         while at < end {
             let closure = ClosureRef(at.as_mut_ptr());
-            // SAFETY: the collector promises that closures lie here one behind the other. The rest
-            // of a hole that was left begins with a word that is not a header.
+            // SAFETY: the collector promises that closures lie here back to back. The rest of a
+            // hole that was left begins with a word that is not a header.
             let Some(words) = (unsafe { closure.header().is_sane().then(|| closure.words()) }) else {
                 break;
             };
@@ -135,7 +135,7 @@ impl AsRef<Bump> for Bump {
 
 // SAFETY: the memory of `set_holes` belongs to the mutator: only its collector sees a mutator's
 // allocator, and a collector promises that. Nothing between cursor and limit is handed out twice,
-// since `commit` moves the cursor behind the reserved words.
+// since `commit` moves the cursor past the reserved words.
 unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
@@ -320,7 +320,7 @@ mod tests {
         let bump = Bump::default();
         let overflow = Addr(0x8000);
         bump.set_overflow(overflow, overflow + Words(100), Words(33));
-        // There is no hole, and an interrupt is seen all the same.
+        // There is no hole, but an interrupt is still seen.
         bump.interrupt();
         assert_eq!(bump.reserve_elsewhere(Words(40)), None);
         bump.restrict(None);

@@ -2,7 +2,7 @@
 //!
 //! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has
 //! *holes* of each class: neighbouring free cells. It allocates in a hole as in a bump region,
-//! without reading the cells; there is no list of free cells to follow. The fast path is the one of
+//! without reading the cells; there is no list of free cells to follow. The fast path is that of
 //! [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
 
 use super::Alloc;
@@ -35,9 +35,9 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Allocates closures of `class` in `hole` from now on, and then in one after the other of
-    /// `more`. A mutator's allocator is shown to its collector alone, and that this memory belongs
-    /// to the mutator is part of the collector's promise (the safety of
+    /// Allocates closures of `class` in `hole` from now on, and then in each of `more` in turn. A
+    /// mutator's allocator is shown to its collector alone, and that this memory belongs to the
+    /// mutator is part of the collector's promise (the safety of
     /// [`Collector`](crate::collector::Collector)). Until a hole is used, its first word belongs to
     /// the allocator.
     ///
@@ -75,7 +75,7 @@ impl AsRef<Cells> for Cells {
 
 // SAFETY: the memory of `set_holes` belongs to the mutator: only its collector sees a mutator's
 // allocator, and a collector promises that. No cell between cursor and limit is handed out twice,
-// since `commit` moves the cursor behind it.
+// since `commit` moves the cursor past it.
 unsafe impl Alloc for Cells {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!([(); 4].map(|()| take(Words(3))), [Some(10), Some(19), Some(22), None]);
         assert_eq!(cells.take_allocated(), Words(4 + 9).to_bytes());
     }
-    /// At a rate of 1 every word of a closure is sampled, and none of those behind it in its cell.
+    /// At a rate of 1 every word of a closure is sampled, and none of those after it in its cell.
     #[test]
     fn the_rest_of_a_cell_is_not_sampled() {
         let mut memory = [0_u64; 4 * 40];

@@ -1,9 +1,9 @@
 //! A hole: a range of free memory in which an allocator allocates, and a chain of more.
 //!
-//! The collector gives an allocator as many holes at a time as it found together. The mutator goes
-//! on from hole to hole without the world's lock ([`super::Alloc::reserve_elsewhere`]). The chain
-//! takes no memory of its own: the first word of each hole that waits has its size and the place of
-//! the next.
+//! The collector gives an allocator as many holes at a time as it found together. The mutator moves
+//! from hole to hole without the world's lock ([`super::Alloc::reserve_elsewhere`]). The chain
+//! needs no extra memory: the first word of each hole that waits has its size and the place of the
+//! next.
 //!
 //! A hole may offer its room only up to the next sampled word ([`super::sampler`]). The closure
 //! with this word is reserved as one in the next hole is.
@@ -25,7 +25,7 @@ pub(super) struct Hole {
     /// Where the hole really ends; `limit` is before it while allocation is restricted or
     /// interrupted.
     end: Cell<usize>,
-    /// Where counting of allocated bytes goes on.
+    /// Where counting of allocated bytes continues.
     counted: Cell<usize>,
     /// The address of the next sampled word; [`UNSAMPLED`] if there is none.
     sample: Cell<usize>,

@@ -2,9 +2,9 @@
 //! without asking.
 //!
 //! [`Bump`] allocates in one region, [`Cells`] in a region for each size class. A collector may
-//! bring an allocator of its own; a program is compiled once for each that it uses. Core's spaces
-//! fill any allocator that has one of these inside, for example beside data of a barrier: it is
-//! shown by `AsRef`.
+//! bring its own allocator; a program is compiled once for each that it uses. Core's spaces fill
+//! any allocator that has one of these inside, for example beside data of a barrier: it is shown by
+//! `AsRef`.
 
 mod bump;
 mod cells;
@@ -64,7 +64,7 @@ pub unsafe trait Alloc: Any + Send {
             self.reserve(words)
         }
     }
-    /// `reserve` has returned `None`: goes on to other space that the allocator has, if there is
+    /// `reserve` has returned `None`: moves to other space that the allocator has, if there is
     /// enough for `words` words, and reserves it there. It does not while allocation is restricted
     /// or interrupted. The mutator calls it without the world's lock, before it asks the collector.
     fn reserve_elsewhere(&self, words: Words) -> Option<Addr> {
@@ -102,6 +102,6 @@ pub unsafe trait Alloc: Any + Send {
     }
     /// Bytes allocated since [`Alloc::take_allocated`] was last called.
     fn allocated(&self) -> Bytes;
-    /// Returns the bytes allocated since the last call, and starts to count anew.
+    /// Returns the bytes allocated since the last call, and restarts the count.
     fn take_allocated(&self) -> Bytes;
 }

@@ -36,7 +36,7 @@ impl Shared {
 #[test]
 fn an_interrupt_is_not_lost_on_the_way_to_the_next_hole() {
     model(None, || {
-        // Loom runs the model many times; each time has memory of its own.
+        // Loom runs the model many times; each time has its own memory.
         let mut memory = vec![0_u64; 6];
         let start = Addr::of(memory.as_mut_ptr());
         let hole = |number: usize| (start + Words(2 * number), start + Words(2 * number + 2));

@@ -2,8 +2,8 @@
 //! allocation).
 //!
 //! An allocator makes a *detour* for such a closure. It takes a piece of exactly its size from the
-//! overflow, and comes back to its hole for the next small closure. So the rest of a hole is not
-//! lost, small closures lie close together, and the collector is not asked.
+//! overflow, and returns to its hole for the next small closure. So the rest of a hole is not lost,
+//! small closures lie close together, and the collector is not asked.
 
 use super::hole::Hole;
 use super::is_range_of_words;
@@ -54,7 +54,7 @@ impl Overflow {
         }
     }
 
-    /// The rest of the hole in which the allocator is, or to which it will come back.
+    /// The rest of the hole in which the allocator is, or to which it will return.
     pub(super) fn home(&self, hole: &Hole) -> (Addr, Addr) {
         self.left.get().unwrap_or_else(|| hole.rest())
     }

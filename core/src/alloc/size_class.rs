@@ -1,6 +1,6 @@
 //! Size classes: closures of similar size share cells of one size.
 //!
-//! Up to [`EXACT`] words each size is a class of its own, so that the closures that most programs
+//! Up to [`EXACT`] words each size is its own class, so that the closures that most programs
 //! consist of waste nothing. Above, there are eight classes to a doubling: a cell is at most an
 //! eighth larger than its closure. The largest class holds the largest closures that are not large
 //! objects.
@@ -11,7 +11,7 @@
 use crate::block::{BLOCK, LARGE_OBJECT};
 use crate::words::Words;
 
-/// The largest size that is a class of its own, in words.
+/// The largest size with its own class, in words.
 const EXACT: usize = 1 << EXACT_SHIFT;
 const EXACT_SHIFT: usize = 5;
 

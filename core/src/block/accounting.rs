@@ -46,9 +46,9 @@ impl Accounting {
     }
 
     /// "Lost due to fragmentation" of `-s`: while the megablocks were at their peak, the bytes in
-    /// no run when most blocks were in use. Both figures are of one moment; GHC's two peaks may be
-    /// of different ones. Blocks that a collection has just freed do not count: the next one fills
-    /// them again.
+    /// no run when most blocks were in use. Both figures are from one moment; GHC's two peaks may
+    /// be of different ones. Blocks that a collection has just freed do not count: the next one
+    /// fills them again.
     pub fn peak_fragmentation(&self) -> Bytes {
         bytes_of_blocks(self.peak_megablocks * BLOCKS_PER_MEGABLOCK - self.blocks_at_peak)
     }

@@ -9,8 +9,8 @@
 //! 3. megablocks (see [`super::megablocks`]). Blocks left over in the last one become a free group,
 //!    so a run of 300 blocks leaves 212 for others (GHC wastes them).
 //!
-//! Because of 2, objects of 1 MiB and their headers take 257 blocks each, not 512, where one is
-//! allocated behind the other.
+//! Because of 2, objects of 1 MiB and their headers take 257 blocks each, not 512, if they are
+//! allocated back to back.
 
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;
@@ -196,7 +196,7 @@ impl BlockAllocator {
         Some(self.claim(first, blocks))
     }
 
-    /// Notes the seam at or behind a block.
+    /// Records the seam at or after a block.
     fn note_seam(&mut self, block: u32) {
         let seam = block.div_ceil(BLOCKS_PER_MEGABLOCK);
         if !self.seams.contains(&seam) {

@@ -4,7 +4,7 @@ use crate::memory::MemoryError;
 use crate::stats::Thrashing;
 use crate::words::Bytes;
 
-/// The reason why there is no memory.
+/// Why there is no memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Shortage {
     /// The limit set by `-M` would be exceeded.

@@ -14,7 +14,7 @@
 //! * **extent**: neighbouring megablocks that are wholly free: still committed (*free*), or
 //!   returned to the system (*returned*).
 //! * **top**: megablocks below it have been committed at some time, above it none has.
-//! * **region** ([`Region`]): a stretch of a run that holds closures, one behind the other.
+//! * **region** ([`Region`]): a stretch of a run that holds closures, back to back.
 //! * **state**: one byte a block, read by barriers and evacuation ([`BlockState`]).
 //! * **descriptor**: 16 bytes a block, read by the allocator only.
 //!
@@ -22,7 +22,7 @@
 //!
 //! Every megablock below top is in exactly one of: a free extent, a returned extent, or in use.
 //! Runs, free groups and held-back runs tile a megablock in use without gaps. The fields of each
-//! part have invariants of their own, stated there. [`BlockAllocator::check`] checks every one of
+//! part have their own invariants, stated there. [`BlockAllocator::check`] checks every one of
 //! them, in time proportional to the blocks below top.
 //!
 //! # Cost

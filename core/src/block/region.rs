@@ -1,16 +1,16 @@
-//! Regions: stretches of memory with closures, one behind the other.
+//! Regions: stretches of memory with closures, back to back.
 
 use super::run::BlockRun;
 use crate::words::{Addr, Bytes};
 
-/// A stretch of memory with closures from `start` to `end`, one behind the other.
+/// A stretch of memory with closures from `start` to `end`, back to back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
     /// The block run that contains it.
     pub run: BlockRun,
     /// The address of the first closure.
     pub start: Addr,
-    /// The address behind the last closure.
+    /// The address after the last closure.
     pub end: Addr,
     /// The step it belongs to.
     pub step: u8,

@@ -32,7 +32,7 @@ impl BlockRun {
         self.start
     }
 
-    /// The address behind the last byte.
+    /// The address after the last byte.
     #[inline(always)]
     pub const fn end(self) -> Addr {
         Addr(self.start.0 + self.bytes().0)

@@ -1,7 +1,7 @@
 //! The state of a block: one byte, the only thing that hot paths read about an address.
 //!
 //! A dense table of bytes over the reservation, indexed by block number. One more entry at its end
-//! stands for every address outside (null, foreign). So the lookup has no branch: the index is the
+//! is for every address outside (null, foreign). So the lookup has no branch: the index is the
 //! minimum of the block number and the table's length. Descriptors of 64 bytes in the megablock, as
 //! GHC has them, alias in the caches; this table is 256 bytes a megablock.
 //!
@@ -11,8 +11,8 @@
 //!
 //! Bytes are atomics with relaxed loads and stores, which cost nothing extra on the machines we
 //! know: GC threads read states while others set those of new blocks. The reader of a state infers
-//! nothing else from it, so no ordering is needed; the phases of a collection have synchronisation
-//! of their own.
+//! nothing else from it, so no ordering is needed; the phases of a collection have their own
+//! synchronisation.
 
 use std::fmt;
 

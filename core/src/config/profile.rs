@@ -22,7 +22,7 @@ pub enum Breakdown {
 }
 
 impl Breakdown {
-    /// The property that its bands stand for, in words.
+    /// The property that its bands represent, in words.
     pub const fn name(self) -> &'static str {
         match self {
             Breakdown::ClosureType => "closure type",
@@ -98,7 +98,7 @@ pub enum TimeProfile {
 /// A heap profile, if one is wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeapProfile {
-    /// The property that its bands stand for; `None`: no profile.
+    /// The property that its bands represent; `None`: no profile.
     pub breakdown: Option<Breakdown>,
     /// The closures that it counts.
     pub only: Restrictions,

@@ -60,7 +60,7 @@ impl Heap {
 
     /// Guarantees that the collection that begins gets all chunks
     /// ([`Heap::allocate_chunk_to_promote`]) into which one thread promotes `words` words. It is
-    /// not refused where [`Heap::keep_room_to_promote`] has kept room for so many.
+    /// not refused if [`Heap::keep_room_to_promote`] has kept room for that many.
     ///
     /// # Errors
     /// As for [`Heap::prepare`].

@@ -83,7 +83,7 @@ impl HugePages {
 }
 
 /// Tells the kernel whether a range is to have huge pages. A kernel without them refuses; that is
-/// no error.
+/// not an error.
 fn advise(at: Addr, size: Bytes, huge: bool) {
     let advice = if huge {
         libc::MADV_HUGEPAGE

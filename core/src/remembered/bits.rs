@@ -13,7 +13,7 @@ type Bits = [u64; WORDS / 64];
 /// The memory of the bits of one megablock.
 const BITS_BYTES: Bytes = Bytes(size_of::<Bits>());
 
-/// Entries of [`Bits`] in a piece, which stands for 128 KiB of the heap: work for one thread.
+/// Entries of [`Bits`] in a piece, which covers 128 KiB of the heap: work for one thread.
 const PIECE: usize = 256;
 
 /// Fills unwritten buffers.

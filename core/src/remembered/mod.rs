@@ -9,7 +9,7 @@
 //! Memory is bounded: at 2 MiB, or when the heap's limit is near, the slots become bits
 //! (`SlotBits`). From then on one chunk is written again and again, and its slots become bits when
 //! it is full. There is a bit for each word of the megablocks with such slots: 1/64 of these
-//! megablocks for each capability, for as long as its set is not drained. The order of so many
+//! megablocks for each capability, for as long as its set is not drained. The order of that many
 //! stores is not worth keeping: most go to slots that are already remembered.
 //!
 //! Chunks and bits count towards the heap's limit. A store cannot be refused, so they may exceed

@@ -13,7 +13,7 @@
 //! An *alarm* is ready after each major collection, after its finalisers. With tracing in slices,
 //! it is ready at the end of the trace, among the first finalisers: in OCaml an alarm is a first
 //! finaliser, which the next trace finds if it was registered, and not ready, when that trace
-//! started. Each time an alarm starts to run it is registered anew.
+//! started. Each time an alarm starts to run it is registered again.
 //!
 //! The table holds numbers instead of functions, which the world keeps (`world/owned.rs`): a
 //! function may own handles, and thus the table that would contain it.

@@ -3,9 +3,9 @@
 //! collectors the same memory.
 //!
 //! The size is `-H`, or else `-M`. It includes the memory that collections copy into, as `-M` does:
-//! half of a heap that is copied is for the copy. `-H` is no limit, here as in GHC: a program that
-//! does not fit still gets its allocation area, and `-O` for its old generations. `-M` is a limit,
-//! and ends the run.
+//! half of a heap that is copied is for the copy. `-H` is not a limit, here as in GHC: a program
+//! that does not fit still gets its allocation area, and `-O` for its old generations. `-M` is a
+//! limit, and ends the run.
 
 use super::limit::Limit;
 use super::live::{Live, MajorStrategy};

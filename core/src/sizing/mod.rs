@@ -119,7 +119,7 @@ impl Sizing {
     }
 
     /// At the end of a collection that left `live`: sets the limits for the next one, and gives the
-    /// nursery its size. If there is no room to go on, the outcome says so.
+    /// nursery its size. If there is no room to continue, the outcome says so.
     pub fn after<A>(&mut self, pause: &mut Pause<'_, A>, outcome: &mut Outcome, nursery: &mut Nursery, live: Live) {
         self.note(pause, outcome);
         if outcome.work.is_major() {
@@ -141,9 +141,9 @@ impl Sizing {
         }
     }
 
-    /// At the end of a collection that left closures in place, in a heap without a nursery: sets the
-    /// limits for the next one, and returns the allocation area. If there is no room to go on, there
-    /// is none, and the outcome says so.
+    /// At the end of a collection that left closures in place, in a heap without a nursery: sets
+    /// the limits for the next one, and returns the allocation area. If there is no room to
+    /// continue, there is none, and the outcome says so.
     pub fn after_in_place<A>(&mut self, pause: &Pause<'_, A>, outcome: &mut Outcome) -> Option<Bytes> {
         self.note(pause, outcome);
         let live = Live::in_place(&outcome.work);

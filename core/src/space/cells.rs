@@ -11,7 +11,7 @@
 //! the bits of the closures it reaches, and *sweeping* returns segments without marks to the block
 //! allocator. Holes in the other segments are found during allocation, which reads the bits, not
 //! the cells: dead closures are never read. A mutator gets all holes of a segment at a time, and
-//! goes on from one to the next by itself.
+//! moves from one to the next by itself.
 //!
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits of a
 //! segment, and a store to each hole. Memory: the mark bits, plus 16 bytes per segment.

@@ -57,7 +57,7 @@ impl LargeObjects {
         let run = heap.allocate_words(words)?;
         heap.set_state(run, self.fresh);
         let end = run.start() + words;
-        // SAFETY: the run is new, and the memory behind the object stays unused.
+        // SAFETY: the run is new, and the memory after the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
         self.held += run.bytes().0;
         self.taken += mutant!("mark/large-not-counted", run.bytes().0 => 0);

@@ -155,7 +155,7 @@ impl LiveMap {
     }
 
     /// Sets the bits and overhangs of the `left` words of a closure that lie in `entry` and those
-    /// behind it, not in the entry where the closure begins.
+    /// after it, not in the entry where the closure begins.
     fn set_overhang<const PARALLEL: bool>(&self, mut entry: usize, mut left: usize) {
         while left > 0 {
             let here = left.min(ENTRY);
@@ -216,8 +216,8 @@ const fn low_bits(count: usize) -> u64 {
 }
 
 // SAFETY: `mark` returns true once for each first word, since that word's bit was clear before and
-// is never cleared during marking. `next_marked` starts behind a closure, where the next bit that
-// is set is the first of a closure.
+// is never cleared during marking. `next_marked` starts after a closure, where the next set bit is
+// the first of a closure.
 unsafe impl Marks for LiveMap {
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {

@@ -43,8 +43,8 @@ impl MarkBits {
     }
 
     /// The bits of a second table of `heap`, for a marker that sets bits of both. The entries of a
-    /// closure have different places in their pages: a processor delays a load behind a store to
-    /// the same place of another page.
+    /// closure have different places in their pages: a processor delays a load after a store to the
+    /// same place in another page.
     ///
     /// # Errors
     /// If the system has no addresses for them.

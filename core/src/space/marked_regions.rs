@@ -6,9 +6,9 @@ use crate::closure::ClosureRef;
 use crate::words::{Addr, Bytes, Words};
 
 impl MarkBits {
-    /// Calls `visit` for the regions of `run`, which belongs to `step`: stretches of closures one
-    /// behind the other. `free` are the ranges in which mutators may still allocate, by address;
-    /// they hold no closures, even where bits are set. A run without closures is shown as one empty
+    /// Calls `visit` for the regions of `run`, which belongs to `step`: stretches of closures lying
+    /// back to back. `free` are the ranges in which mutators may still allocate, by address; they
+    /// hold no closures, even where bits are set. A run without closures is shown as one empty
     /// region, because every block must belong to a region.
     pub fn for_each_region(&self, run: BlockRun, free: &[(Addr, Addr)], step: u8, visit: &mut dyn FnMut(Region)) {
         let region = |start, end| Region {

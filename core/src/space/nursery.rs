@@ -1,11 +1,11 @@
 //! The nursery: the allocation areas (`-A`), step 0.
 //!
-//! Mutators bump through runs of blocks, one after the other. All of the nursery is condemned at
+//! Mutators bump through runs of blocks, one after another. All of the nursery is condemned at
 //! every collection and used again afterwards, so it stays in the cache as far as it fits there.
-//! Each capability has an area of its own, and a collection is due when one area is used up. With
-//! `-n` there is one area for all, cut into chunks: a capability whose chunk is full takes the
-//! next, and a collection is due when none is left, so that capabilities that allocate little leave
-//! their share to those that allocate much.
+//! Each capability has its own area, and a collection is due when one area is used up. With `-n`
+//! there is one area for all, cut into chunks: a capability whose chunk is full takes the next, and
+//! a collection is due when none is left, so that capabilities that allocate little leave their
+//! share to those that allocate much.
 //!
 //! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by
 //! default `-A`): those of all capabilities together.
@@ -47,7 +47,7 @@ pub struct Nursery {
     full_large: Words,
 }
 
-/// Runs that are handed out one after the other.
+/// Runs that are handed out one after another.
 #[derive(Debug, Default)]
 struct Area {
     runs: Vec<NurseryRun>,
@@ -65,7 +65,7 @@ struct NurseryRun {
 }
 
 impl NurseryRun {
-    /// The words behind the last closure.
+    /// The words after the last closure.
     fn rest(&self) -> Words {
         (self.run.end() - self.end).to_words_up()
     }
@@ -197,7 +197,7 @@ impl Nursery {
     /// Allocates space for a large object, or returns `None` if a collection is due: when the young
     /// large objects have reached the limit. So one object may be larger than the limit, and
     /// directly after a collection there is always room. Where memory is short, unused runs of the
-    /// allocation areas are freed for the object; they come back at the next collection.
+    /// allocation areas are freed for the object; they are returned at the next collection.
     ///
     /// # Errors
     /// If the heap has not enough memory.
@@ -213,7 +213,7 @@ impl Nursery {
         };
         heap.set_state(run, NURSERY.large());
         let end = run.start() + words;
-        // SAFETY: the run is new, and the memory behind the object stays unused.
+        // SAFETY: the run is new, and the memory after the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
         self.large.push(LargeObject { run, words });
         self.large_words += words;

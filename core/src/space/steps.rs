@@ -23,7 +23,7 @@ impl Chunk {
 /// The chunks of a step for one sort of closures. Only the last ones may have room left, one for
 /// each thread of a collection; later collections continue to fill them.
 ///
-/// A minor collection goes on with the lanes of old steps. So it neither visits nor copies their
+/// A minor collection continues the lanes of old steps. So it neither visits nor copies their
 /// chunks: sums are kept, and the vector passes from owner to owner.
 #[derive(Debug, Default)]
 pub struct Lane {
@@ -86,7 +86,7 @@ impl FromIterator<Chunk> for Lane {
     }
 }
 
-/// A closure with a block run of its own.
+/// A closure with its own block run.
 #[derive(Debug, Clone, Copy)]
 pub struct LargeObject {
     /// The blocks of the object.

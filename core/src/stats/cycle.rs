@@ -10,7 +10,7 @@ pub enum Cycle {
     None,
     /// The first slice.
     Began,
-    /// A slice after which the cycle goes on.
+    /// A slice after which the cycle continues.
     Continued,
     /// The last slice. What died since the cycle began is still there.
     Ended,

@@ -77,7 +77,7 @@ pub(crate) mod data {
 }
 use data::{AtomicU8 as DataU8, AtomicU64 as DataU64};
 
-/// The type of a shared word of a heap; in loom's models, one of loom's atomics stands at its
+/// The type of a shared word of a heap; in loom's models, one of loom's atomics represents its
 /// address.
 #[cfg(not(gclab_loom))]
 pub(crate) use std::sync::atomic::AtomicU64 as Word;

@@ -96,7 +96,7 @@ impl<'a> Timer<'a> {
     }
 
     /// Rings alarms that are due until `wait` returns false. `elapsed` returns the time since the
-    /// start. `wait` sleeps for a time, and returns whether to go on.
+    /// start. `wait` sleeps for a time, and returns whether to continue.
     fn ring_until(&mut self, elapsed: impl Fn() -> Duration, wait: impl Fn(Duration) -> bool) {
         let tick = self.tick.as_nanos();
         let now = || (elapsed().as_nanos() / tick) as u64;

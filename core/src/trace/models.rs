@@ -26,7 +26,7 @@ fn race(threads: usize) {
         /// The content of a slot that a thread evacuated.
         fn evacuate(&self, number: usize) -> u64 {
             let closure = ClosureRef((&raw const self.header).cast_mut().cast());
-            // SAFETY: the atomic stands for a closure's first word.
+            // SAFETY: the atomic represents a closure's first word.
             let header = unsafe { closure.shared_header() };
             if !header.is_header() {
                 return header.0;
@@ -96,7 +96,7 @@ fn moves_or_stays(room: &'static [bool]) {
         /// The place of the closure; 0 if it stays.
         fn place(&self, number: usize, has_room: bool) -> u64 {
             let closure = ClosureRef((&raw const self.header).cast_mut().cast());
-            // SAFETY: the atomic stands for a closure's first word.
+            // SAFETY: the atomic represents a closure's first word.
             let header = unsafe { closure.shared_header() };
             let word = if !header.is_header() || header.stays() {
                 header
@@ -121,7 +121,7 @@ fn moves_or_stays(room: &'static [bool]) {
             if let Some(copy) = word.forwarded_to() {
                 return copy.0 as u64;
             }
-            // SAFETY: the atomic stands for an entry.
+            // SAFETY: the atomic represents an entry.
             if unsafe { set_bits::<true>((&raw const self.mark).cast(), 1) } == 0 {
                 // SAFETY: loom checks that no other thread is there.
                 self.scans.with_mut(|scans| unsafe { *scans += 1 });
@@ -181,7 +181,7 @@ fn marks(threads: usize) {
     impl Entry {
         fn mark(&self) {
             for (bits, scanned) in CLOSURES.into_iter().zip(&self.scanned) {
-                // SAFETY: the atomic stands for an entry.
+                // SAFETY: the atomic represents an entry.
                 let before = unsafe { set_bits::<true>((&raw const self.bits).cast(), bits) };
                 if before >> bits.trailing_zeros() & 1 == 0 {
                     // SAFETY: loom checks that no other thread is there.

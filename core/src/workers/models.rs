@@ -72,7 +72,7 @@ impl Phase {
     /// As `MarkLoop::visit`: of the workers that find a closure, one scans it.
     fn found(&self, number: usize, item: usize) {
         let was_marked = self.marks.as_ref().is_some_and(|marks| {
-            // SAFETY: the atomic stands for an entry.
+            // SAFETY: the atomic represents an entry.
             let before = unsafe { set_bits::<true>(std::ptr::from_ref(marks).cast(), 1 << item) };
             before >> item & 1 == 1
         });

@@ -74,7 +74,7 @@ struct Worker<T: Tracer> {
 // SAFETY: a slot is used by the worker with its number while that is busy, and by the leader before
 // the threads are woken and after termination; `Termination` orders these by release and acquire of
 // its count of busy workers (R3). `Tracer` promises that different threads may use the content of a
-// slot one after the other. Only the worker that took a task looks into it.
+// slot one after another. Only the worker that took a task looks into it.
 unsafe impl<T: Tracer> Sync for ParallelPhase<T> {}
 // SAFETY: as above; tracers, items and tasks may be sent.
 unsafe impl<T: Tracer> Send for ParallelPhase<T> {}

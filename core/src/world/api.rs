@@ -321,7 +321,7 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         let allocated = state.final_counts(0).allocated_total;
         state.recorder.exit_start(allocated);
-        // Neither the live data nor room to go on matter any longer.
+        // Neither the live data nor room to continue matters any longer.
         let _ = self.stop_and_collect(&mut state, None, Cause::Final);
         drop(state);
         self.drop_foreign();

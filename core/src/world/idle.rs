@@ -75,7 +75,7 @@ impl<M: MutatorKind> World<M> {
         };
         lender.lend();
         let session = Session {
-            // SAFETY: its thread is inside and does not leave before the mutator is given back.
+            // SAFETY: its thread is inside and does not leave before the mutator is returned.
             capability: unsafe { &*lender.capability },
             participant: &lender,
         };

@@ -38,7 +38,7 @@ pub struct World<M: MutatorKind> {
     pub(super) resumed: Condvar,
     /// Signalled when a capability becomes free; `enter` waits on it.
     pub(super) left: Condvar,
-    /// Signalled when a mutator is given back; the end of a blocking call waits on it.
+    /// Signalled when a mutator is returned; the end of a blocking call waits on it.
     pub(super) given_back: Condvar,
     pub(super) participants: Registry<Participant<M::Alloc>>,
     pub(super) handles: Arc<HandleTable>,

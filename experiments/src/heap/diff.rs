@@ -338,7 +338,7 @@ fn both<'o>(one: &'o [Object], other: &'o [Object], mut each: impl FnMut(Option<
     }
 }
 
-/// Whether two files are of one heap: most objects with one id have one class.
+/// Whether two files come from one heap: most objects with one id have one class.
 fn is_same_heap(before: &File, after: &File) -> bool {
     let (mut shared, mut same) = (0, 0);
     both(&before.objects, &after.objects, |one, other| {

@@ -363,7 +363,7 @@ pub(super) fn lines(held: &Held, all: u64) -> Vec<String> {
     lines
 }
 
-/// A path behind a head, on as many lines as it needs.
+/// A path after a head, on as many lines as it needs.
 fn folded(head: &str, path: &str) -> Vec<String> {
     let mut lines = vec![head.to_owned()];
     for (index, step) in path.split(" > ").enumerate() {

@@ -12,8 +12,8 @@ const LOCATION: u64 = 4;
 const FUNCTION: u64 = 5;
 const STRINGS: u64 = 6;
 
-/// Calls `each` with every place that has bytes of its own: the places from the outermost to it,
-/// its objects, and its own bytes.
+/// Calls `each` with every place that has its own bytes: the places from the outermost to it, its
+/// objects, and its own bytes.
 fn stacks(merged: &Merged, mut each: impl FnMut(&[u32], u64, u64)) {
     let mut open = vec![(0, 0)];
     let mut stack: Vec<u32> = Vec::new();

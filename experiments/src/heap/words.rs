@@ -99,7 +99,7 @@ pub(super) fn object(analysis: &Analysis<'_>, node: u32) -> String {
     format!("{} @{id}{}", class(analysis, node), label(analysis, node))
 }
 
-/// The text by which a reader knows a node, behind its id.
+/// The text by which people recognise a node, after its id.
 pub(super) fn label(analysis: &Analysis<'_>, node: u32) -> String {
     let label = analysis.snapshot().node(node).label();
     label.map_or_else(String::new, |label| format!(" \"{}\"", cut(&label)))
@@ -119,7 +119,7 @@ pub(super) fn way(analysis: &Analysis<'_>, edge: Edge<'_>) -> Option<String> {
         EdgeName::String(index) => match string(analysis, Some(index)) {
             // V8 numbers the internal references of its roots.
             name if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{kind} {name}"),
-            // References of a JVM that are no fields.
+            // References of a JVM that are not fields.
             name if name.starts_with('<') => name,
             name => format!(".{name}"),
         },

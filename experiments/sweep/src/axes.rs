@@ -149,7 +149,7 @@ impl Exclude {
 }
 
 /// The points of these sweeps, each with the fixed flags: the product of the axes of each sweep,
-/// the last axis varying fastest; several sweeps one after the other. A point of two sweeps occurs
+/// the last axis varying fastest; several sweeps one after another. A point of two sweeps occurs
 /// once. Without a sweep there is one point.
 pub fn product(fixed: &Setting, sweeps: &[Vec<Axis>]) -> Vec<Point> {
     let fixed = Point::of(fixed.clone());

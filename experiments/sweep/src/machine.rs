@@ -56,7 +56,7 @@ pub(crate) fn host() -> Option<String> {
     Root::system().text("proc/sys/kernel/hostname")
 }
 
-/// The largest resident set of this process so far, in bytes: `VmHWM`, which begins anew when a
+/// The largest resident set of this process so far, in bytes: `VmHWM`, which restarts when a
 /// process becomes another program.
 pub fn peak_resident() -> Option<u64> {
     Root::system().kilobytes("proc/self/status", "VmHWM")

@@ -199,7 +199,7 @@ impl Program {
     /// The flag that limits the memory to these bytes.
     ///
     /// # Errors
-    /// If no flag takes so many.
+    /// If no flag takes that many.
     pub(crate) fn limit(&self, bytes: u64) -> Result<Value, String> {
         let limit = self.runtime.read(self.runtime.limit(), &bytes.to_string());
         limit.map_err(|bad| bad.message)

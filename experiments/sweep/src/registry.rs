@@ -14,7 +14,7 @@ pub struct Registry {
     pub workloads: Vec<&'static WorkloadDescription>,
 }
 
-/// The usage of a workload, with each argument's range and default on a line of its own.
+/// The usage of a workload, with each argument's range and default on its own line.
 pub fn usage(workload: &WorkloadDescription) -> String {
     let mut lines = vec![workload.usage()];
     lines.extend(workload.args.iter().map(|arg| {

@@ -31,8 +31,8 @@ impl Combination {
         Combination::new(&entry, &entry.program, BTreeMap::new(), setting)
     }
 
-    /// The work of `entry` by `program`, which is the one of the entry with the values of
-    /// `settings`, with these flags.
+    /// The work of `entry` by `program`, which is that of the entry with the values of `settings`,
+    /// with these flags.
     pub(crate) fn new(
         entry: &Entry,
         program: &Arc<Program>,

@@ -25,7 +25,7 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// The last lines of `text`, at most `most`, each on an indented line of its own.
+/// The last lines of `text`, at most `most`, each on its own indented line.
 pub fn last_lines(text: &str, most: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let last = &lines[lines.len().saturating_sub(most)..];

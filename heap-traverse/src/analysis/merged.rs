@@ -38,7 +38,7 @@ pub struct Place {
     class: u32,
     /// The number of objects. In a tree of growth: how many more there are.
     pub count: u64,
-    /// Whether it stands for one object, or for no more than before.
+    /// Whether it has one object, or no more than before.
     pub is_one: bool,
     /// Whether its object has its own place next to others, because it has most of their weight.
     is_apart: bool,

@@ -8,7 +8,7 @@
 use crate::memory::OutOfMemory;
 use crate::rows::Rows;
 
-/// The node that stands for the program's roots and refers to the objects that they hold.
+/// The node that represents the program's roots and refers to the objects that they hold.
 pub const ROOT: u32 = 0;
 
 /// The number for "no node".

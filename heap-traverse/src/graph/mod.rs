@@ -1,7 +1,7 @@
 //! A heap as numbers: which object refers to which, in two arrays.
 //!
 //! **Terms.** A *node* is an object. Its name is its *ordinal*, a number from 0. Node [`ROOT`]
-//! stands for the roots of the program and refers to the objects that they hold. An *edge* is one
+//! represents the program's roots and refers to the objects that they hold. An *edge* is one
 //! reference that keeps its target alive; weak references are not in a graph. A graph may have
 //! parallel edges and edges from a node to itself.
 //!

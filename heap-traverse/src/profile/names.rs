@@ -6,7 +6,7 @@ use gclab_core::config::Breakdown;
 use gclab_core::profile::{CostCentre, StackId};
 
 /// The name of closures with this info table in one breakdown. Retainers are named by their
-/// description. Roots have names of their own.
+/// description. Roots have their own names.
 pub(super) fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
     match breakdown {
         Breakdown::ClosureType => closure_type(info),

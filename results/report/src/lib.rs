@@ -12,8 +12,7 @@
 //!   and a history of folders are documents, too;
 //! - `render`: a document as HTML, Markdown or text, and all runs as CSV. JSON is derived.
 //!
-//! Folders are reported one after the other and never pooled: two folders may come from two
-//! machines.
+//! Folders are reported one after another and never pooled: two folders may come from two machines.
 //!
 //! ```
 //! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status};

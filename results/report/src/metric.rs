@@ -21,7 +21,7 @@ pub(crate) struct Metric {
     pub(crate) title: &'static str,
     /// The unit in which it is written.
     pub(crate) unit: Unit,
-    /// Where it stands in a record.
+    /// Where it is in a record.
     source: Source,
     /// Whether more is better: only possible for a program's own figures.
     pub(crate) more_is_better: bool,

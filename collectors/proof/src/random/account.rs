@@ -86,7 +86,7 @@ impl Account {
         }
     }
 
-    /// A closure owns the value, with so many bytes.
+    /// A closure owns the value, with this many bytes.
     pub(super) fn own(&self, number: u64, bytes: u64) {
         let mut ledger = self.ledger();
         if ledger.held.insert(number, bytes).is_none() {

@@ -7,7 +7,7 @@ use super::real::Real;
 use gclab_core::mutator::{Any, Gc, MutatorKind, NoGc};
 use std::collections::HashMap;
 
-/// Pairs of a closure and an object that stand for each other.
+/// Pairs of a closure and its object.
 struct Pairs<'a, 'm, 'h> {
     model: &'a Model,
     object_at: HashMap<u64, Id>,

@@ -184,7 +184,7 @@ pub enum Op {
         /// Whether it is a last finaliser.
         last: bool,
         /// Whether it ends in a panic. The program catches it around the operation that ran the
-        /// finaliser, and goes on with the next operation.
+        /// finaliser, and continues with the next operation.
         panics: bool,
     },
     /// Makes `roots` the named roots of the heap.

@@ -129,7 +129,7 @@ fn run<C: Collector>(program: &Threads) -> u64 {
     });
     let mut heaps: Vec<Heap> = heaps.into_iter().map(agreed).collect();
     let checked = world.enter(|m| {
-        // Each panic leaves the finalisers behind it for the next collection.
+        // Each panic leaves the finalisers after it for the next collection.
         while heaps[0].caught(m, |_, m| m.collect(Request::Full)).is_err() {}
         for heap in &mut heaps {
             heap.look(false);

@@ -2,7 +2,7 @@
 //!
 //! The list is in address order. A *record* is a block that is larger than every block before it,
 //! so the first block that fits is a record. Searches find records as they pass them, and keep them
-//! in a table with their sizes. A search looks there first, and then goes on beyond the part of the
+//! in a table with their sizes. A search looks there first, then continues beyond the part of the
 //! list that the table covers.
 
 use super::chain::Chain;

@@ -1,6 +1,6 @@
 //! A splay tree of free blocks by their sizes (Sleator and Tarjan, 1985).
 //!
-//! A *node* stands for all blocks of one size: itself, and those in a ring with it, which are taken
+//! A *node* represents all blocks of one size: itself, and those in a ring with it, which are taken
 //! first, in FIFO order. Each access brings its node to the root, and halves the depth of the nodes
 //! on the way. So no sequence of sizes makes accesses slow for long.
 

@@ -19,7 +19,7 @@ pub(super) struct Extent {
 pub(super) struct Stream {
     pub(super) cap: Option<u16>,
     pub(super) extents: Vec<Extent>,
-    /// The number of extents that have been read into the buffer.
+    /// The number of extents in the buffer or already passed.
     taken: usize,
     buffer: Vec<u8>,
     at: usize,

@@ -272,7 +272,7 @@ mod tests {
     use crate::Reader;
     use std::sync::{Arc, Mutex};
 
-    /// Accepts so many bytes, then fails.
+    /// Accepts this many bytes, then fails.
     #[derive(Clone, Default)]
     struct Disk(Arc<Mutex<Vec<u8>>>, usize);
 

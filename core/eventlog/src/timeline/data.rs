@@ -157,7 +157,7 @@ pub struct HeapProfile {
     pub breakdown: Option<&'static str>,
     /// The names of the bands, the largest total first. The last one may stand for all others.
     pub bands: Vec<String>,
-    /// How many bands have no name of their own.
+    /// How many bands are not named.
     pub others: usize,
     /// The censuses, in order of time.
     pub censuses: Vec<Census>,

@@ -11,7 +11,7 @@ use crate::kind::breakdown_text;
 use crate::kinds::number::*;
 use crate::value::Value;
 
-/// Limit on bands with names of their own.
+/// Limit on bands with their own names.
 const NAMED: usize = 15;
 
 /// Limit on names, and on cost centres, kept. The bytes of further ones go to the rest.

@@ -387,7 +387,7 @@ impl<'i, 'd> Tracer<'i, 'd> {
     /// The type and the name of a closure: that of its constructor or its code.
     fn class(&mut self, address: u64, info: &Info) -> Result<(u8, u32), Problem> {
         let class = match info.kind {
-            // Each CAF has a name of its own.
+            // Each CAF has its own name.
             IND_STATIC => {
                 let text = match self.image.haskell(address) {
                     Some((start, symbol)) if start == address => readable(symbol),

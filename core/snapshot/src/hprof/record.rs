@@ -93,7 +93,7 @@ pub(super) struct Frame {
 pub(super) struct Extent {
     /// The number of heap dumps.
     pub(super) dumps: u32,
-    /// The first byte behind the last whole record, if the file is cut off there.
+    /// The first byte after the last complete record, if the file is cut off there.
     pub(super) cut: Option<u64>,
     /// Anything else wrong with the file.
     pub(super) faults: Vec<String>,

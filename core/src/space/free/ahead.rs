@@ -5,7 +5,7 @@ use crate::words::Addr;
 
 /// The part of a space that a sweep has ahead of it: the rest of a chunk, and all chunks below that
 /// chunk. A sweep takes the chunks from the highest address to the lowest, and each from its start
-/// to its end. So chunks that come meanwhile are behind it, if they lie above the others. (The
+/// to its end. So chunks that are added meanwhile are behind it, if they lie above the others. (The
 /// sweep passes those that do not without work.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ahead {
@@ -38,7 +38,7 @@ impl Ahead {
         at < self.chunk.0 || at >= self.from && at < self.chunk.1
     }
 
-    /// The chunk in which the sweep goes on, and the place there. `chunks` are by address.
+    /// The chunk in which the sweep continues, and the place there. `chunks` are by address.
     pub(super) fn next(&self, chunks: &[BlockRun]) -> Option<Ahead> {
         if self.from < self.chunk.1 {
             return Some(*self);

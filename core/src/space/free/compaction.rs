@@ -21,12 +21,12 @@ impl<L: FreeList> FreeSpace<L> {
         chunks
     }
 
-    /// Puts chunks back, each with the end of its last closure. The memory behind it becomes a free
+    /// Puts chunks back, each with the end of its last closure. The memory after it becomes a free
     /// block of `list`, which is empty. `starts` gets a bit for each of the closures.
     ///
     /// # Safety
-    /// The chunks are from [`FreeSpace::take_chunks`]. Closures lie in them one behind the
-    /// other from their start to that end, and nothing reads the memory behind it.
+    /// The chunks are from [`FreeSpace::take_chunks`]. Closures lie in them back to back from their
+    /// start to that end, and nothing reads the memory after it.
     pub(crate) unsafe fn put_chunks(
         &mut self,
         list: L,
@@ -54,7 +54,7 @@ impl<L: FreeList> FreeSpace<L> {
 /// Sets the bits of the closures of a chunk.
 ///
 /// # Safety
-/// Closures lie one behind the other from its start to `end`.
+/// Closures lie back to back from its start to `end`.
 unsafe fn set_starts(starts: &mut MarkBits, run: BlockRun, end: Addr) {
     if !mutant!("free/starts-kept-by-compaction") {
         starts.clear(run.start(), run.end());

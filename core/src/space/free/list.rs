@@ -4,14 +4,14 @@ use super::memory::{FreeBlock, FreeMemory};
 use crate::words::{Addr, Words};
 use std::fmt;
 
-/// The free blocks of a space in an order of its own, and the choice among them: an allocation
-/// policy. It keeps its lists in the links of the blocks.
+/// The free blocks of a space in some order, and the choice among them: an allocation policy. It
+/// keeps its lists in the links of the blocks.
 pub trait FreeList: fmt::Debug + Send + 'static {
-    /// Takes `words` words, or returns `None` if no block has so many.
+    /// Takes `words` words, or returns `None` if no block has that many.
     fn take(&mut self, memory: &mut FreeMemory, words: Words) -> Option<Addr>;
 
     /// Takes at least `words` words for one small closure after the other: a block as a whole, if
-    /// the list would take them of it in any case. The last of these words may come back
+    /// the list would take them of it in any case. The last of these words may be returned
     /// ([`FreeList::add`]). By default takes `words` words.
     fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
         self.take(memory, words).map(|at| (at, words))
@@ -27,9 +27,9 @@ pub trait FreeList: fmt::Debug + Send + 'static {
     /// Adds a block that no sweep has found: a new chunk, or the rest of a block.
     fn add(&mut self, memory: &mut FreeMemory, block: FreeBlock);
 
-    /// Whether a sweep goes on to the end of the free memory that it has found, for the work of
-    /// the first closure there. Otherwise each dead closure is work, and the free block behind it
-    /// is none.
+    /// Whether a sweep continues to the end of the free memory that it has found, for the work of
+    /// the first closure there. Otherwise each dead closure is work, and the free block after it is
+    /// not.
     fn sweeps_to_the_end(&self) -> bool {
         false
     }

@@ -198,8 +198,8 @@ impl FreeMemory {
         self.held - self.free - self.fragments
     }
 
-    /// Frees `words` words that were taken, from `at` on. Their neighbours stay blocks of their
-    /// own. Returns the block, or `None` if the word is a fragment.
+    /// Frees `words` words that were taken, from `at` on. Their neighbours remain separate blocks.
+    /// Returns the block, or `None` if the word is a fragment.
     ///
     /// # Panics
     /// If they are not words of one chunk.
@@ -208,7 +208,7 @@ impl FreeMemory {
             .chunk_of(at)
             .filter(|chunk| words <= (chunk.end() - at).to_words_up());
         assert!(chunk.is_some() && words.0 > 0, "{words:?} at {at} are in no chunk");
-        // SAFETY: words of a chunk that were handed out, and that their user gives back.
+        // SAFETY: words of a chunk that were handed out and that their user returns.
         unsafe { self.release(at, words) }
     }
 

@@ -18,8 +18,7 @@ pub enum Piece {
 }
 
 impl<L: FreeList> FreeSpace<L> {
-    /// Calls `visit` with all that lies in the chunks, one behind the other. It reads the header of
-    /// each.
+    /// Calls `visit` with everything in the chunks, in order. It reads the header of each.
     pub fn for_each_piece(&self, mut visit: impl FnMut(Piece)) {
         for chunk in self.memory.chunks() {
             let mut at = chunk.start();
@@ -73,7 +72,7 @@ impl<L: FreeList> FreeSpace<L> {
         self.ahead.is_some_and(|ahead| ahead.contains(at)) && !marks.get(at)
     }
 
-    /// Visits the regions that hold closures: stretches of closures one behind the other. Closures
+    /// Visits the regions that hold closures: stretches of closures lying back to back. Closures
     /// that a sweep is going to free are in none.
     pub fn for_each_region(&self, starts: &MarkBits, marks: &MarkBits, visit: &mut dyn FnMut(Region)) {
         for &run in self.memory.chunks() {

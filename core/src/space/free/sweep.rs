@@ -19,7 +19,7 @@ pub struct Swept {
     pub is_over: bool,
 }
 
-/// Free memory that grows while the sweep goes on: dead closures, and what is free beside them.
+/// Free memory that grows while the sweep continues: dead closures, and what is free beside them.
 struct Run {
     /// The end of the live closure before it, or the start of its chunk.
     start: Addr,
@@ -59,7 +59,7 @@ impl<L: FreeList> FreeSpace<L> {
                 return Swept { passed, is_over: true };
             };
             if self.young_chunks.contains(&chunk.0) {
-                // Nothing in it is dead. It is no work.
+                // Nothing in it is dead. It is not work.
                 marks.clear(chunk.0, chunk.1);
                 ahead = Ahead { from: chunk.1, chunk };
                 continue;
@@ -70,7 +70,7 @@ impl<L: FreeList> FreeSpace<L> {
                 end = part;
                 left = left.saturating_sub(work);
             }
-            // The sweep looks at no mark behind it.
+            // The sweep looks at no mark after it.
             marks.clear(from, end);
             ahead = Ahead { from: end, chunk };
             passed += (end - from).to_words_up();
@@ -108,7 +108,7 @@ impl<L: FreeList> FreeSpace<L> {
         (end, passed + work)
     }
 
-    /// The end of the closure or of the free memory that ends at `limit` or goes on there.
+    /// The end of the closure or of the free memory that ends at `limit` or continues there.
     fn end_of_piece(&self, starts: &MarkBits, chunk: Addr, limit: Addr) -> Addr {
         let mut at = closure_before(starts, chunk, limit).unwrap_or(chunk);
         while at < limit {
@@ -162,7 +162,7 @@ impl<L: FreeList> FreeSpace<L> {
             at = run.start + run.words;
         }
         starts.clear(start, at);
-        // SAFETY: dead closures and free memory of a chunk, one behind the other.
+        // SAFETY: dead closures and free memory of a chunk, back to back.
         if let Some(block) = unsafe { self.memory.release(run.start, run.words) } {
             self.list.swept(&mut self.memory, block);
         }

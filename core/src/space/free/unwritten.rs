@@ -5,8 +5,8 @@ use crate::closure::{Header, Kind, TypeInfo};
 use crate::space::MarkBits;
 use crate::words::{Addr, Words};
 
-/// What stands in a room until its closure is written: an array of bytes, or if the room is one
-/// word a closure without a payload.
+/// What a room contains until its closure is written: an array of bytes, or if the room is one word
+/// a closure without a payload.
 static BYTES: TypeInfo = TypeInfo::variable(Kind::ArrWords, "Room");
 static WORD: TypeInfo = TypeInfo::fixed(Kind::Constr, "Room", module_path!(), 0, 0);
 

@@ -15,7 +15,7 @@
 //! that was handed out since the collection before, and then memory that was not looked at yet.
 //!
 //! A *medium* closure, larger than a line, might not fit in the hole that its mutator is in. It
-//! gets room in another, the *overflow* ([`Bump::set_overflow`]), and smaller closures go on in
+//! gets room in another, the *overflow* ([`Bump::set_overflow`]), and smaller closures continue in
 //! that hole. The overflow is a large hole if there is one near, and else a new block.
 //!
 //! A marking of everything may empty fragmented blocks ([`LineSpace::choose`], `evacuation`). A
@@ -55,7 +55,7 @@ pub struct LineSpace {
     /// The step of closures that were marked. If young closures have another step, blocks with both are
     /// mixed.
     step: u8,
-    /// Whether young closures get blocks of their own, and survivors move.
+    /// Whether young closures get their own blocks, and survivors move.
     has_nursery: bool,
     /// Blocks with marks.
     kept: Vec<BlockRun>,
@@ -67,7 +67,7 @@ pub struct LineSpace {
     young_from: usize,
     /// Holes that were found and not given to a mutator yet; the first is the last one here.
     ahead: Vec<Hole>,
-    /// Holes that were given back, or were too small for a medium closure.
+    /// Holes that were returned, or were too small for a medium closure.
     spare: SpareHoles,
     /// Holes that mutators had since the last collection.
     filled: Vec<Filled>,
@@ -250,8 +250,8 @@ impl LineSpace {
         });
     }
 
-    /// Visits the regions that hold closures: marked ones that lie one behind the other, and the
-    /// filled parts of holes.
+    /// Visits the regions that hold closures: marked ones that lie back to back, and the filled
+    /// parts of holes.
     pub fn for_each_region<A: AsRef<Bump>>(
         &self,
         marks: &MarkBits,
@@ -271,7 +271,7 @@ impl LineSpace {
             let inside = filled[first..].iter().take_while(|filled| filled.end <= run.end());
             inside.clone().for_each(|filled| visit(filled.region(run)));
             marks.for_each_region(run, &[], step, &mut |region| {
-                // An empty region stands for a block that is in no other.
+                // An empty region represents a block that is in no other.
                 if region.start < region.end || inside.clone().count() == 0 {
                     visit(region);
                 }

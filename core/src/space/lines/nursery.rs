@@ -1,5 +1,5 @@
-//! A nursery: young closures get blocks of their own, and those that survive move to the holes
-//! between old closures (GenImmix of MMTk).
+//! A nursery: young closures get their own blocks, and survivors move to the holes between old
+//! closures (MMTk's GenImmix).
 //!
 //! Mutators allocate in blocks that are wholly free, as long as the heap has some. So they write to
 //! memory in order, no block is mixed, and the barrier remembers slots of old closures only. A
@@ -61,7 +61,7 @@ impl LineSpace {
         self.fill_reserve(heap, Bytes(in_blocks + expected.saturating_sub(in_holes).0));
     }
 
-    /// Takes holes of at least `wanted` bytes together, if there are so many. Returns their size.
+    /// Takes holes of at least `wanted` bytes together, if there are that many. Returns their size.
     fn reserve_holes(&mut self, marks: &MarkBits, wanted: Bytes) -> Bytes {
         let mut size = 0;
         while let (true, Some(hole)) = (size < wanted.0, self.next_hole(marks)) {
@@ -74,7 +74,7 @@ impl LineSpace {
     }
 
     /// Ends the evacuation of the nursery: frees its blocks without marks, and those of the
-    /// reserve. The others are old from now on, and have holes behind the closures that came or
+    /// reserve. The others are old from now on, and have holes after the closures that came or
     /// stayed there.
     pub(super) fn free_nursery(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
         self.end_evacuation(marks);

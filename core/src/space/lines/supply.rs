@@ -57,7 +57,7 @@ impl LineSpace {
     }
 
     /// A hole with room for several closures of `words` words, unless many holes must be looked at
-    /// for it; a new block then. Where there is no memory for that, any with room for one.
+    /// for it; a new block then. If there is no memory for that, any with room for one.
     pub(super) fn medium_hole<A: AsRef<Bump>>(
         &mut self,
         heap: &mut Heap,
@@ -209,7 +209,7 @@ impl LineSpace {
         }
     }
 
-    /// Takes a hole back in which there are no closures.
+    /// Takes back a hole without closures.
     fn put_back(&mut self, hole: Hole) {
         self.taken -= hole.size().0;
         self.spare.push(hole);

@@ -24,7 +24,7 @@ impl Printer {
     pub fn open<S: AsRef<str>>(option: &StatsOption, program: &[S], words: &[S]) -> io::Result<Self> {
         let sink = match &option.file {
             None => Sink::stderr(),
-            // The word stands for the stream, as in GHC.
+            // The word means the stream, as in GHC.
             Some(path) if path.as_os_str() == "stderr" => Sink::stderr(),
             Some(path) => return Ok(Self::to_file(option, Sink::file(path)?, program, words)),
         };

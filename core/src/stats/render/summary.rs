@@ -3,13 +3,12 @@
 //! Lines that GHC does not have: the machine memory that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the slices of collectors that work in
-//! slices (`Slices`), time in which almost everything went into collections that freed almost nothing
-//! (`Thrashing`), figures by name (`Figures`), the part of mutator time in which the collector
-//! looked for room (`Refills`),
-//! and the times of set-up and of the measured phase (`Measured`). `GC sharing` and `GC sync` are
-//! there only with several capabilities or GC threads,
-//! `Measured` only if the program says where it begins. Each begins as no line of GHC's does, and
-//! stands in a paragraph of its own, so that tools that read GHC's lines skip them.
+//! slices (`Slices`), time in which almost everything went into collections that freed almost
+//! nothing (`Thrashing`), figures by name (`Figures`), the part of mutator time in which the
+//! collector looked for room (`Refills`), and the times of set-up and of the measured phase
+//! (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC threads,
+//! `Measured` only if the program says where it begins. Each begins unlike any line of GHC's, in
+//! its own paragraph, so that tools that read GHC's lines skip them.
 //!
 //! INIT, MUT, GC and EXIT mean what they mean in GHC, whatever the program measures. RP (retainer
 //! censuses) and PROF (other censuses) are listed if there were any, as in GHC's profiled runtime.

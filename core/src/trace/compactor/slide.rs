@@ -311,8 +311,8 @@ unsafe fn slide_chunk<const UPDATE: bool>(chunk: Chunk, map: LiveView<'_>) -> Sl
 /// or not at a higher address. Closures that this overwrites have been moved.
 #[inline(always)]
 unsafe fn slide_closure<const UPDATE: bool>(closure: ClosureRef, to: ClosureRef, map: LiveView<'_>) -> Words {
-    // SAFETY: the caller's promise. Words are read before anything is written at or behind them,
-    // since `to` is in another chunk, or not behind the closure.
+    // SAFETY: the caller's promise. Words are read before anything is written at or after them,
+    // since `to` is in another chunk, or not after the closure.
     unsafe {
         let to = to.0;
         let header = closure.header();

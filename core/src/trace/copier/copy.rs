@@ -100,7 +100,7 @@ pub(super) unsafe fn copy_flat(closure: ClosureRef, header: Header, buffer: &mut
     let to = buffer.free;
     let words = if header.words() == VARIABLE {
         // SAFETY: a closure of variable size without pointers is a byte array, which has its size
-        // in bytes behind the header.
+        // in bytes after the header.
         byte_array_words(unsafe { *closure.0.add(1) } as usize)
     } else {
         Words(1 + usize::from(header.words()))

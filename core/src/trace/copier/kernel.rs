@@ -139,9 +139,9 @@ impl Scan {
             // SAFETY: as above.
             let mut closure = unsafe { slot.load() };
             loop {
-                // SAFETY: the slot is of a live closure, and points to one that was condemned when
-                // the slot was found. That one is not large: it still lies in from-space, and its
-                // first word is its header or its forwarding address.
+                // SAFETY: the slot belongs to a live closure, and points to one that was condemned
+                // when the slot was found. That one is not large: it still lies in from-space, and
+                // its first word is its header or its forwarding address.
                 let header = unsafe { load_header::<PARALLEL>(closure) };
                 if let Some(to) = header.forwarded_to() {
                     // SAFETY: as above; a copy lies in the heap.
@@ -179,8 +179,8 @@ impl Scan {
                 if !OPEN || !open.scans_next(to) || header.ptrs() != 1 || !slots.is_empty() || !ring.is_empty() {
                     break;
                 }
-                // SAFETY: the closure has a pointer, which lies behind its header, and which
-                // nothing has changed in from-space.
+                // SAFETY: the closure has a pointer, which lies after its header, and which nothing
+                // has changed in from-space.
                 let next = unsafe { closure.first_slot().load() };
                 // SAFETY: a slot holds null or a closure of the heap.
                 if next.is_null() || unsafe { states.of(next.addr()) }.condemned_step() >= rare(&self.stays_below) {

@@ -64,8 +64,8 @@ impl CopyBuffer {
     /// Takes the next closure that waits to be scanned, and returns its slots.
     ///
     /// # Safety
-    /// The buffer is of a workspace of closures with pointers, and its chunk holds whole closures
-    /// up to `free`.
+    /// The buffer belongs to a workspace of closures with pointers, and its chunk holds whole
+    /// closures up to `free`.
     #[inline(always)]
     pub unsafe fn next_slots(&mut self) -> Option<SlotRange> {
         if self.scan >= self.free {

@@ -8,8 +8,8 @@
 //! If the stack is full, spans are *dropped*: the addresses of their closures are kept as one
 //! interval. When nothing else is left, the marked closures of the interval are scanned again, in
 //! address order. Such a *pass* will reach the closures that it drops ahead of it; those that it
-//! drops behind it form the next interval. Each pass that drops anything has marked at least as
-//! many closures as the stack holds, and most mark far more.
+//! drops after it form the next interval. Each pass that drops anything has marked at least as many
+//! closures as the stack holds, and most mark far more.
 //!
 //! If closures move ([`Destination`]), the ring holds slots, not closures: a visit starts by
 //! finding the closure's place ([`Mover`]), and updates the slot.

@@ -84,10 +84,10 @@ pub struct Marked {
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Starts marking in `marks`. A mark that is already set stands for a closure that counts as
-    /// marked: it is neither scanned nor in the results. So a collector that condemned every space
-    /// marks everything live; one that kept the marks of old closures (*sticky* marks) marks the
-    /// young ones, and must trace the slots of old closures that were written since
+    /// Starts marking in `marks`. A closure whose mark is already set counts as marked: it is
+    /// neither scanned nor in the results. So a collector that condemned every space marks
+    /// everything live; one that kept the marks of old closures (*sticky* marks) marks the young
+    /// ones, and must trace the slots of old closures that were written since
     /// ([`RememberedTracing`](super::RememberedTracing)). Both are part of the collector's promise
     /// (the safety of [`Collector`](crate::collector::Collector)).
     pub fn new(heap: &Heap, marks: &'m M) -> Self {

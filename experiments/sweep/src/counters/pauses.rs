@@ -122,8 +122,8 @@ impl PauseCounters {
     }
 
     /// The counts of the mutator and of the collections, in a run that is over. Those of
-    /// collections are absent if there was none. The last part of a run that announced no end goes
-    /// on until now.
+    /// collections are absent if there was none. The last part of a run that announced no end
+    /// extends until now.
     pub fn split(&self) -> (Option<Counters>, Option<Counters>) {
         let mut counting = self.counting();
         if counting.part != Part::Neither {

@@ -18,7 +18,7 @@ fn folders(root: &Root, controller: &str) -> Vec<(u8, String)> {
             continue;
         };
         let mounts: Vec<(u8, String)> = if controllers.is_empty() {
-            // Beside version 1, version 2 may have a folder of its own.
+            // Version 2 may have its own folder next to version 1.
             ["sys/fs/cgroup", "sys/fs/cgroup/unified"]
                 .map(|at| (2, at.to_owned()))
                 .into()

@@ -103,8 +103,8 @@ impl Default for Environment {
     }
 }
 
-/// Names the runs of an experiment, one after the other. It knows earlier runs only by their
-/// records, so an interrupted experiment resumes where it stopped.
+/// Names the runs of an experiment, one after another. It knows earlier runs only by their records,
+/// so an interrupted experiment resumes where it stopped.
 pub trait Strategy {
     /// The next run, which is not in `done`; `None` if there is nothing more to do.
     fn next(&mut self, done: &ResultsDir) -> Option<Run>;

@@ -112,7 +112,7 @@ impl Assessed {
             }
         } else {
             let outcome = failure(finished.end, program, &ended);
-            // A runtime may print its whole help behind its complaint, and the record has the end
+            // A runtime may print its whole help after its complaint, and the record keeps the end
             // of the text.
             let complaint = (outcome == Status::Usage).then(|| first_line(&finished.stderr));
             (outcome, complaint, None)

@@ -24,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Limit on the settings of a program that are tried: by then most flags have been seen.
 const MOST_SETTINGS: usize = 64;
 
-/// The heap that stands for all limits.
+/// The heap that represents all limits.
 const SOME_HEAP: u64 = 1 << 30;
 
 /// Checks each program of `experiment`, and the commands that prepare its workloads. A program
@@ -140,7 +140,7 @@ fn look(
 }
 
 /// A note about a place in the command of a program that has swept arguments, and none for this
-/// place. A command without any may have braces of its own.
+/// place. A command without any may have its own braces.
 fn empty_place(entry: &Entry) -> Option<String> {
     let points = entry.sweeps.iter().flatten().flat_map(|axis| &axis.points);
     let swept: BTreeSet<&String> = points.flat_map(|point| point.args.keys()).collect();
@@ -233,7 +233,7 @@ fn is_there(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// The reason why there is no program of this name, for a message.
+/// Why there is no program of this name, for a message.
 fn not_found(word: &str, folder: Option<&Path>) -> String {
     why_not(word, folder.unwrap_or(Path::new(""))).unwrap_or_else(|| {
         let place = match folder {

@@ -59,8 +59,8 @@ impl Estimator {
         seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
     }
 
-    /// The mean time of the nearest runs that were done. Without any of this purpose, timed runs
-    /// stand for them.
+    /// The mean time of the nearest runs that were done. If there are none of this purpose, timed
+    /// runs are used instead.
     fn nearest(&self, purpose: Purpose<'_>, cell: &str, workload: &str, args: &[String]) -> Option<f64> {
         let of = |purpose| {
             let own = self.mean(&of_cell(purpose, cell));

@@ -161,8 +161,8 @@ pub(super) fn processes() -> Vec<Process> {
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let process = |number: u32| {
         let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The name of the program stands in parentheses and may contain some. State, parent, group
-        // and session follow.
+        // The name of the program is in parentheses, and may contain some. State, parent, group and
+        // session follow.
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_whitespace();
         Some(Process {

@@ -184,7 +184,7 @@ pub(super) fn address_space(setting: &Setting) -> Option<u64> {
 /// The key of [`ADDRESS_SPACE`].
 pub(crate) const ADDRESS_SPACE_KEY: &str = "address-space";
 
-/// The limit of a runtime that has none of its own.
+/// The limit of a runtime without one.
 pub(super) const ADDRESS_SPACE: Flag = Flag::new(
     ADDRESS_SPACE_KEY,
     BYTES,

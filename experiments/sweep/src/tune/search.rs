@@ -441,7 +441,7 @@ impl Search {
         if runs(default) < MOST_OF_RACE {
             batch.push(default);
         }
-        // The runs of a setting are not done one after the other.
+        // The runs of a setting are not done one after another.
         shuffle(&mut batch, &mut self.random);
         batch
     }

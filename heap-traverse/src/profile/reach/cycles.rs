@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Cycles {
     /// At first: the place where the row of each region in `sources` begins, and one more at the
-    /// end. Then, by region: the region that stands for its component.
+    /// end. Then, by region: the region that represents its component.
     starts: Vec<u32>,
     /// The sources of flows, by the region that they flow into.
     sources: Vec<u32>,
@@ -178,7 +178,7 @@ impl Cycles {
     }
 }
 
-/// Adds the set of `number` to the set of the region that stands for its component.
+/// Adds the set of `number` to the set of the region that represents its component.
 #[inline(always)]
 fn join(nodes: &mut [Node], component: u32, number: u32, sets: &mut Sets) {
     let set = nodes[number as usize].set;

@@ -1,8 +1,8 @@
 //! Charts of lines and points: axes, series, bars of intervals, and dots of single runs.
 //!
-//! A line never crosses a point that is missing. Missing points have crosses in a row of their own
-//! above the axis of values. A single run far above all marks does not set the scale: its dot lies
-//! at the edge.
+//! A line never crosses a point that is missing. Missing points have crosses in their own row above
+//! the axis of values. A single run far above all marks does not set the scale: its dot lies at the
+//! edge.
 
 use super::scale::{Scale, linear_ticks, log_ticks};
 use super::series::{Place, Point, Series};
@@ -189,8 +189,8 @@ impl Chart {
         }
     }
 
-    /// Whether points of several series can overlap. On an axis of numbers they may: a point that
-    /// is moved aside would stand at another number.
+    /// Whether points of several series can overlap. On an axis of numbers they may: a point moved
+    /// aside would be at another number.
     fn is_side_by_side(&self) -> bool {
         let marked: Vec<&Series> = self.series.iter().filter(|series| series.marks).collect();
         marked.len() > 1
@@ -390,7 +390,7 @@ mod tests {
         assert!(Chart::default().svg().ends_with("</svg>"), "an empty chart is a chart");
     }
 
-    /// Each series that fails at a place has a cross of its own there, which no other one covers.
+    /// Each series that fails at a place has its own cross there, not covered by any other.
     #[test]
     fn crosses_of_several_series_lie_side_by_side() {
         let failed = |x: f64| Point { x, ..Point::default() };

@@ -39,12 +39,12 @@ pub(crate) struct Point {
     /// The text that is shown where a pointer rests on the point.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) tip: String,
-    /// The runs that the point stands for: the page shows their figures and their command.
+    /// The runs that the point represents: the page shows their figures and their command.
     #[serde(skip_serializing_if = "Subject::is_none")]
     pub(crate) subject: Subject,
 }
 
-/// The runs that a point stands for.
+/// The runs that a point represents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Subject {

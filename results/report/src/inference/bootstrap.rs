@@ -124,7 +124,7 @@ pub(crate) fn percentiles(runs: &[Vec<u64>], percents: &[f64], resamples: usize)
 struct Pool {
     events: Vec<(u64, u32)>,
     step: usize,
-    /// The counts up to the beginning of each step, of all runs one after the other.
+    /// The counts up to the beginning of each step, of all runs one after another.
     counts: Vec<u32>,
     runs: usize,
 }

@@ -3,7 +3,7 @@
 //!
 //! A *residual* is the logarithm of a run's figure less the mean of its configuration: what is left
 //! when the configuration is known. The drift is the slope of a line through the residuals against
-//! the runs' positions, with a mean of its own for each configuration (least squares with fixed
+//! the runs' positions, with a separate mean for each configuration (least squares with fixed
 //! effects), and its interval is Student's t with N - G - 1 degrees of freedom for N runs of G
 //! configurations. In shuffled rounds each configuration has early and late runs, so drift widens
 //! intervals but favours no configuration.

@@ -17,7 +17,7 @@ use crate::inference::sample::{RUNS_FOR_INTERVAL, moments};
 const POWER_80: f64 = 0.841_621_233_572_914_4;
 
 /// The number of runs with which the interval of a logarithm excludes a point at this distance, in
-/// four of five experiments; `variance` is of one run. `None` if it is more than `most`.
+/// four of five experiments; `variance` is that of one run. `None` if it is more than `most`.
 pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64, most: usize) -> Option<usize> {
     let enough = |n: &usize| {
         let t = quantile(f64::midpoint(1.0, confidence), (n - 1) as f64);
@@ -69,8 +69,8 @@ mod tests {
         assert_eq!(runs_needed(&[0.0; 3], 0.1, 0.95), None);
     }
 
-    /// After the wished number of runs the mean is as near as wished in as many experiments as
-    /// promised.
+    /// After the computed number of runs the mean is as close as requested in as many experiments
+    /// as promised.
     #[test]
     fn the_requested_width_covers() {
         let mut noise = Noise::new(23);

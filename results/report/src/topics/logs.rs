@@ -33,7 +33,7 @@ const LINES: [&str; 3] = [
     "MMU of the capability that has the least",
 ];
 
-/// The columns of percentiles: all but one in so many pauses are at most this long.
+/// The columns of percentiles: all but one in this many pauses are at most this long.
 const PERCENTILES: [(&str, u64); 4] = [("median ms", 2), ("90% ms", 10), ("99% ms", 100), ("99.9% ms", 1000)];
 
 const NOTE: &str = "Each event log has a run of its own, which enters no figure of the other sections. A pause of the \

@@ -170,8 +170,8 @@ fn shown_settings<'r, 'a>(
 }
 
 /// The distribution: the length of pauses against the share of pauses that are not longer. Each
-/// tenth of the tail gets the same room. Pause i of n stands at i/(n+1), so that the longest pause
-/// has a place as well.
+/// tenth of the tail gets the same room. Pause i of n is placed at i/(n+1), so that the longest
+/// pause has a place as well.
 fn distribution(summary: &Summary<'_>, rows: &[&Pauses<'_>]) -> Chart {
     let points = |row: &Pauses<'_>| {
         let n = row.sorted.len() as f64;

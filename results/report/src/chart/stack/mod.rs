@@ -3,9 +3,8 @@
 //! Bands lie on each other in their order, the first at the bottom, where its shape can be read
 //! best. Each is drawn as the area under its upper edge, the topmost first, so that the next one
 //! covers the part below it: one edge for each band, half the bytes. The first six bands have the
-//! colours of Okabe and Ito, the next six a light tint of each; the rest is grey. The legend stands
-//! in the order of the picture and is a part of it, so that a chart that is cut out of the page is
-//! whole.
+//! colours of Okabe and Ito, the next six a light tint of each; the rest is grey. The legend is in
+//! the order of the picture and part of it, so that a chart cut out of the page is complete.
 //!
 //! A chart has three [views](View). The view of bytes shows its figures under the pointer.
 
@@ -30,7 +29,7 @@ const TICKS: usize = 5;
 const LEGEND: (f64, f64) = (RIGHT + 14.0, 16.0);
 /// The most letters of a name in the legend.
 const LEGEND_LETTERS: usize = 27;
-/// The width of a single census, which has no breadth of its own.
+/// The width of a single census, which spans no time.
 const LONE: f64 = 40.0;
 /// The least distances of the labels of markers, so that they do not overlap, and of their lines.
 const MARKERS_APART: (f64, f64) = (12.0, 1.5);
@@ -43,10 +42,10 @@ const SHADES: [&str; 8] = [
 /// The first six of [`COLOURS`], mixed with the same amount of white.
 const TINTS: [&str; GREY] = ["#80B9D9", "#EAAF80", "#80CFB9", "#E6BCD3", "#F3CF80", "#ABDAF4"];
 
-/// The number of bands that have a colour of their own.
+/// The number of bands with their own colour.
 pub(crate) const BAND_COLOURS: usize = 2 * GREY;
 
-/// The number of bands that have a colour of their own in a chart that stands alone.
+/// The number of bands with their own colour in a chart that stands alone.
 pub(crate) const ALONE_COLOURS: usize = BAND_COLOURS + SHADES.len();
 
 /// The way in which bands are drawn.
@@ -70,7 +69,7 @@ pub(crate) struct Stack {
     pub(crate) x_label: String,
     /// The places on the horizontal axis, in ascending order.
     pub(crate) x: Vec<f64>,
-    /// The bands from the bottom to the top; at most [`BAND_COLOURS`] have a colour of their own.
+    /// The bands from the bottom to the top; at most [`BAND_COLOURS`] have their own colour.
     pub(crate) bands: Vec<Band>,
     /// Vertical lines, each with its place and its name.
     pub(crate) markers: Vec<(f64, String)>,

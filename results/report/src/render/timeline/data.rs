@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(data["salvage"], true);
         // States 0, 4 and 7: 9 + 1 + 16 + 128.
         assert_eq!(data["lanes"], json!([[154, 5, 7, 2, 3, 30]]));
-        // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns behind the end of the first.
+        // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns after the end of the first.
         assert_eq!(data["pauses"], json!([2, 4, 0, 99, 2, 7, 8, 2, 4, 3, 8, 1, 2, 2, 9]));
         assert_eq!(data["looks"], json!([15, 3, 3, 2, 10, 4]));
         assert_eq!(

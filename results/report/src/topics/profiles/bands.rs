@@ -58,7 +58,7 @@ fn by_area(profile: &HeapProfile) -> Vec<&str> {
     names
 }
 
-/// The time that each census stands for: half of the time from the one before it to the one after
+/// The time that each census represents: half of the time from the one before it to the one after
 /// it, in seconds. All weights are 1 if no time passed.
 fn weights(censuses: &[Census]) -> Vec<f64> {
     let at = |index: usize| censuses[index].seconds;

@@ -140,7 +140,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// What the bands of a profile stand for, by the letter of its flag.
+/// What the bands of a profile represent, by the letter of its flag.
 fn question(flags: &str) -> &'static str {
     let letter = flags
         .split_whitespace()
