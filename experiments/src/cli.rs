@@ -32,28 +32,51 @@ struct Cli {
     command: Command,
 }
 
+// Only the command that runs builds its arguments: half of a short run was building all of them.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
+    /// Run one workload under one collector, in this process
     Exec(exec::Arguments),
+    /// Run an experiment, or the runs of it that are still missing, and report
     Run(run_arguments::Arguments),
+    /// Print the runs of an experiment in order, one per line, with their ids
     Plan(plan::Arguments),
+    /// Show the progress of a sweep: runs done, failed and left, and when it should finish
     Status(status::Arguments),
+    /// Find the smallest heap in which a workload or program completes, by bisection; resumes where it
+    /// stopped
     Minheap(minheap::Arguments),
+    /// Find flags that minimise the time, longest pause or memory of a program or workload
     Tune(tune::Arguments),
+    /// Report on results folders
     Report(report::ReportArguments),
+    /// Compare two results folders, two collectors, or the history of many folders: exit 0 without a
+    /// regression, 1 with one, 2 on wrong usage
     Compare(compare::CompareArguments),
+    /// Repeat a published experiment, and say which figures agree: exit 0 if none differs, 1 if one
+    /// does, 2 on wrong usage
     Reproduce(reproduce::Arguments),
+    /// Print a Slurm script that runs the shards of an experiment on several machines
     Emit(emit::Arguments),
+    /// List the collectors, workloads or flags of this program
     List(list::Arguments),
+    /// Find the objects that hold memory, in the heap of a file or of a workload
     #[command(subcommand)]
     Heap(heap::Command),
+    /// Run a workload and show a map of its heap: blocks, occupancy, ages, holes, moves
     Inspect(inspect::Arguments),
+    /// Write a crate with a collector of your own that builds, passes its tests and runs sweeps
     New(new::Arguments),
+    /// Draw the heap profile of a file
     #[command(subcommand)]
     Profile(profile::Command),
+    /// Summarise, show, check, draw, compare and export the event logs of GHC programs
     #[command(subcommand)]
     Events(events::Command),
+    /// Print completions for a shell: `source <(gclab completions bash)`
     Completions(shell::CompletionsArguments),
+    /// Print the manual page of gclab or of one of its commands: `gclab man run | man -l -`
     Man(shell::ManArguments),
 }
 

@@ -14,8 +14,6 @@ use gclab_sweep::suggest::suggest;
 use crate::common::{fraction, print, refuse};
 use crate::report::{json, open};
 
-/// Compare two results folders, two collectors, or the history of many folders: exit 0 without a
-/// regression, 1 with one, 2 on wrong usage
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// The baseline: a results folder, a folder of shards, or an experiment's name for its newest

@@ -12,7 +12,6 @@ use gclab_sweep::tell;
 
 use crate::common::{own_command, print, refuse, refuse_file};
 
-/// Print a Slurm script that runs the shards of an experiment on several machines
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The experiment file

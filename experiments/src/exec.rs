@@ -32,7 +32,6 @@ use crate::given::{given, notes, with_letters};
 use crate::record_file::RecordFile;
 use crate::settings::Settings;
 
-/// Run one workload under one collector, in this process
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` describes this program."
@@ -129,15 +128,15 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// The command line's words without flags: the file name of the program, and the collector in
-    /// any case.
+    /// The command line's words without flags, with the file name of the program.
     pub(crate) fn program(&self, command: &str, selection: &Selection) -> Vec<String> {
         let own = std::env::args_os().next().map(PathBuf::from);
         let own = own.as_deref().and_then(Path::file_name).unwrap_or("gclab".as_ref());
         let mut program = vec![own.to_string_lossy().into_owned(), command.to_owned()];
         program.push(self.workload.name.to_owned());
         program.extend(selection.args.iter().cloned());
-        program.extend(["--collector".to_owned(), self.collector.name.to_owned()]);
+        let collector = selection.collector.iter();
+        program.extend(collector.flat_map(|name| ["--collector".to_owned(), name.clone()]));
         program
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn seekable(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same, unpacked if it is gzip.
+/// The same, unpacked if it is gzip. If the gzip file is cut off, so is the result.
 ///
 /// # Errors
 /// As [`seekable`], and if the gzip data are damaged.
@@ -102,15 +102,43 @@ pub(crate) fn hint(path: &Path) -> String {
 /// Copies `source` to a temporary file.
 fn copy(source: &mut dyn Read) -> io::Result<File> {
     let mut copy = tempfile::tempfile()?;
-    io::copy(source, &mut copy)?;
-    copy.rewind()?;
+    let copied = io::copy(source, &mut copy);
+    let length = copy.stream_position()?;
+    match copied {
+        Err(error) if length == 0 || error.kind() != io::ErrorKind::UnexpectedEof => return Err(error),
+        _ => copy.rewind()?,
+    }
     Ok(copy)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::page_of;
+    use super::{copy, page_of};
+    use flate2::read::{GzEncoder, MultiGzDecoder};
+    use std::io::Read;
     use std::path::Path;
+
+    #[test]
+    fn a_gzip_file_that_is_cut_off_is_read_to_its_end() {
+        let text: Vec<u8> = (0..5000u32)
+            .flat_map(|n| n.wrapping_mul(2_654_435_769).to_le_bytes())
+            .collect();
+        let mut zipped = Vec::new();
+        GzEncoder::new(&text[..], flate2::Compression::fast())
+            .read_to_end(&mut zipped)
+            .unwrap();
+        let mut read = Vec::new();
+        let cut = &zipped[..zipped.len() / 2];
+        copy(&mut MultiGzDecoder::new(cut))
+            .unwrap()
+            .read_to_end(&mut read)
+            .unwrap();
+        assert!(read.len() > 4000 && text.starts_with(&read), "{}", read.len());
+        assert!(
+            copy(&mut MultiGzDecoder::new(&zipped[..5])).is_err(),
+            "there is nothing to read"
+        );
+    }
 
     #[test]
     fn two_files_have_two_pages() {

@@ -7,7 +7,6 @@ use gclab_flags::{FLAGS, FlagSpec, honours};
 use gclab_sweep::registry::{Registry, usage};
 use serde_json::{Value, json};
 
-/// List the collectors, workloads or flags of this program
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// What to list [default: all names]

@@ -18,7 +18,6 @@ use crate::common::{ended_by, print, refuse};
 use crate::dry_run::known_minima;
 use crate::run_arguments::{self, no_runs};
 
-/// Print the runs of an experiment in order, one per line, with their ids
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The experiment file

@@ -12,7 +12,6 @@ use gclab_report::{profile_line, profile_page, wrapped};
 use crate::common::{print, refuse};
 use crate::input::{self, page_of};
 
-/// Draw the heap profile of a file
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Show(Show),

@@ -14,7 +14,6 @@ use gclab_sweep::tell;
 
 use crate::common::{print, print_by, refuse};
 
-/// Report on results folders
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Folders that `gclab run` wrote, or names of experiments: `quick` is the newest folder of

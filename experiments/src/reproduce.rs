@@ -22,8 +22,6 @@ use crate::settings::Settings;
 /// The folder of published figures, from the top of a checkout.
 const REFERENCE: &str = "results/reference";
 
-/// Repeat a published experiment, and say which figures agree: exit 0 if none differs, 1 if one
-/// does, 2 on wrong usage
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// A page with figures, such as memory or docs/memory.md, in a checkout of gclab; or a folder that
@@ -101,11 +99,14 @@ fn find(name: &Path) -> Result<ResultsDir, String> {
             tables.for_each(|line| tell!("gclab: note: not compared: {line}"));
             open(folder)
         }
-        [] => Err(format!(
-            "{}: its figures do not come from a folder of runs, but from these commands:\n  {}",
-            page.display(),
-            tables.collect::<Vec<_>>().join("\n  ")
-        )),
+        [] => Err(match tables.collect::<Vec<_>>() {
+            none if none.is_empty() => format!("{}: has no published figures", page.display()),
+            tables => format!(
+                "{}: its figures do not come from a folder of runs, but from these commands:\n  {}",
+                page.display(),
+                tables.join("\n  ")
+            ),
+        }),
         several => Err(format!(
             "{}: has figures of several folders; name one: {}",
             page.display(),
@@ -118,14 +119,19 @@ fn find(name: &Path) -> Result<ResultsDir, String> {
     }
 }
 
-/// The files and folders of published figures that a page names.
+/// The files and folders of published figures that a page names: folders by path, tables also by
+/// name.
 fn cited(page: &str) -> BTreeSet<PathBuf> {
-    let mentions = page.match_indices(REFERENCE).filter_map(|(at, _)| {
-        let rest = page[at + REFERENCE.len()..].strip_prefix('/')?;
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c));
-        Some(Path::new(REFERENCE).join(rest[..end.unwrap_or(rest.len())].trim_end_matches('.')))
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let words = page.split(|c| !is_part(c));
+    let tables = words
+        .filter(|word| word.ends_with(".csv"))
+        .map(|word| Path::new(REFERENCE).join(word));
+    let folders = page.split(REFERENCE).skip(1).filter_map(|rest| {
+        let name = rest.strip_prefix('/')?.split(|c| !is_part(c)).next()?;
+        Some(Path::new(REFERENCE).join(name.trim_end_matches('.')))
     });
-    mentions.collect()
+    tables.filter(|table| table.is_file()).chain(folders).collect()
 }
 
 /// A table of figures, with the command that made it: its first line.

@@ -20,7 +20,6 @@ use gclab_sweep::{machine, tell};
 use crate::common::{continued_in, ended_by, own_command, refuse, refuse_file};
 use crate::own_program;
 
-/// Run an experiment, or the runs of it that are still missing, and report
 #[derive(Debug, Default, Args)]
 pub(crate) struct Arguments {
     /// The experiment file

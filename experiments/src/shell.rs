@@ -10,14 +10,12 @@ use clap_mangen::Man;
 
 use crate::common::{print, refuse};
 
-/// Print completions for a shell: `source <(gclab completions bash)`
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
     /// The shell
     shell: Shell,
 }
 
-/// Print the manual page of gclab or of one of its commands: `gclab man run | man -l -`
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
     /// The command, such as `events show` [default: gclab itself]

@@ -16,7 +16,6 @@ use serde_json::json;
 
 use crate::common::{continued_in, print, refuse};
 
-/// Show the progress of a sweep: runs done, failed and left, and when it should finish
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Folders written by `gclab run`, folders of shards, or names of experiments for their newest

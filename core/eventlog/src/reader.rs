@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::input::Input;
 use crate::kind::END;
 use crate::kinds::number;
-use crate::wire::{Block, LONGEST, Raw, Step, step};
+use crate::wire::{Block, LONGEST, MARKER, Raw, Step, is_marker, step};
 
 /// Reads the events of a log in file order.
 ///
@@ -22,6 +22,10 @@ pub struct Reader<R> {
     header: Header,
     block: Block,
     salvage: bool,
+    /// The capability of the block in which it met damage, until that is asked for.
+    interrupted: Option<Option<u16>>,
+    /// Whether it found no block after the last damage.
+    cut: bool,
     /// Whether there is nothing more to read.
     done: bool,
     damage: Option<Error>,
@@ -52,6 +56,8 @@ impl<R: Read> Reader<R> {
             header,
             block: Block::OUTSIDE,
             salvage: false,
+            interrupted: None,
+            cut: false,
             done: false,
             damage: None,
         })
@@ -212,8 +218,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Resumes at the end of the block that `error` is in, if the reader salvages and another block
-    /// begins there, or the log ends. Otherwise the log is at its end.
+    /// Goes on at the next block, if the reader salvages and finds one, or at the end of the log.
     #[cold]
     fn go_on(&mut self, error: Error) -> Result<(), Error> {
         self.done = true;
@@ -222,26 +227,39 @@ impl<R: Read> Reader<R> {
         }
         let damage = self.damage.get_or_insert(error);
         let from = self.input.offset();
-        let Some(end) = self.block.end.filter(|end| *end > from) else {
-            return Ok(());
-        };
-        while self.input.offset() < end {
-            let more = usize::try_from(end - self.input.offset()).map_or(LONGEST, |more| more.min(LONGEST));
-            let more = self.input.head(more)?.len();
-            if more == 0 {
+        let block = std::mem::replace(&mut self.block, Block::OUTSIDE);
+        self.interrupted = Some(block.cap);
+        loop {
+            let is_end_of_block = block.end.is_none_or(|end| end == self.input.offset());
+            let bytes = self.input.head(MARKER as usize)?;
+            if is_marker(bytes, &self.header) || is_end_of_block && bytes == END.to_be_bytes() {
+                self.done = false;
                 break;
             }
-            self.input.take(more);
+            if bytes.is_empty() {
+                self.cut = true;
+                break;
+            }
+            self.input.take(1);
         }
         damage.skipped(self.input.offset() - from);
-        self.block = Block::OUTSIDE;
-        let next = self.input.head(2)?.first_chunk().map(|two| u16::from_be_bytes(*two));
-        self.done = !next.is_some_and(|next| [number::BLOCK_MARKER, END].contains(&next));
         Ok(())
     }
 
-    pub(crate) fn into_parts(self) -> (Header, Option<Error>) {
-        (self.header, self.damage)
+    /// Whether the reader salvages.
+    pub(crate) fn salvages(&self) -> bool {
+        self.salvage
+    }
+
+    /// The capability of the block in which the reader met damage since the last call; its `None`
+    /// is for damage outside of blocks.
+    pub(crate) fn interrupted(&mut self) -> Option<Option<u16>> {
+        self.interrupted.take()
+    }
+
+    /// The header, the first damage, and whether the reader found no block after the last damage.
+    pub(crate) fn into_parts(self) -> (Header, Option<Error>, bool) {
+        (self.header, self.damage, self.cut)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::value;
 pub(crate) const LONGEST: usize = 2 + 8 + 2 + 0xffff;
 
 /// The size of a block marker as GHC writes it.
-const MARKER: u64 = 24;
+pub(crate) const MARKER: u64 = 24;
 
 /// The number for no capability.
 const NO_CAP: u16 = 0xffff;
@@ -81,6 +81,16 @@ pub(crate) fn step(bytes: &[u8], header: &Header) -> Step {
         head,
         payload,
     })
+}
+
+/// Whether these bytes look like the marker of a block: it is as long as its marker at least, and
+/// does not end before it begins.
+pub(crate) fn is_marker(bytes: &[u8], header: &Header) -> bool {
+    let Step::Event(raw) = step(bytes, header) else {
+        return false;
+    };
+    let field = |range| value::number(&bytes[raw.head..][range]);
+    raw.number == number::BLOCK_MARKER && field(0..4) >= raw.bytes() as u64 && field(4..12) >= raw.time
 }
 
 /// The block that the next event is in.

@@ -158,6 +158,8 @@ impl<'r> Input<'r> {
                     return Ok(count);
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                // A gzip file that is cut off: its text is cut off here.
+                Err(error) if self.gzip && error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(0),
                 Err(error) if self.gzip && error.raw_os_error().is_none() => {
                     return Err(self.error(Problem::Gzip(error)));
                 }

@@ -267,6 +267,8 @@ impl Config {
     /// processors.
     pub(crate) fn gc_thread_count(&self) -> u32 {
         match self.gc_threads {
+            // Counting processors means reading files.
+            0 if self.capabilities == 1 => 1,
             0 => self.capabilities.min(num_cpus::get() as u32),
             threads => threads,
         }

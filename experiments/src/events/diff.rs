@@ -33,19 +33,19 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn diff(arguments: &Arguments) -> ExitCode {
-    let interval = match arguments.between.interval() {
-        Ok(interval) => interval,
-        Err(wrong) => return refuse(wrong),
-    };
     let paths = [&arguments.a, &arguments.b];
     if paths.iter().all(|path| path.as_os_str() == "-") {
         return refuse("both logs are standard input, expected a file for one of them");
     }
     let mut sides = Vec::new();
     for path in paths {
-        match side(path, interval, arguments) {
+        let side = arguments
+            .between
+            .interval(path)
+            .and_then(|interval| side(path, interval, arguments).map_err(|error| message(&error, path)));
+        match side {
             Ok(side) => sides.push(side),
-            Err(error) => return refuse(message(&error, path)),
+            Err(wrong) => return refuse(wrong),
         }
     }
     let names = paths.map(|path| escaped(&log::name(path)));

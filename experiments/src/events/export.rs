@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
     /// The format
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t = Format::Chrome)]
     format: Format,
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -39,7 +39,7 @@ enum Format {
 }
 
 pub(super) fn export(arguments: &Arguments) -> ExitCode {
-    let interval = match arguments.between.interval() {
+    let interval = match arguments.between.interval(&arguments.file) {
         Ok(interval) => interval,
         Err(wrong) => return refuse(wrong),
     };

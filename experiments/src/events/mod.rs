@@ -14,7 +14,6 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Summarise, show, check, draw, compare and export the event logs of GHC programs
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Summary(summary::Arguments),

@@ -73,7 +73,7 @@ fn event_type(text: &str) -> Result<u16, String> {
 }
 
 pub(super) fn show(arguments: &Arguments) -> ExitCode {
-    let interval = match arguments.between.interval() {
+    let interval = match arguments.between.interval(&arguments.file) {
         Ok(interval) => interval,
         Err(wrong) => return refuse(wrong),
     };

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn summary(arguments: &Arguments) -> ExitCode {
-    let interval = match arguments.between.interval() {
+    let interval = match arguments.between.interval(&arguments.file) {
         Ok(interval) => interval,
         Err(wrong) => return refuse(wrong),
     };

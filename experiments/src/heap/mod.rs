@@ -21,7 +21,6 @@ use gclab_sweep::registry::Registry;
 
 use crate::settings::Settings;
 
-/// Find the objects that hold memory, in the heap of a file or of a workload
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Analyse(analyse::Arguments),

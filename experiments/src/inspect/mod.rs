@@ -30,7 +30,6 @@ use crate::watched::{Watched, write_file};
 /// The message for a run without a map.
 const NO_COLLECTION: &str = "inspect: the run had no collection before its end; a smaller -A makes some";
 
-/// Run a workload and show a map of its heap: blocks, occupancy, ages, holes, moves
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Flags stand between +RTS and -RTS, as for `gclab exec`. Without --at and --html the workload runs twice: the first run finds the last \

@@ -8,8 +8,6 @@ use gclab_sweep::spec::parse_duration;
 
 use crate::common::fraction;
 
-/// Find the smallest heap in which a workload or program completes, by bisection; resumes where it
-/// stopped
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Flags of the runs stand between +RTS and -RTS, and in GCLABRTS. A program of your own has the limit of its runtime: -M, -Xmx, or one of its address space. Every probe is kept in results/minheap/ and never repeated."

@@ -15,7 +15,6 @@ use self::name::Name;
 use self::template::Origin;
 use crate::common::{fail, print, refuse};
 
-/// Write a crate with a collector of your own that builds, passes its tests and runs sweeps
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "docs/new-collector.md explains the generated code.")]
 pub(crate) struct Arguments {

@@ -29,7 +29,6 @@ use crate::report::write_html;
 use crate::settings::{RtsOpts, Settings};
 use text::Tuned;
 
-/// Find flags that minimise the time, longest pause or memory of a program or workload
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "The default flags always take part. If the program's command has flags of its runtime, they belong to the default. An interrupted search continues if the same command is given again."

@@ -297,9 +297,12 @@ impl Program {
                     "`{name}` of `stats` is {found:?}, {why}, so the run has no such figure"
                 ));
             };
-            let Some(figure) = number(found).map(|number| number * factor) else {
-                refuse("which is not a finite number");
-                continue;
+            let figure = match number(found) {
+                Ok(number) => number * factor,
+                Err(why) => {
+                    refuse(why);
+                    continue;
+                }
             };
             match known.with_figure(name, figure) {
                 Some(_) if figure < 0.0 => refuse("which is negative"),
@@ -351,10 +354,41 @@ pub(crate) fn place_of(argument: &str) -> String {
     format!("{{{argument}}}")
 }
 
-/// A number as programs print it: groups of digits may be separated by commas or underscores.
-fn number(text: &str) -> Option<f64> {
-    let plain: String = text.chars().filter(|c| !",_ ".contains(*c)).collect();
-    plain.parse().ok().filter(|number: &f64| number.is_finite())
+/// A number as programs print it under any locale: with a decimal point or comma, and with groups
+/// of three digits.
+///
+/// # Errors
+/// Why there is none. `1,234` may be either.
+fn number(text: &str) -> Result<f64, &'static str> {
+    let apart = ['_', ' ', '\'', '\u{a0}', '\u{202f}'];
+    let plain: String = text.trim().chars().filter(|c| !apart.contains(c)).collect();
+    let digits = plain.trim_start_matches(['-', '+']);
+    let joined = |groups: &str, separator: char| {
+        let (first, others) = groups.split_once(separator)?;
+        let is_grouped = (1..=3).contains(&first.len()) && others.split(separator).all(|group| group.len() == 3);
+        is_grouped.then(|| groups.replace(separator, ""))
+    };
+    let read = match digits.rfind([',', '.']).map(|at| digits.split_at(at)) {
+        None => Some(digits.to_owned()),
+        Some((whole, part)) => {
+            let (separator, other) = if part.starts_with(',') { (',', '.') } else { ('.', ',') };
+            let part = &part[1..];
+            if whole.contains(separator) {
+                joined(digits, separator)
+            } else if whole.contains(other) {
+                joined(whole, other).map(|whole| format!("{whole}.{part}"))
+            } else if separator == ',' && part.len() == 3 && (1..=3).contains(&whole.len()) && whole != "0" {
+                return Err("whose comma may stand for a decimal point or part thousands");
+            } else {
+                Some(format!("{whole}.{part}"))
+            }
+        }
+    };
+    let sign = if plain.starts_with('-') { -1.0 } else { 1.0 };
+    let number = read.and_then(|read| read.parse().ok()).map(|number: f64| sign * number);
+    number
+        .filter(|number| number.is_finite() && plain.len() - digits.len() < 2)
+        .ok_or("which is not a finite number")
 }
 
 #[cfg(test)]
@@ -428,6 +462,30 @@ mod tests {
         assert_eq!(figures.figures, Some([("requests".to_owned(), 1_234_567.0)].into()));
         let none = program.figures(&ended, &output(""));
         assert_eq!((none.stats, none.figures), (None, None), "absent, not zero");
+    }
+
+    #[test]
+    fn a_number_is_read_under_any_locale() {
+        for (text, expected) in [
+            ("12.5", 12.5),
+            ("12,5", 12.5),
+            ("-0,125", -0.125),
+            ("3,14159", 3.14159),
+            ("1.234,5", 1234.5),
+            ("1,234.5", 1234.5),
+            ("1,234,567", 1_234_567.0),
+            ("1.234.567", 1_234_567.0),
+            ("1'234'567", 1_234_567.0),
+            ("1 234 567,25", 1_234_567.25),
+            ("1.5e3", 1500.0),
+            ("1234,567", 1234.567),
+        ] {
+            assert_eq!(number(text), Ok(expected), "{text}");
+        }
+        assert!(number("12,500").is_err_and(|why| why.contains("thousands")));
+        for none in ["", "-", "1,23,4", "inf", "--5", "1.2.3"] {
+            assert!(number(none).is_err_and(|why| why.contains("not a finite")), "{none}");
+        }
     }
 
     #[test]

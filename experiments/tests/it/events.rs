@@ -25,6 +25,23 @@ fn bench() -> (Bench, Value) {
 }
 
 #[test]
+fn a_marker_is_a_moment() {
+    let (bench, _) = bench();
+    let summary = |from: &str, to: &str| {
+        let args = ["events", "summary", "ghc.eventlog", "--from", from, "--to", to];
+        bench.gclab(&args).exits(0).stdout
+    };
+    assert_eq!(
+        summary("phase:churn", "phase:garbage"),
+        summary("11378047ns", "69494220ns")
+    );
+    assert_ne!(
+        summary("phase:churn", "phase:garbage"),
+        summary("phase:fill", "phase:garbage")
+    );
+}
+
+#[test]
 fn a_summary_has_the_layout_of_ghc() {
     let (bench, _) = bench();
     let text = bench.gclab(&["events", "summary", "ghc.eventlog"]).exits(0).stdout;
@@ -193,9 +210,9 @@ fn a_wrong_request_is_one_message() {
     let refused = |words: &[&str]| bench.gclab(&[&["events"], words].concat()).exits(2).stderr;
     assert!(refused(&["show", "ghc.eventlog", "--type", "GC_STRAT"]).contains("did you mean `GC_START`?"));
     assert!(!refused(&["show", "ghc.eventlog", "--type", "GC_STRAT"]).contains("HEAP_LIVE"));
-    assert!(refused(&["show", "ghc.eventlog", "--from", "-5ms"]).contains("expected a time of the run: 1.5s"));
+    assert!(refused(&["show", "ghc.eventlog", "--from", "-5ms"]).contains("expected a time of the run, 1.5s"));
     assert!(refused(&["show", "ghc.eventlog", "--cap", "two"]).contains("expected the number of a capability"));
-    assert!(refused(&["summary", "ghc.eventlog", "--to", "1h"]).contains("expected a time of the run: 1.5s"));
+    assert!(refused(&["summary", "ghc.eventlog", "--to", "1h"]).contains("neither a time of the run"));
     assert!(refused(&["summary", "ghc.eventlog", "+RTS", "-s"]).contains("flags between +RTS and -RTS are for"));
 }
 

@@ -23,20 +23,23 @@ pub(super) struct Index {
     pub(super) behind_empty: Option<u64>,
 }
 
-/// Finds the streams of a log.
+/// Finds the streams of a log. A reader that salvages looks at each event, since the size of a block
+/// may be what is damaged: then the streams are without damage.
 ///
 /// # Errors
 /// If the log is damaged between its blocks, or has too many of them.
 pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_bytes: u64) -> Result<Index, Error> {
     let mut streams: Vec<Stream> = Vec::new();
-    // By capability; the global stream comes last.
+    // By capability; the global stream comes first.
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut extents = 0;
     let (mut last_block, mut behind_empty, mut empty) = (None, None, None);
+    let salvages = reader.salvages();
     loop {
         let ends_in_block = last_block == Some(file_bytes);
         let next = if ends_in_block { None } else { reader.next_event()? };
         let Some(event) = next else {
+            interrupt(&mut streams, &places, reader.interrupted());
             return Ok(Index {
                 streams,
                 ends_in_block,
@@ -46,12 +49,13 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
         let (from, cap) = (event.offset, event.cap);
         let is_block = event.known() == number::BLOCK_MARKER;
         let own = from + 10 + event.payload().len() as u64;
-        let to = if is_block {
+        let to = if is_block && !salvages {
             reader.skip_block(file_bytes)?
         } else {
             reader.offset()
         };
-        last_block = is_block.then_some(to);
+        last_block = (is_block && !salvages).then_some(to);
+        interrupt(&mut streams, &places, reader.interrupted());
         if !is_block && empty == Some(from) {
             behind_empty.get_or_insert(from);
         }
@@ -64,6 +68,7 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
             streams.push(Stream::new(cap));
             streams.len() - 1
         });
+        streams[place].damaged = false;
         let known = &mut streams[place].extents;
         match known.last_mut() {
             Some(extent) if extent.to == from => extent.to = to,
@@ -82,5 +87,13 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
         if streams.len() > MOST_STREAMS {
             return Err(too_many("capabilities, which cannot be sorted by time", MOST_STREAMS));
         }
+    }
+}
+
+/// Notes that the stream of a capability ends with damage, unless a later event of it is found.
+fn interrupt(streams: &mut [Stream], places: &[Option<usize>], cap: Option<Option<u16>>) {
+    let key = cap.map(|cap| cap.map_or(0, |cap| usize::from(cap) + 1));
+    if let Some(place) = key.and_then(|key| *places.get(key)?) {
+        streams[place].damaged = true;
     }
 }

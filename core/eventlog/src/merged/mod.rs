@@ -49,7 +49,6 @@ pub struct Merged<R> {
     order: BinaryHeap<Reverse<(u64, usize)>>,
     /// The stream of the event that was returned last.
     last: Option<usize>,
-    salvage: bool,
     damage: Option<Error>,
     /// Whether the file lost its end, and with it the later events of every stream.
     cut: bool,
@@ -92,7 +91,7 @@ impl<R: Read + Seek> Merged<R> {
             ends_in_block,
             behind_empty,
         } = index(&mut reader, file, file_bytes)?;
-        let (header, damage) = reader.into_parts();
+        let (header, damage, cut) = reader.into_parts();
         let mut merged = Merged {
             source,
             file: file.to_owned(),
@@ -102,8 +101,7 @@ impl<R: Read + Seek> Merged<R> {
             streams,
             order: BinaryHeap::new(),
             last: None,
-            salvage,
-            cut: damage.is_some(),
+            cut,
             damage,
             end_is_missing: ends_in_block,
             behind_empty,
@@ -121,8 +119,8 @@ impl<R: Read + Seek> Merged<R> {
         &self.header
     }
 
-    /// The first damage that a salvaging reader met, if any, with the bytes that it skipped there
-    /// and elsewhere.
+    /// The first damage that a salvaging reader met when it was opened, if there was any, with the
+    /// bytes that it skipped there and elsewhere.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
@@ -158,8 +156,8 @@ impl<R: Read + Seek> Merged<R> {
     /// The next event, or `None` at the end.
     ///
     /// # Errors
-    /// If a stream is damaged, unless the reader salvages: then that stream resumes at its next
-    /// block. After an error the log is at its end.
+    /// If a stream is damaged, unless the reader salvages: then the stream goes on at the next block
+    /// that is found. After an error the log is at its end.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         let Some(place) = self.next_stream()? else {
             self.end()?;
@@ -174,23 +172,13 @@ impl<R: Read + Seek> Merged<R> {
     fn end(&mut self) -> Result<(), Error> {
         self.done = true;
         if std::mem::take(&mut self.end_is_missing) {
-            self.cut = true;
-            self.meet(Error::new(&self.file, self.file_bytes, Problem::NoEnd))?;
+            return Err(Error::new(&self.file, self.file_bytes, Problem::NoEnd));
         }
         Ok(())
     }
 
-    /// Keeps the first damage if the reader salvages, or returns it.
-    fn meet(&mut self, error: Error) -> Result<(), Error> {
-        if self.salvage {
-            self.damage.get_or_insert(error);
-            return Ok(());
-        }
-        Err(error)
-    }
-
-    /// Finds the next event of a stream. Returns the time by which it is ordered; `None` if there
-    /// is none.
+    /// Finds the next event of a stream. Returns the time for which it counts; `None` if there is
+    /// none.
     fn advance(&mut self, place: usize) -> Result<Option<u64>, Error> {
         let log = Log {
             file: &self.file,
@@ -198,36 +186,14 @@ impl<R: Read + Seek> Merged<R> {
             header: &self.header,
             chunk: self.chunk,
         };
-        let mut error = match self.streams[place].find(&mut self.source, &log) {
-            Ok(Found::Event(time)) => return Ok(Some(time)),
-            Ok(Found::End) => return Ok(None),
-            Ok(Found::EndOfLog) => {
+        Ok(match self.streams[place].find(&mut self.source, &log)? {
+            Found::Event(time) => Some(time),
+            Found::End => None,
+            Found::EndOfLog => {
                 self.end_is_missing = false;
-                return Ok(None);
+                None
             }
-            Err(error) => error,
-        };
-        // A damaged stream has other blocks that are sound.
-        loop {
-            let stream = &mut self.streams[place];
-            stream.damaged = true;
-            if !self.salvage {
-                return Err(error);
-            }
-            let damage = self.damage.get_or_insert(error);
-            damage.skipped(stream.skip_block());
-            match stream.find(&mut self.source, &log) {
-                Ok(Found::Event(time)) => {
-                    stream.damaged = false;
-                    return Ok(Some(time));
-                }
-                Err(next) => error = next,
-                Ok(end) => {
-                    self.end_is_missing &= !matches!(end, Found::EndOfLog);
-                    return Ok(None);
-                }
-            }
-        }
+        })
     }
 
     /// The stream with the next event: the last event's, or the first in order. `None` at the end.

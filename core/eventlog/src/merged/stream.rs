@@ -129,22 +129,7 @@ impl Stream {
         }
     }
 
-    /// Skips to the end of the current block. Returns the number of bytes skipped.
-    #[cold]
-    pub(super) fn skip_block(&mut self) -> u64 {
-        let extent = &mut self.extents[self.taken - 1];
-        let end = self.block.end.unwrap_or(extent.to).clamp(self.offset, extent.to);
-        let lost = end - self.offset;
-        if end < extent.to {
-            extent.from = end;
-            self.taken -= 1;
-        }
-        self.buffer.clear();
-        (self.at, self.offset, self.block) = (0, end, Block::OUTSIDE);
-        lost
-    }
-
-    /// Takes the event that was found; `None` if none was.
+    /// The event that was found; the stream goes past it. `None` if none was.
     #[inline]
     pub(super) fn event<'a>(&'a mut self, header: &'a Header) -> Option<Event<'a>> {
         let raw = self.next.take()?;

@@ -76,6 +76,57 @@ fn every_truncation_is_an_error_and_salvages_the_events_before_it() {
     }
 }
 
+/// Whatever is wrong with the marker of a block, the other blocks are read.
+#[test]
+fn a_damaged_block_costs_no_other_block() {
+    let log = crate::real::log("phases-thr-n2.a.eventlog");
+    let (mut blocks, mut events) = (Vec::new(), Vec::new());
+    let mut reader = Reader::new(&log[..], "log").unwrap();
+    while let Some(event) = reader.next_event().unwrap() {
+        let is_block = event.known() == kinds::number::BLOCK_MARKER;
+        let found = if is_block { &mut blocks } else { &mut events };
+        found.push(event.offset() as usize);
+    }
+    let in_order = |log: &[u8]| {
+        let mut reader = Reader::new(log, "log").unwrap().salvage();
+        let mut found = Vec::new();
+        while let Some(event) = reader.next_event().unwrap() {
+            found.push(event.offset() as usize);
+        }
+        (found, reader.damage().is_some())
+    };
+    let merged = |log: &[u8]| {
+        let mut merged = Merged::new(Cursor::new(log), "log", true).unwrap();
+        let mut found = Vec::new();
+        while let Some(event) = merged.next_event().unwrap() {
+            found.push(event.offset() as usize);
+        }
+        found.sort_unstable();
+        (found, merged.damage().is_some())
+    };
+    for nth in [1, blocks.len() / 2] {
+        let (from, to) = (blocks[nth], blocks[nth + 1]);
+        let size = (to - from) as u32;
+        let damages = [
+            (from, [0xff, 0xfe].to_vec()),
+            (from + 10, 5_u32.to_be_bytes().to_vec()),
+            (from + 10, (size + 7).to_be_bytes().to_vec()),
+            (from + 10, u32::MAX.to_be_bytes().to_vec()),
+            (from + 40, [0x7f, 0xff].to_vec()),
+        ];
+        for (at, bytes) in damages {
+            let mut log = log.clone();
+            log[at..at + bytes.len()].copy_from_slice(&bytes);
+            for (found, is_damaged) in [in_order(&log), merged(&log)] {
+                assert!(is_damaged, "{bytes:x?} at {at}");
+                let mut others = events.iter().filter(|event| !(from..to).contains(*event));
+                let lost = others.find(|event| found.binary_search(event).is_err());
+                assert_eq!(lost, None, "{bytes:x?} at {at}, block {from} to {to}");
+            }
+        }
+    }
+}
+
 /// Whether a merging reader reads the log to its end.
 fn is_whole(log: &[u8]) -> bool {
     Merged::new(Cursor::new(log), "cut", false).is_ok_and(|mut merged| {

