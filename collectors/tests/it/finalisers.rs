@@ -8,6 +8,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, Request};
+use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use std::cell::Cell;
@@ -39,6 +40,41 @@ fn world<C: Collector>(config: &Config) -> World<gclab_core::collector::KindOf<C
     let mut world = World::new::<C>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world
+}
+
+/// They took memory without end.
+#[derive(Clone, Copy)]
+struct Countless;
+
+impl CollectorVisitor for Countless {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let config = Config {
+            max_heap: Some(Bytes::mib(12)),
+            ..config::<C>(128 << 10)
+        };
+        // They die in the end: then others have room.
+        for (all, fits) in [(20_000, true), (200_000, false)] {
+            let world = World::new::<C>(&config).expect("a small heap");
+            let kept = || {
+                world.enter(|m| {
+                    m.frame(|m, [kept]| {
+                        let kept = kept.put(m.alloc(|_| Number::new(0, None)));
+                        (0..all).for_each(|_| m.finalise_last(kept.get(m), |_| {}));
+                        m.alloc_mut_bytes(2 << 20);
+                    });
+                    m.collect(Request::Full);
+                })
+            };
+            let ended: Vec<_> = (0..3).map(|_| kept().is_ok()).collect();
+            assert_eq!(ended, [fits; 3], "{}: {all} finalisers", C::DESCRIPTION.name);
+        }
+    }
+}
+
+#[test]
+fn finalisers_count_under_the_limit() {
+    crate::under_every_collector(Countless);
 }
 
 /// Allocates a list of the numbers up to `value`, which `finalise` is called with, and drops it.

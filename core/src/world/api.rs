@@ -66,16 +66,17 @@ impl<M: MutatorKind> World<M> {
             ..config.clone()
         };
         let stacks = Arc::default();
+        let state = WorldState::new(&collector, config, &stacks)?;
         Ok(World {
             description: collector.description,
-            state: Mutex::new(WorldState::new(&collector, config, &stacks)?),
+            functions: Functions::new(state.heap.charges()),
+            state: Mutex::new(state),
             all_stopped: Condvar::new(),
             resumed: Condvar::new(),
             left: Condvar::new(),
             given_back: Condvar::new(),
             participants: Registry::new(),
             handles: Arc::default(),
-            functions: Functions::default(),
             values: Values::default(),
             memprof: Memprof::default(),
             stacks,

@@ -2,6 +2,7 @@
 //! outside the heap. The closures are in tables beside the heap's roots
 //! ([`crate::roots::finalisers`], [`crate::roots::watch`]).
 
+use crate::block::Charges;
 use crate::roots::finalisers::{FinaliserTable, Occasion};
 use crate::roots::watch::Watch;
 use crate::sync::{Arc, Mutex};
@@ -15,11 +16,56 @@ pub(crate) type FinaliserFunction = Box<dyn Any + Send>;
 /// A value that a closure owns.
 pub(crate) type ForeignValue = Arc<dyn Any + Send + Sync>;
 
+/// The memory of a finaliser without its function: an entry of the table of closures, and one of
+/// the functions' map, each of a table that is half full; and what two allocations cost the system.
+const FINALISER: Bytes = Bytes(2 * (16 + 25) + 2 * 16);
+
+/// Charges are made by as many bytes.
+const CHARGED: Bytes = Bytes(16 << 10);
+
 /// The functions of registered finalisers, by their numbers. An alarm that is running has none.
-#[derive(Default)]
-pub(super) struct Functions(Mutex<HashMap<u64, FinaliserFunction>>);
+/// Their memory counts under the limit; no finaliser is refused for it.
+pub(super) struct Functions(Mutex<Counted>);
+
+struct Counted {
+    functions: HashMap<u64, FinaliserFunction>,
+    charges: Charges,
+    /// Bytes of all functions, and those that are charged for them: at most `CHARGED` more or less.
+    held: usize,
+    charged: usize,
+}
+
+impl Counted {
+    fn insert(&mut self, number: u64, function: FinaliserFunction) {
+        self.held += FINALISER.0 + size_of_val(&*function);
+        while self.held > self.charged {
+            self.charges.charge_anyway(CHARGED);
+            self.charged += CHARGED.0;
+        }
+        self.functions.insert(number, function);
+    }
+
+    fn remove(&mut self, number: u64) -> Option<FinaliserFunction> {
+        let function = self.functions.remove(&number)?;
+        self.held -= FINALISER.0 + size_of_val(&*function);
+        while self.held + 2 * CHARGED.0 <= self.charged {
+            self.charges.release(CHARGED);
+            self.charged -= CHARGED.0;
+        }
+        Some(function)
+    }
+}
 
 impl Functions {
+    pub(super) fn new(charges: Charges) -> Functions {
+        Functions(Mutex::new(Counted {
+            functions: HashMap::new(),
+            charges,
+            held: 0,
+            charged: 0,
+        }))
+    }
+
     pub(super) fn register(
         &self,
         table: &FinaliserTable,
@@ -34,7 +80,7 @@ impl Functions {
     }
 
     pub(super) fn take(&self, number: u64) -> Option<FinaliserFunction> {
-        self.0.lock().remove(&number)
+        self.0.lock().remove(number)
     }
 
     pub(super) fn put_alarm_back(&self, table: &FinaliserTable, number: u64, alarm: FinaliserFunction) {
@@ -46,7 +92,7 @@ impl Functions {
     pub(super) fn remove_alarm(&self, table: &FinaliserTable, id: u64) {
         if let Some(number) = table.remove_alarm(id) {
             // Dropped without the lock: it may own anything.
-            let function = self.0.lock().remove(&number);
+            let function = self.0.lock().remove(number);
             drop(function);
         }
     }
