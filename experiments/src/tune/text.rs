@@ -120,7 +120,10 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
         None => format!("the last runs report no {goal}"),
     };
     let dropped = tuned.search.longer().map_or_else(String::new, |longer| {
-        format!(" {} is no better than {flags}.", label(tuned.offer, longer))
+        format!(
+            " No run shows that {} is better than {flags}.",
+            label(tuned.offer, longer)
+        )
     });
     let last = || {
         let settings = [tuned.search.space().default_setting(), comparison.setting];

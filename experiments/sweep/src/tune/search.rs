@@ -14,16 +14,15 @@
 //!    the leader lies above 1, if its whole interval breaks a limit, or if one of its runs failed.
 //!    The better half of the others gets the next runs, together with untried settings that differ
 //!    from the leaders in one flag.
-//! 4. The leader gets *fewer flags* if possible: it, and its variants without one flag each, get
-//!    some runs in turn. All flags whose removal makes no difference are dropped together; if runs
-//!    show that this does make one, only the one that matters least.
+//! 4. The leader gets *fewer flags* if possible: it, and each of its flags alone, get some runs in
+//!    turn. Then flags are added to the one that does best alone, until the runs no longer show that
+//!    the leader is better. So a flag stays only if runs show that it matters.
 //! 5. The *confirmation* is new runs of the resulting setting and of the default, alternating. The
 //!    answer rests only on these runs: the leader leads partly by luck.
 //!
 //! The default is in every rung, and is never out.
 
-use gclab_report::inference::Interval;
-use gclab_report::inference::{Effect, Order};
+use gclab_report::inference::{Effect, Interval, Order, RUNS_FOR_INTERVAL};
 use rand_pcg::Pcg64;
 
 use super::figures::{Figures, Goal, Limit};
@@ -48,14 +47,14 @@ const CONFIRMATION: (usize, usize) = (5, 10);
 /// The runs reserved for dropping flags: this share of the budget, and at most this many.
 const SHORTENING: (usize, usize) = (5, 40);
 
-/// Limit on runs of one setting for that: without each flag, and without all that do not matter.
-const MOST_OF_SHORTENING: (usize, usize) = (8, 6);
+/// Limit on runs of one setting in each of the steps of that.
+const MOST_OF_SHORTENING: usize = 6;
 
-/// Without a flag, a setting without intervals may look worse by this share.
+/// With fewer flags, a setting may look worse by this share, however small the scatter.
 const LOOKS_SAME: f64 = 0.05;
 
 /// The most runs of one setting.
-pub const MOST_RUNS: usize = MOST_OF_RACE + MOST_OF_SHORTENING.0 + MOST_OF_SHORTENING.1 + CONFIRMATION.1;
+pub const MOST_RUNS: usize = MOST_OF_RACE + 3 * MOST_OF_SHORTENING + CONFIRMATION.1;
 
 /// The fewest runs of a search: the pilot, the confirmation, and a few for each rung.
 pub const LEAST_BUDGET: usize = 24;
@@ -142,8 +141,9 @@ impl Candidate {
 enum Stage {
     Pilot,
     Rung(usize),
-    Shorten,
-    Together,
+    Alone,
+    Shortest,
+    Longer,
     Confirmation,
     Done,
 }
@@ -159,11 +159,9 @@ pub struct Search {
     /// The most runs; known after the pilot.
     budget: usize,
     finalists: Vec<usize>,
-    /// The leader whose flags are dropped, the settings without one of its flags, and the one
-    /// without all that do not matter.
+    /// The leader whose flags are dropped, and settings with fewer of its flags, the fewest first.
     leader: Option<usize>,
     shorter: Vec<usize>,
-    shortest: Option<usize>,
     /// A figure that the default does not report.
     missing: Option<Goal>,
 }
@@ -185,7 +183,6 @@ impl Search {
             finalists: Vec::new(),
             leader: None,
             shorter: Vec::new(),
-            shortest: None,
             missing: None,
             space,
             rules,
@@ -255,18 +252,22 @@ impl Search {
                 Stage::Rung(rung) => {
                     let batch = if rung == 0 { self.first_rung() } else { self.rung(rung) };
                     self.stage = match rung {
-                        RUNGS => Stage::Shorten,
+                        RUNGS => Stage::Alone,
                         rung => Stage::Rung(rung + 1),
                     };
                     batch
                 }
-                Stage::Shorten => {
-                    self.stage = Stage::Together;
-                    self.shorten()
+                Stage::Alone => {
+                    self.stage = Stage::Shortest;
+                    self.alone()
                 }
-                Stage::Together => {
+                Stage::Shortest => {
+                    self.stage = Stage::Longer;
+                    self.shortest()
+                }
+                Stage::Longer => {
                     self.stage = Stage::Confirmation;
-                    self.together()
+                    self.lengthened()
                 }
                 Stage::Confirmation => {
                     self.stage = Stage::Done;
@@ -285,8 +286,9 @@ impl Search {
         match self.stage {
             Stage::Pilot | Stage::Rung(0) => "pilot".to_owned(),
             Stage::Rung(next) => format!("rung {next}"),
-            Stage::Shorten => format!("rung {}", RUNGS + 1),
-            Stage::Together => "the leader without each of its flags".to_owned(),
+            Stage::Alone => format!("rung {}", RUNGS + 1),
+            Stage::Shortest => "each flag of the leader alone".to_owned(),
+            Stage::Longer => "the leader with its best flag alone".to_owned(),
             Stage::Confirmation => "the leader with fewer flags".to_owned(),
             Stage::Done => "confirmation".to_owned(),
         }
@@ -470,80 +472,91 @@ impl Search {
         found.filter(|setting| !matches!(self.candidates[*setting].fate, Fate::Failed(_)))
     }
 
-    /// The settings with one flag fewer than `setting`, with the flag's position.
-    fn without_one(&self, setting: usize) -> Vec<(usize, usize)> {
+    /// The positions of the flags that `setting` gives.
+    fn given(&self, setting: usize) -> Vec<usize> {
         let (point, default) = (self.space.point(setting), self.space.point(self.default()));
-        let given = (0..point.len()).filter(|at| point[*at] != default[*at]);
-        let without = given.filter_map(|at| {
-            let mut shorter = point.to_vec();
-            shorter[at] = default[at];
-            Some((at, self.setting_at(&shorter)?))
-        });
-        without.collect()
+        (0..point.len()).filter(|at| point[*at] != default[*at]).collect()
     }
 
-    /// Runs of the leader, and of its variants without one flag each.
-    fn shorten(&mut self) -> Vec<usize> {
+    /// `setting` with its flags at these positions alone; `None` if that is not legal, or failed.
+    fn with_only(&self, setting: usize, flags: &[usize]) -> Option<usize> {
+        let mut point = self.space.point(self.default()).to_vec();
+        for at in flags {
+            point[*at] = self.space.point(setting)[*at];
+        }
+        self.setting_at(&point)
+    }
+
+    /// Runs of the leader, and of each of its flags alone.
+    fn alone(&mut self) -> Vec<usize> {
         self.eliminate(RUNGS + 1);
-        let default = self.default();
         self.leader = self.rival();
         let Some(leader) = self.leader else { return Vec::new() };
-        let shorter = self.without_one(leader).into_iter().map(|(_, setting)| setting);
-        // With a single flag the shorter setting is the default.
-        self.shorter = shorter.filter(|setting| *setting != default).collect();
-        if self.shorter.is_empty() {
+        let flags = self.given(leader);
+        let alone = flags.iter().filter_map(|at| self.with_only(leader, &[*at]));
+        let mut all: Vec<usize> = alone.filter(|setting| self.is_open(*setting)).collect();
+        if flags.len() < 2 {
             return Vec::new();
         }
-        let all: Vec<usize> = self.shorter.iter().copied().chain([leader]).collect();
-        let rounds = (self.left_in_all() * 2 / 3 / all.len()).min(MOST_OF_SHORTENING.0);
+        all.push(leader);
+        let rounds = self.left_in_all() * 2 / 3 / all.len();
         self.in_turn(&all, rounds)
     }
 
-    /// Runs of the leader, and of it without all flags whose removal does not show.
-    fn together(&mut self) -> Vec<usize> {
-        let Some(leader) = self.leader.filter(|_| !self.shorter.is_empty()) else {
+    /// Runs of the leader, and of the setting with the fewest flags, unless enough runs show that it
+    /// is worse.
+    fn shortest(&mut self) -> Vec<usize> {
+        let Some(leader) = self.leader else { return Vec::new() };
+        self.shorter = self.nested(leader);
+        let Some(shortest) = self.shorter.first().copied() else {
             return Vec::new();
         };
-        let mut point = self.space.point(leader).to_vec();
-        let default = self.space.point(self.default()).to_vec();
-        let mut without = self.without_one(leader);
-        // The flag that matters most is always kept.
-        let over = |setting: usize| {
-            self.over(leader, setting)
-                .map_or(f64::INFINITY, |effect| effect.ratio())
-        };
-        without.sort_by(|one, other| over(other.1).total_cmp(&over(one.1)));
-        for (at, setting) in without.into_iter().skip(1) {
-            if !self.shows(leader, setting) {
-                point[at] = default[at];
-            }
+        let runs = self.candidates[shortest].race.len();
+        if runs >= RUNS_FOR_INTERVAL && !self.will_do(leader, shortest) {
+            return Vec::new();
         }
-        self.shortest = self.setting_at(&point).filter(|shortest| *shortest != leader);
-        let rounds = (self.left_in_all() / 2).min(MOST_OF_SHORTENING.1);
-        match self.shortest {
-            Some(shortest) => self.in_turn(&[shortest, leader], rounds),
-            None => Vec::new(),
-        }
+        let rounds = self.left_in_all() / 4;
+        self.in_turn(&[shortest, leader], rounds)
     }
 
-    /// What is left of the leader: without all flags that do not matter, or without the one that
-    /// matters least.
+    /// Runs of the leader, and of the other settings with fewer flags, if the shortest is worse.
+    fn lengthened(&mut self) -> Vec<usize> {
+        let Some((leader, [shortest, longer @ ..])) = self.leader.zip(Some(&self.shorter[..])) else {
+            return Vec::new();
+        };
+        let mut all: Vec<usize> = longer
+            .iter()
+            .copied()
+            .filter(|setting| self.is_open(*setting))
+            .collect();
+        if all.is_empty() || self.will_do(leader, *shortest) {
+            return Vec::new();
+        }
+        // The shortest first, if there is no budget for all.
+        all.truncate(self.left_in_all().saturating_sub(1));
+        all.push(leader);
+        let rounds = self.left_in_all() / all.len();
+        self.in_turn(&all, rounds)
+    }
+
+    /// The leader with fewer flags: each of these settings has one flag more than the one before it.
+    /// The flags that do best alone come first.
+    fn nested(&self, leader: usize) -> Vec<usize> {
+        let alone = |at: usize| {
+            let effect = self.with_only(leader, &[at]).and_then(|one| self.over(leader, one));
+            effect.map_or(f64::INFINITY, |effect| effect.ratio())
+        };
+        let mut flags = self.given(leader);
+        flags.sort_by(|one, other| alone(*one).total_cmp(&alone(*other)));
+        let with_first = |count: usize| self.with_only(leader, &flags[..count]);
+        (1..flags.len()).filter_map(with_first).collect()
+    }
+
+    /// What is left of the leader: the setting with the fewest flags that will do.
     fn shortened(&self) -> Option<usize> {
         let leader = self.leader?;
-        let least = || {
-            let quiet = self
-                .shorter
-                .iter()
-                .copied()
-                .filter(|setting| !self.shows(leader, *setting));
-            let over = |setting: &usize| {
-                self.over(leader, *setting)
-                    .map_or(f64::INFINITY, |effect| effect.ratio())
-            };
-            quiet.min_by(|one, other| over(one).total_cmp(&over(other)))
-        };
-        let shortest = self.shortest.filter(|shortest| !self.shows(leader, *shortest));
-        shortest.or_else(least).or(Some(leader))
+        let mut shorter = self.shorter.iter().copied();
+        shorter.find(|setting| self.will_do(leader, *setting)).or(Some(leader))
     }
 
     /// The goal of a setting over the leader's.
@@ -552,32 +565,55 @@ impl Search {
         Effect::of(&race(leader), &race(setting), Order::Sequential)
     }
 
-    /// Whether a setting with fewer flags turns out to be worse than the leader: by its interval,
-    /// or by its mean if there is none; by breaking a limit; or by failing.
-    fn shows(&self, leader: usize, setting: usize) -> bool {
+    /// Whether more runs of a setting may be of use: it is not out.
+    fn is_open(&self, setting: usize) -> bool {
+        matches!(self.candidates[setting].fate, Fate::Untried | Fate::Racing)
+    }
+
+    /// Whether a setting with fewer flags may stand for the leader: none of its runs failed, it
+    /// keeps the limits, and no interval shows that it is worse.
+    fn will_do(&self, leader: usize, setting: usize) -> bool {
         let candidate = &self.candidates[setting];
         let breaks = self.rules.limits.iter().any(|limit| {
             let values = candidate.race_of(limit.goal);
             values.iter().map(|(_, value)| value).sum::<f64>() > limit.most * values.len() as f64
         });
         let Some(over) = self.over(leader, setting) else {
-            return true;
+            return false;
         };
-        let is_worse = match over.ci95() {
-            Some(ci) => ci.low > 1.0,
-            None => over.ratio() > 1.0 + LOOKS_SAME,
-        };
-        breaks || is_worse || matches!(candidate.fate, Fate::Failed(_))
+        // One or two runs have no scatter of their own; a disturbed run shows only in that.
+        let runs = [leader, setting].map(|of| self.candidates[of].race.len() as f64);
+        let error = self
+            .scatter()
+            .map(|(deviation, degrees)| (deviation * (1.0 / runs[0] + 1.0 / runs[1]).sqrt(), degrees));
+        let by_all = Effect::with_error(over.base, over.new, over.runs, error);
+        let is_worse = over.ratio() > 1.0 + LOOKS_SAME && by_all.differs() && (over.ci95().is_none() || over.differs());
+        !(breaks || is_worse || matches!(candidate.fate, Fate::Failed(_)))
     }
 
-    /// `rounds` runs of each of these settings, in turn.
+    /// The standard deviation of the logarithm of the goal among the runs of one setting, with its
+    /// degrees of freedom: pooled over the settings in the race. `None` if each has one run.
+    fn scatter(&self) -> Option<(f64, f64)> {
+        let (mut squares, mut degrees) = (0.0, 0.0);
+        for setting in (0..self.space.len()).filter(|setting| self.is_racing(*setting)) {
+            let runs = self.candidates[setting].race_of(self.rules.goal);
+            let mean = runs.iter().map(|(_, value)| value.ln()).sum::<f64>() / runs.len() as f64;
+            squares += runs.iter().map(|(_, value)| (value.ln() - mean).powi(2)).sum::<f64>();
+            degrees += runs.len() as f64 - 1.0;
+        }
+        (degrees > 0.0).then(|| ((squares / degrees).sqrt(), degrees))
+    }
+
+    /// `rounds` runs of each of these settings, in turn: at least one and at most
+    /// [`MOST_OF_SHORTENING`], as far as the budget goes.
     fn in_turn(&mut self, settings: &[usize], rounds: usize) -> Vec<usize> {
         let mut batch = Vec::new();
-        for _ in 0..rounds {
+        for _ in 0..rounds.clamp(1, MOST_OF_SHORTENING) {
             let mut round = settings.to_vec();
             shuffle(&mut round, &mut self.random);
             batch.extend(round);
         }
+        batch.truncate(self.left_in_all());
         batch
     }
 
@@ -652,14 +688,15 @@ mod tests {
     use crate::tune::space::Axis;
     use rand_pcg::rand_core::Rng;
 
-    fn space(values: [usize; 2]) -> Space {
-        let axis = |(key, values): (&str, usize)| Axis {
-            key: key.to_owned(),
-            values: (0..values)
+    /// A space with a flag of each of these numbers of values; the default is the first of all.
+    fn space(values: &[usize]) -> Space {
+        let axis = |(key, values): (usize, &usize)| Axis {
+            key: key.to_string(),
+            values: (0..*values)
                 .map(|value| (value > 0).then(|| value.to_string()))
                 .collect(),
         };
-        Space::new([("A", values[0]), ("F", values[1])].map(axis).into(), |_, _| true)
+        Space::new(values.iter().enumerate().map(axis).collect(), |_, _| true)
     }
 
     /// The search, over, of a program with two flags of five values each; the default is the first
@@ -671,13 +708,17 @@ mod tests {
     }
 
     fn seeded(time: fn(&[usize]) -> f64, scatter: f64, failing: Option<usize>, seed: u64) -> Search {
+        searched_in(space(&[5, 5]), time, scatter, failing, seed)
+    }
+
+    fn searched_in(space: Space, time: fn(&[usize]) -> f64, scatter: f64, failing: Option<usize>, seed: u64) -> Search {
         let rules = Rules {
             goal: Goal::Time,
             limits: Vec::new(),
             budget: Budget::Runs(80),
             seed,
         };
-        let mut search = Search::new(space([5, 5]), rules);
+        let mut search = Search::new(space, rules);
         let mut noise = Pcg64::new(u128::from(seed), 1);
         loop {
             let batch = search.next_batch();
@@ -746,6 +787,28 @@ mod tests {
         }
     }
 
+    /// One flag of seven makes the program three times as fast, or two of them together do: the
+    /// answer names no other flag.
+    #[test]
+    fn only_flags_that_matter_are_left() {
+        fn one(point: &[usize]) -> f64 {
+            if point[3] > 0 { 1.0 } else { 3.0 }
+        }
+        fn two(point: &[usize]) -> f64 {
+            one(point) * if point[5] > 0 { 0.5 } else { 1.0 }
+        }
+        let times: [(fn(&[usize]) -> f64, &[usize]); 2] = [(one, &[3]), (two, &[3, 5])];
+        for (time, matter) in times {
+            for seed in 1..=20 {
+                let search = searched_in(space(&[2; 7]), time, 0.02, None, seed);
+                let found = search.space().point(search.finalist().unwrap());
+                let given: Vec<usize> = (0..7).filter(|at| found[*at] > 0).collect();
+                assert_eq!(given, matter, "seed {seed}");
+                assert!(search.asked() <= 80, "{} runs", search.asked());
+            }
+        }
+    }
+
     #[test]
     fn a_setting_that_is_far_worse_gets_few_runs_and_the_default_is_never_out() {
         let search = searched(|point| if point[1] == 0 { 1.0 } else { 3.0 }, 0.01, None);
@@ -780,7 +843,7 @@ mod tests {
 
     #[test]
     fn each_value_occurs_about_equally_often() {
-        let space = space([4, 3]);
+        let space = space(&[4, 3]);
         let chosen = balanced(&space, 6, &mut Pcg64::new(5, 0));
         assert_eq!(chosen.len(), 6);
         for (flag, least, most) in [(0, 1, 2), (1, 2, 2)] {
