@@ -107,13 +107,15 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     let flags = label(tuned.offer, comparison.setting);
     let runs = tuned.search.candidates()[comparison.setting].confirmation.len();
     let figure = match &comparison.effect {
+        Some(_) if comparison.is_too_noisy() => format!("the {goal} is too noisy to compare"),
         Some(effect) => {
-            let interval = effect
-                .ci95()
-                .map_or_else(String::new, |ci| format!(" ({:.2} to {:.2})", ci.low, ci.high));
             let ratio = effect.ratio();
+            let places = if ratio < 0.1 { 4 } else { 2 };
+            let interval = effect.ci95().map_or_else(String::new, |ci| {
+                format!(" ({:.places$} to {:.places$})", ci.low, ci.high)
+            });
             format!(
-                "{ratio:.2}{interval} of the default's {goal}, by {} of each",
+                "{ratio:.places$}{interval} of the default's {goal}, by {} of each",
                 counted(runs, "new run")
             )
         }
@@ -142,6 +144,9 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     match comparison.verdict {
         Verdict::Better => format!("Use {flags}: {figure}.{dropped}{caution}"),
         Verdict::AsGood => format!("Keep the default: it is as good as the best flags found. {flags}: {figure}."),
+        Verdict::Unclear if comparison.is_too_noisy() => {
+            format!("Keep the default: {figure}, so these runs cannot tell whether {flags} is better.{caution}")
+        }
         Verdict::Unclear => {
             format!("Keep the default: these runs cannot tell whether {flags} is better. {flags}: {figure}.")
         }

@@ -33,13 +33,14 @@ pub const EQUAL: f64 = 0.05;
 /// The conclusion from the last runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The setting is better: the interval lies below 1, and says by how much within a factor of two.
+    /// The setting is better: the interval lies below 1, and clear of it if it is wider than a
+    /// factor of two.
     Better,
     /// No difference that matters: the ratio lies within [`EQUAL`] of 1.
     AsGood,
     /// These runs cannot tell.
     Unclear,
-    /// The default is better: the interval lies above 1.
+    /// The default is better: the same above 1.
     Worse,
     /// The default breaks a limit, and the setting keeps all of them.
     Needed(Limit),
@@ -75,12 +76,7 @@ pub fn answer(search: &Search) -> Answer {
         (_, Some(limit), _) => Verdict::NoneKeeps(limit),
         _ if failed => Verdict::Unclear,
         (Some(limit), None, _) => Verdict::Needed(limit),
-        (None, None, Some(effect)) => match effect.ci95() {
-            Some(ci) if ci.high < 1.0 && !effect.is_too_noisy() => Verdict::Better,
-            Some(ci) if ci.low > 1.0 => Verdict::Worse,
-            _ if effect.is_within(EQUAL) => Verdict::AsGood,
-            _ => Verdict::Unclear,
-        },
+        (None, None, Some(effect)) => judged(&effect),
         (None, None, None) => Verdict::Unclear,
     };
     Answer::Compared(Comparison {
@@ -88,6 +84,27 @@ pub fn answer(search: &Search) -> Answer {
         effect,
         verdict,
     })
+}
+
+/// The verdict by the goal alone.
+fn judged(effect: &Effect) -> Verdict {
+    // What nearly touches 1 is shown by a narrow interval only.
+    let clear = if effect.is_too_noisy() { 1.0 + EQUAL } else { 1.0 };
+    match effect.ci95() {
+        Some(ci) if ci.high * clear < 1.0 => Verdict::Better,
+        Some(ci) if ci.low > clear => Verdict::Worse,
+        _ if effect.is_within(EQUAL) => Verdict::AsGood,
+        _ => Verdict::Unclear,
+    }
+}
+
+impl Comparison {
+    /// Whether the interval is wider than a factor of two and decides nothing, so that the ratio
+    /// means nothing.
+    pub fn is_too_noisy(&self) -> bool {
+        let noisy = self.effect.filter(Effect::is_too_noisy);
+        noisy.is_some_and(|effect| judged(&effect) == Verdict::Unclear)
+    }
 }
 
 /// Whether the mean of the last runs, or else of all runs, keeps within a limit.
@@ -132,4 +149,32 @@ pub fn medians(search: &Search, setting: usize) -> Option<Medians> {
         runs,
         figures: Goal::ALL.map(median),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An interval by five pairs, whose standard error is given: t(0.975, 4) = 2.776.
+    #[test]
+    fn a_wide_interval_decides_only_if_it_is_clear_of_1() {
+        for (ratio, error, verdict, is_too_noisy) in [
+            (0.0056, 0.34, Verdict::Better, false), // 0.0022 to 0.0144
+            (1.08, 0.18, Verdict::Unclear, true),   // 0.66 to 1.79
+            (0.68, 0.13, Verdict::Unclear, true),   // 0.47 to 0.98
+            (0.9, 0.02, Verdict::Better, false),    // 0.85 to 0.95
+            (0.95, 0.03, Verdict::Unclear, false),  // 0.87 to 1.03
+            (1.0, 0.01, Verdict::AsGood, false),
+            (9.0, 0.34, Verdict::Worse, false), // 3.5 to 23
+        ] {
+            let effect = Effect::with_error(1.0, ratio, 5, Some((error, 4.0)));
+            let compared = Comparison {
+                setting: 1,
+                effect: Some(effect),
+                verdict: judged(&effect),
+            };
+            let found = (compared.verdict, compared.is_too_noisy());
+            assert_eq!(found, (verdict, is_too_noisy), "{ratio}");
+        }
+    }
 }
