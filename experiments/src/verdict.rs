@@ -2,10 +2,7 @@
 
 use gclab_report::{disagreements, untimed_disagreements};
 use gclab_results::{ResultsDir, RunRecord, Status, shell_line};
-use gclab_sweep::text::last_lines;
-
-/// Lines of a failed run's standard error that its message shows.
-const LINES: usize = 8;
+use gclab_sweep::text::ends;
 
 /// One message for each fault; none if all is well. An exhausted heap is a result, not a fault:
 /// sweeps over `-M` look for it. With `heap`, a timeout is a result too: near the least heap a
@@ -41,7 +38,7 @@ fn message(kind: &str, first: &RunRecord, count: usize, all: usize) -> String {
         _ => String::new(),
     };
     let command = shell_line(&first.command);
-    let stderr = last_lines(first.stderr_tail.as_deref().unwrap_or(""), LINES);
+    let stderr = ends(first.stderr_tail.as_deref().unwrap_or(""));
     format!("{kind}: {count} of {all} runs; the first{outcome}: {command}{stderr}")
 }
 

@@ -73,7 +73,7 @@ pub struct RunRecord {
     /// and figures that are absent since gclab did not understand what the runtime wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The last lines of standard error, when the run did not end well.
+    /// The first and last lines of standard error, when the run did not end well.
     pub stderr_tail: Option<String>,
     /// From the start of the process to its end, measured by the process that started it, in
     /// seconds.

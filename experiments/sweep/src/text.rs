@@ -25,11 +25,22 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// The last lines of `text`, at most `most`, each on its own indented line.
-pub fn last_lines(text: &str, most: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let last = &lines[lines.len().saturating_sub(most)..];
-    last.iter().map(|line| format!("\n    {line}")).collect()
+/// The first lines of a message that [`ends`] keeps: a runtime prints its help behind its complaint.
+pub(crate) const FIRST_LINES: usize = 2;
+
+/// The last ones: others print their complaint behind what they did.
+const LAST_LINES: usize = 3;
+
+/// The first and the last lines of `text` that are not empty, each on an indented line of its own.
+pub fn ends(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shown = if lines.len() > FIRST_LINES + 1 + LAST_LINES {
+        let last = &lines[lines.len() - LAST_LINES..];
+        [&lines[..FIRST_LINES], &["…"], last].concat()
+    } else {
+        lines
+    };
+    shown.iter().map(|line| format!("\n    {line}")).collect()
 }
 
 /// The beginning of a text that is longer than `most` characters, and how many more there are.
@@ -68,7 +79,12 @@ mod tests {
     fn sizes_and_counts() {
         assert_eq!([mebibytes(24 << 20), mebibytes(49 << 19)], ["24 MiB", "24.5 MiB"]);
         assert_eq!([counted(1, "run"), counted(0, "run")], ["1 run", "0 runs"]);
-        assert_eq!(last_lines("a\nb\nc", 2), "\n    b\n    c");
+        assert_eq!(ends("a\n\nb\n"), "\n    a\n    b");
+        let shown = |text: &str| ends(text).split_whitespace().collect::<String>();
+        assert_eq!(
+            [shown("a b c d e f"), shown("a\nb\nc\nd\ne\nf\ng")],
+            ["abcdef", "ab…efg"]
+        );
         assert_eq!(
             [cut("größe", 5), cut("größe", 3)],
             ["größe", "grö… (2 more characters)"]

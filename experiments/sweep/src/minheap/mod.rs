@@ -33,7 +33,7 @@ use crate::run::{Combination, Run};
 use crate::runner::lock::{Lock, lock};
 use crate::runner::stop::Stop;
 use crate::runner::{Environment, RunnerError, Strategy, Sweep, go};
-use crate::text::{last_lines, mebibytes};
+use crate::text::{ends, mebibytes};
 use progress::Progress;
 use search::{Least, Search, least};
 
@@ -45,9 +45,6 @@ pub const TOLERANCE: f64 = 0.01;
 
 /// The default of [`Tools::runs`].
 pub const RUNS: u32 = 3;
-
-/// The lines of a failed probe's standard error that its message shows.
-const LINES: usize = 8;
 
 /// How often a process that waits for a folder checks it.
 const LOOK: Duration = Duration::from_millis(100);
@@ -138,9 +135,9 @@ impl SearchError {
     }
 }
 
-/// The reason, the command that shows it, and the end of its standard error.
+/// The reason, the command that shows it, and the ends of its standard error.
 fn describe(reason: &str, probe: &RunRecord) -> String {
-    let stderr = last_lines(probe.stderr_tail.as_deref().unwrap_or(""), LINES);
+    let stderr = ends(probe.stderr_tail.as_deref().unwrap_or(""));
     format!("{reason}: {}{stderr}", shell_line(&probe.command))
 }
 

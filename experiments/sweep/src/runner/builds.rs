@@ -92,7 +92,7 @@ fn output(build: &Build, words: &[&str], stop: &Stop) -> Result<String, String> 
         End::Exit(0) => Ok(finished.stdout),
         End::Exit(status) => Err(failed(format!(
             "ends with exit status {status}: {}",
-            first_line(finished.stderr_tail())
+            first_line(&finished.stderr_tail())
         ))),
         End::Signal(signal) => Err(failed(format!("is ended by signal {signal}"))),
         End::Timeout | End::Interrupted => Err(failed("does not end".to_owned())),

@@ -28,6 +28,7 @@ use super::leftover::{self, NOTHING};
 use super::pipe::{MOST_STDOUT, Pipe};
 use super::stop::Stop;
 use super::system::{self, Reaped};
+use crate::text::{FIRST_LINES, cut};
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,18 +59,23 @@ pub(crate) struct Finished {
     pub stdout_bytes: u64,
     /// SHA-256 of all of standard output, if it was asked for.
     pub stdout_hash: Option<[u8; 32]>,
-    /// The end of standard error, at most 64 KiB.
+    /// Standard error: the first 4 KiB and the last 64 KiB.
     pub stderr: String,
     /// The counts of the performance counters.
     pub counters: Option<Counters>,
 }
 
 impl Finished {
-    /// The end of standard error, at most 4 KiB.
-    pub(crate) fn stderr_tail(&self) -> &str {
-        let from = self.stderr.len().saturating_sub(STDERR_TAIL);
-        let from = (from..=self.stderr.len()).find(|at| self.stderr.is_char_boundary(*at));
-        &self.stderr[from.unwrap_or(0)..]
+    /// The end of standard error, at most 4 KiB, behind its first lines if it is longer.
+    pub(crate) fn stderr_tail(&self) -> String {
+        let text = &self.stderr;
+        let Some(from) = text.len().checked_sub(STDERR_TAIL + 1) else {
+            return text.clone();
+        };
+        let from = (from + 1..=text.len()).find(|at| text.is_char_boundary(*at));
+        let lines = text.lines().filter(|line| !line.trim().is_empty()).take(FIRST_LINES);
+        let first: String = lines.map(|line| cut(line, LONGEST_LINE) + "\n").collect();
+        format!("{first}…\n{}", &text[from.unwrap_or(0)..])
     }
 }
 
@@ -86,6 +92,8 @@ pub(crate) struct Limits {
 
 /// Enough for a panic's message and a short backtrace.
 const STDERR_TAIL: usize = 4 << 10;
+/// The most characters of a first line of standard error in a record.
+const LONGEST_LINE: usize = 1000;
 
 /// Runs `command` to its end, within `limits`. Its standard input is `stdin`, or empty.
 ///
@@ -109,7 +117,7 @@ pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, sto
     leftover::note(number);
     let mut output = Output {
         stdout: Pipe::new(child.stdout.take(), MOST_STDOUT, limits.hashes),
-        stderr: Pipe::new(child.stderr.take(), 0, false),
+        stderr: Pipe::new(child.stderr.take(), STDERR_TAIL, false),
     };
     let deadline = started + limits.timeout;
     let waited = system::descriptor(&child).and_then(|fd| wait_until(fd.as_fd(), deadline, stop, &mut output));

@@ -9,7 +9,7 @@ use gclab_results::{Collections, PlannedRun, RunRecord, Status, rfc3339, shell_l
 use super::child::{End, Finished};
 use crate::program::{Output, Program};
 use crate::run::Run;
-use crate::runtime::{Ended, Failure, Start, first_line};
+use crate::runtime::{Ended, Failure, Start};
 use crate::{command_line, machine};
 
 /// The facts about a run from before its start.
@@ -111,11 +111,7 @@ impl Assessed {
                 (Ok(()), Ok(checksum)) => (Status::Ok, None, checksum.or(figures.checksum)),
             }
         } else {
-            let outcome = failure(finished.end, program, &ended);
-            // A runtime may print its whole help after its complaint, and the record keeps the end
-            // of the text.
-            let complaint = (outcome == Status::Usage).then(|| first_line(&finished.stderr));
-            (outcome, complaint, None)
+            (failure(finished.end, program, &ended), None, None)
         };
         Assessed {
             figures: RunRecord {

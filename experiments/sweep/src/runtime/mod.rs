@@ -18,7 +18,6 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use adapter::first_line;
 pub use adapter::{BadFlag, Clash, Command, Ended, Failure, Files, Runtime, Start, Task};
 pub(crate) use detect::runtime_of;
 pub(crate) use flag::ADDRESS_SPACE_KEY;

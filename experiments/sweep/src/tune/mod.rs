@@ -21,13 +21,10 @@ use gclab_results::{PlannedRun, ResultsDir, RunRecord};
 
 use crate::run::Run;
 use crate::runner::Strategy;
-use crate::text::{counted, last_lines};
+use crate::text::{counted, ends};
 use figures::Figures;
 use offer::Offer;
 use search::{MOST_RUNS, Search};
-
-/// The lines of a failed run's standard error that its reason quotes.
-const LINES: usize = 3;
 
 /// All runs that a search in `offer` could ask for: runs of one setting stand together.
 pub fn plan(offer: &Offer) -> Vec<Run> {
@@ -122,7 +119,7 @@ impl Strategy for Tuning<'_> {
 pub fn figures_of(record: &RunRecord) -> Result<Figures, String> {
     if !record.outcome.is_ok() {
         let tail = record.stderr_tail.as_deref().unwrap_or_default();
-        return Err(format!("{}{}", record.outcome, last_lines(tail, LINES)));
+        return Err(format!("{}{}", record.outcome, ends(tail)));
     }
     let stats = record.stats.as_ref();
     let measured = stats
