@@ -191,10 +191,10 @@ fn go(
                     Err(error) => fail(error),
                 };
             }
-            Ok(SweepEnd::FailedAtOnce) => {
+            Ok(SweepEnd::FailedAtOnce(program)) => {
                 let fault = faults(&folder.results).join("\n");
                 return fail(format!(
-                    "{fault}\nthe first run failed at once, so no other was started; {}",
+                    "{fault}\n{program} failed at once in the first round, so no other was begun; {}",
                     to_continue(&path, all, arguments)
                 ));
             }

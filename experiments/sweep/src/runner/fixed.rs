@@ -3,8 +3,9 @@
 //! If the plan asks for a precision, each round starts by checking whether it is reached; if so,
 //! the remaining timed runs are left out. With a time limit (`--until`), the rest of a round starts
 //! only if it would end in time, so a limit never leaves half a round. All untimed runs count as
-//! one more round.
+//! one more round. After the first round, a new sweep ends if a program failed at once in each run.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use gclab_results::{PlannedRun, ResultsDir, RunRecord, Status};
@@ -17,7 +18,7 @@ use crate::run::Run;
 const AT_ONCE: f64 = 1.0;
 
 /// How a sweep ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SweepEnd {
     /// Every run of the plan is done.
     Complete,
@@ -25,8 +26,9 @@ pub enum SweepEnd {
     Precise,
     /// The next round would not finish within the given time.
     OutOfTime,
-    /// The first run was of a program that failed at once, so no other was done.
-    FailedAtOnce,
+    /// The program of this name failed at once in all runs of the first round, so no other round was
+    /// done.
+    FailedAtOnce(String),
     /// This signal stopped it.
     Stopped(i32),
 }
@@ -46,11 +48,11 @@ pub fn sweep(
     let signal = go(dir, &mut strategy, sweep)?;
     strategy.progress.end();
     let complete = dir.done() == plan.len();
-    Ok(match signal {
-        Some(signal) if !complete => SweepEnd::Stopped(signal),
-        None if strategy.failed_at_once => SweepEnd::FailedAtOnce,
-        None if strategy.is_out_of_time => SweepEnd::OutOfTime,
-        None if strategy.is_precise => SweepEnd::Precise,
+    Ok(match (signal, strategy.failed_at_once) {
+        (Some(signal), _) if !complete => SweepEnd::Stopped(signal),
+        (None, Some(program)) => SweepEnd::FailedAtOnce(program),
+        (None, _) if strategy.is_out_of_time => SweepEnd::OutOfTime,
+        (None, _) if strategy.is_precise => SweepEnd::Precise,
         _ => SweepEnd::Complete,
     })
 }
@@ -69,9 +71,10 @@ struct Fixed<'p> {
     checked: Option<u32>,
     is_precise: bool,
     is_out_of_time: bool,
-    /// Whether nothing was done before.
+    /// Whether nothing was done before, and the first round has not ended.
     is_first: bool,
-    failed_at_once: bool,
+    /// A program all of whose runs of the first round failed at once.
+    failed_at_once: Option<String>,
 }
 
 impl<'p> Fixed<'p> {
@@ -90,7 +93,7 @@ impl<'p> Fixed<'p> {
             is_precise: false,
             is_out_of_time: false,
             is_first: dir.done() == 0,
-            failed_at_once: false,
+            failed_at_once: None,
         }
     }
 }
@@ -98,8 +101,15 @@ impl<'p> Fixed<'p> {
 impl Strategy for Fixed<'_> {
     fn next(&mut self, done: &ResultsDir) -> Option<Run> {
         loop {
-            let run = *self.todo.get(self.at).filter(|_| !self.failed_at_once)?;
+            let run = *self.todo.get(self.at)?;
             let planned = &run.planned;
+            if self.is_first && round(planned) != round(&self.todo[0].planned) {
+                self.is_first = false;
+                self.failed_at_once = failed_at_once(done);
+                if self.failed_at_once.is_some() {
+                    return None;
+                }
+            }
             let is_timed = planned.purpose().is_timed();
             // Whole rounds only: each configuration has the same number of runs.
             if is_timed && self.checked != Some(planned.round) {
@@ -124,15 +134,27 @@ impl Strategy for Fixed<'_> {
     }
 
     fn ended(&mut self, record: &RunRecord) {
-        let is_failure = matches!(record.outcome, Status::Crash { .. } | Status::Usage);
-        let at_once = record.wall_seconds.is_some_and(|seconds| seconds < AT_ONCE);
-        let is_first = std::mem::take(&mut self.is_first);
-        self.failed_at_once = is_first && record.runtime.is_some() && is_failure && at_once;
         self.estimator.learn(record);
         self.left.done(record);
         self.progress
             .finish(record, record, self.estimator.estimate(&self.left));
     }
+}
+
+/// The name of a program all of whose runs so far failed at once.
+fn failed_at_once(done: &ResultsDir) -> Option<String> {
+    let mut programs = BTreeMap::new();
+    for run in done.all_runs() {
+        let Some(runtime) = &run.runtime else { continue };
+        let is_failure = matches!(run.outcome, Status::Crash { .. } | Status::Usage);
+        let at_once = run.wall_seconds.is_some_and(|seconds| seconds < AT_ONCE);
+        // It may compete with the collectors, under its own name.
+        let named = [&run.workload, &run.collector];
+        let name = named[usize::from(*named[1] != *runtime)];
+        *programs.entry((name, named)).or_insert(true) &= is_failure && at_once;
+    }
+    let failed = programs.into_iter().find(|(_, all_failed)| *all_failed);
+    failed.map(|((name, _), _)| name.clone())
 }
 
 /// The round of a run; none for a run that is not timed.

@@ -314,12 +314,24 @@ fn a_program_that_fails_at_once_is_not_run_again() {
     let done = bench.gclab(&["run", "--", "./prog"]).exits(1);
     for part in [
         "usage: prog FILE",
-        "the first run failed at once, so no other was started",
+        "prog failed at once in the first round, so no other was begun",
         "--out",
     ] {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
     }
     assert_eq!(runs(&bench, "prog").len(), 1);
+    // Whatever its place, and whatever the other does.
+    bench.script("good", "echo fine");
+    for (out, words) in [
+        ("last", ["./good", "--", "./prog"]),
+        ("first", ["./prog", "--", "./good"]),
+    ] {
+        let done = bench.gclab(&[&["run", "--out", out, "--"][..], &words].concat());
+        let done = done.exits(1);
+        assert!(done.stderr.contains("prog failed at once"), "{}", done.all());
+        let results = ResultsDir::open(bench.path().join(out)).unwrap();
+        assert_eq!(results.runs().len(), 2, "{}", done.all());
+    }
 }
 
 #[test]
