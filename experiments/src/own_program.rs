@@ -15,7 +15,8 @@ use crate::common::{refuse, refuse_file};
 /// runtime that each one's file shows.
 ///
 /// # Errors
-/// The exit status, after the message: there is no such runtime, or a command is invalid.
+/// The exit status, after the message: there is no such runtime, a command is invalid, or a path
+/// behind a `--` leads nowhere.
 pub(crate) fn of_words(
     words: &[String],
     runtime: Option<&str>,
@@ -30,6 +31,12 @@ pub(crate) fn of_words(
     }
     let behind_dashes = words.windows(2).filter(|pair| pair[0] == "--").map(|pair| &pair[1]);
     for word in behind_dashes.filter(|word| word.contains('/') && !begins_a_command(Some(word))) {
+        if !Path::new(word).exists() {
+            return Err(refuse(format!(
+                "{word}: no such program; behind -- begins the next command. As an argument of {}, it needs an experiment file",
+                words[0]
+            )));
+        }
         tell!("gclab: note: {word} is not a program, so it is an argument of the command before it");
     }
     spec::of_commands(&commands(words), runtime, repeat, registry).map_err(|error| refuse_file(&error))

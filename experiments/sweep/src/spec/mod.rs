@@ -64,17 +64,10 @@ pub fn of_commands(
     registry: &Registry,
 ) -> Result<Experiment, Box<SpecError>> {
     let mut text = format!("repeat = {repeat}\n");
-    let mut names: Vec<String> = Vec::new();
-    for command in commands {
+    let names = numbered(commands.iter().map(|command| label(command, commands)));
+    for (command, name) in commands.iter().zip(&names) {
         let words: Vec<String> = command.iter().map(|word| toml_string(word)).collect();
-        let plain = name_of(command);
-        let others = (2..).map(|number| format!("{plain}-{number}"));
-        let name = std::iter::once(plain.clone())
-            .chain(others)
-            .find(|name| !names.contains(name));
-        names.extend(name);
-        let name = toml_string(&names[names.len() - 1]);
-        text += &format!("\n[[program]]\nname    = {name}\n");
+        text += &format!("\n[[program]]\nname    = {}\n", toml_string(name));
         text += &runtime.map_or_else(String::new, |runtime| format!("runtime = {}\n", toml_string(runtime)));
         text += &format!("command = [{}]\n", words.join(", "));
     }
@@ -82,7 +75,8 @@ pub fn of_commands(
         name: "the command as an experiment".to_owned(),
         text,
     };
-    from_source(names.join("-"), source, None, registry)
+    let name = numbered(commands.iter().map(|command| name_of(command))).join("-");
+    from_source(name, source, None, registry)
 }
 
 /// The experiment of a results folder: the text of the file that its plan keeps, and its `repeat`,
@@ -100,7 +94,35 @@ pub fn again(published: &ResultsDir, repeat: Option<u32>, registry: &Registry) -
     from_source(manifest.name.clone(), source, Some(repeat), registry)
 }
 
-/// The name of a command's program in tables.
+/// The names, with a number behind those that were there before.
+fn numbered(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for plain in names {
+        let others = (2..).map(|number| format!("{plain}-{number}"));
+        let mut choice = std::iter::once(plain.clone()).chain(others);
+        all.extend(choice.find(|name| !all.contains(name)));
+    }
+    all
+}
+
+/// The most characters of a command in tables.
+const LONGEST_LABEL: usize = 40;
+
+/// A command in tables: the name of its program, with the words that not all commands of this name
+/// have.
+fn label(command: &[String], all: &[&[String]]) -> String {
+    let plain = name_of(command);
+    let same = || all.iter().filter(|other| name_of(other) == plain);
+    let differs = |word: &&String| same().any(|other| !other.contains(*word));
+    let first = command.first().filter(differs).unwrap_or(&plain);
+    let rest = command.iter().skip(1).filter(differs);
+    let words: Vec<&str> = std::iter::once(first).chain(rest).map(String::as_str).collect();
+    let label = words.join(" ");
+    let is_short = label.chars().count() <= LONGEST_LABEL && !label.contains(char::is_control);
+    if is_short { label } else { plain }
+}
+
+/// The name of a command's program in folders.
 fn name_of(command: &[String]) -> String {
     let file = command.first().map(Path::new).and_then(Path::file_name);
     let file = file.map_or_else(String::new, |name| name.to_string_lossy().into_owned());

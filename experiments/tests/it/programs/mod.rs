@@ -299,11 +299,23 @@ fn commands_without_a_file_are_compared() {
         .gclab(&["run", "--repeat", "3", "--", "./other", "5", "--", "./other", "5"])
         .exits(0);
     assert!(itself.stdout.contains("other and other-2"), "{}", itself.all());
-    let mistyped = bench
-        .gclab(&["run", "--repeat", "1", "--", "./prog", "1", "--", "./othre"])
-        .exits(0);
-    let note = "note: ./othre is not a program, so it is an argument of the command before it";
-    assert!(mistyped.stderr.contains(note), "{}", mistyped.all());
+    // The same program twice: what differs is its name.
+    let words = [
+        "run", "--out", "named", "--", "./other", "1", "x", "--", "./other", "5", "x",
+    ];
+    bench.gclab(&words).exits(0);
+    let named = ResultsDir::open(bench.path().join("named")).unwrap();
+    for name in ["other 1", "other 5"] {
+        assert!(named.runs().iter().any(|run| run.workload == name), "{name}");
+    }
+    let second = |word: &str| bench.gclab(&["run", "--repeat", "1", "--", "./prog", "1", "--", word]);
+    let mistyped = second("./othre").exits(2);
+    let message = "gclab: ./othre: no such program; behind -- begins the next command.";
+    assert!(mistyped.stderr.starts_with(message), "{}", mistyped.all());
+    bench.write("input", "");
+    let input = second("./input").exits(0);
+    let note = "note: ./input is not a program, so it is an argument of the command before it";
+    assert!(input.stderr.contains(note), "{}", input.all());
     let twice = bench.gclab(&["tune", "--", "./prog", "--", "./other"]).exits(2);
     assert!(twice.stderr.contains("2 commands, separated by --"), "{}", twice.all());
 }
