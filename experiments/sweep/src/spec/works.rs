@@ -29,6 +29,7 @@ pub(super) fn entries(
     builds: &[Arc<Build>],
 ) -> Parsed<Vec<Entry>> {
     let pause_counters = pause_counters(source, file)?;
+    no_untimed_runs_of_programs(source, file)?;
     if file.workloads.is_empty() {
         return Ok(Vec::new());
     }
@@ -287,6 +288,23 @@ fn pause_counters(source: &Source, file: &File) -> Parsed<bool> {
         .help("take the key out, or write `pause_counters = false`: records of programs have the counters of the whole run"));
     }
     Ok(true)
+}
+
+/// Refuses the file's `eventlog` and `profiles` if there is no workload.
+fn no_untimed_runs_of_programs(source: &Source, file: &File) -> Parsed<()> {
+    let eventlog = file.eventlog.as_ref().filter(|asked| *asked.get_ref());
+    let eventlog = eventlog.map(|asked| ("eventlog", asked.span(), "write it into the table of each [[program]]"));
+    let profile = file.profiles.first().map(|profile| {
+        let help = "take the key out; `./prog +RTS -hT` writes a profile, and `gclab profile show` draws it";
+        ("profiles", profile.span(), help)
+    });
+    match eventlog.or(profile).filter(|_| file.workloads.is_empty()) {
+        None => Ok(()),
+        Some((key, place, help)) => {
+            let text = format!("`{key}` of the file is for workloads, and this file has programs alone");
+            Err(SpecError::at(source, place, text, "no workload").help(help))
+        }
+    }
 }
 
 /// Whether the configurations of a workload have a run for an event log.

@@ -148,6 +148,17 @@ fn a_wrong_value_is_shown_with_a_right_one() {
         ("timeout = 0\n", &["`0` is not a valid time", "timeout = \"2.5s\""][..]),
         ("precision = 2\n", &["`2` is not a valid share", "less than 100%"]),
         (
+            "eventlog = true\n",
+            &[
+                "`eventlog` of the file is for workloads",
+                "the table of each [[program]]",
+            ],
+        ),
+        (
+            "profiles = [\"-hT\"]\n",
+            &["`profiles` of the file is for workloads", "gclab profile show"],
+        ),
+        (
             "exclude = [{ program = \"p\" }]\n",
             &["w.toml: the plan has no runs: `exclude`"],
         ),
