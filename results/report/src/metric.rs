@@ -87,7 +87,7 @@ impl Metric {
     /// are counted also are: the interval of their ratio then contains 1.
     pub(crate) fn is_same(&self, effect: &Effect) -> bool {
         let is_small = *self == PEAK_IN_USE && (effect.base - effect.new).abs() <= MEGABLOCK;
-        effect.base == effect.new || is_small && effect.ci95().is_some() && !effect.differs()
+        effect.base == effect.new || is_small && effect.ci95().is_some_and(|ci| ci.contains(1.0))
     }
 }
 

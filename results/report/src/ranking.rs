@@ -359,12 +359,10 @@ impl Ranking {
 impl Rank {
     /// What it takes against the best: `takes 1.32× (1.28–1.36)`.
     pub(crate) fn takes(&self) -> String {
-        match (&self.effect, self.verdict) {
-            (Some(effect), Verdict::Worse) if effect.is_too_noisy() => {
-                "is worse, too noisy to say by how much".to_owned()
-            }
-            (Some(effect), _) => format!("takes {}", format::effect(effect)),
-            (None, _) => self.verdict.word().to_owned(),
+        match &self.effect {
+            Some(effect) if effect.is_too_noisy() => "is too noisy to tell".to_owned(),
+            Some(effect) => format!("takes {}", format::effect(effect)),
+            None => self.verdict.word().to_owned(),
         }
     }
 }
@@ -427,8 +425,48 @@ pub(crate) fn judge_together<'r>(rankings: impl Iterator<Item = &'r mut Ranking>
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::synthetic::{manifest, small, small_runs, write};
+    use crate::tests::synthetic::{Experiment, manifest, runs, small, small_runs, write};
     use gclab_results::Conditions;
+
+    /// The answer of a report on collectors of these names, and all that a terminal shows of it; each
+    /// collector has its time in three rounds.
+    fn answer(times: &[(&'static str, [f64; 3])], disturbed: bool) -> [String; 2] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let experiment = Experiment {
+            collectors: times.iter().map(|(name, _)| *name).collect(),
+            workloads: vec![("binary_trees", vec!["14"], 24.0, 4.0)],
+            sweep: Vec::new(),
+            ..small()
+        };
+        let mut runs = runs(&experiment);
+        for run in &mut runs {
+            let (_, times) = times
+                .iter()
+                .find(|(name, _)| *name == run.collector)
+                .expect("its times");
+            let stats = run.stats.as_mut().expect("a good run");
+            stats.total_elapsed_seconds = Some(times[run.round as usize]);
+            stats.total_cpu_seconds = None;
+            run.conditions = disturbed.then(|| Conditions {
+                disturbances: Some(vec!["other programs".to_owned()]),
+                ..Conditions::default()
+            });
+        }
+        let dir = write(folder.path(), manifest(&experiment), &runs);
+        let document = crate::report(&dir);
+        [document.answer.join(" "), crate::terminal(&document, true)]
+    }
+
+    /// The interval excludes 1, but reaches from 1.1 to 2.6: nothing is said but that.
+    #[test]
+    fn an_effect_that_is_too_noisy_has_no_sentence() {
+        let [text, all] = answer(&[("copying", [1.0; 3]), ("two-space", [1.46, 1.73, 2.05])], true);
+        assert!(
+            text.contains("Too noisy on binary_trees 14 to tell copying and two-space apart"),
+            "{text}"
+        );
+        assert!(!all.contains("takes too noisy"), "{all}");
+    }
 
     /// Every run was disturbed, so nothing is called worse, whatever the CPU time says, and no command
     /// is shown as that of the best.

@@ -8,10 +8,10 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Larger by the threshold or more, and the interval excludes 1; or more runs fail than before,
-    /// or the checksum changed.
+    /// Larger by the threshold or more, and the interval excludes 1 and is not too wide; or more runs
+    /// fail than before, or the checksum changed.
     Worse,
-    /// Smaller by the threshold or more, and the interval excludes 1.
+    /// Smaller by the threshold or more, and the interval excludes 1 and is not too wide.
     Better,
     /// It seems changed, but other programs disturbed the runs.
     Disturbed,

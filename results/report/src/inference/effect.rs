@@ -86,8 +86,12 @@ pub enum Advice {
 /// More runs than this are not advised: a longer program or a quieter machine helps sooner.
 const MOST_RUNS: usize = 60;
 
-/// An interval whose ends differ by more than this factor says nothing about the size of an effect.
+/// An interval whose ends differ by more than this factor says nothing about the size of an effect,
+/// unless all of it is [`FAR`] from 1.
 const TOO_NOISY: f64 = 2.0;
+
+/// The factor from 1 from which on even a wide interval shows a change.
+const FAR: f64 = 1.5;
 
 impl Effect {
     /// The ratio `new / base`; `None` if a sample is empty or a value is not above 0.
@@ -176,9 +180,10 @@ impl Effect {
         })
     }
 
-    /// Whether the 95 % interval excludes 1; `false` with too few runs.
+    /// Whether the 95 % interval excludes 1, and is not too wide to mean anything; `false` with too
+    /// few runs.
     pub fn differs(&self) -> bool {
-        self.ci95().is_some_and(|ci| !ci.contains(1.0))
+        !self.is_too_noisy() && self.ci95().is_some_and(|ci| !ci.contains(1.0))
     }
 
     /// Whether the ratio is within the share `threshold` of 1: the whole 90 % interval lies there
@@ -190,9 +195,12 @@ impl Effect {
     }
 
     /// Whether the interval is so wide that the ratio means nothing: its ends differ by more than a
-    /// factor of two.
+    /// factor of two, and the nearer one lies within a factor of 1.5 of 1. No verdict but this one
+    /// rests on such an effect.
     pub fn is_too_noisy(&self) -> bool {
-        self.ci95().is_some_and(|ci| ci.high > TOO_NOISY * ci.low)
+        let is_near = |ci: &Interval| ci.low < FAR && ci.high > FAR.recip();
+        self.ci95()
+            .is_some_and(|ci| ci.high > TOO_NOISY * ci.low && is_near(&ci))
     }
 
     /// The smallest change that would have been distinguished from noise, as a share: its 95 %
@@ -395,6 +403,32 @@ mod tests {
         let wide = effect.with_scatter(Some((0.05, 4.0)));
         assert!(effect.differs() && !wide.differs());
         assert_eq!(effect.with_scatter(Some((1e-9, 4.0))), effect);
+    }
+
+    /// The ends of the first two intervals differ by more than a factor of two: from 1.1 to 3.0, and
+    /// from 0.0045 to 0.018, which no noise explains.
+    #[test]
+    fn an_interval_that_is_too_wide_decides_only_what_is_far_from_1() {
+        let of = |ratio: f64, factor: f64| Effect::with_error(1.0, ratio, 5, Some((factor.ln() / 1.96, 1e6)));
+        for (effect, differs, is_too_noisy) in [
+            (of(1.82, 1.65), false, true),
+            (of(0.009, 2.0), true, false),
+            (of(2.9, 1.5), true, false),
+            (of(1.1, 1.05), true, false),
+            (of(1.0, 1.3), false, false),
+        ] {
+            assert_eq!(
+                (effect.differs(), effect.is_too_noisy()),
+                (differs, is_too_noisy),
+                "{effect:?}"
+            );
+            let inverse = Effect::with_error(effect.ratio(), 1.0, 5, effect.error);
+            assert_eq!(
+                (inverse.differs(), inverse.is_too_noisy()),
+                (differs, is_too_noisy),
+                "{inverse:?}"
+            );
+        }
     }
 
     /// Advice stays below a hundred runs; beyond that only less noise helps.

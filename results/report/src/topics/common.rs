@@ -62,7 +62,6 @@ pub(super) fn rank_cell(rank: &Rank) -> Cell {
         },
         // The first one, or a figure that is 0 everywhere.
         (None, _) => "1".to_owned(),
-        (Some(effect), Verdict::Worse) if effect.is_too_noisy() => "worse".to_owned(),
         (Some(effect), _) => format::effect(effect),
     };
     let more = match rank.verdict {

@@ -7,6 +7,7 @@
 use super::common::{Context, is_numeric, split_axes};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, short_list};
+use crate::inference::Effect;
 use crate::metric::{self, Metric};
 use crate::ranking::{Contender, NEAR, Rank, Ranking, Verdict, contenders};
 use crate::summary::{ARGS, HEAP, Summary, Work, axis_name};
@@ -264,9 +265,7 @@ impl Curve<'_> {
         }
         let (from, to) = (&self.values[0], &self.values[first]);
         let change = |metric: &Metric, name: &str| {
-            let effect = to
-                .over(from, metric)
-                .filter(|effect| effect.differs() && !effect.is_too_noisy())?;
+            let effect = to.over(from, metric).filter(Effect::differs)?;
             let (verb, times) = if effect.ratio() < 1.0 {
                 ("falls", effect.ratio().recip())
             } else {
