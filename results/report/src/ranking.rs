@@ -235,11 +235,28 @@ impl Ranking {
     }
 
     /// The first contender is the best if all others are worse or fail; otherwise it shares the
-    /// verdict of the first that is not.
+    /// verdict of [`Ranking::open`].
     fn name_best(&mut self) {
-        let mut others = self.ranks[1..].iter().map(|rank| rank.verdict);
-        let open = others.find(|verdict| !matches!(verdict, Verdict::Worse | Verdict::Fails));
-        self.ranks[0].verdict = open.unwrap_or(Verdict::Best);
+        self.ranks[0].verdict = self.open().map_or(Verdict::Best, |open| open.verdict);
+    }
+
+    /// The contender that keeps the first from being the best: one that is not as good as it for
+    /// certain, if there is one.
+    fn open(&self) -> Option<&Rank> {
+        let open = || {
+            let others = self.ranks[1..].iter();
+            others.filter(|one| !matches!(one.verdict, Verdict::Worse | Verdict::Fails))
+        };
+        open()
+            .find(|one| one.verdict != Verdict::Tied)
+            .or_else(|| open().next())
+    }
+
+    /// The first contender, with those that are as good as it for certain.
+    pub(crate) fn tied(&self) -> Vec<&str> {
+        let tied = self.ranks[1..].iter().filter(|one| one.verdict == Verdict::Tied);
+        let all = std::iter::once(self.first()).chain(tied);
+        all.map(|one| one.label.as_str()).collect()
     }
 
     /// The best contender by the figure, whether or not the lead is more than noise.
@@ -286,28 +303,36 @@ impl Ranking {
         if let Some(best) = self.best() {
             return format!("{} is the {word}{scope}: {} {}.", best.label, next.label, takes(next));
         }
-        let leaders: Vec<&Rank> = self.leaders().collect();
-        let names: Vec<&str> = leaders.iter().map(|one| one.label.as_str()).collect();
-        let names = short_list(&names, NAMES);
-        let open = leaders[1];
+        let open = self.open().expect("another leads too, or the first is the best");
+        let tied = self.tied();
+        let (tie, scope) = match tied.len() {
+            1 => (String::new(), scope),
+            _ => {
+                let names = short_list(&tied, NAMES);
+                (format!("{names} tie{scope} (within {}).", format::percent(NEAR)), "")
+            }
+        };
         let worse = others.iter().find(|one| one.verdict == Verdict::Worse);
         let rest = worse.map_or_else(String::new, |one| format!(" {} {}.", one.label, takes(one)));
         let text = match open.verdict {
-            Verdict::Tied if leaders.iter().all(|one| one.verdict == Verdict::Tied) => {
-                format!("{names} tie{scope} (within {}).", format::percent(NEAR))
-            }
+            Verdict::Tied => String::new(),
             Verdict::Disturbed => format!(
-                "Disturbed{scope}: {} {} as long as {}, but other programs ran meanwhile. Stop them and repeat.",
+                " Disturbed{scope}: {} {} as long as {}, but other programs ran meanwhile. Stop them and repeat.",
                 open.label,
                 takes(open),
                 first.label
             ),
-            Verdict::TooNoisy => format!(
-                "Too noisy{scope} to tell {names} apart: {}.",
-                open.effect
-                    .as_ref()
-                    .map_or_else(String::new, |effect| format::advice(effect, NEAR))
-            ),
+            Verdict::TooNoisy => {
+                let apart = self.leaders().filter(|one| one.verdict != Verdict::Tied);
+                let apart: Vec<&str> = apart.map(|one| one.label.as_str()).collect();
+                format!(
+                    " Too noisy{scope} to tell {} apart: {}.",
+                    short_list(&apart, NAMES),
+                    open.effect
+                        .as_ref()
+                        .map_or_else(String::new, |effect| format::advice(effect, NEAR))
+                )
+            }
             _ => {
                 let size = open
                     .effect
@@ -323,17 +348,17 @@ impl Ranking {
                     .map_or_else(String::new, |effect| format::advice(effect, NEAR));
                 match few {
                     true => format!(
-                        "Not decided{scope}: {} took least, {}{size}; intervals need {RUNS_FOR_INTERVAL} runs of each.",
+                        " Not decided{scope}: {} took least, {}{size}; intervals need {RUNS_FOR_INTERVAL} runs of each.",
                         first.label, open.label
                     ),
                     false => format!(
-                        "Not decided{scope}: {} against {}{size}; {advice}.",
+                        " Not decided{scope}: {} against {}{size}; {advice}.",
                         open.label, first.label
                     ),
                 }
             }
         };
-        format!("{text}{rest}")
+        format!("{tie}{text}{rest}").trim_start().to_owned()
     }
 
     /// The answer in a few words, for a table: the best with its figure, the number of those that
@@ -344,11 +369,11 @@ impl Ranking {
             spread.map_or_else(String::new, |spread| self.metric.unit.text_with_unit(spread.center))
         };
         let first = self.first();
-        let leaders: Vec<&str> = self.leaders().map(|one| one.label.as_str()).collect();
+        let tied = self.tied();
         match first.verdict {
             Verdict::Best => format!("{} {}", first.label, figure(first)),
-            Verdict::Tied if leaders.len() > 2 => format!("{} settings tie at {}", leaders.len(), figure(first)),
-            Verdict::Tied => format!("{} tie at {}", format::list(&leaders), figure(first)),
+            _ if tied.len() > 2 => format!("{} settings tie at {}", tied.len(), figure(first)),
+            _ if tied.len() > 1 => format!("{} tie at {}", format::list(&tied), figure(first)),
             Verdict::Disturbed => "disturbed".to_owned(),
             Verdict::TooNoisy => "too noisy".to_owned(),
             _ => "no difference shown".to_owned(),
@@ -455,6 +480,30 @@ mod tests {
         let dir = write(folder.path(), manifest(&experiment), &runs);
         let document = crate::report(&dir);
         [document.answer.join(" "), crate::terminal(&document, true)]
+    }
+
+    /// Only those that are as good for certain tie, in the sentence and in the table alike.
+    #[test]
+    fn a_setting_that_cannot_be_told_does_not_tie() {
+        let times = [
+            ("copying", [1.0; 3]),
+            ("two-space", [1.0, 1.01, 1.0]),
+            ("compacting", [1.0, 1.08, 1.0]),
+        ];
+        let [text, all] = answer(&times[..2], false);
+        assert!(
+            text.starts_with("copying and two-space tie on binary_trees 14 (within 5 %)."),
+            "{text}"
+        );
+        assert!(!text.contains("Not decided"), "{text}");
+        assert!(all.contains("copying and two-space tie at"), "{all}");
+        let [text, all] = answer(&times, false);
+        let both = "copying and two-space tie on binary_trees 14 (within 5 %). Not decided: compacting against copying";
+        assert!(text.starts_with(both), "{text}");
+        assert!(
+            all.contains("copying and two-space tie at") && !all.contains("3 settings tie"),
+            "{all}"
+        );
     }
 
     /// The interval excludes 1, but reaches from 1.1 to 2.6: nothing is said but that.

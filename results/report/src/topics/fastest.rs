@@ -217,8 +217,8 @@ fn fastest(ranking: &Ranking) -> [Cell; 2] {
     });
     let name = match first.verdict {
         Verdict::Best => Cell::strong(format!("{} {}", first.label, time.unwrap_or_default()).trim_end()),
+        _ if ranking.tied().len() > 1 => Cell::text(ranking.words()),
         verdict => Cell::text(match verdict {
-            Verdict::Tied => ranking.words(),
             Verdict::Disturbed | Verdict::TooNoisy => verdict.word().to_owned(),
             _ => "not decided".to_owned(),
         }),
