@@ -241,7 +241,8 @@ pub fn compare(
 }
 
 /// The order of two folders in time: interleaved if each round of both began before the next round
-/// of either.
+/// of either, and each folder began before the other's last run. Stamps are whole seconds, so runs
+/// of the same second have no order.
 fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
     if base.path() == new.path() {
         return Order::Interleaved;
@@ -266,10 +267,16 @@ fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
             *last = Some(started);
         }
     }
+    let ends = |dir: &ResultsDir| {
+        let stamps = || dir.runs().iter().map(|run| run.started.clone());
+        (stamps().min(), stamps().max())
+    };
+    let ((first_base, last_base), (first_new, last_new)) = (ends(base), ends(new));
+    let overlap = first_base < last_new && first_new < last_base;
     let shared = seen.values().all(|sides| *sides == [true, true]);
     let spans: Vec<_> = rounds.into_values().collect();
     let alternate = spans.len() > 1 && spans.windows(2).all(|pair| pair[0].1 <= pair[1].0);
-    if shared && alternate {
+    if shared && alternate && overlap {
         Order::Interleaved
     } else {
         Order::Sequential
@@ -558,5 +565,33 @@ impl Comparison {
     /// Whether the two share no configuration that was run.
     pub fn is_empty(&self) -> bool {
         self.configurations.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::synthetic::{manifest, runs, small, write};
+    use std::path::Path;
+
+    /// A folder whose rounds began at these seconds.
+    fn folder(parent: &Path, name: &str, seconds: [u32; 3]) -> ResultsDir {
+        let mut runs = runs(&small());
+        for run in &mut runs {
+            run.started = Some(format!("2026-01-31T12:00:{:02}Z", seconds[run.round as usize]));
+        }
+        write(&parent.join(name), manifest(&small()), &runs)
+    }
+
+    #[test]
+    fn folders_that_share_a_second_are_not_interleaved() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, seconds| folder(parent.path(), name, seconds);
+        let base = of("base", [1, 3, 5]);
+        assert_eq!(order(&base, &base), Order::Interleaved);
+        assert_eq!(order(&base, &of("between", [2, 4, 6])), Order::Interleaved);
+        assert_eq!(order(&base, &of("after", [5, 6, 7])), Order::Sequential);
+        let [one, other] = ["one", "other"].map(|name| of(name, [1; 3]));
+        assert_eq!(order(&one, &other), Order::Sequential);
     }
 }
