@@ -2,8 +2,8 @@
 //! collectors, builds or programs, by the settings that both were run at.
 //!
 //! Runs are compared in pairs if the rounds of both sides were interleaved in time: within one
-//! folder they always are. Folders measured one after the other differ by more than their runs do;
-//! a history of folders says by how much, and widens their intervals.
+//! folder they always are. Folders measured one after the other differ by more than their runs do,
+//! which widens their intervals: by the scatter of a history of folders, or else by a fixed factor.
 //!
 //! One in twenty intervals misses by design. So all figures are judged together: of those called
 //! better or worse, at most one in twenty is expected to be chance
@@ -416,11 +416,7 @@ impl Sides<'_> {
         if values_base.is_empty() || values_new.is_empty() {
             return None;
         }
-        let effect = Effect::of(&values_base, &values_new, self.order);
-        let effect = effect.map(|effect| match self.order {
-            Order::Interleaved => effect,
-            Order::Sequential => effect.with_scatter(self.scatter(&metric, &new.configuration)),
-        });
+        let effect = self.effect(&metric, base, new);
         let verdict = match &effect {
             Some(effect) => judge(&metric, effect, self.threshold),
             None if values_of(&values_base)
@@ -436,6 +432,15 @@ impl Sides<'_> {
             verdict,
             remark: None,
             effect,
+        })
+    }
+
+    /// The effect, with the scatter of folders unless the runs were interleaved.
+    fn effect(&self, metric: &Metric, base: &Group<'_>, new: &Group<'_>) -> Option<Effect> {
+        let effect = Effect::of(&base.values(metric), &new.values(metric), self.order)?;
+        Some(match self.order {
+            Order::Interleaved => effect,
+            Order::Sequential => effect.with_scatter(self.scatter(metric, &new.configuration)),
         })
     }
 
@@ -465,7 +470,7 @@ impl Sides<'_> {
             for metric in compared(&groups) {
                 let effects: Vec<Effect> = pairs
                     .iter()
-                    .filter_map(|(base, new)| Effect::of(&base.values(&metric), &new.values(&metric), self.order))
+                    .filter_map(|(base, new)| self.effect(&metric, base, new))
                     .collect();
                 let Some(effect) = Effect::mean(&effects).filter(|_| effects.len() > 1) else {
                     continue;
@@ -488,14 +493,14 @@ impl Sides<'_> {
         let begin = "The folders were measured one after the other";
         if self.history > 2 {
             return format!(
-                "{begin}; the scatter of {} widens the intervals.",
-                counted(self.history, "folder of the history")
+                "{begin}; the scatter of {} of the history widens the intervals.",
+                counted(self.history, "folder")
             );
         }
         let names = (base.manifest().name == new.manifest().name).then_some("");
         format!(
-            "{begin}{}: folders of one build differ by more than their runs do, so small changes may be no changes. Builds or \
-             programs in one experiment are measured side by side; `--history` measures the scatter of folders.",
+            "{begin}{}: folders of one build differ by more than their runs do, so the intervals are twice as wide as the \
+             runs alone would have them. Builds or programs in one experiment are measured side by side; `--history` measures the scatter of folders.",
             names.unwrap_or(" and are of two experiments")
         )
     }
@@ -581,6 +586,43 @@ mod tests {
             run.started = Some(format!("2026-01-31T12:00:{:02}Z", seconds[run.round as usize]));
         }
         write(&parent.join(name), manifest(&small()), &runs)
+    }
+
+    /// Folders of the same runs: one after the other they have wider intervals.
+    #[test]
+    fn the_intervals_of_folders_have_the_scatter_of_folders() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, seconds| folder(parent.path(), name, seconds);
+        let base = of("base", [1, 3, 5]);
+        let compare = |new: &ResultsDir| compare(&base, new, 0.03, None, &[]);
+        let [between, after] = [of("between", [2, 4, 6]), of("after", [7, 8, 9])].map(|new| compare(&new));
+        let said = "so the intervals are twice as wide as the runs alone would have them";
+        assert!(
+            after.cautions.iter().any(|caution| caution.contains(said)),
+            "{:?}",
+            after.cautions
+        );
+        assert!(
+            !between.cautions.iter().any(|caution| caution.contains(said)),
+            "{:?}",
+            between.cautions
+        );
+        let figure = |of: &Comparison| {
+            let figures = of.configurations.iter().flat_map(|row| &row.figures);
+            let mut totals = figures.filter(|figure| figure.metric == metric::TOTAL_ELAPSED);
+            totals.find_map(|figure| figure.effect?.visible()).expect("an interval")
+        };
+        let unpaired = |dir: &ResultsDir| {
+            let summary = Summary::of(dir);
+            let group = summary
+                .groups()
+                .find(|group| group.has(&metric::TOTAL_ELAPSED) && group.failures().is_empty());
+            let values = group.expect("a group").values(&metric::TOTAL_ELAPSED);
+            let alone = Effect::of(&values, &values, Order::Sequential).and_then(|effect| effect.visible());
+            alone.expect("an interval")
+        };
+        let ratio = figure(&after).ln_1p() / unpaired(&base).ln_1p();
+        assert!((ratio - 2.0).abs() < 1e-6, "{ratio}");
     }
 
     #[test]
