@@ -73,6 +73,11 @@ impl Metric {
         format!("{} {}", self.title, self.unit.name()).trim_end().to_owned()
     }
 
+    /// Whether it is a program's own figure.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.source, Source::Own(_))
+    }
+
     /// Whether other programs disturb it: a time.
     pub(crate) fn is_time(&self) -> bool {
         matches!(self.unit, Unit::Seconds | Unit::Milliseconds)

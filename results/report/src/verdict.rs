@@ -51,16 +51,21 @@ impl Verdict {
     }
 }
 
-/// The verdict on the change of a figure for which less is better.
+/// The verdicts on a figure that grew and on one that fell.
+pub(crate) fn more_and_less(metric: &Metric) -> (Verdict, Verdict) {
+    match metric.more_is_better {
+        false => (Verdict::Worse, Verdict::Better),
+        true => (Verdict::Better, Verdict::Worse),
+    }
+}
+
+/// The verdict on the change of a figure.
 ///
 /// A change counts only if it is large enough (the threshold) *and* the interval of the ratio
 /// excludes 1: either condition alone raises false alarms.
 pub(crate) fn judge(metric: &Metric, effect: &Effect, threshold: f64) -> Verdict {
     let ratio = effect.ratio();
-    let (more, less) = match metric.more_is_better {
-        false => (Verdict::Worse, Verdict::Better),
-        true => (Verdict::Better, Verdict::Worse),
-    };
+    let (more, less) = more_and_less(metric);
     if metric.is_same(effect) || effect.is_within(threshold) {
         Verdict::Same
     } else if effect.differs() && ratio >= 1.0 + threshold {

@@ -9,14 +9,13 @@
 //! better or worse, at most one in twenty is expected to be chance
 //! ([`crate::inference::findings`]).
 
-mod document;
-
-use crate::format::counted;
-use crate::inference::{Effect, Order, Point, findings, scatter};
+use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
+use crate::format::{self, ABSENT, counted, percent, short_list};
+use crate::inference::{Effect, Order, Point, RUNS_FOR_INTERVAL, Rounds, findings, scatter};
 use crate::metric::{self, COMPARED, Metric, PAR_GCS};
 use crate::ranking::contradicts;
 use crate::summary::{Group, Summary, values_of};
-use crate::verdict::{Verdict, judge};
+use crate::verdict::{Verdict, judge, more_and_less};
 use gclab_results::{Configuration, Manifest, ResultsDir, RunRecord};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +78,18 @@ pub struct Figure {
     /// The effect; absent where a value is 0.
     #[serde(flatten)]
     pub effect: Option<Effect>,
+    /// The means of both sides, where there is no effect.
+    #[serde(flatten)]
+    pub means: Option<Means>,
+}
+
+/// The arithmetic means of a figure that has no ratio.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Means {
+    /// The mean of the base.
+    pub base: f64,
+    /// The mean of the new side.
+    pub new: f64,
 }
 
 /// The geometric mean of the ratios of a figure over all workloads with one setting.
@@ -419,19 +430,19 @@ impl Sides<'_> {
         let effect = self.effect(&metric, base, new);
         let verdict = match &effect {
             Some(effect) => judge(&metric, effect, self.threshold),
-            None if values_of(&values_base)
-                .chain(values_of(&values_new))
-                .all(|value| value == 0.0) =>
-            {
-                Verdict::Same
-            }
-            None => Verdict::Unclear,
+            None => from_zero(&metric, &values_base, &values_new),
+        };
+        let mean = |of: &Rounds| values_of(of).sum::<f64>() / of.len() as f64;
+        let means = Means {
+            base: mean(&values_base),
+            new: mean(&values_new),
         };
         Some(Figure {
             metric,
             verdict,
             remark: None,
             effect,
+            means: Some(means).filter(|_| effect.is_none()),
         })
     }
 
@@ -506,6 +517,21 @@ impl Sides<'_> {
     }
 }
 
+/// The verdict on a figure that has no ratio, as some runs have 0: a program's own figure changed if
+/// all runs of one side have 0 and none of the other.
+fn from_zero(metric: &Metric, base: &Rounds, new: &Rounds) -> Verdict {
+    let is_zero = |side: &Rounds| values_of(side).all(|value| value == 0.0);
+    let is_positive = |side: &Rounds| values_of(side).all(|value| value > 0.0);
+    let are_enough = metric.is_own() && base.len().min(new.len()) >= RUNS_FOR_INTERVAL;
+    let (more, less) = more_and_less(metric);
+    match (is_zero(base), is_zero(new)) {
+        (true, true) => Verdict::Same,
+        (true, false) if are_enough && is_positive(new) => more,
+        (false, true) if are_enough && is_positive(base) => less,
+        _ => Verdict::Unclear,
+    }
+}
+
 /// Times of disturbed runs are not called changed, and a total time is not if the CPU time
 /// contradicts it.
 fn disturb(figures: &mut [Figure], base: &Group<'_>, new: &Group<'_>) {
@@ -571,6 +597,297 @@ impl Comparison {
     pub fn is_empty(&self) -> bool {
         self.configurations.is_empty()
     }
+
+    /// The number of configurations with a verdict.
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
+        self.configurations.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// The answer in a sentence or two.
+    fn answer(&self) -> Vec<String> {
+        let all = counted(self.configurations.len(), "configuration");
+        if self.count(Verdict::Identical) == self.configurations.len() {
+            return vec![format!("Identical runs: both hold the same runs of {all}.")];
+        }
+        let said = |words: &str, verdict: Verdict| {
+            let most = self
+                .largest(verdict)
+                .map_or_else(String::new, |largest| format!(": {largest}"));
+            format!("{words} in {} of {all}{most}.", self.count(verdict))
+        };
+        let mut answer = Vec::new();
+        for (words, verdict) in [
+            ("Worse", Verdict::Worse),
+            ("Better", Verdict::Better),
+            ("Disturbed", Verdict::Disturbed),
+        ] {
+            if self.count(verdict) > 0 {
+                answer.push(said(words, verdict));
+            }
+        }
+        let (same, unclear) = (
+            self.count(Verdict::Same),
+            self.count(Verdict::Unclear) + self.count(Verdict::TooNoisy),
+        );
+        if answer.is_empty() || same + unclear > 0 {
+            let within = percent(self.threshold);
+            let open = match (unclear, self.visible()) {
+                (0, _) => String::new(),
+                (n, Some(visible)) => format!(
+                    "{n} unclear: changes below {} would not have been seen; {}",
+                    percent(visible),
+                    self.advice()
+                ),
+                (n, None) => format!("{n} unclear: too few runs"),
+            };
+            let same = if same > 0 {
+                format!("{same} the same within ±{within}")
+            } else {
+                String::new()
+            };
+            let parts: Vec<String> = [same, open].into_iter().filter(|part| !part.is_empty()).collect();
+            let begin = if answer.is_empty() {
+                format!("No change shown in {all}: ")
+            } else {
+                "The others: ".to_owned()
+            };
+            answer.push(format!("{begin}{}.", parts.join(", ")));
+        }
+        answer
+    }
+
+    fn unclear(&self) -> impl Iterator<Item = &Figure> {
+        let figures = self.configurations.iter().flat_map(|row| &row.figures);
+        figures.filter(|figure| matches!(figure.verdict, Verdict::Unclear | Verdict::TooNoisy))
+    }
+
+    /// The median of the smallest changes that would have been detected, over the unclear figures.
+    fn visible(&self) -> Option<f64> {
+        let mut visible: Vec<f64> = self.unclear().filter_map(|figure| figure.effect?.visible()).collect();
+        visible.sort_by(f64::total_cmp);
+        Some(visible.get(visible.len() / 2)?.max(self.threshold))
+    }
+
+    /// What would decide most of the unclear figures.
+    fn advice(&self) -> String {
+        let effect = self.unclear().filter_map(|figure| figure.effect).max_by(|a, b| {
+            let noise = |effect: &Effect| effect.visible().unwrap_or(0.0);
+            noise(a).total_cmp(&noise(b))
+        });
+        effect.map_or_else(String::new, |effect| format::advice(&effect, self.threshold))
+    }
+
+    /// The largest change with this verdict: `gcbench, copying: total 1.10× (1.08–1.12)`.
+    fn largest(&self, verdict: Verdict) -> Option<String> {
+        let rows = self.configurations.iter().filter(|row| row.verdict == verdict);
+        // The first figure is the most important one.
+        let first = |row: &&Row| row.figures.iter().position(|figure| figure.verdict == verdict);
+        let changed = rows.filter_map(|row| Some((row, &row.figures[first(&row)?])));
+        let size = |figure: &Figure| figure.effect.map_or(f64::INFINITY, |effect| effect.ratio().ln().abs());
+        match changed.max_by(|(_, a), (_, b)| size(a).total_cmp(&size(b))) {
+            Some((row, figure)) => Some(format!(
+                "{}: {} {}",
+                row.name,
+                figure.metric.title,
+                figure.change().text
+            )),
+            None => {
+                let row = self.configurations.iter().find(|row| row.verdict == verdict)?;
+                Some(format!("{}: {}", row.name, row.note.as_ref()?))
+            }
+        }
+    }
+
+    /// The document; `all` figures, or those that changed.
+    pub fn document(&self, all: bool) -> Document {
+        let mut sections = vec![Section {
+            title: "Changes",
+            place: Place::Answer,
+            parts: self.parts(false),
+            ..Section::default()
+        }];
+        sections.push(Section {
+            title: "All figures",
+            place: if all { Place::Answer } else { Place::Detail },
+            parts: self.parts(true),
+            ..Section::default()
+        });
+        sections.retain(|section| !section.parts.is_empty());
+        if all {
+            sections.retain(|section| section.title != "Changes");
+        }
+        if !self.means.is_empty() {
+            sections.insert(
+                0,
+                Section {
+                    title: "Over all workloads",
+                    place: Place::Answer,
+                    parts: vec![Part::Table(self.means_table())],
+                    ..Section::default()
+                },
+            );
+        }
+        let places = if self.sides.is_some() {
+            ["without a partner"; 2]
+        } else {
+            ["only in the base", "only in the new one"]
+        };
+        let alone = places
+            .into_iter()
+            .zip([&self.only_base, &self.only_new])
+            .filter(|(_, list)| !list.is_empty());
+        let alone: Vec<Part> = alone
+            .map(|(place, list)| Part::Paragraph(format!("{place}: {}.", short_list(list, 12))))
+            .collect();
+        if !alone.is_empty() {
+            sections.push(Section {
+                title: "Not compared",
+                place: Place::Detail,
+                parts: alone,
+                ..Section::default()
+            });
+        }
+        let taken_back = match self.taken_back {
+            0 => String::new(),
+            some => format!("; {some} changes may be chance among so many"),
+        };
+        let judged = format!(
+            "{} figures were judged together: of those called changed at most one in twenty is expected to be chance \
+             (Benjamini and Hochberg){taken_back}",
+            self.judged_together
+        );
+        Document {
+            name: match &self.sides {
+                Some((base, new)) => format!("{new} over {base}"),
+                None => "comparison".to_owned(),
+            },
+            answer: self.answer(),
+            facts: [format!("threshold {}", percent(self.threshold))]
+                .into_iter()
+                .chain((self.judged_together > 1).then_some(judged))
+                .collect(),
+            cautions: self.cautions.clone(),
+            sections,
+            ..Document::default()
+        }
+    }
+
+    /// A table of all figures, or of those that changed or were disturbed, and the notes on outcomes.
+    fn parts(&self, all: bool) -> Vec<Part> {
+        let is_shown = |verdict: Verdict| all || verdict.is_change() || verdict == Verdict::Disturbed;
+        let columns = vec![
+            Column::words("configuration"),
+            Column::words("verdict"),
+            Column::words("figure"),
+            Column::figures("new/base"),
+            Column::figures("base").wide(),
+            Column::figures("new").wide(),
+            Column::words("remark").wide(),
+        ];
+        let mut rows = Vec::new();
+        for row in self.configurations.iter().filter(|row| is_shown(row.verdict)) {
+            let figures: Vec<&Figure> = row.figures.iter().filter(|figure| is_shown(figure.verdict)).collect();
+            if figures.is_empty() || row.note.is_some() {
+                let note = Cell::text(row.note.clone().unwrap_or_default());
+                rows.push(vec![
+                    Cell::text(&row.name),
+                    verdict_cell(row.verdict),
+                    Cell::text("outcome"),
+                    Cell::absent(),
+                    Cell::absent(),
+                    Cell::absent(),
+                    note,
+                ]);
+            }
+            rows.extend(figures.into_iter().map(|figure| figure.cells(&row.name)));
+        }
+        let mut parts = Vec::new();
+        if !rows.is_empty() {
+            parts.push(Part::Table(Table {
+                columns,
+                rows,
+                look: if all { Look::Grouped } else { Look::Answers },
+                runs: None,
+            }));
+        }
+        let note = |row: &Row| Some(format!("{}: {}.", row.name, row.note.as_ref()?));
+        parts.extend(
+            self.configurations
+                .iter()
+                .filter(|row| is_shown(row.verdict))
+                .filter_map(note)
+                .map(Part::Paragraph),
+        );
+        parts
+    }
+
+    fn means_table(&self) -> Table {
+        let columns = vec![
+            Column::words("setting"),
+            Column::words("figure"),
+            Column::figures("new/base"),
+            Column::figures("workloads"),
+        ];
+        let row = |mean: &Mean| {
+            let setting = if mean.setting.is_empty() { ABSENT } else { &mean.setting };
+            vec![
+                Cell::text(setting),
+                Cell::text(mean.metric.title),
+                Cell::effect(Some(&mean.effect)),
+                Cell::number(mean.workloads.to_string(), mean.workloads as f64),
+            ]
+        };
+        Table {
+            columns,
+            rows: self.means.iter().map(row).collect(),
+            look: Look::Answers,
+            runs: None,
+        }
+    }
+}
+
+impl Figure {
+    fn cells(&self, name: &str) -> Vec<Cell> {
+        let (base, new) = self.values();
+        vec![
+            Cell::text(name),
+            verdict_cell(self.verdict),
+            Cell::text(self.metric.heading()),
+            self.change(),
+            Cell::figure(&self.metric, base),
+            Cell::figure(&self.metric, new),
+            Cell::text(self.remark.clone().unwrap_or_default()),
+        ]
+    }
+
+    /// The centres of both sides.
+    fn values(&self) -> (Option<f64>, Option<f64>) {
+        let of_effect = self.effect.map(|effect| (effect.base, effect.new));
+        of_effect.or(self.means.map(|means| (means.base, means.new))).unzip()
+    }
+
+    /// The effect; `0 → 5` where there is none.
+    fn change(&self) -> Cell {
+        match self.means {
+            None => Cell::effect(self.effect.as_ref()),
+            Some(Means { base, new }) => {
+                let text = |value| self.metric.unit.text(value);
+                Cell::text(format!("{} → {}", text(base), text(new)))
+            }
+        }
+    }
+}
+
+/// A verdict as a cell.
+pub(super) fn verdict_cell(verdict: Verdict) -> Cell {
+    Cell {
+        tone: match verdict {
+            Verdict::Worse => Tone::Failed,
+            Verdict::Better => Tone::Strong,
+            _ => Tone::Plain,
+        },
+        ..Cell::text(verdict.word())
+    }
 }
 
 #[cfg(test)]
@@ -635,5 +952,41 @@ mod tests {
         assert_eq!(order(&base, &of("after", [5, 6, 7])), Order::Sequential);
         let [one, other] = ["one", "other"].map(|name| of(name, [1; 3]));
         assert_eq!(order(&one, &other), Order::Sequential);
+    }
+
+    /// It has no ratio, and is a change all the same; one that some runs lack may be chance.
+    #[test]
+    fn an_own_figure_that_all_runs_of_one_side_have_is_a_change() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, second: u32, errors: [f64; 3]| {
+            let mut runs = runs(&small());
+            for run in &mut runs {
+                run.started = Some(format!("2026-01-31T12:00:{second:02}Z"));
+                run.figures = Some([("errors".to_owned(), errors[run.round as usize])].into());
+            }
+            write(&parent.path().join(name), manifest(&small()), &runs)
+        };
+        let none = of("none", 1, [0.0; 3]);
+        let five = of("five", 2, [5.0; 3]);
+        let some = of("some", 3, [0.0, 5.0, 5.0]);
+        let compare = |base: &ResultsDir, new: &ResultsDir| {
+            let comparison = compare(base, new, 0.03, None, &[]);
+            let figures = &comparison.configurations[0].figures;
+            let errors = figures.iter().find(|figure| figure.metric.title == "errors");
+            let verdict = errors.expect("the figure").verdict;
+            (
+                verdict,
+                comparison.regressed,
+                comparison.answer().join(" ") + &crate::terminal(&comparison.document(true), true),
+            )
+        };
+        let (verdict, regressed, text) = compare(&none, &five);
+        assert_eq!((verdict, regressed), (Verdict::Worse, true), "{text}");
+        assert!(text.contains("errors 0 → 5"), "{text}");
+        assert_eq!(compare(&five, &none).0, Verdict::Better);
+        let (verdict, regressed, text) = compare(&none, &some);
+        assert_eq!((verdict, regressed), (Verdict::Unclear, false), "{text}");
+        assert!(text.contains("0 → 3.3"), "{text}");
+        assert_eq!(compare(&none, &of("zero", 4, [0.0; 3])).0, Verdict::Same);
     }
 }
