@@ -11,10 +11,11 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use gclab_flags::{CommandLine, FlagError, Flags, split};
 use gclab_programs::Executor;
-use gclab_results::shell_line;
+use gclab_results::{is_unprintable, shell_line};
 use gclab_sweep::environment::Root;
 use gclab_sweep::program::find;
 use gclab_sweep::registry::Registry;
+use gclab_sweep::tell;
 
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
@@ -116,8 +117,13 @@ pub(crate) fn command(
             {
                 return refuse(message);
             }
-            // If standard error is closed, there is nowhere to print the message.
-            let _ = error.print();
+            if program.iter().any(|word| word.contains(is_unprintable)) {
+                // A message with colours cannot be made printable: their codes look like what must go.
+                tell!("{}", error.to_string().trim_end());
+            } else {
+                // If standard error is closed, there is nowhere to print the message.
+                let _ = error.print();
+            }
             return if error.use_stderr() {
                 ExitCode::from(EXIT_USAGE)
             } else {

@@ -8,7 +8,7 @@ pub fn shell_line(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         if !word.is_empty() && word.chars().all(plain) {
             word.clone()
-        } else if word.contains(|c: char| c.is_control()) {
+        } else if word.contains(|c: char| c.is_control() || is_unprintable(c)) {
             // Bash's and zsh's. A line break between other quotes would end a comment.
             format!(
                 "$'{}'",
@@ -30,13 +30,13 @@ fn in_quotes(c: char) -> String {
     match c {
         '\n' => r"\n".to_owned(),
         '\t' => r"\t".to_owned(),
-        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c if is_unprintable(c) => format!("\\u{:04x}", u32::from(c)),
         c => c.to_string(),
     }
 }
 
-/// The same text without characters that drive a terminal or change the direction of text: they
-/// stand as `\u001b`, which JSON reads as the character. Line breaks and tabs stay.
+/// The same text without characters that drive a terminal, end a line or change the direction of
+/// text: they stand as `\u001b`, which JSON reads as the character. Line breaks and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
@@ -51,9 +51,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-fn is_unprintable(c: char) -> bool {
+/// Whether no output may have this character as it is: it drives a terminal, ends a line (all but
+/// `\n`) or changes the direction of text.
+pub fn is_unprintable(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || c.is_control() && !"\n\t".contains(c)
+    let ends_line = matches!(c, '\u{2028}' | '\u{2029}');
+    turns || ends_line || c.is_control() && !"\n\t".contains(c)
 }
 
 #[cfg(test)]
@@ -73,5 +76,7 @@ mod tests {
     fn a_name_cannot_drive_a_terminal() {
         assert_eq!(printable("a\tb\n é"), "a\tb\n é");
         assert_eq!(printable("\u{1b}[31m\u{7}\u{202e}\r"), r"\u001b[31m\u0007\u202e\u000d");
+        assert_eq!(printable("a\u{2028}b\u{2029}\u{2066}"), r"a\u2028b\u2029\u2066");
+        assert_eq!(shell_line(&["a\u{202e}b".to_owned()]), r"$'a\u202eb'");
     }
 }

@@ -118,6 +118,9 @@ fn names_with_line_breaks_stay_names() {
     let done = bench.gclab(&["run", "odd.toml", "--dry-run=commands"]).exits(0);
     assert!(!done.stdout.contains(['\u{1b}', '\u{202e}']), "{}", done.all());
     assert!(done.stdout.contains(r"true $'a\nb\u001b[31m"), "{}", done.all());
+    let unknown = bench.gclab(&["heap", "x\u{202e}y\u{1b}[31m"]).exits(2);
+    assert!(!unknown.stderr.contains(['\u{1b}', '\u{202e}']), "{}", unknown.all());
+    assert!(unknown.stderr.contains(r"x\u202ey"), "{}", unknown.all());
     let endless = bench.gclab(&["plan", "/dev/zero"]).exits(2);
     assert!(endless.stderr.contains("is longer than 16 MiB"), "{}", endless.all());
 }

@@ -4,6 +4,8 @@
 //! people with colour blindness can distinguish. Each colour is a CSS variable with a default
 //! (`--s0` ...): a page can adapt it, and a chart that is cut out of the page still has it.
 
+use gclab_results::is_unprintable;
+
 /// Okabe and Ito's colours for qualitative data, those that differ most first.
 pub(super) const COLOURS: [&str; 7] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F",
@@ -76,8 +78,8 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // XML allows no other control characters.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
+            // XML allows no control characters but line breaks and tabs.
+            c if is_unprintable(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::document::Cell;
 use crate::document::{Column, Document, Look, Part, Place, Table};
+use gclab_results::is_unprintable;
 use std::fmt::Write;
 
 /// A comment on GitHub has at most 65,536 characters. This leaves room for a few words around it.
@@ -109,8 +110,8 @@ fn plain(text: &str) -> String {
             '|' | '\\' | '`' | '*' | '[' | ']' | '#' | '_' | '~' | '@' => plain.extend(['\\', c]),
             '<' => plain.push_str("&lt;"),
             '>' => plain.push_str("&gt;"),
-            '\n' | '\r' => plain.push(' '),
-            c if c.is_control() => plain.push('\u{fffd}'),
+            '\n' | '\r' | '\t' => plain.push(' '),
+            c if is_unprintable(c) => plain.push('\u{fffd}'),
             c => plain.push(c),
         }
     }
@@ -124,8 +125,8 @@ mod tests {
     #[test]
     fn names_cannot_become_markup() {
         assert_eq!(
-            plain("a|b <script> @all `x`\n\u{1b}[2J"),
-            "a\\|b &lt;script&gt; \\@all \\`x\\` \u{fffd}\\[2J"
+            plain("a|b <script> @all `x`\n\u{1b}[2J\u{2028}#\u{202e}"),
+            "a\\|b &lt;script&gt; \\@all \\`x\\` \u{fffd}\\[2J\u{fffd}\\#\u{fffd}"
         );
     }
 }

@@ -2,6 +2,7 @@
 //! wide as the terminal or 80 columns. `--wide` shows all columns.
 
 use crate::document::{Cell, Column, Document, Look, Part, Place, Table};
+use gclab_results::is_unprintable;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
@@ -74,10 +75,13 @@ pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
     text
 }
 
-/// Text without control characters: a name cannot drive the terminal.
+/// Text on one line without characters that no output may have: a name cannot drive the terminal.
 fn visible(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| match c.is_control() || is_unprintable(c) {
+            true => '\u{fffd}',
+            false => c,
+        })
         .collect()
 }
 
