@@ -98,6 +98,9 @@ fn pretty(objects: impl Iterator<Item = Value>) -> String {
     format!("{array:#}\n")
 }
 
+/// The most columns of a line.
+const COLUMNS: usize = 80;
+
 /// Names in the first column, lines of text in the second.
 fn columns(rows: impl Iterator<Item = (String, String)>) -> String {
     let rows: Vec<_> = rows.collect();
@@ -106,9 +109,29 @@ fn columns(rows: impl Iterator<Item = (String, String)>) -> String {
     for (name, lines) in rows {
         for (index, line) in lines.lines().enumerate() {
             let name = if index == 0 { name.as_str() } else { "" };
-            text.push_str(format!("{name:width$}  {line}").trim_end());
+            text.push_str(folded(&format!("{name:width$}  {line}"), width + 2).trim_end());
             text.push('\n');
         }
+    }
+    text
+}
+
+/// A line as one or more lines that fit; those after the first are indented.
+fn folded(line: &str, indent: usize) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for (index, word) in line.split(' ').enumerate() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > COLUMNS {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if index > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
     }
     text
 }

@@ -59,6 +59,12 @@ impl Configuration {
         hash.text()
     }
 
+    /// The collector, or the runtime of a program that has one.
+    pub fn collector(&self) -> Option<&str> {
+        let is_named = self.program.is_none() || self.collector != "none";
+        is_named.then_some(&self.collector)
+    }
+
     /// The workload with its arguments, as on a command line.
     pub fn work(&self) -> String {
         let mut words = vec![self.workload.clone()];
@@ -69,7 +75,10 @@ impl Configuration {
 
 impl fmt::Display for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.work(), self.collector)?;
+        f.write_str(&self.work())?;
+        if let Some(collector) = self.collector() {
+            write!(f, ", {collector}")?;
+        }
         let all = self.flags.iter().chain(&self.settings);
         all.into_iter()
             .try_for_each(|(name, value)| write!(f, " {name}={value}"))
@@ -232,6 +241,21 @@ impl fmt::Display for Purpose<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A program without a runtime has no collector to name.
+    #[test]
+    fn only_a_collector_that_exists_is_named() {
+        let of = |collector: &str, program: Option<&str>| Configuration {
+            workload: "p".to_owned(),
+            collector: collector.to_owned(),
+            flags: [("A".to_owned(), "1m".to_owned())].into(),
+            program: program.map(str::to_owned),
+            ..Configuration::default()
+        };
+        assert_eq!(of("none", Some("f29d")).to_string(), "p A=1m");
+        assert_eq!(of("ghc", Some("f29d")).to_string(), "p, ghc A=1m");
+        assert_eq!(of("copying", None).to_string(), "p, copying A=1m");
+    }
 
     #[test]
     fn files_are_named_after_what_runs() {

@@ -119,19 +119,19 @@ fn table(profile: &Profile, stem: &str, restricted: bool) -> String {
             "heap profile by {by}, {stem}.hp: no census; the run ended before the first was due (-i<seconds>; -i0 takes one at each collection)\n"
         );
     };
+    let all = if count == 1 {
+        "one census"
+    } else {
+        &format!("{count} censuses")
+    };
     if profile.censuses.iter().all(|census| census.bytes() == 0) {
         let why = match profile.breakdown {
             _ if restricted => "nothing was alive, or no closure has the names of the restriction",
             Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
             _ => "nothing was alive",
         };
-        return format!("heap profile by {by}, {stem}.hp: {count} censuses, all empty: {why}\n");
+        return format!("heap profile by {by}, {stem}.hp: {all}, all empty: {why}\n");
     }
-    let all = if count == 1 {
-        "one census"
-    } else {
-        &format!("{count} censuses")
-    };
     let mut text = format!(
         "heap profile by {by}, {stem}.hp: {all}; the largest, after {:.6} s:\n",
         peak.seconds

@@ -2,6 +2,7 @@
 
 use gclab_heap_traverse::analysis::{Analysis, ClassFigures};
 use gclab_heap_traverse::graph::GraphError;
+use gclab_report::wrapped;
 
 use super::arguments::Extent;
 use super::holders::{self, Held, SUSPECT, answer};
@@ -90,7 +91,7 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
         &format!("{} in {objects}, {edges} ({weak} of them weak)", size(all)),
     );
     if let Some(layout) = snapshot.layout() {
-        line(out, &format!("sizes: {layout}"));
+        line(out, &wrapped(&format!("sizes: {layout}")));
     }
     let lost = snapshot.node_count() as usize - analysis.reached();
     if lost > 0 {

@@ -188,10 +188,9 @@ pub fn describe(run: &PlannedRun) -> String {
 
 /// A configuration in one line.
 pub(crate) fn describe_configuration(configuration: &Configuration, heap: Option<f64>) -> String {
-    let mut text = configuration.collector.clone();
-    for word in std::iter::once(&configuration.workload).chain(&configuration.args) {
-        text.push(' ');
-        text.push_str(word);
+    let mut text = configuration.work();
+    if let Some(collector) = configuration.collector() {
+        text.insert_str(0, &format!("{collector} "));
     }
     for (name, value) in configuration.flags.iter().chain(&configuration.settings) {
         let _ = write!(text, " {name}={value}");

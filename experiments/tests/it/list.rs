@@ -35,6 +35,7 @@ fn text_has_the_same_names() {
     let bench = Bench::new();
     for what in ["collectors", "workloads", "flags"] {
         let text = bench.gclab(&["list", what]).exits(0).stdout;
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for name in names(&bench, what) {
             assert!(
                 text.lines()

@@ -65,9 +65,6 @@ pub(crate) const ARGS: &str = "args.";
 /// The value of an axis that a configuration does not set.
 pub(crate) const UNSET: &str = "default";
 
-/// The name of the runtime of programs that have none.
-const NO_RUNTIME: &str = "none";
-
 /// More than this share of disturbed runs makes the times of a group unreliable.
 const DISTURBED: f64 = 1.0 / 3.0;
 
@@ -266,7 +263,7 @@ impl<'a> Group<'a> {
     /// The configuration of a run, with no runs in it.
     pub(crate) fn empty(run: &RunRecord) -> Group<'a> {
         let configuration = run.configuration.clone();
-        let is_nameless = configuration.program.is_some() && configuration.collector == NO_RUNTIME;
+        let is_nameless = configuration.collector().is_none();
         Group {
             name: if is_nameless {
                 configuration.workload.clone()
