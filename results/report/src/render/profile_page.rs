@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 const LETTERS: usize = 40;
 
 /// Rules for this page alone.
-const OWN_STYLE: &str = "svg.chart { width: 100%; }\n\
+const OWN_STYLE: &str = "svg.chart { width: 100%; max-width: 860px; }\n\
     .band { display: inline-block; width: .8rem; height: .8rem; vertical-align: -1px; }\n\
     td.full { white-space: normal; overflow-wrap: anywhere; }\n";
 
@@ -26,11 +26,11 @@ pub fn profile_page(file: &str, profile: &Profile) -> String {
     page.markup("<article>\n<header>\n");
     page.element("<div class=\"name\">heap profile: ", file, "</div>\n");
     let job = if profile.job.is_empty() { file } else { &profile.job };
-    page.element("<h1>", job, "</h1>\n");
-    page.element("<div class=\"facts\">", &profile.date, "");
+    page.element("<h1>", &profile_line(profile), "</h1>\n");
+    page.element("<div class=\"facts\">", job, "");
     page.element(
         if profile.date.is_empty() { "" } else { " · " },
-        &facts(&shown),
+        &profile.date,
         "</div>\n</header>\n",
     );
     if profile.cut_off {
