@@ -11,7 +11,10 @@ pub(super) const COLOURS: [&str; 7] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F",
 ];
 
-/// The mark of a style at a point: circle, square, triangle or diamond.
+/// The number of different marks.
+const MARKS: usize = 8;
+
+/// The mark of a style at a point.
 pub(super) fn mark(style: usize, x: f64, y: f64) -> String {
     painted(style, x, y, "m")
 }
@@ -27,19 +30,74 @@ pub(super) fn cross(x: f64, y: f64) -> String {
     format!(r#"<path class="cross" d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}"/>"#)
 }
 
+/// The corners of all marks but the first, which is a circle. `charts.js` has them too.
+const SHAPES: [&[(f64, f64)]; 7] = [
+    // A square.
+    &[(-3.1, -3.1), (3.1, -3.1), (3.1, 3.1), (-3.1, 3.1)],
+    // A triangle.
+    &[(0.0, -4.2), (4.0, 3.0), (-4.0, 3.0)],
+    // A diamond.
+    &[(0.0, -4.4), (4.4, 0.0), (0.0, 4.4), (-4.4, 0.0)],
+    // A plus.
+    &[
+        (-1.4, -4.2),
+        (1.4, -4.2),
+        (1.4, -1.4),
+        (4.2, -1.4),
+        (4.2, 1.4),
+        (1.4, 1.4),
+        (1.4, 4.2),
+        (-1.4, 4.2),
+        (-1.4, 1.4),
+        (-4.2, 1.4),
+        (-4.2, -1.4),
+        (-1.4, -1.4),
+    ],
+    // A triangle on its tip.
+    &[(0.0, 4.2), (4.0, -3.0), (-4.0, -3.0)],
+    // A bow tie.
+    &[
+        (-4.2, -3.6),
+        (0.0, -0.8),
+        (4.2, -3.6),
+        (4.2, 3.6),
+        (0.0, 0.8),
+        (-4.2, 3.6),
+    ],
+    // A star.
+    &[
+        (0.0, -5.0),
+        (1.2, -1.6),
+        (4.8, -1.5),
+        (1.9, 0.6),
+        (2.9, 4.0),
+        (0.0, 2.0),
+        (-2.9, 4.0),
+        (-1.9, 0.6),
+        (-4.8, -1.5),
+        (-1.2, -1.6),
+    ],
+];
+
+/// How much larger a mark is than its corners say: later ones lie above earlier ones, which show
+/// around them.
+fn scale(style: usize) -> f64 {
+    1.25 - 0.05 * (style % MARKS) as f64
+}
+
 fn painted(style: usize, x: f64, y: f64, class: &str) -> String {
-    let polygon = |corners: [(f64, f64); 4]| {
-        let corners: Vec<String> = corners
-            .iter()
-            .map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy))
-            .collect();
-        format!(r#"<polygon points="{}" class="{class}"/>"#, corners.join(" "))
-    };
-    match style % 4 {
-        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" class="{class}"/>"#),
-        1 => polygon([(-3.1, -3.1), (3.1, -3.1), (3.1, 3.1), (-3.1, 3.1)]),
-        2 => polygon([(0.0, -4.2), (4.0, 3.0), (-4.0, 3.0), (0.0, -4.2)]),
-        _ => polygon([(0.0, -4.4), (4.4, 0.0), (0.0, 4.4), (-4.4, 0.0)]),
+    let scale = scale(style);
+    match style % MARKS {
+        0 => format!(
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{:.1}" class="{class}"/>"#,
+            3.4 * scale
+        ),
+        shape => {
+            let corners = SHAPES[shape - 1].iter();
+            let corners = corners.map(|(dx, dy)| format!("{:.1},{:.1}", x + dx * scale, y + dy * scale));
+            let corners: Vec<String> = corners.collect();
+            format!(r#"<polygon points="{}" class="{class}"/>"#, corners.join(" "))
+        }
     }
 }
 
@@ -59,9 +117,10 @@ pub(super) fn colour(style: usize) -> String {
     format!("var(--s{index},{})", COLOURS[index])
 }
 
-/// The attribute that makes a line dashed: styles beyond the last colour use the colours again.
+/// The attribute that makes a line dashed, every four styles: what lies below shows in the gaps. The
+/// style beyond the last colour, which has the first one again, is dashed.
 pub(super) fn dashes(style: usize) -> &'static str {
-    if style / COLOURS.len() % 2 == 1 {
+    if style % MARKS >= MARKS / 2 {
         r#" stroke-dasharray="5 3""#
     } else {
         ""
@@ -84,4 +143,19 @@ pub(crate) fn escape(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Eight series, as of all collectors, differ in their marks alone, and one on another is seen.
+    #[test]
+    fn eight_marks_differ() {
+        let shapes: BTreeSet<String> = SHAPES.iter().map(|shape| format!("{shape:?}")).collect();
+        assert_eq!(shapes.len(), MARKS - 1);
+        assert!((1..8).all(|style| scale(style) < scale(style - 1)));
+        assert_eq!((0..8).filter(|style| dashes(*style).is_empty()).count(), 4);
+    }
 }

@@ -123,10 +123,19 @@ const ticksOf = (chart, log) => {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, at) => at * step);
 };
 
+// As in style.rs.
+const SHAPES = [
+  [[-3.1, -3.1], [3.1, -3.1], [3.1, 3.1], [-3.1, 3.1]],
+  [[0, -4.2], [4, 3], [-4, 3]],
+  [[0, -4.4], [4.4, 0], [0, 4.4], [-4.4, 0]],
+  [[-1.4, -4.2], [1.4, -4.2], [1.4, -1.4], [4.2, -1.4], [4.2, 1.4], [1.4, 1.4], [1.4, 4.2], [-1.4, 4.2], [-1.4, 1.4], [-4.2, 1.4], [-4.2, -1.4], [-1.4, -1.4]],
+  [[0, 4.2], [4, -3], [-4, -3]],
+  [[-4.2, -3.6], [0, -0.8], [4.2, -3.6], [4.2, 3.6], [0, 0.8], [-4.2, 3.6]],
+  [[0, -5], [1.2, -1.6], [4.8, -1.5], [1.9, 0.6], [2.9, 4], [0, 2], [-2.9, 4], [-1.9, 0.6], [-4.8, -1.5], [-1.2, -1.6]]];
 const markAt = (style, x, y, hollow) => {
   const name = hollow ? "m hollow" : "m", polygon = corners => `<polygon points="${corners.map(([dx, dy]) => `${round(x + dx)},${round(y + dy)}`).join(" ")}" class="${name}"/>`;
-  return [() => `<circle cx="${x}" cy="${y}" r="3.4" class="${name}"/>`, () => polygon([[-3.1, -3.1], [3.1, -3.1], [3.1, 3.1], [-3.1, 3.1]]),
-    () => polygon([[0, -4.2], [4, 3], [-4, 3]]), () => polygon([[0, -4.4], [4.4, 0], [0, 4.4], [-4.4, 0]])][style % 4]();
+  const shape = style % 8, scale = 1.25 - .05 * shape;
+  return shape ? polygon(SHAPES[shape - 1].map(([dx, dy]) => [dx * scale, dy * scale])) : `<circle cx="${x}" cy="${y}" r="${round(3.4 * scale)}" class="${name}"/>`;
 };
 
 // Draws the vertical axis and the series anew, with this scale.
@@ -143,7 +152,7 @@ const redraw = (svg, log) => {
     const dots = points.flatMap(point => (point.r ?? []).map(value => `M${point.x} ${up(value)}h0`)).join("");
     if (dots) parts.push(`<path class="dots" d="${dots}"/>`);
     let stretch = [];
-    const line = () => { if (stretch.length > 1) parts.push(`<polyline points="${stretch.join(" ")}" class="line"/>`); stretch = []; };
+    const line = () => { if (stretch.length > 1) parts.push(`<polyline points="${stretch.join(" ")}" class="line"${s % 8 > 3 ? ` stroke-dasharray="5 3"` : ""}/>`); stretch = []; };
     points.forEach((point, index) => {
       if (point.y === null) return line();
       if (steps && stretch.length) stretch.push(`${point.x},${up(points[index - 1].y)}`);
