@@ -63,11 +63,12 @@ fn a_log_is_one_run_of_each_configuration_and_in_no_statistic() {
     }
     let csv = bench.gclab(&["report", "out", "--format", "csv"]).exits(0).stdout;
     assert_eq!(csv.lines().count(), 1 + TIMED);
-    // A table with two rows for each log, and two charts on the page.
+    // A table with two rows for each log, or one if both are equal, and two charts on the page.
     let text = bench.gclab(&["report", "out", "--format", "markdown"]).exits(0).stdout;
     for kind in ["the program", "a capability"] {
         let rows = text.lines().filter(|line| line.contains(&format!("| {kind} |")));
-        assert_eq!(rows.count(), LOGGED, "{text}");
+        let count = rows.count();
+        assert!(count == LOGGED || kind == "a capability" && count < LOGGED, "{text}");
     }
     let page = fs::read_to_string(bench.path().join("out/report.html")).unwrap();
     for chart in ["utilisation, %</title>", "allocated, MiB</title>"] {

@@ -160,7 +160,8 @@ fn remarks(logged: &Logged<'_>, log: Result<&Log, &String>) -> String {
     format!("{}: {}.", logged.label, remarks.join("; "))
 }
 
-/// A row for the pauses of the program, and one for the pauses of capabilities.
+/// A row for the pauses of the program, and one for the pauses of capabilities, unless both have the
+/// same figures, as with one capability.
 fn pause_rows(logged: &Logged<'_>, log: &Log) -> Vec<Vec<Cell>> {
     let row = |of: &str, pauses: &Pauses| {
         let mut cells = vec![
@@ -180,7 +181,9 @@ fn pause_rows(logged: &Logged<'_>, log: &Log) -> Vec<Vec<Cell>> {
     };
     let both = [("the program", &log.pauses), ("a capability", &log.cap_pauses)];
     let some = both.into_iter().filter(|(_, pauses)| pauses.count() > 0);
-    some.map(|(of, pauses)| row(of, pauses)).collect()
+    let mut rows: Vec<Vec<Cell>> = some.map(|(of, pauses)| row(of, pauses)).collect();
+    rows.dedup_by_key(|row| row[2..].iter().map(|cell| cell.text.clone()).collect::<Vec<_>>());
+    rows
 }
 
 fn pause_table(rows: Vec<Vec<Cell>>) -> Table {
@@ -335,4 +338,43 @@ fn point(window: u64, share: f64, line: &str) -> Point {
 
 fn allocated((moment, bytes): (u64, u64)) -> Point {
     Point::at(moment as f64 * 1e-9, Unit::Mebibytes.shown(bytes as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::synthetic::small_runs;
+    use gclab_core::stats::SinglePause;
+
+    #[test]
+    fn equal_pauses_of_program_and_capability_have_one_row() {
+        let run = &small_runs()[0];
+        let logged = Logged {
+            run,
+            work: "gcbench".to_owned(),
+            label: "ghc".to_owned(),
+            file: String::new(),
+            path: PathBuf::new(),
+        };
+        let pauses = |lengths: &[u64]| {
+            let mut pauses = Pauses::default();
+            for (start_ns, &length_ns) in (0..).zip(lengths) {
+                pauses.add(SinglePause { start_ns, length_ns });
+            }
+            pauses
+        };
+        let rows = |of_cap: &[u64]| {
+            let log = Log {
+                pauses: pauses(&[1_000_000, 2_000_000]),
+                cap_pauses: pauses(of_cap),
+                remarks: Vec::new(),
+                total_ns: 10_000_000,
+                utilisation: None,
+                of_caps: Vec::new(),
+                allocated: Vec::new(),
+            };
+            pause_rows(&logged, &log).len()
+        };
+        assert_eq!((rows(&[1_000_000, 2_000_000]), rows(&[1_000_000, 3_000_000])), (1, 2));
+    }
 }
