@@ -194,7 +194,7 @@ fn go(
             Ok(SweepEnd::FailedAtOnce(program)) => {
                 let fault = faults(&folder.results).join("\n");
                 return fail(format!(
-                    "{fault}\n{program} failed at once in the first round, so no other was begun; {}",
+                    "{fault}\n{program} failed at once in the first round, so no other was started; {}",
                     to_continue(&path, all, arguments)
                 ));
             }

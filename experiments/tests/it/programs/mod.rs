@@ -326,7 +326,7 @@ fn a_program_that_fails_at_once_is_not_run_again() {
     let done = bench.gclab(&["run", "--", "./prog"]).exits(1);
     for part in [
         "usage: prog FILE",
-        "prog failed at once in the first round, so no other was begun",
+        "prog failed at once in the first round, so no other was started",
         "--out",
     ] {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
