@@ -187,14 +187,29 @@ fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     Some(format!("put -- before a command: {}", shell_line(&right)))
 }
 
-/// The message for `gclab events FILE` and the like: it names the command that reads the file.
+/// The message for `gclab events FILE`, `gclab run LOG` and the like: it names the command that
+/// reads the file.
 fn bare_file(program: &[String]) -> Option<String> {
-    let [verb, file, ..] = program else { return None };
-    let hint = ["events", "heap", "profile"]
-        .contains(&verb.as_str())
-        .then(|| input::hint(Path::new(file)))?;
-    let hint = hint.strip_prefix("; ")?;
-    Some(format!("{file}: {hint}"))
+    let (verb, words) = program.split_first()?;
+    let named = match verb.as_str() {
+        // In the place of the subcommand.
+        "events" | "heap" | "profile" => words.get(..1)?,
+        "run" | "plan" | "inspect" | "report" | "compare" => words.split(|word| word == "--").next()?,
+        _ => return None,
+    };
+    let hint = |file: &String| {
+        let path = Path::new(file);
+        let is_other = match verb.as_str() {
+            "events" | "heap" | "profile" => true,
+            // Neither a folder nor a pipe, which can be read only once.
+            _ if !path.is_file() => false,
+            "run" | "plan" => input::kind(path)?.1 != "run",
+            _ => true,
+        };
+        let hint = is_other.then(|| input::hint(path))?;
+        Some(format!("{file}: {}", hint.strip_prefix("; ")?))
+    };
+    named.iter().find_map(hint)
 }
 
 /// Whether a word is a runtime flag.

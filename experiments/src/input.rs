@@ -81,22 +81,36 @@ const KINDS: [(&str, &str, &str); 4] = [
 
 /// For the message that a command cannot read a file: what the file is, and which command reads it.
 pub(crate) fn hint(path: &Path) -> String {
+    kind(path).map_or_else(String::new, |(what, command, path)| {
+        let words = [path.display().to_string()];
+        format!(
+            "; this is {what}: gclab {command} {}",
+            gclab_results::shell_line(&words)
+        )
+    })
+}
+
+/// What a file or folder is, and the command that reads it, with the path to give to that.
+pub(crate) fn kind(path: &Path) -> Option<(&'static str, &'static str, &Path)> {
     let mut head = Vec::new();
     let read = plain(path).and_then(|file| file.take(64).read_to_end(&mut head));
     let found = KINDS
         .iter()
         .find(|(start, ..)| read.is_ok() && head.starts_with(start.as_bytes()));
-    match found {
-        Some((_, what, command)) => {
-            let file = gclab_results::shell_line(&[path.display().to_string()]);
-            format!("; this is {what}: gclab {command} {file}")
-        }
-        None if path.join("plan.json").is_file() => {
-            let folder = gclab_results::shell_line(&[path.display().to_string()]);
-            format!("; this is a folder of results: gclab report {folder}")
-        }
-        None => String::new(),
+    if let Some((_, what, command)) = found {
+        return Some((*what, *command, path));
     }
+    if path.join("plan.json").is_file() {
+        return Some(("a folder of results", "report", path));
+    }
+    let name = path.file_name().filter(|_| path.is_file())?;
+    if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
+        return Some(("an experiment file", "run", path));
+    }
+    let folder = path.parent().filter(|_| name == "plan.json" || name == "runs.jsonl")?;
+    let is_here = folder.as_os_str().is_empty();
+    let folder = if is_here { Path::new(".") } else { folder };
+    Some(("a file of a folder of results", "report", folder))
 }
 
 /// Copies `source` to a temporary file.

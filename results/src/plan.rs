@@ -62,7 +62,7 @@ impl Configuration {
     /// The collector, or the runtime of a program that has one.
     pub fn collector(&self) -> Option<&str> {
         let is_named = self.program.is_none() || self.collector != "none";
-        is_named.then_some(&self.collector)
+        is_named.then_some(self.collector.as_str())
     }
 
     /// The workload with its arguments, as on a command line.

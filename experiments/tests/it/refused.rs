@@ -192,6 +192,25 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
     }
     bench.write("tiny.toml", &tiny(1));
     bench.gclab(&["run", "tiny.toml", "--out", "base"]).exits(0);
+    let log = "this is a heap profile: gclab profile show x.hp";
+    let file = "this is an experiment file: gclab run tiny.toml";
+    let record = "this is a file of a folder of results: gclab report base";
+    for (words, message) in [
+        (&["run", "x.hp"][..], log),
+        (&["plan", "x.hp"], log),
+        (&["inspect", "x.hp"], log),
+        (&["report", "--wide", "x.hp"], log),
+        (&["inspect", "tiny.toml"], file),
+        (&["report", "tiny.toml"], file),
+        (&["heap", "analyse", "tiny.toml"], file),
+        (&["events", "timeline", "tiny.toml"], file),
+        (&["run", "base/runs.jsonl"], record),
+        (&["report", "base/runs.jsonl"], record),
+    ] {
+        let done = bench.gclab(words).exits(2);
+        assert!(done.stderr.contains(message), "{}", done.all());
+    }
+    bench.gclab(&["report", "base"]).exits(0);
     let alone = bench.gclab(&["compare", "base"]).exits(2);
     let how = "gclab: base: name a second folder, or compare within it: --collector two-space --against copying\n";
     assert_eq!(alone.stderr, how);

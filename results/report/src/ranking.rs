@@ -469,8 +469,9 @@ mod tests {
                 .iter()
                 .find(|(name, _)| *name == run.collector)
                 .expect("its times");
+            let time = times[run.round as usize];
             let stats = run.stats.as_mut().expect("a good run");
-            stats.total_elapsed_seconds = Some(times[run.round as usize]);
+            stats.total_elapsed_seconds = Some(time);
             stats.total_cpu_seconds = None;
             run.conditions = disturbed.then(|| Conditions {
                 disturbances: Some(vec!["other programs".to_owned()]),

@@ -107,12 +107,13 @@ fn a_damaged_block_costs_no_other_block() {
     for nth in [1, blocks.len() / 2] {
         let (from, to) = (blocks[nth], blocks[nth + 1]);
         let size = (to - from) as u32;
+        let event = *events.iter().find(|event| (from..to).contains(*event)).unwrap();
         let damages = [
             (from, [0xff, 0xfe].to_vec()),
             (from + 10, 5_u32.to_be_bytes().to_vec()),
             (from + 10, (size + 7).to_be_bytes().to_vec()),
             (from + 10, u32::MAX.to_be_bytes().to_vec()),
-            (from + 40, [0x7f, 0xff].to_vec()),
+            (event, [0x7f, 0xff].to_vec()),
         ];
         for (at, bytes) in damages {
             let mut log = log.clone();

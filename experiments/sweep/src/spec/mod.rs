@@ -99,8 +99,10 @@ fn numbered(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for plain in names {
         let others = (2..).map(|number| format!("{plain}-{number}"));
-        let mut choice = std::iter::once(plain.clone()).chain(others);
-        all.extend(choice.find(|name| !all.contains(name)));
+        let name = std::iter::once(plain.clone())
+            .chain(others)
+            .find(|name| !all.contains(name));
+        all.extend(name);
     }
     all
 }

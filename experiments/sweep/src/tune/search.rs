@@ -797,7 +797,8 @@ mod tests {
         fn two(point: &[usize]) -> f64 {
             one(point) * if point[5] > 0 { 0.5 } else { 1.0 }
         }
-        let times: [(fn(&[usize]) -> f64, &[usize]); 2] = [(one, &[3]), (two, &[3, 5])];
+        type Time = fn(&[usize]) -> f64;
+        let times: [(Time, &[usize]); 2] = [(one, &[3]), (two, &[3, 5])];
         for (time, matter) in times {
             for seed in 1..=20 {
                 let search = searched_in(space(&[2; 7]), time, 0.02, None, seed);

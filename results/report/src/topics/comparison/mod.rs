@@ -511,7 +511,8 @@ impl Sides<'_> {
         let names = (base.manifest().name == new.manifest().name).then_some("");
         format!(
             "{begin}{}: folders of one build differ by more than their runs do, so the intervals are twice as wide as the \
-             runs alone would have them. Builds or programs in one experiment are measured side by side; `--history` measures the scatter of folders.",
+             runs alone would have them. Builds or programs in one experiment are measured side by side; `--history` \
+             measures the scatter of folders.",
             names.unwrap_or(" and are of two experiments")
         )
     }
