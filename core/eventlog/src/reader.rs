@@ -246,6 +246,11 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
+    /// Whether the block of the last event ends here.
+    pub(crate) fn is_at_end_of_block(&self) -> bool {
+        self.block.end == Some(self.input.offset())
+    }
+
     /// Whether the reader salvages.
     pub(crate) fn salvages(&self) -> bool {
         self.salvage

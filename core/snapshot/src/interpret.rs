@@ -1,11 +1,11 @@
-//! What a V8 snapshot means beyond its records: pairs of WeakMaps, and names for people.
+//! The meaning of a V8 snapshot beyond its records: pairs of WeakMaps, and names for readers.
 //!
 //! **Pairs.** V8 writes the value of a WeakMap's pair as if both the table and the key held it. But
-//! the value lives only as long as its key, so the table's edge becomes weak.
+//! the value lives as long as its key, so the table's edge becomes a weak one.
 //!
 //! **Names.** A closure gets its place in the program (`onData server.js:6:98`). A plain object
-//! gets its properties (`{id, text}`), if another has the same. A node detached from its document
-//! is marked so (`Detached <div>`).
+//! gets its properties (`{id, text}`), if another has the same. A node that is detached from its
+//! document is called so (`Detached <div>`).
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -14,13 +14,13 @@ use crate::error::Problem;
 use crate::memory::{insert, push};
 use crate::snapshot::{Node, Snapshot};
 
-/// Characters kept of any other name.
+/// The letters of another name that are kept.
 const LONGEST: usize = 200;
 
-/// Characters of a plain object's properties shown in its name.
+/// The letters of a plain object's properties that its name shows.
 const SHAPE: usize = 40;
 
-/// A closure: its node, and where its function begins, from 0.
+/// The function of a closure: its node, and where it begins, from 0.
 #[derive(Debug)]
 pub(crate) struct Location {
     pub(crate) node: u32,
@@ -55,7 +55,7 @@ fn pairs(snapshot: &mut Snapshot) -> Result<(), Problem> {
     let (Some(weak), Some(&first), Some(&last)) = (snapshot.weak_type, pairs.keys().min(), pairs.keys().max()) else {
         return Ok(());
     };
-    // The pairs whose key has an edge.
+    // The pairs of which a key has an edge.
     let mut of_keys = HashSet::new();
     let mut of_tables = Vec::new();
     for node in snapshot.nodes() {
@@ -120,12 +120,18 @@ impl Properties {
     }
 }
 
-/// Names plain objects by their properties, if there is a second with the same.
+/// Names plain objects by their properties, those of which there is a second.
 fn shapes(snapshot: &mut Snapshot) -> Result<(), Problem> {
     let Some(object) = place(&snapshot.node_type_names, "object") else {
         return Ok(());
     };
-    // By hash of the properties: the first object, and once there is a second, the name.
+    let mut strings = 0..snapshot.strings.len() as u32;
+    let properties = Properties {
+        kind: place(&snapshot.edge_type_names, "property"),
+        prototype: strings.find(|&string| snapshot.strings.raw(string) == b"__proto__"),
+    };
+    let hasher = DefaultHashBuilder::default();
+    // By the hash of the properties: the first object, and once there is a second, the name.
     let mut shapes: HashMap<u64, (u32, Option<u32>)> = HashMap::new();
     let mut plain = HashMap::new();
     for ordinal in 0..snapshot.node_count() {
@@ -229,8 +235,8 @@ fn named_edge<'s>(node: Node<'s>, names: &[&str]) -> Option<Node<'s>> {
     found.map(|edge| edge.target())
 }
 
-/// The part of a script's path that people need: from the package on, or the last name, with the
-/// folder for an index file.
+/// The part of a script's path that a reader needs: from the package on, or the last name, and of
+/// an index the folder, too.
 fn file(path: &str) -> &str {
     if let Some((_, inner)) = path.rsplit_once("/node_modules/") {
         return inner;
@@ -245,7 +251,7 @@ fn file(path: &str) -> &str {
     if path.starts_with("node:") { path } else { name }
 }
 
-/// Marks nodes detached from a document.
+/// Tells detached nodes of a document.
 fn detached(snapshot: &mut Snapshot, nodes: &[u32]) -> Result<(), Problem> {
     let mut made = HashMap::new();
     for &node in nodes {

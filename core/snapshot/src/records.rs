@@ -4,7 +4,10 @@ use crate::error::{Error, Problem};
 use crate::input::Input;
 use crate::snapshot::Snapshot;
 
-/// Calls `each` with every `width` numbers of a flat array. Errors from `each` are located at the
+/// The most digits of which every number is below 2^64.
+const LONGEST: usize = 19;
+
+/// Calls `each` with every `width` numbers of a flat array. An error of `each` is placed at the
 /// record's first number.
 #[inline]
 pub(crate) fn records(
@@ -29,8 +32,29 @@ pub(crate) fn records(
     })
 }
 
-/// Refuses more records than declared as soon as they are found, so that damage cannot make a
-/// column grow without end.
+/// The length of a record at the beginning of a text. None if the text ends before it is known to
+/// be whole, or if the record is unlike those of V8.
+#[inline]
+fn plain(text: &[u8], row: &mut [u64]) -> Option<usize> {
+    let mut at = 0;
+    for (index, field) in row.iter_mut().enumerate() {
+        if index > 0 {
+            (*text.get(at)? == b',').then_some(())?;
+            at += 1;
+        }
+        let start = at;
+        *field = 0;
+        while let digit @ 0..=9 = text.get(at)?.wrapping_sub(b'0') {
+            *field = field.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
+        }
+        (1..=LONGEST).contains(&(at - start)).then_some(())?;
+    }
+    (!matches!(text[at], b'.' | b'e' | b'E')).then_some(at)
+}
+
+/// Refuses more records than declared as soon as they are found, so that no damage makes a column
+/// grow without end.
 pub(crate) fn check_count(what: &'static str, declared: u64, found: u64) -> Result<(), Problem> {
     if found > declared {
         Err(Problem::Count { what, declared, found })
@@ -44,8 +68,8 @@ pub(crate) fn type_of(what: &'static str, value: u64) -> Result<u8, Problem> {
     u8::try_from(value).map_err(|_| Problem::Range { what, value, end: 256 })
 }
 
-/// Names the types up to `most` that the description does not: old versions of V8 wrote types that
-/// they did not declare.
+/// Gives the types up to `most` a name where the description has none: old versions of V8 wrote
+/// types that they did not declare.
 pub(crate) fn declare(names: &mut Vec<String>, most: u8) {
     while names.len() <= usize::from(most) {
         names.push(format!("type {}", names.len()));

@@ -1,8 +1,8 @@
 //! A snapshot in memory: columns of nodes and edges, and views of one node or edge.
 //!
 //! **Invariants** (checked by the reader): `first_edge` has one entry more than there are nodes,
-//! ascends, and ends at the number of edges; targets are ordinals of nodes; types index the lists
-//! of names; names, where kept together with the strings, index the strings. A column that was left
+//! grows, and ends at the number of edges; targets are ordinals of nodes; types index the lists of
+//! names; names, where kept together with the strings, index the strings. A column that was left
 //! out is empty.
 
 use std::borrow::Cow;
@@ -10,14 +10,14 @@ use std::ops::Range;
 
 use crate::strings::Strings;
 
-/// The heap of a program as written by V8 or a JVM, or as found in a core file.
+/// The heap of a program as V8 or a JVM wrote it, or as a core file has it.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The size of the file in bytes, decompressed.
     pub(crate) bytes: u64,
     pub(crate) warnings: Vec<String>,
     pub(crate) layout: Option<String>,
-    /// In a JVM's arrays of references: the bytes before the first slot, and the bytes of a slot.
+    /// Of arrays of references of a JVM: the bytes before the first slot, and those of a slot.
     pub(crate) array: Option<(u64, u64)>,
     pub(crate) blocks: Vec<(String, Usage)>,
     pub(crate) node_type_names: Vec<String>,
@@ -34,39 +34,41 @@ pub struct Snapshot {
     pub(crate) edge_names: Vec<u32>,
     pub(crate) targets: Vec<u32>,
     pub(crate) strings: Strings,
-    /// Nodes that people recognise by a text, with the string, in the order of nodes.
+    /// Strings of a JVM whose letters have two bytes, in the order of nodes.
+    pub(crate) wide: Vec<u32>,
+    /// Nodes that readers know by a text, with the string, in the order of nodes.
     pub(crate) labels: Vec<(u32, u32)>,
 }
 
-/// The memory put to one use.
+/// The memory of one use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes of reachable closures.
+    /// Bytes of closures that the roots reach.
     pub live: u64,
-    /// Bytes allocated for others: garbage that no collection has freed.
+    /// Bytes that were allocated for others: garbage that no collection has freed.
     pub dead: u64,
-    /// Bytes in which nothing has been allocated yet.
+    /// Bytes in which nothing was allocated yet.
     pub free: u64,
 }
 
-/// The name of a kind of roots that only our own dumps have, and the nodes where to look for it.
+/// The name of a kind of roots that only our own dumps have, and the nodes among which it is.
 const FRAMES: &str = "(Frames)";
 const OURS_WITHIN: usize = 8;
 
 impl Snapshot {
-    /// The number of bytes read, decompressed.
+    /// The number of bytes that were read, decompressed.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Faults that did not prevent reading the file, a sentence each: which parts are missing, and
-    /// what replaces them.
+    /// Faults of the file that did not keep it from being read, a sentence each: parts that are
+    /// missing, and what stands in their place.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The layout of objects from which the sizes in a JVM's heap dump are computed, in words.
-    /// `None` for other files, which record the sizes.
+    /// The layout of objects from which the sizes of a JVM's heap dump follow, in words. `None` for
+    /// other files, which have the sizes.
     pub fn layout(&self) -> Option<&str> {
         self.layout.as_deref()
     }
@@ -76,8 +78,8 @@ impl Snapshot {
         self.array.map(|(_, slot)| slot)
     }
 
-    /// The slots of a JVM's array of references, or slightly more, if objects are aligned to more
-    /// than a slot. `None` for other files.
+    /// The slots of an array of references of a JVM, or somewhat more, where objects are aligned to
+    /// more than a slot. `None` for other files.
     pub fn slots(&self, array: Node<'_>) -> Option<u64> {
         self.array
             .map(|(head, slot)| array.self_size().saturating_sub(head) / slot)
@@ -88,8 +90,8 @@ impl Snapshot {
         &self.blocks
     }
 
-    /// Whether an object keeps its id in later files of the same heap. V8's do; ids of JVMs and GHC
-    /// are addresses, and ours the order in which objects were met.
+    /// Whether an object has the same id in a later file of the same heap. Those of V8 have; the
+    /// ids of JVMs and of GHC are addresses, and ours are the order in which objects were met.
     pub fn has_stable_ids(&self) -> bool {
         self.layout.is_none()
             && self.blocks.is_empty()
@@ -181,14 +183,19 @@ impl<'s> Node<'s> {
         string(self.snapshot, self.name_index())
     }
 
-    /// The text by which people recognise it: the name of a thread or class loader of a JVM, or the
+    /// The text by which a reader knows it: the name of a thread or class loader of a JVM, or the
     /// beginning of a string. Only with [`crate::Options::interpret`].
     pub fn label(self) -> Option<Cow<'s, str>> {
         Some(self.snapshot.strings.get(self.label_index()?))
     }
 
-    /// The index of that text in [`Snapshot::strings`]. Two strings of a JVM have the same only if
-    /// they are equal as a whole.
+    /// Whether it is a string of a JVM whose letters have two bytes, as far as it says so.
+    pub(crate) fn is_wide(self) -> bool {
+        self.snapshot.wide.binary_search(&self.ordinal).is_ok()
+    }
+
+    /// The index of that text in [`Snapshot::strings`]. Of two strings of a JVM it is the same only
+    /// if they are equal as a whole.
     pub fn label_index(self) -> Option<u32> {
         let labels = &self.snapshot.labels;
         let at = labels.binary_search_by_key(&self.ordinal, |label| label.0).ok()?;
@@ -242,7 +249,7 @@ pub enum EdgeName {
     String(u32),
 }
 
-/// The index of an edge whose index is not below 2^32.
+/// The index of an edge whose index is no number below 2^32.
 pub(crate) const NO_INDEX: u32 = u32::MAX;
 
 /// One edge of a snapshot.
@@ -268,7 +275,7 @@ impl<'s> Edge<'s> {
         &self.snapshot.edge_type_names[usize::from(self.type_index())]
     }
 
-    /// Whether it keeps its target alive, as every edge does whose type is not `weak`.
+    /// Whether it keeps its target alive. Every edge does whose type is not `weak`.
     pub fn is_strong(self) -> bool {
         Some(self.type_index()) != self.snapshot.weak_type
     }

@@ -289,7 +289,7 @@ fn the_state_of_a_sweep_is_seen_while_it_runs_and_after_it_was_killed() {
     let text = bench.gclab(&["status", "slow"]).exits(0).stdout;
     let process = format!("by process {}", runner.id());
     assert!(
-        text.contains("running  none gated args.n=") && text.contains(&process),
+        text.contains("running  gated args.n=") && text.contains(&process),
         "{text}"
     );
     assert!(

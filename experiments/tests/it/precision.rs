@@ -58,7 +58,10 @@ fn status_says_how_many_runs_a_requested_precision_needs() {
         .gclab(&["status", "pilot", "--precision", "0.01%"])
         .exits(0)
         .stdout;
-    assert!(text.contains("precise  2 of 2 configurations do not have"), "{text}");
+    assert!(
+        text.contains("precise  2 of 2 configurations have not reached"),
+        "{text}"
+    );
     let text = bench.gclab(&["status", "pilot"]).exits(0).stdout;
     assert!(!text.contains("precision"), "{text}");
     let wrong = bench.gclab(&["status", "pilot", "--precision", "2"]).exits(2);

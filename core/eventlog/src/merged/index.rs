@@ -48,7 +48,7 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
         };
         let (from, cap) = (event.offset, event.cap);
         let is_block = event.known() == number::BLOCK_MARKER;
-        let own = from + 10 + event.payload().len() as u64;
+        let is_empty = is_block && reader.is_at_end_of_block();
         let to = if is_block && !salvages {
             reader.skip_block(file_bytes)?
         } else {
@@ -59,7 +59,7 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
         if !is_block && empty == Some(from) {
             behind_empty.get_or_insert(from);
         }
-        empty = (is_block && to == own).then_some(to);
+        empty = is_empty.then_some(to);
         let key = cap.map_or(0, |cap| usize::from(cap) + 1);
         if places.len() <= key {
             places.resize(key + 1, None);

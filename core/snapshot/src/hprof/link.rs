@@ -1,4 +1,5 @@
-//! The second pass: sets names, sizes and edges of the nodes, in the order of the first pass.
+//! The second pass: sets names, sizes and edges of the nodes, in the order in which the first pass
+//! met them.
 
 use crate::error::{Error, Problem};
 use crate::hprof::class::{Class, source_name};
@@ -14,7 +15,8 @@ use crate::strings::Strings;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
-/// References of a class, other than fields, that the JVM follows, in the order of [`Class`].
+/// References of a class, other than fields, that the JVM follows, in the order in which [`Class`]
+/// has them.
 const INTERNALS: [&str; 5] = [
     "<class>",
     "<superclass>",
@@ -106,21 +108,21 @@ struct Linker {
     /// By the dump's id of a name: the index of its string.
     names: HashMap<u64, u32>,
     roots: [Vec<Root>; ROOTS.len()],
-    /// The objects in threads' frames, the last node first: the thread's ordinal, the string of the
-    /// frame, and the id of the object.
+    /// What threads have in their frames, the last node first: the thread's ordinal, the string of
+    /// the frame, and the id of the object.
     locals: Vec<(u32, u32, u64)>,
     /// By the id of a class: its index in `classes`, `layouts`, `references` and `class_names`.
     index: HashMap<u64, usize>,
     classes: Vec<Class>,
     layouts: Vec<Layout>,
-    /// Only for classes of which an object has been read.
+    /// Those of the classes of which an object has come.
     references: Vec<Option<References>>,
     class_names: Vec<u32>,
     /// The layout of a class as an object, without its static fields.
     class_layout: Layout,
-    /// Ordinals, found by the ids in the snapshot.
-    ids: HashTable<u32>,
-    /// A second node with the same id as another, if any.
+    /// Finds ordinals by the ids in the snapshot.
+    ids: Ids,
+    /// The second node with the same id as another, if there is one.
     twice: Option<u32>,
     sizes: Sizes,
     /// The strings of [`INTERNALS`], of the empty name, and of arrays of primitives by the numbers
@@ -130,30 +132,6 @@ struct Linker {
     arrays: [u32; 12],
     /// The ordinal of the next node.
     next: usize,
-}
-
-/// The hash of an id. Addresses differ in their low bits, the product in its high ones (Knuth 6.4),
-/// and the table looks at both ends of the hash.
-fn hash(id: u64) -> u64 {
-    id.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
-}
-
-/// The nodes from ordinal `first` on, by id. If two nodes have the same id, the table ends before
-/// the second, whose ordinal is also returned.
-fn by_id(ids: &[u64], first: usize) -> Result<(HashTable<u32>, Option<u32>), Problem> {
-    let hash_of = |&ordinal: &u32| hash(ids[ordinal as usize]);
-    let mut table = HashTable::new();
-    table
-        .try_reserve(ids.len() - first, hash_of)
-        .map_err(|_| Problem::OutOfMemory)?;
-    for ordinal in first as u32..ids.len() as u32 {
-        let id = ids[ordinal as usize];
-        match table.entry(hash(id), |&other| ids[other as usize] == id, hash_of) {
-            Entry::Occupied(_) => return Ok((table, Some(ordinal))),
-            Entry::Vacant(free) => free.insert(ordinal),
-        };
-    }
-    Ok((table, None))
 }
 
 impl Linker {
@@ -218,7 +196,7 @@ impl Linker {
         Ok(linker)
     }
 
-    /// Finds the objects in frames of threads that are in the dump. The threads hold these; others
+    /// Finds the objects in frames of threads that are in the dump. The threads hold them; others
     /// stay with the kinds of roots.
     fn find_locals(&mut self, stacks: &Stacks) -> Result<(), Problem> {
         let mut threads = HashMap::new();
@@ -363,7 +341,7 @@ impl Linker {
                     if has_referent && string.is_some_and(|string| self.string(string) == "referent") {
                         references.referent.get_or_insert(references.fields.len());
                     }
-                    // A field without a name gets the first string; any would do.
+                    // A field without a name gets the first string. Any string would do.
                     push(&mut references.fields, (offset, string.unwrap_or(0)))?;
                 } else if *basic == Basic::Byte && self.string(self.class_names[at]) == "java.lang.String" {
                     push(&mut references.fields, (offset, CODER))?;
@@ -376,7 +354,7 @@ impl Linker {
         Ok(references)
     }
 
-    /// Adds the next node, whose class is not in the dump: its size is that of its record.
+    /// Adds the next node, whose class is not in the dump: it has the bytes of its record.
     fn stranger(&mut self, cursor: &mut Cursor<'_>, class: u64, body: Body) -> Result<(), Error> {
         self.strangers += 1;
         let known = self.strange_names.get(&class).copied();
@@ -470,7 +448,7 @@ impl Pass for Linker {
                     .filter(|more| *more == 0 || partial);
                 let Some(more) = more else {
                     let name = self.snapshot.strings.get(self.class_names[known]);
-                    // A damaged name may contain anything, but a message is one line.
+                    // A damaged name may have any letters, and a message is one line.
                     let name = name.escape_debug();
                     let problem = format!(
                         "object 0x{id:x} has {bytes} bytes of fields, but its class {name} declares {declared}"
@@ -518,7 +496,7 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32]) -> Res
             at = gathered.index.get(&superclass).copied();
             top = superclass;
         }
-        // Then come back down.
+        // Go down again.
         let mut layout = match at {
             Some(class) => layouts[class].unwrap_or_default(),
             None => Layout {

@@ -6,23 +6,22 @@
 //! node's id is the object's address, its name is the class's in Java source (`byte[]`), and its
 //! type one of `NODE_TYPES`. Edges are fields, elements and static fields, and other references
 //! that the JVM follows: an object's class, a class's superclass and loader, and the objects in the
-//! frames of a thread. The field `referent` of a weak or phantom reference is `weak`, that of a
-//! soft one `soft`, and `final` if it is for finalisation; what those keep, and what keeps the
-//! values of a WeakHashMap, is decided with [`Options::interpret`] (`strength.rs`). References to
-//! objects outside the dump are left out.
+//! frames of a thread. The field `referent` of a weak or phantom reference is `weak`, that of a soft
+//! one `soft`, and `final` if it is for finalisation; what those keep, and who keeps the values of
+//! a WeakHashMap, is decided with [`Options::interpret`] (`strength.rs`). References to objects
+//! outside the dump are left out.
 //!
-//! **Sizes.** A dump does not record the sizes of objects in memory: they follow from the fields
-//! (`layout.rs`).
+//! **Sizes.** A dump has no sizes of objects in memory: they follow from the fields (`layout.rs`).
 //!
-//! **How.** Classes may come after their objects, and references may lead forwards, so the file is
-//! read twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). For
-//! people it is read a third time, for the texts of some strings (`texts.rs`). The format is
-//! HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
+//! **How.** Classes may come after their objects, and references lead forwards, so the file is read
+//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). For people
+//! it is read once more, for the texts of some strings (`texts.rs`). The format is HotSpot's
+//! `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
 //!
-//! **Damage.** A dump that is cut off, or lacks a class, is read as far as possible, with a
-//! warning. Of several heap dumps in one file, one is read.
+//! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
+//! Of several heap dumps in one file one is read.
 //!
-//! **Memory**: as for a snapshot; while reading, also 6 to 12 bytes an object to look it up by id,
+//! **Memory**: as a snapshot's. During reading also up to 8 bytes an object to find it by its id,
 //! and the names of the dump.
 
 mod class;
@@ -79,8 +78,8 @@ pub(crate) fn second_pass(
     )
 }
 
-/// Interprets a dump for people: decides what references keep alive, and reads the same bytes for
-/// the texts of threads, class loaders and strings, if there are any.
+/// Interprets a dump for people: decides what references keep, and reads the same bytes for the
+/// texts of threads, class loaders and strings, if there are any.
 pub(crate) fn third_pass(
     reader: impl Read,
     name: &str,

@@ -1,7 +1,7 @@
-//! The third pass: texts by which people recognise objects, read where the graph says they are.
+//! The third pass: texts by which readers know objects, read where the graph says they are.
 //!
-//! Threads and class loaders get their names, and strings their beginnings. Two strings share a
-//! text only if they are equal as a whole.
+//! Threads and class loaders get their names, and strings their beginnings. Equal strings get one
+//! text, also where they are equal behind its end.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use std::hash::{BuildHasher, Hasher};
@@ -15,7 +15,7 @@ use crate::hprof::record::{Body, Pass, ROOTS, THREADS, records};
 use crate::memory::{insert, push};
 use crate::snapshot::{EdgeName, Node, Snapshot};
 
-/// Limit on the bytes kept of a text.
+/// The most bytes of a text that are kept.
 const KEPT: usize = 120;
 
 /// A text to read.
@@ -56,7 +56,7 @@ pub(crate) fn wanted(snapshot: &Snapshot) -> Result<Vec<Wanted>, Problem> {
     Ok(wanted)
 }
 
-/// Requests the text of a `java.lang.String` for a node.
+/// Wants the text of a `java.lang.String` for a node.
 fn want(wanted: &mut Vec<Wanted>, string: Option<Node<'_>>, of: Node<'_>) -> Result<(), Problem> {
     let Some(string) = string else { return Ok(()) };
     match field(string, b"value") {
@@ -103,7 +103,7 @@ struct Texts<'s> {
     snapshot: &'s mut Snapshot,
     /// The number of the heap dump.
     dump: u32,
-    /// The arrays not read yet.
+    /// The arrays that have not come yet.
     wanted: &'s [Wanted],
     /// By type, number of bytes and hash of an array: the string of its text.
     known: HashMap<(u8, u64, u64), u32>,
@@ -152,9 +152,9 @@ impl Pass for Texts<'_> {
     }
 }
 
-/// The text in a string's array. The graph does not tell the encoding: bytes with a zero among them
-/// are taken as two-byte characters.
-fn text(of: Basic, bytes: &[u8]) -> String {
+/// The text in a string's array. Where strings do not say which of two codes the bytes have, letters
+/// of two bytes are those with a zero among them.
+fn text(of: Basic, wide: bool, bytes: &[u8]) -> String {
     let units = |unit: fn([u8; 2]) -> u16| -> String {
         let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
         char::decode_utf16(units)

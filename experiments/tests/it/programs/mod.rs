@@ -47,7 +47,7 @@ fn runs(bench: &Bench, name: &str) -> Vec<RunRecord> {
 
 #[test]
 fn a_program_stands_where_a_workload_stands() {
-    let bench = with_script("cat; echo \"$1 $WORD $(basename $PWD)\"; echo 'took 1,250 steps' >&2");
+    let bench = with_script("cat; echo \"$1 $WORD $(basename $PWD)\"; echo 'took 1,250.0 steps' >&2");
     fs::create_dir(bench.path().join("else")).unwrap();
     fs::rename(bench.path().join("prog"), bench.path().join("else/prog")).unwrap();
     bench.write("else/input", "from a file\n");
@@ -64,7 +64,7 @@ fn a_program_stands_where_a_workload_stands() {
         stdin   = "input"
         prepare = [["sh", "-c", "echo prepared >> log"], ["touch", "touched"]]
         expect  = { status = 0, pattern = '([0-9]) a word else' }
-        stats   = { steps = 'took ([0-9,]+) steps' }
+        stats   = { steps = 'took ([0-9,.]+) steps' }
         "#,
     );
     let done = bench.gclab(&["run", "own.toml"]).exits(0);

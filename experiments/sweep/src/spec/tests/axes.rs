@@ -106,11 +106,7 @@ fn programs_have_arguments_and_variables_of_their_own() {
         "#;
     assert_eq!(
         runs(text),
-        [
-            "other env.T=1",
-            "prog args.m=x args.n=10",
-            "prog args.m=x args.n=20"
-        ]
+        ["other env.T=1", "prog args.m=x args.n=10", "prog args.m=x args.n=20"]
     );
     let spec = spec(text).unwrap();
     let programs = crate::plan::programs_of(&spec.entries[0]);

@@ -1,6 +1,6 @@
 //! The document of a comparison: the answer, what changed, and all figures.
 
-use super::{Comparison, Figure, Mean, Row};
+use super::{Comparison, Figure, Mean, Means, Row};
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
 use crate::format::{self, ABSENT, counted, percent, short_list};
 use crate::inference::Effect;
@@ -13,7 +13,7 @@ impl Comparison {
     }
 
     /// The answer in a sentence or two.
-    fn answer(&self) -> Vec<String> {
+    pub(super) fn answer(&self) -> Vec<String> {
         let all = counted(self.configurations.len(), "configuration");
         if self.count(Verdict::Identical) == self.configurations.len() {
             return vec![format!("Identical runs: both hold the same runs of {all}.")];
@@ -91,17 +91,14 @@ impl Comparison {
         let rows = self.configurations.iter().filter(|row| row.verdict == verdict);
         // The first figure is the most important one.
         let first = |row: &&Row| row.figures.iter().position(|figure| figure.verdict == verdict);
-        let changed = rows.filter_map(|row| {
-            let figure = &row.figures[first(&row)?];
-            Some((row, figure, figure.effect?))
-        });
-        let size = |effect: &Effect| effect.ratio().ln().abs();
-        match changed.max_by(|(.., a), (.., b)| size(a).total_cmp(&size(b))) {
-            Some((row, figure, effect)) => Some(format!(
+        let changed = rows.filter_map(|row| Some((row, &row.figures[first(&row)?])));
+        let size = |figure: &Figure| figure.effect.map_or(f64::INFINITY, |effect| effect.ratio().ln().abs());
+        match changed.max_by(|(_, a), (_, b)| size(a).total_cmp(&size(b))) {
+            Some((row, figure)) => Some(format!(
                 "{}: {} {}",
                 row.name,
                 figure.metric.title,
-                format::effect(&effect)
+                figure.change().text
             )),
             None => {
                 let row = self.configurations.iter().find(|row| row.verdict == verdict)?;
@@ -260,16 +257,33 @@ impl Comparison {
 
 impl Figure {
     fn cells(&self, name: &str) -> Vec<Cell> {
-        let value = |of: fn(&Effect) -> f64| Cell::figure(&self.metric, self.effect.as_ref().map(of));
+        let (base, new) = self.values();
         vec![
             Cell::text(name),
             verdict_cell(self.verdict),
             Cell::text(self.metric.heading()),
-            Cell::effect(self.effect.as_ref()),
-            value(|effect| effect.base),
-            value(|effect| effect.new),
+            self.change(),
+            Cell::figure(&self.metric, base),
+            Cell::figure(&self.metric, new),
             Cell::text(self.remark.clone().unwrap_or_default()),
         ]
+    }
+
+    /// The centres of both sides.
+    fn values(&self) -> (Option<f64>, Option<f64>) {
+        let of_effect = self.effect.map(|effect| (effect.base, effect.new));
+        of_effect.or(self.means.map(|means| (means.base, means.new))).unzip()
+    }
+
+    /// The effect; `0 → 5` where there is none.
+    fn change(&self) -> Cell {
+        match self.means {
+            None => Cell::effect(self.effect.as_ref()),
+            Some(Means { base, new }) => {
+                let text = |value| self.metric.unit.text(value);
+                Cell::text(format!("{} → {}", text(base), text(new)))
+            }
+        }
     }
 }
 
