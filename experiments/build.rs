@@ -1,6 +1,6 @@
 //! Line tables in compressed sections: they are a third of the command's file. Debuggers, profilers
-//! and backtraces read them as they are. And a command at a fixed address, which the loader need not
-//! relocate: that was a quarter of a short run.
+//! and backtraces read them as they are. The command has a fixed address: relocating it took a
+//! quarter of the instructions of a short run.
 
 use std::env;
 

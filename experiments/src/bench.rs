@@ -124,8 +124,7 @@ fn writes(flags: &Flags) -> bool {
     flags.keeps_figures() || flags.debug.any() || flags.bell || flags.help || flags.info
 }
 
-/// Long enough, and with a threshold, so that criterion calls a program that has not changed
-/// unchanged.
+/// Long enough, and with a threshold, so that criterion seldom reports a change where there is none.
 fn measure(executor: &dyn Executor, programs: &[Program]) {
     let mut criterion = Criterion::default()
         .with_measurement(CpuTime)
@@ -133,7 +132,7 @@ fn measure(executor: &dyn Executor, programs: &[Program]) {
         .measurement_time(Duration::from_secs(4))
         .sample_size(20)
         .nresamples(10_000)
-        // Runs of one binary some minutes apart differ by up to this much on a shared machine.
+        // On a shared machine, runs of one binary some minutes apart often differ by this much.
         .noise_threshold(0.15)
         .configure_from_args();
     for program in programs {

@@ -33,7 +33,8 @@ struct Cli {
     command: Command,
 }
 
-// Only the command that runs builds its arguments: half of a short run was building all of them.
+// Arguments are built only for the command that runs: building all of them took a third of the
+// instructions of a short run.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Command {
@@ -118,7 +119,7 @@ pub(crate) fn command(
                 return refuse(message);
             }
             if program.iter().any(|word| word.contains(is_unprintable)) {
-                // A message with colours cannot be made printable: their codes look like what must go.
+                // Codes of colours are control characters too, so this message is printed without.
                 tell!("{}", error.to_string().trim_end());
             } else {
                 // If standard error is closed, there is nowhere to print the message.

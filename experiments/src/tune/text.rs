@@ -107,7 +107,7 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     let flags = label(tuned.offer, comparison.setting);
     let runs = tuned.search.candidates()[comparison.setting].confirmation.len();
     let figure = match &comparison.effect {
-        Some(_) if comparison.is_too_noisy() => format!("the {goal} is too noisy to compare"),
+        Some(effect) if effect.is_too_noisy() => format!("the {goal} is too noisy to compare"),
         Some(effect) => {
             let ratio = effect.ratio();
             let places = if ratio < 0.1 { 4 } else { 2 };
@@ -144,7 +144,7 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
     match comparison.verdict {
         Verdict::Better => format!("Use {flags}: {figure}.{dropped}{caution}"),
         Verdict::AsGood => format!("Keep the default: it is as good as the best flags found. {flags}: {figure}."),
-        Verdict::Unclear if comparison.is_too_noisy() => {
+        Verdict::Unclear if comparison.effect.is_some_and(|effect| effect.is_too_noisy()) => {
             format!("Keep the default: {figure}, so these runs cannot tell whether {flags} is better.{caution}")
         }
         Verdict::Unclear => {

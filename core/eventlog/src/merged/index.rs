@@ -60,7 +60,7 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
             behind_empty.get_or_insert(from);
         }
         empty = is_empty.then_some(to);
-        let key = cap.map_or(0, |cap| usize::from(cap) + 1);
+        let key = key(cap);
         if places.len() <= key {
             places.resize(key + 1, None);
         }
@@ -92,8 +92,12 @@ pub(super) fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_byt
 
 /// Notes that the stream of a capability ends with damage, unless a later event of it is found.
 fn interrupt(streams: &mut [Stream], places: &[Option<usize>], cap: Option<Option<u16>>) {
-    let key = cap.map(|cap| cap.map_or(0, |cap| usize::from(cap) + 1));
-    if let Some(place) = key.and_then(|key| *places.get(key)?) {
+    if let Some(place) = cap.and_then(|cap| *places.get(key(cap))?) {
         streams[place].damaged = true;
     }
+}
+
+/// The place of a capability in a list of all; the global stream is first.
+fn key(cap: Option<u16>) -> usize {
+    cap.map_or(0, |cap| usize::from(cap) + 1)
 }

@@ -56,8 +56,8 @@ impl LineSpace {
         })
     }
 
-    /// A hole with room for several closures of `words` words, unless many holes must be looked at
-    /// for it; a new block then. If there is no memory for that, any with room for one.
+    /// A hole with room for several closures of `words` words. If finding one would mean looking at
+    /// many holes, a new block; if there is no memory for that, any hole with room for one.
     pub(super) fn medium_hole<A: AsRef<Bump>>(
         &mut self,
         heap: &mut Heap,

@@ -233,7 +233,7 @@ fn is_there(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Why there is no program of this name, for a message.
+/// Says why no program of this name can be run.
 fn not_found(word: &str, folder: Option<&Path>) -> String {
     why_not(word, folder.unwrap_or(Path::new(""))).unwrap_or_else(|| {
         let place = match folder {

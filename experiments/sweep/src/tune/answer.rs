@@ -33,8 +33,7 @@ pub const EQUAL: f64 = 0.05;
 /// The conclusion from the last runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The setting is better: the interval lies below 1, and clear of it if it is wider than a
-    /// factor of two.
+    /// The setting is better: the interval lies below 1 and is not too noisy.
     Better,
     /// No difference that matters: the ratio lies within [`EQUAL`] of 1.
     AsGood,
@@ -88,22 +87,11 @@ pub fn answer(search: &Search) -> Answer {
 
 /// The verdict by the goal alone.
 fn judged(effect: &Effect) -> Verdict {
-    // What nearly touches 1 is shown by a narrow interval only.
-    let clear = if effect.is_too_noisy() { 1.0 + EQUAL } else { 1.0 };
-    match effect.ci95() {
-        Some(ci) if ci.high * clear < 1.0 => Verdict::Better,
-        Some(ci) if ci.low > clear => Verdict::Worse,
-        _ if effect.is_within(EQUAL) => Verdict::AsGood,
-        _ => Verdict::Unclear,
-    }
-}
-
-impl Comparison {
-    /// Whether the interval is wider than a factor of two and decides nothing, so that the ratio
-    /// means nothing.
-    pub fn is_too_noisy(&self) -> bool {
-        let noisy = self.effect.filter(Effect::is_too_noisy);
-        noisy.is_some_and(|effect| judged(&effect) == Verdict::Unclear)
+    match effect.differs() {
+        true if effect.ratio() < 1.0 => Verdict::Better,
+        true => Verdict::Worse,
+        false if effect.is_within(EQUAL) => Verdict::AsGood,
+        false => Verdict::Unclear,
     }
 }
 
@@ -157,7 +145,7 @@ mod tests {
 
     /// An interval by five pairs, whose standard error is given: t(0.975, 4) = 2.776.
     #[test]
-    fn a_wide_interval_decides_only_if_it_is_clear_of_1() {
+    fn a_wide_interval_decides_only_if_it_is_far_from_1() {
         for (ratio, error, verdict, is_too_noisy) in [
             (0.0056, 0.34, Verdict::Better, false), // 0.0022 to 0.0144
             (1.08, 0.18, Verdict::Unclear, true),   // 0.66 to 1.79
@@ -168,12 +156,7 @@ mod tests {
             (9.0, 0.34, Verdict::Worse, false), // 3.5 to 23
         ] {
             let effect = Effect::with_error(1.0, ratio, 5, Some((error, 4.0)));
-            let compared = Comparison {
-                setting: 1,
-                effect: Some(effect),
-                verdict: judged(&effect),
-            };
-            let found = (compared.verdict, compared.is_too_noisy());
+            let found = (judged(&effect), effect.is_too_noisy());
             assert_eq!(found, (verdict, is_too_noisy), "{ratio}");
         }
     }

@@ -532,7 +532,7 @@ impl Search {
         if all.is_empty() || self.will_do(leader, *shortest) {
             return Vec::new();
         }
-        // The shortest first, if there is no budget for all.
+        // If the budget does not allow all of them, the shortest are tried.
         all.truncate(self.left_in_all().saturating_sub(1));
         all.push(leader);
         let rounds = self.left_in_all() / all.len();

@@ -177,7 +177,7 @@ fn a_wrong_value_is_shown_with_a_right_one() {
     bench.gclab(&["run", "w.toml", "--shard", "1/3"]).exits(0);
 }
 
-/// A file is in the place of the probes' folder.
+/// Where the folder of the probes should be, there is a file.
 #[test]
 fn a_search_without_a_folder_for_its_probes_is_refused() {
     let bench = with_script("true");

@@ -87,14 +87,14 @@ pub enum Advice {
 const MOST_RUNS: usize = 60;
 
 /// An interval whose ends differ by more than this factor says nothing about the size of an effect,
-/// unless all of it is [`FAR`] from 1.
+/// unless it stays [`FAR`] away from 1.
 const TOO_NOISY: f64 = 2.0;
 
-/// The factor from 1 from which on even a wide interval shows a change.
+/// A wide interval still shows a change if both its ends are at least this factor away from 1.
 const FAR: f64 = 1.5;
 
-/// Folders of one build that were measured one after the other differ by more than their runs let
-/// expect. Without a history that says by how much, the standard error of the runs counts this many
+/// Folders of one build that were measured one after the other differ by more than the scatter of
+/// their runs suggests. Without a history that says by how much, the standard error of the runs counts this many
 /// times: in `results/reference/verdicts.csv` intervals that were half as wide contained the true
 /// ratio in 98 of 120 comparisons, and those by a history, which were twice as wide, in 119.
 const FOLDERS: f64 = 2.0;

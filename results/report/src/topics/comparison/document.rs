@@ -158,7 +158,7 @@ impl Comparison {
         }
         let taken_back = match self.taken_back {
             0 => String::new(),
-            some => format!("; {some} changes may be chance among so many"),
+            some => format!("; {} may be chance among so many", counted(some, "change")),
         };
         let judged = format!(
             "{} figures were judged together: of those called changed at most one in twenty is expected to be chance \
