@@ -1,9 +1,9 @@
-//! Hostile files: random changes to those in `tests/corpus`, and files of one kind of record. Every
-//! one ends in a snapshot or in one message with its place, in bounded memory.
+//! Hostile files: random changes to those in `tests/corpus`, and files with a single kind of
+//! record. Each must give a snapshot, or one message with its position, in bounded memory.
 //!
-//! `GCLAB_FUZZ_SECONDS=3600` goes on for as long for each reader, and `GCLAB_FUZZ_KEEP=FOLDER` keeps
-//! the inputs that end in a new way. There is no coverage to go by, so those stand for it: an input
-//! that ends in a new way is changed further.
+//! `GCLAB_FUZZ_SECONDS=3600` continues that long for each reader, and `GCLAB_FUZZ_KEEP=FOLDER`
+//! keeps the inputs that end in a new way. There is no coverage to guide the search, so those stand
+//! in for it: an input that ends in a new way is changed further.
 
 use gclab_snapshot::{Options, Snapshot};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Bytes in use, and the most since the start of a measurement. Only one thread allocates.
+/// Bytes in use, and their peak since the measurement started. Only one thread allocates.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
@@ -24,7 +24,7 @@ fn count(more: usize) {
     PEAK.fetch_max(LIVE.fetch_add(more, Relaxed) + more, Relaxed);
 }
 
-// SAFETY: all is passed on to the system's allocator.
+// SAFETY: everything is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // The system moves pages, and does not copy them.
+        // The system remaps pages rather than copying them.
         count(size.saturating_sub(layout.size()));
         LIVE.fetch_sub(layout.size().saturating_sub(size), Relaxed);
         // SAFETY: as the caller promises.
@@ -50,18 +50,18 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most memory of a reader: this multiple of the file, unpacked, and this much besides.
+/// A reader may use this multiple of the unpacked file, plus a constant.
 const MULTIPLE: usize = 10;
 const BESIDES: usize = 1 << 20;
-/// The most bytes of an input, and of what it unpacks to.
+/// How long an input may be, packed and unpacked.
 const LONGEST: usize = 1 << 16;
 const UNPACKED: u64 = 1 << 22;
-/// The longest that reading an input takes, in one of three attempts: the machine may be busy.
+/// How long an input may take, in the best of three attempts: the machine may be busy.
 const SLOW: Duration = Duration::from_secs(2);
-/// The inputs of a run without a time.
+/// Inputs in a run without a time limit.
 const ROUNDS: u64 = 1000;
 
-/// Reads an input in all ways. Returns how it ended, without numbers.
+/// Reads an input in every way. Returns how it ended, without numbers.
 fn read(bytes: &[u8]) -> String {
     let path = std::env::temp_dir().join(format!("gclab-fuzz-{}", std::process::id()));
     fs::write(&path, bytes).unwrap();
@@ -96,7 +96,7 @@ fn read(bytes: &[u8]) -> String {
             (error.offset(), text.replace(&path.display().to_string(), ""))
         }
     };
-    // What was unpacked is at least what was read.
+    // At least as much was unpacked as was read.
     let size = bytes.len().max(end as usize + LONGEST);
     assert!(end <= UNPACKED.max(bytes.len() as u64), "byte {end} of {}", bytes.len());
     assert!(peak <= MULTIPLE * size + BESIDES, "{peak} bytes for {size}");
@@ -109,7 +109,7 @@ fn read(bytes: &[u8]) -> String {
     letters.take(60).collect()
 }
 
-/// A sequence of numbers (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// Random numbers (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 struct Random(u64);
 
 impl Random {
@@ -121,7 +121,7 @@ impl Random {
     }
 }
 
-/// Numbers at which readers err.
+/// Numbers that readers tend to get wrong.
 const EDGES: [u64; 9] = [
     0,
     1,
@@ -159,7 +159,7 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
             let end = bytes.len().min(at + width);
             bytes[at..end].copy_from_slice(&edge.to_be_bytes()[8 - (end - at)..]);
         }
-        // A number in decimal.
+        // A decimal number.
         7 => {
             let start = bytes[at..]
                 .iter()
@@ -222,7 +222,7 @@ fn fuzz(reader: &str) {
     eprintln!("{reader}: {round} inputs, which ended in {} ways", ends.len());
 }
 
-/// Calls `file` with the number of records, so that only theirs counts.
+/// `file` makes a file with that many records, so that the records dominate.
 fn bounded(kind: &str, file: impl Fn(u32) -> Vec<u8>) {
     let bytes = file(40_000);
     let path = std::env::temp_dir().join(format!("gclab-fuzz-{}", std::process::id()));
@@ -247,7 +247,7 @@ fn bounded(kind: &str, file: impl Fn(u32) -> Vec<u8>) {
     );
 }
 
-/// A dump of records, and of entries of the heap dump.
+/// A dump with these records, and these entries in its heap dump.
 fn dump(records: &[u8], entries: &[u8]) -> Vec<u8> {
     let mut bytes = b"JAVA PROFILE 1.0.2\0\0\0\0\x04\0\0\0\0\0\0\0\0".to_vec();
     bytes.extend(records);
@@ -317,7 +317,7 @@ fn records_of_each_kind() {
     bounded("nodes", |count| v8(count, 0, 0, ""));
     bounded("edges", |count| v8(1, count, count, ""));
     bounded("strings", |count| v8(1, 0, 0, &"\"\",".repeat(count as usize)));
-    // What a file promises takes no memory.
+    // A file does not get memory just by claiming to be large.
     let lie = String::from_utf8(v8(1, 0, 0, "")).unwrap().replace(
         "\"node_count\":1,\"edge_count\":0",
         "\"node_count\":67000000,\"edge_count\":67000000",
@@ -325,7 +325,7 @@ fn records_of_each_kind() {
     read(lie.as_bytes());
 }
 
-/// One test: memory is counted for the whole process.
+/// One test, because memory is counted for the whole process.
 #[test]
 fn any_file_ends_in_a_snapshot_or_one_message_in_bounded_memory() {
     records_of_each_kind();

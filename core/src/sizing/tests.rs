@@ -1,4 +1,4 @@
-//! Sizing as a whole, on heaps that have memory: planned memory fits.
+//! Sizing as a whole, on heaps with real memory: memory that was planned fits.
 
 use super::*;
 use crate::block::LARGE_OBJECT;
@@ -58,12 +58,12 @@ fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
     let shrunk = area(28).expect("still fits");
     assert!(shrunk < Bytes(4 * MIB) && shrunk > Bytes(0), "{shrunk}");
     assert!(area(32).is_err());
-    // Data that stay in place may be more: four fifths of the limit.
+    // Data that is not moved may take more: four fifths of the limit.
     let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), MajorStrategy::Compacting);
     let shrunk = area(52).expect("fits");
     assert!(shrunk >= Bytes(MIB) && shrunk < Bytes(4 * MIB), "{shrunk}");
     assert!(area(63).is_err());
-    // A minor collection that leaves that much only makes a major one due.
+    // A minor collection that leaves that much merely makes a major one due.
     let mut sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
     sizing.last_was_major = false;
     let least = sizing.area(live(63 * MIB), Bytes(0), MajorStrategy::Compacting);
@@ -78,7 +78,7 @@ fn in_place_all_free_memory_is_an_allocation_area() {
     let config = config(64 * MIB);
     let sizing = Sizing::new(&config, &heap(&config), MajorStrategy::Copying);
     let area = |mib: usize, strategy| sizing.area(live(mib * MIB), Bytes(0), strategy);
-    // 2 MiB of area and as much of young large objects, where a copy has room for less.
+    // 2 MiB of area and as much in young large objects; with copying, there is less room.
     let (in_place, with_copy) = (area(58, MajorStrategy::InPlace), area(58, MajorStrategy::Compacting));
     let (in_place, with_copy) = (in_place.expect("fits").0, with_copy.expect("fits").0);
     assert!(
@@ -92,7 +92,8 @@ fn in_place_all_free_memory_is_an_allocation_area() {
     };
     assert!(!urgent(60, MajorStrategy::InPlace) && urgent(63, MajorStrategy::InPlace));
     assert!(urgent(32, MajorStrategy::Copying));
-    // Memory between closures that stay is free. Between closures that are copied it is lost.
+    // Memory between closures that are not moved is free. Between closures that are copied it is
+    // lost.
     let work = crate::stats::Work {
         live: Bytes(50 * MIB),
         large: Bytes(10 * MIB),
@@ -125,7 +126,7 @@ fn the_oldest_generation_is_compacted_as_in_ghc_or_when_a_copy_would_not_fit() {
     assert!(due(of(Compact::Always), 0));
     assert!(!due(of(Compact::Above(44.0)), 43) && due(of(Compact::Above(44.0)), 45));
     assert!(due(of(Compact::Above(90.0)), 55));
-    // A share of no limit means no compaction.
+    // Without a limit, there is no share of it, so no compaction.
     let unlimited = Config {
         max_heap: None,
         ..of(Compact::Above(1.0))
@@ -154,7 +155,7 @@ fn a_heap_of_fixed_size_grows_to_it() {
     assert!(area.0 > 16 * MIB && area.0 < 22 * MIB, "{area}");
     let in_place = sizing.area_in_place(Bytes(40 * MIB)).expect("fits");
     assert!(in_place.0 > 22 * MIB && in_place.0 <= 24 * MIB, "{in_place}");
-    // A size that is not a limit: data that does not fit may still grow by -O.
+    // `-H` is not a limit: data that does not fit may still grow by -O.
     let hinted = Config {
         heap_hint: HeapHint::Size(Bytes(16 * MIB)),
         max_heap: None,
@@ -185,8 +186,8 @@ fn hints_raise_the_allocation_area() {
     assert_eq!(area, hinted_area(Bytes(100 * MIB), Bytes(20 * MIB), 30));
 }
 
-/// GHC's clamp keeps a full allocation area free. Live data beyond it left the old generation no
-/// growth, so every collection was a major one.
+/// GHC's clamp keeps a full allocation area free. Beyond it, the old generation could not grow, so
+/// every collection was a major one.
 #[test]
 fn near_the_limit_the_old_generation_may_take_half_of_what_is_free() {
     let config = config(64 * MIB);
@@ -205,8 +206,8 @@ fn near_the_limit_the_old_generation_may_take_half_of_what_is_free() {
     }
 }
 
-/// An allocation area that took all that is free would leave no room for a minor collection in
-/// which everything lives.
+/// An allocation area that took all free memory would leave no room for a minor collection in which
+/// everything survives.
 #[test]
 fn a_minor_collection_fits_into_every_area_but_the_least() {
     let config = config(64 * MIB);
@@ -232,12 +233,12 @@ fn a_minor_collection_fits_into_every_area_but_the_least() {
     }
 }
 
-/// The words that a collection must announce before it begins.
+/// The words that a collection must declare before it starts.
 fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
     (live.to_copy(strategy) + young).to_words_up()
 }
 
-/// The plan and the collection agree: what one thread can copy is not said to be too much.
+/// The plan and the collection agree: if one thread can copy the data, the heap is not exhausted.
 #[test]
 fn a_limit_without_room_for_the_lanes_of_all_threads_is_not_exhaustion() {
     let config = config(4 * MIB);
@@ -257,7 +258,7 @@ fn a_limit_without_room_for_the_lanes_of_all_threads_is_not_exhaustion() {
 #[test]
 fn where_the_limit_leaves_no_room_for_the_lanes_of_all_threads_as_many_copy_as_fit() {
     let (lanes, words) = (6, Words(100_000));
-    // How many threads copy if `copiers` may: as many as that, up to some number.
+    // How many threads may copy if `copiers` are available: all of them, up to some number.
     let granted = |copiers: usize| {
         let mut heap = heap(&config(4 * MIB));
         heap.set_copiers(copiers);
@@ -300,7 +301,7 @@ proptest! {
         if sizing.resize(&mut nursery, &mut heap, live, planned, strategy).is_err() {
             return Ok(());
         }
-        // Mutators allocate large objects until there is a collection.
+        // Mutators allocate large objects until something collects.
         for words in large {
             if !matches!(nursery.allocate_large(&mut heap, Words(words)), Ok(Some(_))) {
                 break;

@@ -9,7 +9,7 @@ use crate::merged::Merged;
 use crate::value::Value;
 use crate::writer::{Buffer, Writer};
 
-/// Events of a capability: time, type and values.
+/// A capability's events: time, type and values.
 type Events<'a> = &'a [(u64, &'static Kind, &'a [u64])];
 
 fn fold(caps: &[Events<'_>], most: usize) -> Timeline {
@@ -70,7 +70,7 @@ fn a_collection_splits_into_waiting_work_and_idleness() {
         (1400, &RUN_THREAD, &[1]),
         (2000, &STOP_THREAD, &[1, 5, 0]),
     ];
-    // It ends later than the leader's, but is read first: the leader's statistics are late.
+    // It ends after the leader's but is read first: the leader's statistics are late.
     let other: Events<'_> = &[
         (200, &RUN_THREAD, &[2]),
         (960, &STOP_THREAD, &[2, 1, 0]),
@@ -115,7 +115,7 @@ fn a_collection_splits_into_waiting_work_and_idleness() {
     let pause = timeline.pauses[0];
     assert_eq!((pause.from, pause.to, pause.count()), (1000, 1300, 1));
     assert_eq!((pause.generations[1].copied, pause.generations[1].max_ns), (4096, 300));
-    // The sizes that a collection reports are placed at its beginning.
+    // The sizes that a collection reports are placed at its start.
     let [live, size] = [timeline.live[0], timeline.heap_size[0]];
     assert_eq!((live.at, live.last, size.at, size.last), (1000, 777, 1000, 1 << 20));
     assert_eq!(timeline.lanes[0].allocated[0].at, 1000);

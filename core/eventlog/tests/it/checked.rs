@@ -1,4 +1,4 @@
-//! The validator: GHC's logs keep every rule, and each rule can be broken.
+//! The validator: GHC's logs keep every rule, and breaking any of them is reported.
 
 use std::io::Cursor;
 
@@ -28,10 +28,10 @@ fn logs_of_ghc_keep_every_rule() {
     }
 }
 
-/// An event as a test writes it: type, time and numbers.
+/// An event in short: type, time and numbers.
 type Short = (&'static Kind, u64, &'static [u64]);
 
-/// The only complaint about a log of one block of `cap` with these events, without its place.
+/// The only complaint, without its position, about a log with one block of `cap` with these events.
 fn one(cap: Option<u16>, events: &[Short]) -> String {
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
     let mut buffer = Buffer::new(cap);
@@ -86,7 +86,7 @@ fn rules_about_time_and_collections() {
     assert_eq!(one(None, &[allocated(&[0, 9])]), "ThreadScope stops here");
 }
 
-/// The end of a collection may be earlier than its statistics, not than its beginning.
+/// The end of a collection may precede its statistics, but not its start.
 #[test]
 fn a_collection_that_ends_before_it_begins() {
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
@@ -167,7 +167,7 @@ fn a_thread_stops_for_a_known_reason() {
     }
 }
 
-/// The place of the first block marker of a log with these types.
+/// Where the first block marker is in a log that declares these types.
 fn first_block(kinds: &[&'static Kind]) -> usize {
     let header = Writer::new(Vec::new(), kinds.iter().copied())
         .unwrap()
@@ -214,7 +214,7 @@ fn rules_about_heap_profiles() {
     let [begin, end]: [Short; 2] = [(&HEAP_PROF_SAMPLE_BEGIN, 9, &[0]), (&HEAP_PROF_SAMPLE_END, 9, &[0])];
     assert_eq!(one(None, &[begin, end]), "a sample without HEAP_PROF_BEGIN");
     assert_eq!(one(None, &[end]), "HEAP_PROF_SAMPLE_END outside of a sample");
-    // The stack of the small log has cost centres, and its profile has no beginning.
+    // In the small log the stack has cost centres, and the profile has no start.
     let all = complaints(&small());
     let expected = ["samples follow HEAP_PROF_BEGIN", "cost centres are defined first"];
     let rules: Vec<&str> = all
@@ -255,7 +255,7 @@ fn rules_about_time_profiles() {
     assert_eq!(rules(true, &[1], 8), ["cost centres are defined first"]);
 }
 
-/// The bytes of `log` with `from` replaced by `to`, once.
+/// `log` with the first `from` replaced by `to`.
 fn edited(mut log: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
     let at = log.windows(from.len()).position(|bytes| bytes == from).unwrap();
     log[at..at + to.len()].copy_from_slice(to);
@@ -274,14 +274,14 @@ fn rules_about_bytes() {
             .collect::<Vec<_>>()
             .join(": ")
     };
-    // The name of a closure of a heap profile: an invalid byte, and a lost NUL.
+    // A closure's name in a heap profile: an invalid byte, and a lost NUL.
     let named = edited(real(), b"<Main.sat_s4YS>\0", b"<Main.\xffat_s4YS>\0");
     assert!(last(&named).ends_with("HEAP_PROF_SAMPLE_STRING: `label` is not UTF-8: ghc-events ends the log here"));
     let open = edited(real(), b"<Main.sat_s4YS>\0", b"<Main.sat_s4YS>!");
     assert!(last(&open).ends_with("HEAP_PROF_SAMPLE_STRING: the payload ends within `label`"));
     let longer = edited(real(), b"<Main.sat_s4YS>\0", b"<Main.sat_s4Y\0>\0");
     assert!(last(&longer).ends_with("HEAP_PROF_SAMPLE_STRING: 2 bytes follow the last field"));
-    // SPARK_STEAL is declared with a byte; type 59 is not declared.
+    // SPARK_STEAL declared with one byte; type 59 not declared.
     let entry = |number: u16, size: u16| [&b"etb\0"[..], &number.to_be_bytes(), &size.to_be_bytes()].concat();
     let declared = edited(real(), &entry(number::SPARK_STEAL, 2), &entry(number::SPARK_STEAL, 1));
     assert_eq!(

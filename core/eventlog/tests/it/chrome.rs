@@ -1,4 +1,4 @@
-//! Trace events: the rules of their format, and the figures of the log that they come from.
+//! Trace events: the rules of their format, and the same numbers as in the log they come from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -17,7 +17,7 @@ fn traced(log: &[u8], interval: Interval) -> Vec<Json> {
     let object: Json = serde_json::from_slice(&out).unwrap_or_else(|error| {
         panic!("{error}: {}", String::from_utf8_lossy(&out));
     });
-    // With a coarser unit chrome://tracing rounds times, and nests slices that lie side by side.
+    // With a coarser unit chrome://tracing rounds times, and nests adjacent slices.
     assert_eq!(object["displayTimeUnit"], "ns");
     let events = object["traceEvents"].as_array().unwrap().clone();
     assert_eq!(events.len() as u64, count);
@@ -25,7 +25,7 @@ fn traced(log: &[u8], interval: Interval) -> Vec<Json> {
     events
 }
 
-/// Nanoseconds from microseconds.
+/// Microseconds to nanoseconds.
 fn ns(time: &Json) -> u64 {
     (time.as_f64().unwrap() * 1000.0).round() as u64
 }
@@ -34,7 +34,7 @@ fn text<'a>(event: &'a Json, key: &str) -> &'a str {
     event[key].as_str().unwrap_or_else(|| panic!("{key} of {event}"))
 }
 
-/// The rules of the format: each phase has its properties, and the slices of a track nest.
+/// The rules of the format: each phase has the right properties, and the slices of a track nest.
 fn valid(events: &[Json]) {
     let mut named = BTreeSet::new();
     let mut slices = BTreeMap::<u64, Vec<(u64, u64)>>::new();
@@ -91,7 +91,7 @@ fn valid(events: &[Json]) {
     }
 }
 
-/// Number and sum of the slices whose names begin so.
+/// Count and total length of the slices whose names start with `name`.
 fn sum(events: &[Json], name: &str) -> (u64, u64) {
     let slices = events
         .iter()
@@ -145,7 +145,7 @@ fn the_trace_of_a_small_log() {
     let threads = named("thread 1");
     assert_eq!(threads[0]["args"]["stop"], "heap overflow");
     assert_eq!((ns(&threads[0]["ts"]), ns(&threads[0]["dur"])), (110, 870));
-    // The last run is open at the end of the log.
+    // The last run is still open at the end of the log.
     assert_eq!(
         (threads.len(), ns(&threads[2]["ts"]), ns(&threads[2]["dur"])),
         (3, 3500, 100)
@@ -172,7 +172,7 @@ fn the_trace_of_a_small_log() {
     assert_eq!((count, sum), (2, 200));
 }
 
-/// Threads that run in a collection, collections in others, ends without beginnings.
+/// Threads that run during a collection, collections inside others, ends without starts.
 #[test]
 fn slices_nest_whatever_the_log_says() {
     let mut state = 7_u64;
@@ -218,7 +218,7 @@ fn slices_nest_whatever_the_log_says() {
     }
 }
 
-/// The object is whole, so that a viewer opens it.
+/// The JSON object is complete, so viewers can open it.
 #[test]
 fn the_trace_of_a_damaged_log_is_whole() {
     let log = log("phases-thr-n2.a.eventlog");
@@ -235,7 +235,7 @@ fn the_trace_of_a_damaged_log_is_whole() {
     }
 }
 
-/// A phase of the nonmoving collector without an end in the log lasts to the log's last event.
+/// A phase of the nonmoving collector that does not end in the log lasts until its last event.
 #[test]
 fn open_phases_of_the_nonmoving_collector_are_in_the_trace() {
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
@@ -254,7 +254,7 @@ fn open_phases_of_the_nonmoving_collector_are_in_the_trace() {
     assert_eq!(sum(&events, "concurrent mark"), (1, 30));
 }
 
-/// What a capability did at its damage went on to the end of the log.
+/// What a capability was doing when it was damaged used to last until the end of the log.
 #[test]
 fn slices_of_a_capability_end_at_its_damage() {
     let log = crate::damage::damaged();

@@ -1,4 +1,4 @@
-//! Damaged logs end in one error with its place, or are salvaged up to it.
+//! Damaged logs give one error with its position, or are salvaged up to there.
 
 use std::io::Cursor;
 
@@ -7,20 +7,20 @@ use gclab_eventlog::{Merged, Problem, Reader};
 
 use crate::made::{each, one_block, small};
 
-/// The error of a log with the bytes at `at` replaced.
+/// The error for a log with the bytes at `at` replaced.
 fn patched(mut log: Vec<u8>, at: usize, bytes: &[u8]) -> String {
     log[at..at + bytes.len()].copy_from_slice(bytes);
     each(&log, |_| {}).expect("an error").to_string()
 }
 
-/// A log whose first capability is damaged in the middle, and the second one is not.
+/// A log whose first capability is damaged in the middle; the second is intact.
 pub(crate) fn damaged() -> Vec<u8> {
     let mut log = crate::real::log("phases-thr-n2.a.eventlog");
     log[10_699..10_701].copy_from_slice(&[0x7f, 0xff]);
     log
 }
 
-/// The times of the last events of the two capabilities that can be read.
+/// The times of the last readable events of the two capabilities.
 pub(crate) fn last_times(log: &[u8]) -> [u64; 2] {
     let mut merged = Merged::new(Cursor::new(log), "log", true).unwrap();
     let mut last = [0; 2];
@@ -33,7 +33,7 @@ pub(crate) fn last_times(log: &[u8]) -> [u64; 2] {
     last
 }
 
-/// The place of the first event.
+/// The position of the first event.
 fn data(log: &[u8]) -> usize {
     log.windows(4).position(|four| four == b"datb").unwrap() + 4
 }
@@ -76,7 +76,7 @@ fn every_truncation_is_an_error_and_salvages_the_events_before_it() {
     }
 }
 
-/// Whatever is wrong with the marker of a block, the other blocks are read.
+/// Whatever is wrong with a block's marker, the other blocks are read.
 #[test]
 fn a_damaged_block_costs_no_other_block() {
     let log = crate::real::log("phases-thr-n2.a.eventlog");
@@ -186,7 +186,7 @@ fn headers_that_cannot_be_used_are_refused() {
     );
 }
 
-/// A header of gigabytes ends where the limit is.
+/// A header of gigabytes is refused at the limit.
 #[test]
 fn a_header_without_an_end_is_refused() {
     #[derive(Debug)]
@@ -236,7 +236,7 @@ fn invalid_blocks_are_refused() {
             at + 35
         )
     );
-    // The end mark has two bytes, the second of which is after the block.
+    // The end mark has two bytes, and the second one is outside the block.
     let torn = (at + 10, 45_u32.to_be_bytes());
     assert_eq!(
         patched(log(), torn.0, &torn.1),

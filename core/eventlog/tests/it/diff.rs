@@ -73,15 +73,15 @@ fn two_runs_differ_in_settings_and_figures() {
     let balance = row(&rows, "parallel collections", "work balance");
     assert!(balance.amounts[0].is_none() && balance.ratio().is_none());
     assert!(matches!(balance.amounts[1], Some(Amount::Share(share)) if (share - 0.1767).abs() < 1e-4));
-    // An event that only the other log has is there 0 times.
+    // An event that only the other log has counts 0 here.
     let migrations = row(&rows, "events", "MIGRATE_THREAD");
     assert_eq!(migrations.amounts, [Some(Amount::Count(0)), Some(Amount::Count(2))]);
     assert_eq!(migrations.ratio(), None);
-    // Percentiles that only one run has are in order.
+    // Percentiles that only one run has are in the right order.
     let pauses = rows.iter().filter(|row| row.group == "pauses of capabilities");
     let names: Vec<&str> = pauses.map(|row| &row.name[..]).collect();
     assert_eq!(names, ["number", "sum", "p50", "p90", "p99", "longest"]);
-    // Groups are contiguous, and every figure appears once.
+    // Groups are contiguous, and every row appears once.
     let mut seen: Vec<&str> = rows.iter().map(|row| &row.group[..]).collect();
     seen.dedup();
     let distinct: std::collections::BTreeSet<&str> = seen.iter().copied().collect();
@@ -105,7 +105,7 @@ fn figures_of_threads_of_a_small_log() {
         amounts("stops: heap overflow"),
         [Some(Amount::Count(2)), Some(Amount::Count(1))]
     );
-    // From 110 to 980 and from 1500 to 2980; the last run has no end.
+    // From 110 to 980 and from 1500 to 2980; the last run does not end.
     assert_eq!(
         amounts("time of runs"),
         [Some(Amount::Ns(870 + 1480)), Some(Amount::Ns(480 + 500))]
@@ -113,8 +113,8 @@ fn figures_of_threads_of_a_small_log() {
     assert_eq!(row(&rows, "threads", "time of runs").ratio(), Some(980.0 / 2350.0));
 }
 
-/// A part of a run without collections and threads has 0 of them; `None` is for a log that does not
-/// tell.
+/// If a part of a run has no collections or threads, their numbers are 0. `None` is for logs that
+/// do not record them.
 #[test]
 fn a_part_without_events_has_known_zeros() {
     let whole = side(&small(), Interval::default());
@@ -134,11 +134,11 @@ fn a_part_without_events_has_known_zeros() {
             "{group}: {name}: {amounts:?}"
         );
     }
-    // Without pauses there is no longest one.
+    // Without pauses there is no longest pause.
     assert_eq!(row(&rows, "pauses of the program", "longest").amounts[1], None);
 }
 
-/// An empty argument, and a flags' word used elsewhere, keep their places.
+/// An empty argument, and a word that is also an RTS flag, keep their places.
 #[test]
 fn the_programs_arguments_are_whole() {
     use gclab_eventlog::{Buffer, Value, Writer, kinds};
@@ -160,8 +160,8 @@ fn the_programs_arguments_are_whole() {
     assert_eq!(value("RTS flags"), Some("-s"));
 }
 
-/// A comparison read a damaged log to its first damage, and a summary reads each capability to its
-/// own.
+/// A comparison used to read a damaged log up to its first damage, but a summary reads each
+/// capability up to its own.
 #[test]
 fn a_side_of_a_damaged_log_has_the_figures_of_its_summary() {
     use gclab_eventlog::{Merged, Summary};

@@ -1,5 +1,5 @@
-//! The library ghc-events reads the same figures from GHC's logs as this crate.
-//! `.ci/interop` builds the reader, and runs this.
+//! The ghc-events library reads the same numbers from GHC's logs. `.ci/interop` builds the reader
+//! and runs this.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The course of a run agrees with its sums.
+//! The history of a run adds up to its totals.
 
 use gclab_eventlog::{Buffer, History, Interval, Reader, Summary, Writer, kinds};
 
@@ -59,7 +59,7 @@ fn the_utilisation_of_each_capability_is_its_time_outside_collections() {
     assert!(several > 3, "{several}");
 }
 
-/// In the file the blocks of two capabilities alternate, and so do their stops.
+/// In the file, the blocks of two capabilities alternate, and so do their stops.
 #[test]
 fn each_capability_has_one_utilisation_however_its_blocks_lie() {
     let mut log = Writer::new(Vec::new(), kinds::current()).expect("memory");

@@ -1,4 +1,4 @@
-//! The profiles that GHC 9.0 wrote of small programs: retainers (`-hr`), closure types (`-hT`) and
+//! Profiles of small programs, written by GHC 9.0: retainers (`-hr`), closure types (`-hT`) and
 //! biographies (`-hb`).
 
 use gclab_eventlog::hp::{Profile, Sample};
@@ -13,18 +13,18 @@ fn ghc(name: &str) -> Profile {
     Profile::read(BufReader::new(File::open(path).unwrap()), name).unwrap()
 }
 
-/// Samples, those with bands, bands, the sum of all values, and the time and the sum of the largest
-/// sample.
+/// The numbers of samples, of samples with bands, and of bands; the sum of all values; time and sum
+/// of the largest sample.
 fn figures(profile: &Profile) -> (usize, usize, usize, u64, f64, u64) {
     let samples = &profile.samples;
     let filled = samples.iter().filter(|sample| !sample.values.is_empty()).count();
     let sum = samples.iter().map(Sample::sum).sum();
-    // Of equals the first.
+    // The first of equally large ones.
     let peak = samples.iter().rev().max_by_key(|sample| sample.sum()).unwrap();
     (samples.len(), filled, profile.names.len(), sum, peak.at, peak.sum())
 }
 
-/// A script that splits lines at tabs found the figures.
+/// The expected numbers come from a script that splits lines at tabs.
 #[test]
 fn profiles_of_ghc_are_read() {
     assert_eq!(

@@ -1,9 +1,9 @@
-//! Small logs that the writer makes, and the hazards of the format.
+//! Small logs made by the writer, and the pitfalls of the format.
 
 use gclab_eventlog::kinds::{self, number};
 use gclab_eventlog::{Buffer, Event, Field, Form, Kind, Problem, Reader, Size, Value, Writer};
 
-/// A log of two collections on two capabilities: a block each, and one of global events.
+/// A log of two collections on two capabilities: a block for each, and one of global events.
 pub(crate) fn small() -> Vec<u8> {
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
     let [mut first, mut second, mut global] = [Some(0), Some(1), None].map(Buffer::new);
@@ -66,7 +66,7 @@ pub(crate) fn small() -> Vec<u8> {
     log.finish().unwrap()
 }
 
-/// A log with one block of `events`, of capability 3.
+/// A log with one block of `events`, for capability 3.
 pub(crate) fn one_block(kinds: &[&'static Kind], fill: impl FnOnce(&mut Buffer)) -> Vec<u8> {
     let mut log = Writer::new(Vec::new(), kinds.iter().copied()).unwrap();
     let mut buffer = Buffer::new(Some(3));
@@ -189,7 +189,7 @@ fn unknown_types_and_unknown_fields_are_skipped() {
     );
 }
 
-/// An event of GHC 8.2 has no balanced bytes.
+/// In GHC 8.2 the event has no balanced bytes.
 #[test]
 fn a_field_that_a_log_does_not_have_is_absent() {
     static OLD: Kind = Kind {
@@ -214,7 +214,7 @@ fn a_field_that_a_log_does_not_have_is_absent() {
     assert_eq!((total, balanced), (Some(7), None));
 }
 
-/// Other readers take the event after an empty block to be in it.
+/// Other readers would put the event after an empty block into it.
 #[test]
 fn an_empty_block_is_not_written_and_ends_at_once() {
     let mut log = Writer::new(Vec::new(), [&kinds::GC_START]).unwrap();

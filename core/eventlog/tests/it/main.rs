@@ -1,4 +1,5 @@
-//! Real logs of GHC with the figures of the same runs, logs made here, and damage of all kinds.
+//! Real logs of GHC with the numbers that the same runs printed, logs made here, and damage of all
+//! kinds.
 
 mod checked;
 mod chrome;

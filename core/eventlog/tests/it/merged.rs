@@ -1,4 +1,4 @@
-//! The order of time.
+//! Reading events in order of time.
 
 use std::io::Cursor;
 
@@ -29,8 +29,8 @@ fn in_file_order(log: &[u8]) -> Places {
     places
 }
 
-/// The definition: a stable sort by the latest time so far in the stream, streams in the order in
-/// which they begin.
+/// The definition: a stable sort by the latest time so far in the stream, with streams in the order
+/// in which they start.
 fn sorted(places: &Places) -> Places {
     let mut streams: Vec<(Option<u16>, u64)> = Vec::new();
     let mut keyed = Vec::new();
@@ -60,7 +60,7 @@ fn events_come_in_order_of_time_and_each_capabilitys_in_file_order() {
     assert!(caps.len() > 2);
 }
 
-/// Blocks that are longer than a stream's buffer, with events of all lengths.
+/// Blocks longer than a stream's buffer, with events of all lengths.
 #[test]
 fn streams_longer_than_their_buffers_are_merged() {
     let mut log = Writer::new(Vec::new(), [&kinds::USER_MSG, &kinds::GC_START]).unwrap();
@@ -82,7 +82,7 @@ fn streams_longer_than_their_buffers_are_merged() {
     assert_eq!(merged(&log), sorted(&in_file_order(&log)));
 }
 
-/// A damaged stream resumes at its next block, of which there is none here; the others continue.
+/// A damaged stream resumes at its next block, but here it has none; the others continue.
 #[test]
 fn a_salvaging_merge_loses_only_one_stream() {
     let mut log = small();
@@ -134,7 +134,7 @@ fn a_salvaging_reader_resumes_at_the_next_block() {
     let mut starts = Vec::new();
     assert!(each(&log, |event| starts.push(event.offset() as usize)).is_none());
     let length = starts[1] - starts[0];
-    // The fifth event of the second block, and of the first global one.
+    // The fifth event of the second block, and of the first global block.
     let mut damaged = log.clone();
     for event in [14, 44] {
         damaged[starts[event]..starts[event] + 2].copy_from_slice(&[0x7f, 0xff]);

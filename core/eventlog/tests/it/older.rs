@@ -1,7 +1,7 @@
-//! Logs in the layouts of older versions of GHC, made here: other sizes, fewer fields, fewer types.
+//! Logs in the layouts of older GHCs, made here: other sizes, fewer fields, fewer types.
 //!
-//! The sizes are those that logs of GHC 6.12.1, 7.0.2, 7.6.3, 8.4.3 and of the snapshots before 9.2
-//! and 9.4 declare.
+//! The sizes are those declared by logs of GHC 6.12.1, 7.0.2, 7.6.3, 8.4.3 and of the snapshots
+//! before 9.2 and 9.4.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use gclab_eventlog::{
     Buffer, Filter, Interval, Kind, Lines, Merged, Reader, Summary, Timeline, Value, Writer, check, show,
 };
 
-/// `kind` with its first fields only.
+/// `kind` with only its first fields.
 const fn first(kind: &'static Kind, fields: usize) -> Kind {
     Kind {
         fields: kind.fields.split_at(fields).0,
@@ -23,7 +23,7 @@ static STATS_OF_7_6: Kind = first(&kinds::GC_STATS_GHC, 8);
 static TICKY_OF_9_2: Kind = first(&kinds::TICKY_COUNTER_DEF, 4);
 static TICKY_OF_9_4: Kind = first(&kinds::TICKY_COUNTER_DEF, 5);
 
-/// An event: its capability, its type, its time and its values.
+/// An event: capability, type, time and values.
 type Written<'a> = (Option<u16>, &'static Kind, u64, &'a [Value<'a>]);
 
 /// A log with these types and events, each in its own block.
@@ -61,7 +61,7 @@ fn summary(log: &[u8]) -> Summary {
     Summary::of(&mut reader, Interval::default()).unwrap()
 }
 
-/// The types of GHC 7.0 that the log below has.
+/// The types of GHC 7.0 that occur in the log below.
 static OF_7_0: [&Kind; 9] = [
     &kinds::CREATE_THREAD,
     &kinds::RUN_THREAD,
@@ -74,8 +74,8 @@ static OF_7_0: [&Kind; 9] = [
     &kinds::GC_DONE,
 ];
 
-/// A log of GHC 7.0: a collection on two capabilities without statistics, and a last one of which
-/// the log has only the work.
+/// A log of GHC 7.0: a collection on two capabilities without statistics, and a last one with only
+/// its work.
 fn of_7_0() -> Vec<u8> {
     let [one, other] = [Some(0), Some(1)];
     let n = Value::Number;
@@ -100,7 +100,7 @@ fn of_7_0() -> Vec<u8> {
     )
 }
 
-/// Without statistics nothing tells which capability led a collection, so its pauses, and the
+/// Without statistics we cannot tell which capability led a collection, so its pauses, and the
 /// utilisation, are unknown.
 #[test]
 fn a_log_of_7_0_has_no_figure_of_collections() {
@@ -150,7 +150,8 @@ fn statistics_of_7_6_are_shown_without_the_field_that_they_lack() {
     );
 }
 
-/// A log of GHC 8.4 with two samples, the second of two bands. Its types lack the end of a sample.
+/// A log of GHC 8.4 with two samples, the second with two bands. It has no type for the end of a
+/// sample.
 fn of_8_4(types: &[&'static Kind]) -> Vec<u8> {
     let n = Value::Number;
     let filters = [Value::from(""); 7];
@@ -174,7 +175,7 @@ static OF_8_4: [&Kind; 3] = [
     &kinds::HEAP_PROF_SAMPLE_STRING,
 ];
 
-/// The censuses in the timeline of a log: their times and bytes by band.
+/// The censuses in a log's timeline: their times, and bytes by band.
 fn censuses(log: &[u8], salvage: bool) -> Vec<(u64, Vec<u64>)> {
     let timeline = Timeline::of(&mut merged(log, salvage)).unwrap();
     let censuses = timeline.profile.into_iter().flat_map(|profile| profile.censuses);
@@ -186,10 +187,10 @@ fn samples_of_8_4_end_where_the_next_one_begins() {
     let log = of_8_4(&OF_8_4);
     assert_eq!(complaints(&log), [""; 0]);
     assert_eq!(censuses(&log, false), [(100, vec![64, 0]), (200, vec![32, 16])]);
-    // The file is cut off within the last band, so its second sample is not whole.
+    // The file is cut off within the last band, so its second sample is incomplete.
     let cut = &log[..log.len() - 20];
     assert_eq!(censuses(cut, true), [(100, vec![64])]);
-    // A log that declares the end of samples must have it.
+    // A log that declares the end of samples must have one.
     let newer = of_8_4(&[&OF_8_4[..], &[&kinds::HEAP_PROF_SAMPLE_END]].concat());
     assert_eq!(complaints(&newer).len(), 1);
     assert!(complaints(&newer)[0].ends_with("a sample begins before the previous one has ended"));

@@ -10,7 +10,7 @@ use proptest::sample::Index;
 
 use crate::real::log;
 
-/// Numbers and texts for the fields of any type.
+/// Numbers, text and bytes for the fields of any type.
 type Material = (Vec<u64>, String, Vec<u8>);
 
 fn events() -> impl Strategy<Value = Vec<(Index, u64, Material)>> {
@@ -83,7 +83,7 @@ proptest! {
     }
 }
 
-/// The inputs of the fuzzer, without the fuzzer.
+/// The fuzzer's inputs, without the fuzzer.
 #[test]
 fn every_input_of_the_corpus_is_read() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/read");
@@ -95,7 +95,7 @@ fn every_input_of_the_corpus_is_read() {
     assert!(inputs > 10);
 }
 
-/// A source that returns few bytes at a time.
+/// A source that returns a few bytes at a time.
 struct Trickle<'a>(&'a [u8]);
 
 impl std::io::Read for Trickle<'_> {
@@ -108,7 +108,7 @@ impl std::io::Read for Trickle<'_> {
     }
 }
 
-/// Reads a log event by event and all at once: both see the same events and the same damage.
+/// Reads a log event by event and in one go: both give the same events and the same damage.
 fn read_in_two_ways(log: &[u8]) {
     let seen = |event: &Event<'_>| (event.offset(), event.time(), event.cap(), event.payload().to_vec());
     let Ok(mut reader) = Reader::new(log, "damaged") else {
@@ -133,7 +133,7 @@ fn read_in_two_ways(log: &[u8]) {
     assert_eq!(trickled, one_by_one);
 }
 
-/// Reads a log in every way. Nothing may panic.
+/// Reads a log in every way; nothing may panic.
 fn look_at_everything(log: &[u8]) {
     read_in_two_ways(log);
     let mut errors = [false; 2];

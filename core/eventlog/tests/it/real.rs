@@ -1,4 +1,4 @@
-//! Real logs of GHC 9.0.2, with the figures that the same runs printed and with counts by an
+//! Real logs of GHC 9.0.2, with the numbers that the same runs printed and the counts of an
 //! independent reader (ghc-events).
 
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ fn the_table_is_that_of_ghc() {
     }
 }
 
-/// Decoded and encoded again, by the same table.
+/// Decoded and encoded again with the same table.
 #[test]
 fn every_log_can_be_written_again_byte_for_byte() {
     for name in logs() {
@@ -112,7 +112,7 @@ fn every_log_can_be_written_again_byte_for_byte() {
     }
 }
 
-/// GHC's report of the same run has 18 ticks, all of them in `churn`; it leaves `GC` out.
+/// GHC's report of the same run has 18 ticks, all in `churn`; it leaves `GC` out.
 #[test]
 fn a_summary_counts_the_samples_of_a_time_profile() {
     let log = log("retain-p-hc.eventlog");

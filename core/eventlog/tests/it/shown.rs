@@ -1,4 +1,4 @@
-//! Events as lines of text and of JSON.
+//! Events as lines of text and JSON.
 
 use std::io::Cursor;
 
@@ -180,7 +180,7 @@ fn a_damaged_log_is_shown_up_to_the_damage() {
     assert!(String::from_utf8(out).unwrap().lines().count() > 40);
 }
 
-/// The lines of a log of one thread that stops for each reason, with type 58, and with 59 or not.
+/// The lines of a log in which one thread stops for each reason, with type 58 and perhaps 59.
 fn stops(with_59: bool) -> Vec<String> {
     let mut types = vec![&kinds::STOP_THREAD, &kinds::USER_MARKER];
     types.extend(with_59.then_some(&kinds::HACK_BUG_T9003));
@@ -207,7 +207,7 @@ fn a_stop_at_a_black_hole_names_the_owner() {
     assert_eq!(shown.iter().filter(|text| text.contains("77")).count(), 1);
 }
 
-/// GHC 7.8.2 numbers them in another way, and declares no type 59.
+/// GHC 7.8.2 numbers them differently, and does not declare type 59.
 #[test]
 fn the_reasons_of_stops_are_those_of_the_logs_version() {
     let (new, old) = (stops(true), stops(false));
@@ -232,7 +232,7 @@ fn a_show_counts_its_lines() {
     assert_eq!((shown.lines, shown.last_ns), (4, 3600));
 }
 
-/// Lines that the program `ghc-events show` (0.17) prints of these logs.
+/// Lines that `ghc-events show` (0.17) prints for these logs.
 #[test]
 fn lines_of_profiles_and_settings_have_the_words_of_ghc_events() {
     for (name, expected) in [

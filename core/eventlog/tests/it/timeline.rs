@@ -1,4 +1,4 @@
-//! Timelines of real logs have the sums of their summaries.
+//! Timelines of real logs have the totals of their summaries.
 
 use std::io::Cursor;
 
@@ -7,7 +7,7 @@ use gclab_eventlog::{Interval, Merged, Reader, State, Summary, Timeline};
 use crate::made::small;
 use crate::real::{log, logs};
 
-/// A timeline whose lanes have no gaps.
+/// A timeline, after checking that its lanes have no gaps.
 pub(crate) fn timeline(log: &[u8], salvage: bool) -> Timeline {
     let mut merged = Merged::new(Cursor::new(log), "log", salvage).unwrap();
     let timeline = Timeline::of(&mut merged).unwrap();
@@ -62,7 +62,7 @@ fn timelines_of_real_logs_have_the_sums_of_their_summaries() {
         assert_eq!(summary.peak_heap, size.map(|sample| sample.max).max(), "{name}");
         let last = timeline.lanes.iter().map(|lane| lane.allocated.last().unwrap().last);
         assert_eq!(summary.allocated, Some(last.sum()), "{name}");
-        // The GC threads of a capability work, are idle, or wait while it is in a collection.
+        // While a capability is in a collection, its GC threads work, are idle, or wait.
         for (lane, times) in timeline.lanes.iter().zip(&summary.caps) {
             let sum = |states: &[State]| {
                 let pieces = lane.pieces.iter();
@@ -80,7 +80,7 @@ fn timelines_of_real_logs_have_the_sums_of_their_summaries() {
     assert_eq!(profiles, 6);
 }
 
-/// The figures are those of the `.hp` files of the same runs.
+/// The numbers are those in the `.hp` files of the same runs.
 #[test]
 fn bands_of_heap_profiles_are_ordered_by_their_totals() {
     let profile = |name: &str| timeline(&log(name), false).profile.unwrap();
@@ -133,7 +133,7 @@ fn a_log_that_is_cut_off_has_a_timeline_up_to_there() {
     }
 }
 
-/// The state at the damage of a capability went on to the end of the log.
+/// The state of a capability when it was damaged used to last until the end of the log.
 #[test]
 fn a_lane_ends_at_the_damage_of_its_capability() {
     let log = crate::damage::damaged();

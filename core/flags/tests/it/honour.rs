@@ -1,4 +1,4 @@
-//! Flags that a collector honours, and flags that it does not.
+//! Flags that a collector honours, and flags that it rejects.
 
 use crate::parse;
 use gclab_core::collector::Description;
@@ -33,7 +33,7 @@ static TWO_SPACE: Description = Description {
     ..collector("two-space", &[&[Parameter::Generations]])
 };
 
-/// Fits the flags of `text` to a collector.
+/// Fits the flags in `text` to a collector.
 fn fitted(text: &str, collector: &Description) -> Result<Flags, String> {
     let mut flags = parse(text);
     flags
@@ -45,7 +45,7 @@ fn fitted(text: &str, collector: &Description) -> Result<Flags, String> {
 #[test]
 fn flags_that_a_collector_does_not_honour_are_refused() {
     let check = |text: &str| fitted(text, &COPYING).map(drop);
-    // Flags that are not given, that the heap honours, that turn something off.
+    // No flags, flags that the heap honours, and flags that turn something off.
     for fine in ["", "-A1m -F3", "-M1g -N2 -DS -s --no-huge-pages", "-qg", "-qb", "-n0"] {
         assert_eq!(check(fine), Ok(()), "{fine}");
     }
@@ -61,7 +61,7 @@ fn flags_that_a_collector_does_not_honour_are_refused() {
         check("-qg1"),
         Err("-qg1: the copying collector does not honour this flag; nor does any other yet; of the flags for collectors, copying honours -A, -F, -O and -G".to_owned())
     );
-    // Given, though the value is the default.
+    // Given explicitly, though with the default value.
     assert!(check("-m3").is_err());
 }
 
@@ -116,7 +116,7 @@ fn a_collectors_own_flags_are_read_and_checked_against_it() {
     let flags = fitted("--own=period=4,eager=1 -A1m", &CLOCK).expect("both are its own");
     assert_eq!((PERIOD.of(&flags.config), EAGER.of(&flags.config)), (4, 1));
     assert_eq!(PERIOD.of(&fitted("", &CLOCK).expect("nothing given").config), 8);
-    // As an experiment file has it.
+    // As in an experiment file.
     let mut flags = Flags::default();
     flags.set("own", "period=12").expect("a key");
     assert_eq!(flags.to_words(), ["--own=period=12"]);

@@ -1,4 +1,4 @@
-//! Flags as their user meets them: command lines, keys of experiment files, messages, help.
+//! Flags as users meet them: command lines, keys of experiment files, messages, help.
 
 mod honour;
 mod messages;

@@ -1,4 +1,4 @@
-//! Messages about words and keys that are refused.
+//! Messages about words and keys that are rejected.
 
 use crate::message;
 use gclab_flags::Flags;

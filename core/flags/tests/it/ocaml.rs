@@ -1,5 +1,5 @@
-//! The letters of OCaml's: lists of them, their environment variable, and GHC's flags that mean the
-//! same.
+//! OCaml's letters: lists of them, their environment variable, and GHC's flags with the same
+//! meaning.
 
 use crate::{line, parse};
 use gclab_core::collector::Description;
@@ -79,7 +79,7 @@ fn what_ocaml_would_ignore_is_refused() {
     assert!(error("--ocaml=b").starts_with("--ocaml: b: b has no effect here"));
 }
 
-/// The example of a message was out of range for some letters.
+/// The example in a message used to be out of range for some letters.
 #[test]
 fn each_letter_has_a_valid_example() {
     for spec in FLAGS.iter().filter(|spec| spec.name.starts_with("-ocaml=")) {
@@ -147,7 +147,7 @@ fn the_environment_is_weaker_than_flags_and_its_errors_name_it() {
         none.notes(),
         ["GCLAB_OCAMLRUNPARAM is ignored: this program takes no such flags"]
     );
-    // If the collector has another flag of the same meaning, the one on the command line wins.
+    // If another flag means the same to the collector, the one on the command line wins.
     let (flags, notes) = given("o=40", "", "-F3", RtsOpts::All)
         .unwrap()
         .fit(&OCAML, &[&OCAML])

@@ -1,4 +1,4 @@
-//! Flags of several sources: which one counts, and how a flag is taken back.
+//! Flags from several sources: which one wins, and how a flag is withdrawn.
 
 use gclab_core::config::{Breakdown, Compact, SizingPolicy};
 use gclab_flags::{FLAGS, FlagError, Flags, Given, Kind, RtsOpts, Sources};
@@ -28,7 +28,7 @@ fn an_environment_flag_is_dropped_if_it_contradicts_another() {
     assert_eq!(limit.flags().to_words().join(" "), "-M64m");
     let sizing = given("-F3", "--sizing=fixed -M64m").unwrap();
     assert_eq!(sizing.flags().config.sizing, SizingPolicy::Fixed);
-    // The weakest source gives way first.
+    // The weakest source yields first.
     let program = Given::read(&Sources {
         program: "-hT",
         environment: Some("-hy"),
@@ -86,7 +86,7 @@ fn every_flag_can_be_cancelled() {
     }
     let two = "--sizing=membalancer --membalancer-c=1 --no-membalancer-c --no-sizing";
     assert_eq!(parse(two), Flags::default());
-    // The earlier flag of the same kind counts again.
+    // The earlier flag of the same kind takes effect again.
     assert_eq!(parse("-S -s --no-s").to_words(), ["-S"]);
     assert_eq!(parse("-c --no-c -c30").config.compact, Compact::Above(30.0));
     assert!(Flags::parse_words(&["--no-wombat"]).is_err());

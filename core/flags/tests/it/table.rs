@@ -9,7 +9,7 @@ fn the_table_is_consistent() {
     let keys: BTreeSet<_> = FLAGS.iter().filter_map(|s| s.toml).collect();
     assert_eq!(names.len(), FLAGS.len());
     assert_eq!(keys.len(), FLAGS.iter().filter(|s| s.toml.is_some()).count());
-    // Every flag that affects the heap can be swept; those of profiles are for separate runs.
+    // Every flag that affects the heap can be swept; profiling flags are for separate runs.
     let mut others = FLAGS.iter().filter(|s| s.scope != Scope::Profile);
     let decides = |s: &FlagSpec| s.scope != Scope::Program && s.name != "-ocaml=v";
     assert!(others.all(|s| s.toml.is_some() == decides(s)));
@@ -20,8 +20,8 @@ fn help_text() {
     insta::assert_snapshot!(help());
 }
 
-/// `docs/flags.md` is the table of flags. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-flags` rewrites
-/// it.
+/// `docs/flags.md` is generated from the table. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-flags`
+/// rewrites it.
 #[test]
 fn the_page_of_flags_is_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/flags.md");

@@ -1,4 +1,4 @@
-//! Values of a command line, of the environment and of defaults.
+//! Values on the command line, in the environment, and defaults.
 
 use crate::{MIB, line, message, parse};
 use gclab_core::config::{Breakdown, Compact, FromGeneration, HeapHint, Restrictions};

@@ -1,11 +1,12 @@
-//! Flags that are written read back as the same: words of a command line, keys of experiment files.
+//! Flags are read back as they were written: as words of a command line, and as keys of experiment
+//! files.
 
 use crate::parse;
 use gclab_core::config::{Compact, HeapHint, OcamlLetter};
 use gclab_core::words::Bytes;
 use gclab_flags::{FLAGS, Flags, Kind};
 
-/// For each flag: words that are legal, at both ends of the range too.
+/// For each flag, legal words, including both ends of its range.
 pub(crate) fn legal_words() -> Vec<String> {
     let (mut words, mut words_of_two) = (Vec::new(), Vec::new());
     for spec in FLAGS {
@@ -29,15 +30,15 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::Classes => vec!["", "-ag", "a"],
             Kind::Debug => vec!["s", "sgbp"],
             Kind::Closure => vec!["1", "1000", "0x4200001000"],
-            // A heap of fixed size needs one: its test is another.
+            // `fixed` needs a heap size, and is tested separately.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
             Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
             Kind::Own => vec!["=period=4", "=period=4,eager=1"],
-            // They restrict the bands of another flag.
+            // They restrict another flag's bands.
             Kind::Names { bare: false } | Kind::Ocaml { .. } => vec![],
         };
-        // The constant of a policy is for that policy.
+        // The constant is only legal with its policy.
         if spec.name == "-membalancer-c" {
             let words = ["0.05", "0.125", "1000"].map(|c| format!("--sizing=membalancer --membalancer-c={c}"));
             words_of_two.extend(words);
@@ -90,7 +91,7 @@ fn words_written_for_flags_give_the_same_flags() {
 fn values_written_for_keys_give_the_same_flags() {
     for word in legal_words() {
         let flags = parse(&word);
-        // Flags of the command line have no key.
+        // Flags that are for the command line only have no key.
         let mut read = Flags::default();
         read.stats.clone_from(&flags.stats);
         (read.info, read.help, read.leave_signals) = (flags.info, flags.help, flags.leave_signals);

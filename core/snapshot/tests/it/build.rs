@@ -1,15 +1,15 @@
-//! Makes snapshot texts, field by field, so that tests can leave out, add and reorder.
+//! Builds snapshot texts field by field, so that tests can omit, add and reorder fields.
 
 use std::io::Write;
 
-/// The type, the name or index, and the ordinal of the target.
+/// Type, name or index, and the target's ordinal.
 pub(crate) type Edge = (u64, u64, u64);
 
-/// A graph to be written: nodes as (type, name, id, self size, edges).
+/// A graph to write: nodes as (type, name, id, self size, edges).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub nodes: Vec<(u64, u64, u64, u64, Vec<Edge>)>,
-    /// JSON string literals without their quotes.
+    /// The contents of JSON string literals.
     pub strings: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) const NODE_FIELDS: &[&str] = &[
 ];
 pub(crate) const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
 
-/// The graph of most tests: a root, two objects that refer to each other, one weak edge, one
+/// The graph of most tests: a root, two objects that refer to each other, a weak edge, and an
 /// element.
 pub(crate) fn example() -> Graph {
     let strings = ["<dummy>", "", "Point", "origin"].map(str::to_owned).to_vec();

@@ -1,4 +1,4 @@
-//! Damaged files end in an error with the place and the problem, never in a panic or a wrong graph.
+//! Damaged files give an error with position and problem, never a panic or a wrong graph.
 
 use gclab_snapshot::{Options, Problem, Snapshot};
 
@@ -119,7 +119,7 @@ fn numbers_out_of_range_are_refused() {
     assert!(edited("\n,1,2,3,24", "\n,1,2,3,99999999999999999999").contains("expected a number below 2^64"));
 }
 
-/// V8 wrote types that it did not declare, and Julia indices of 2^64 - 1: no figure needs them.
+/// V8 wrote types that it did not declare, and Julia wrote indices of 2^64 - 1; nothing needs them.
 #[test]
 fn undeclared_types_and_odd_indices_are_read() {
     let read = |from: &str, to: &str| {
@@ -191,7 +191,7 @@ fn a_file_is_not_unpacked_beyond_the_limit() {
         Snapshot::read(bytes, "long.heapsnapshot", options).map(|_| ())
     };
     let length = text.len() as u64;
-    // Much white space follows in a few bytes of gzip.
+    // A lot of white space follows, in a few bytes of gzip.
     let long = gzip((text.clone() + &" ".repeat(10 << 20)).as_bytes());
     for bytes in [text.as_bytes(), &gzip(text.as_bytes())] {
         assert!(within(bytes, length).is_ok());
@@ -207,7 +207,7 @@ fn a_file_is_not_unpacked_beyond_the_limit() {
     assert!(error.offset() < 2 << 20, "{error}");
 }
 
-/// The sums of sizes wrapped: one node of 2^64 - 1 bytes and one of 10^9 made 1.00 GB.
+/// Sums of sizes used to wrap: a node of 2^64 - 1 bytes and one of 10^9 made 1.00 GB.
 #[test]
 fn sizes_whose_sum_overflows_are_refused() {
     let message = edited("\n,1,2,3,24", "\n,1,2,3,18446744073709551615");

@@ -1,4 +1,4 @@
-//! Core files made here, of a program with a few closures. `.ci/ghc-core` reads those of real ones.
+//! Core files of a program with a few closures, made here. `.ci/ghc-core` reads real ones.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const PROGRAM: u64 = 0x40_0000;
 const HEAP: u64 = 0x42_0000_0000;
-/// The first block that does not hold descriptors, and where its descriptor is.
+/// The first block that does not hold descriptors, and the address of its descriptor.
 const BLOCK: u64 = HEAP + 4 * 4096;
 const DESCRIPTOR: u64 = HEAP + 4 * 64;
 const AT_ENTRY: u64 = 9;
@@ -47,7 +47,7 @@ impl Memory {
         self.words[index] = word;
     }
 
-    /// The info table of a closure type, followed by its code; `before` precedes it.
+    /// A closure type's info table, followed by its code and preceded by `before`.
     fn info(&mut self, name: &str, kind: u64, layout: u64, before: u64, srt: u64) -> u64 {
         let code = self.next() + 24;
         let offset = |address: u64| address.wrapping_sub(code) & 0xffff_ffff;
@@ -66,7 +66,7 @@ fn payload(pointers: u64, others: u64) -> u64 {
     pointers | others << 32
 }
 
-/// An ELF file: parts at addresses, then what a program has besides.
+/// An ELF file with these segments, and with sections if it is a program.
 fn elf(kind: u16, entry: u64, segments: &[(u32, u64, Vec<u8>)], sections: &[(&str, u32, u32, Vec<u8>)]) -> Vec<u8> {
     let mut file = vec![0; 64 + 56 * segments.len()];
     let place = |file: &mut Vec<u8>, data: &[u8]| {
@@ -119,8 +119,8 @@ fn elf(kind: u16, entry: u64, segments: &[(u32, u64, Vec<u8>)], sections: &[(&st
     file
 }
 
-/// A core and its program. A thread's stack has a list of two, a thunk behind an indirection, and a
-/// number; a CAF known only to the frame's code has an array of bytes.
+/// A core file and its program. A thread's stack has a list of two, a thunk behind an indirection,
+/// and a number; a CAF that only the frame's code refers to has an array of bytes.
 fn example() -> (Vec<u8>, Vec<u8>) {
     let (mut program, mut heap) = (Memory::new(PROGRAM), Memory::new(BLOCK));
     let text = program.add(&[u64::from_le_bytes(*b"main:M.N"), u64::from_le_bytes(*b"ode\0\0\0\0\0")]);
@@ -140,7 +140,7 @@ fn example() -> (Vec<u8>, Vec<u8>) {
     let thread = program.info("stg_TSO_info", 52, 0, 0, 0);
     let stack = program.info("stg_STACK_info", 53, 0, 0, 0);
     let constant = program.info("stg_IND_STATIC_info", 28, 0, 0, 0);
-    // Three words of a frame, the last of which is not a pointer.
+    // A frame of three words, of which the last is not a pointer.
     let frame = program.info("Main_run_info", 30, 3 | 0b100 << 6, 0, srt);
     let end = program.info("stg_stop_thread_info", 36, 0, 0, 0);
 
@@ -279,7 +279,7 @@ fn files_that_do_not_belong_together_are_refused() {
 }
 
 proptest! {
-    /// Damage is a message or other numbers, never a panic, nor work without end.
+    /// Damage gives a message or other numbers, never a panic or an endless loop.
     #[test]
     fn damage_is_survived(in_core: bool, changes in prop::collection::vec((0_usize..1 << 16, any::<u8>()), 1..8), cut in 0_usize..1 << 16) {
         let (mut core, mut program) = example();

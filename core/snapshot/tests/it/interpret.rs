@@ -1,9 +1,9 @@
-//! Names for readers.
+//! Readable names.
 
 use gclab_snapshot::{Options, Snapshot};
 
-/// A snapshot of these nodes (type, name, detachedness), edges (source, type, name, target) and
-/// locations.
+/// The names in a snapshot of these nodes (type, name, detachedness), edges (source, type, name,
+/// target) and locations.
 fn names(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locations: &str) -> Vec<String> {
     let types = ["synthetic", "object", "closure", "code", "native"];
     let edge_types = ["property", "internal", "element"];
@@ -93,7 +93,7 @@ fn closures_are_named_with_their_places_in_the_program() {
         (3, "internal", "shared", 1),
         (4, "internal", "shared", 1),
     ];
-    // Lines and columns begin at 0 in the file. Node 9 is none.
+    // The file counts lines and columns from 0. There is no node 9.
     let found = names(&nodes, &edges, "0,7,4,95, 18,7,0,3, 24,7,1,1, 54,7,1,1");
     assert_eq!(
         [0, 3, 4].map(|node: usize| found[node].as_str()),

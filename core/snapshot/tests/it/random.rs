@@ -11,7 +11,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
     (strings, 1..40_u64).prop_flat_map(|(strings, count)| {
         let names = strings.len() as u64;
         let edges = proptest::collection::vec((0..3_u64, 0..names, 0..count), 0..6);
-        // The sizes of 40 nodes can be added up.
+        // Small enough that the sizes of 40 nodes do not overflow.
         let node = (0..2_u64, 0..names, any::<u64>(), 0..1_u64 << 58, edges);
         let nodes = proptest::collection::vec(node, count as usize);
         nodes.prop_map(move |nodes| Graph {

@@ -1,4 +1,4 @@
-//! A real heap, with facts about it that another program computed.
+//! A real heap, checked against what another program computed from it.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Differences between versions of V8, and columns that a caller may leave out.
+//! Differences between versions of V8, and columns that callers may leave out.
 
 use gclab_snapshot::{EdgeName, Options, Snapshot};
 
@@ -8,7 +8,7 @@ fn read(text: &str) -> Snapshot {
     Snapshot::read(text.as_bytes(), "test", Options::all()).unwrap()
 }
 
-/// Makes the graph again from the snapshot that was read.
+/// Rebuilds the graph from the snapshot that was read.
 pub(crate) fn graph_of(snapshot: &Snapshot) -> Graph {
     let edges = |node: gclab_snapshot::Node<'_>| {
         let edge = |edge: gclab_snapshot::Edge<'_>| {

@@ -1,4 +1,4 @@
-//! Accumulation from stamps that the test makes up, and from real clocks.
+//! Accumulation, from made-up stamps and from real clocks.
 
 mod phases;
 
@@ -278,7 +278,7 @@ fn parallel_collections_add_up_by_thread_and_by_decision() {
     let two = vec![gc_thread(70, [0, 30, 5, 5], 0), gc_thread(30, [10, 20, 5, 5], 25)];
     let first = shared(minor(100, 10), Sharing::Balanced, two, 40);
     let first = run.collection(100, (103, 7, 0), (153, 47, 200, 0), first);
-    // The leader's CPU time is the collecting thread's, over the whole pause.
+    // The leader's CPU time is the collecting thread's over the whole pause.
     assert_eq!((first.time.cpu_ns, first.work.shared.threads[0].cpu_ns), (40 + 25, 40));
     let three = vec![gc_thread(5, [0, 10, 0, 0], 0); 3];
     let second = shared(major(200, 10), Sharing::Owners, three, 10);
@@ -346,7 +346,7 @@ fn pair(times: Times) -> (u64, u64) {
     (times.cpu_ns, times.elapsed_ns)
 }
 
-/// The time of a listener is neither the program's nor a collection's.
+/// Time spent in a listener counts neither as the program's nor as a collection's.
 #[test]
 fn the_time_of_a_census_is_its_own() {
     let mut run = Driven::new((0, 0, 0));

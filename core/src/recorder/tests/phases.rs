@@ -1,9 +1,9 @@
-//! Where the phases of a run begin and end.
+//! Where the phases of a run start and end.
 
 use super::*;
 
 /// A run of five collections, of 10, 20, 30, 40 and 50 ns, that ends at 1000 ns. `mark` is called
-/// before the collection of each number, and with 5 at the end of the program.
+/// with the number of each collection before it, and with 5 at the end of the program.
 fn marked(mut mark: impl FnMut(&mut Recorder, usize, Stamp, u64)) -> Statistics {
     let mut run = Driven::new((0, 0, 0));
     run.init_done((50, 50, 0));
@@ -11,7 +11,7 @@ fn marked(mut mark: impl FnMut(&mut Recorder, usize, Stamp, u64)) -> Statistics 
         let (now, length) = (100 * (number as u64 + 1), 10 * (number as u64 + 1));
         let allocated = 1000 * (number as u64 + 1);
         mark(&mut run.0, number, at((now, now, 0)), allocated);
-        // The mutators need 2 ns to stop.
+        // Mutators take 2 ns to stop.
         run.collection(
             now,
             (now + 2, 0, 0),
@@ -29,7 +29,7 @@ fn marked(mut mark: impl FnMut(&mut Recorder, usize, Stamp, u64)) -> Statistics 
     run.ended((1000, 1000, 0), &counts)
 }
 
-/// The pauses of set-up and the last collection counted as the program's.
+/// Set-up pauses and the last collection used to count as the program's.
 #[test]
 fn set_up_the_measured_phase_and_exit_are_separate() {
     let stats = marked(|run, number, now, allocated| match number {
@@ -55,7 +55,7 @@ fn set_up_the_measured_phase_and_exit_are_separate() {
     assert_eq!(all.map(|phase| phase.sync_ns), [4, 6, 0]);
     let sum = all.iter().fold(stats.init, |sum, phase| sum + phase.total());
     assert_eq!(sum, stats.total);
-    // GHC's parts are as without marks.
+    // GHC's parts are the same as without marks.
     let plain = marked(|_, _, _, _| ());
     assert_eq!(
         (plain.init, plain.mutator, plain.exit),

@@ -11,11 +11,11 @@ use crate::words::Bytes;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words of closures.
+/// Sizes of closures, in words.
 const SIZES: [usize; 8] = [1, 2, 3, 5, 9, 22, 71, 201];
 
-/// Free blocks by address; the first that fits is taken. And whether a sweep continues to the end
-/// of the free memory that it has found.
+/// First fit over free blocks in address order. The flag: whether a sweep continues to the end of
+/// the free memory that it has found.
 #[derive(Debug, Default)]
 struct Plain(BTreeSet<FreeBlock>, bool);
 
@@ -29,7 +29,7 @@ impl FreeList for Plain {
         Some(at)
     }
 
-    /// The first block that fits, as a whole.
+    /// Takes the whole first block that fits.
     fn take_several(&mut self, memory: &mut FreeMemory, words: Words) -> Option<(Addr, Words)> {
         let block = *self.0.iter().find(|&&block| memory.words(block) >= words)?;
         self.0.remove(&block);
@@ -55,11 +55,11 @@ impl FreeList for Plain {
     }
 }
 
-/// What a program does next. Numbers choose among what exists.
+/// A step of a random program. Numbers choose among what exists.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Allocate(usize),
-    /// Moves this many closures to the space, starting from a size.
+    /// Moves this many closures to the space, with sizes from this one on.
     Promote(usize, usize),
     Drop(usize),
     BeginMarking,
@@ -81,15 +81,15 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A space with its tables, and the closures that it must have.
+/// A space with its tables, and the closures that it must hold.
 struct Model {
     heap: Heap,
     space: FreeSpace<Plain>,
     starts: MarkBits,
     marks: MarkBits,
-    /// By address: the words of each closure, and whether the program still has it.
+    /// By address: each closure's words, and whether the program still reaches it.
     closures: BTreeMap<Addr, (Words, bool)>,
-    /// The closures that the sweep under way must leave.
+    /// The closures that the current sweep must leave.
     kept: BTreeSet<Addr>,
     is_marking: bool,
 }
@@ -169,20 +169,20 @@ impl Model {
         self.space.begin_sweep();
     }
 
-    /// As [`Model::begin_sweep`], after a marking in which all closures but `dead` were marked.
+    /// Like [`Model::begin_sweep`], after a marking in which all closures but `dead` were marked.
     fn condemn(&mut self, dead: &[Addr]) {
         dead.iter()
             .for_each(|at| self.closures.get_mut(at).expect("a closure").1 = false);
         self.begin_sweep();
     }
 
-    /// Sweeps, and returns the words that it passed and whether it is over.
+    /// Sweeps. Returns how many words it passed and whether it is over.
     fn swept(&mut self, budget: usize) -> (usize, bool) {
         let swept = self.space.sweep(&mut self.starts, &mut self.marks, Words(budget));
         (swept.passed.0, swept.is_over)
     }
 
-    /// Closures of 9 words in a chunk of 512 words, each below the one before.
+    /// Nine-word closures in a chunk of 512 words, each below the one before.
     fn nines<const N: usize>(&mut self) -> [Addr; N] {
         [(); N].map(|()| {
             let before: BTreeSet<Addr> = self.closures.keys().copied().collect();
@@ -230,7 +230,7 @@ impl Model {
         assert!(least.is_none_or(|least| memory.free() < keep + least.to_words_up()));
     }
 
-    /// Compares the pieces of all chunks with the closures, the list and the figures.
+    /// Compares the pieces of all chunks with the closures, the free list and the totals.
     fn check(&self) {
         let (mut closures, mut list, mut fragments) = (BTreeMap::new(), BTreeSet::new(), Words(0));
         let (mut free, mut room, mut free_end) = (Words(0), Words(0), Addr::NULL);
@@ -266,7 +266,7 @@ impl Model {
         self.check_known();
     }
 
-    /// Compares the regions with the closures that no sweep is about to free.
+    /// Compares the regions with the closures that the sweep is not about to free.
     fn check_regions(&self) {
         let mut regions = Vec::new();
         self.space.for_each_region(&self.starts, &self.marks, &mut |region| {

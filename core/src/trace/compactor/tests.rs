@@ -1,4 +1,4 @@
-//! Random heaps are planned: every live closure has a place.
+//! Compaction of random heaps is planned: every live closure gets a place.
 
 use super::*;
 use crate::block::{BLOCK, BlockState};
@@ -7,8 +7,8 @@ use crate::config::Config;
 use crate::words::Addr;
 use proptest::prelude::*;
 
-/// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these
-/// sizes, of which some live.
+/// Chunks of these blocks at random places, among twice as many, filled with random closures of
+/// which some live.
 fn chunks(heap: &mut Heap, blocks: &[u32]) -> Vec<Chunk> {
     let gap = heap.allocate(3, 3, BlockState::NURSERY).expect("a small heap");
     let mut chunks: Vec<Chunk> = Vec::new();

@@ -1,6 +1,6 @@
-//! Marking of graphs that are written into a heap by hand: random ones against a naive marking, and
-//! shapes that a recursion or an unbounded stack would not survive. One thread and several; stacks
-//! are as small as in all builds with debug assertions.
+//! Marking graphs that are written into a heap by hand: random ones, checked against a naive
+//! marking, and shapes that would break a recursion or an unbounded stack. With one thread and with
+//! several; stacks are small, as in all builds with debug assertions.
 
 mod moving;
 mod sliced;
@@ -26,15 +26,15 @@ static PAIR: TypeInfo = TypeInfo::fixed(Kind::Constr, "Pair", "test", 2, 2);
 static WIDE: TypeInfo = TypeInfo::fixed(Kind::Constr, "Wide", "test", 3, 90);
 static ARRAY: TypeInfo = TypeInfo::variable(Kind::MutArrPtrs, "Array");
 
-/// A heap with closures in it.
+/// A heap with closures.
 struct Graph {
     heap: Heap,
     marks: MarkBits,
     free: Addr,
     end: Addr,
-    /// The least number of blocks that closures are made in.
+    /// Closures are allocated in runs of at least this many blocks.
     run: u32,
-    /// All closures, in the order in which they were made.
+    /// All closures, in order of creation.
     all: Vec<Addr>,
     words: Vec<usize>,
 }
@@ -59,7 +59,7 @@ impl Graph {
         }
     }
 
-    /// A closure with `slots` slots, all null. The number distinguishes it from others.
+    /// Makes a closure with `slots` slots, all null. Its number distinguishes it from others.
     fn make(&mut self, info: &'static TypeInfo, slots: usize) -> usize {
         let is_array = info.kind == Kind::MutArrPtrs;
         let words = if is_array { 2 + slots } else { 1 + info.words as usize };
@@ -74,7 +74,7 @@ impl Graph {
         let at = self.free;
         self.free = at + Words(words);
         let memory = at.as_mut_ptr::<u64>();
-        // SAFETY: the words are in a run of this heap, and no other closure's.
+        // SAFETY: the words are in a run of this heap, and belong to no other closure.
         unsafe {
             memory.write(Header::new(info).0);
             memory.add(1).write_bytes(0, words - 1);
@@ -99,13 +99,12 @@ impl Graph {
         unsafe { self.slot(from, slot).store(ClosureRef(self.all[to].as_mut_ptr())) };
     }
 
-    /// The bound for the mark stacks of this heap.
+    /// The bound for this heap's mark stacks.
     fn bound(&self) -> Bytes {
         Bytes(self.heap.blocks().accounting().committed().0 / HEAP_PER_BYTE).max(LEAST_STACK)
     }
 
-    /// Marks from `root` with `threads` threads and at most `most` memory, after clearing the
-    /// marks.
+    /// Clears the marks, then marks from `root` with `threads` threads and at most `most` memory.
     fn mark(&mut self, helpers: &mut GcThreads, threads: usize, most: Bytes, root: usize) -> Marked {
         let (first, last) = (self.all.iter().min(), self.all.iter().max());
         if let (Some(&first), Some(&last)) = (first, last) {
@@ -129,7 +128,7 @@ impl Graph {
         marked
     }
 
-    /// Everything is marked, by any number of threads.
+    /// Everything is marked, whatever the number of threads.
     fn all_is_marked(mut self, root: usize) {
         let mut helpers = GcThreads::default();
         for threads in [1, 2, 4] {
@@ -157,7 +156,7 @@ fn reachable(edges: &[Vec<usize>], root: usize) -> Vec<bool> {
     reached
 }
 
-/// One more than the most closures of a random graph.
+/// Random graphs have fewer closures than this.
 const SHAPES: usize = if cfg!(miri) { 60 } else { 300 };
 
 proptest! {
@@ -203,7 +202,7 @@ proptest! {
     }
 }
 
-/// The number of closures that the bounds are promised for.
+/// The number of closures for which the bounds are promised.
 const MANY: usize = if cfg!(miri) { 100 } else { 10_000_000 };
 
 #[test]
@@ -233,7 +232,7 @@ fn a_large_array() {
     graph.all_is_marked(array);
 }
 
-/// A tree as deep as it has teeth. Each tooth waits to be scanned, if the spine is followed first.
+/// A tree as deep as it has teeth. If the spine is followed first, every tooth waits.
 fn comb(spine: usize, tooth: usize, backwards: bool) {
     let mut graph = Graph::new();
     let end = graph.make(&LEAF, 0);
@@ -270,8 +269,7 @@ fn a_deep_comb_laid_out_backwards() {
     comb(1, 0, true);
 }
 
-/// Each growth of a stack is refused in turn: for any refusal, everything reachable is
-/// marked.
+/// Each growth of a stack is refused in turn, and still everything reachable is marked.
 #[test]
 fn stacks_that_may_not_grow() {
     const ARRAYS: usize = if cfg!(miri) { 30 } else { 300 };
@@ -286,8 +284,8 @@ fn stacks_that_may_not_grow() {
     }
     let mut helpers = GcThreads::default();
     let mut passes = 0;
-    // When the system lets it, the second thread drops closures too: in one of many markings it
-    // does. Two threads that share well may need no larger stacks.
+    // If the system schedules it, the second thread drops closures, too, which happens in one of
+    // many markings. Two threads that share well may not need larger stacks.
     for threads in std::iter::once(1).chain([2; if cfg!(miri) { 1 } else { 200 }]) {
         let charges = graph.heap.charges();
         let requests = charges.requests();
@@ -312,7 +310,7 @@ fn a_tree_is_shared() {
     (0..NODES).for_each(|_| _ = graph.make(&PAIR, 2));
     (1..NODES).for_each(|i| graph.point((i - 1) / 2, (i - 1) % 2, i));
     let mut helpers = GcThreads::default();
-    // The second thread gets a part as soon as the system lets it run while the first one marks.
+    // The second thread gets some work as soon as the system runs it while the first one marks.
     let begun = Instant::now();
     loop {
         let marked = graph.mark(&mut helpers, 2, Bytes::kib(64), 0);
@@ -329,7 +327,7 @@ fn a_tree_is_shared() {
     graph.all_is_marked(0);
 }
 
-/// Sticky marks: a closure that is marked already leads on through remembered slots alone.
+/// Sticky marks: a closure that is already marked is entered only through remembered slots.
 #[test]
 fn marked_closures_are_not_entered_and_remembered_slots_are_roots() {
     let mut graph = Graph::new();
@@ -340,7 +338,7 @@ fn marked_closures_are_not_entered_and_remembered_slots_are_roots() {
     assert!(graph.marks.set(graph.all[old]));
     let set = RememberedSet::of_heap(graph.heap.blocks().base(), graph.heap.charges());
     let data = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, 0);
-    // Twice, as a barrier leaves it.
+    // Twice, as a barrier may record it.
     for _ in 0..2 {
         data.view().remember(graph.slot(old, 1));
     }

@@ -1,4 +1,4 @@
-//! Blocks: named cases. Random programs are in [`random`].
+//! Blocks: named cases. [`random`] has random programs.
 
 mod random;
 
@@ -22,8 +22,8 @@ fn allocator(limit: Option<Bytes>) -> BlockAllocator {
     .unwrap()
 }
 
-/// GHC's own values, adapted: it has 252 usable blocks in a first megablock where we have 256. So
-/// 252, 508 and 764 become 256, 512 and 768.
+/// GHC's own numbers, adapted: its first megablock has 252 usable blocks, ours 256. So 252, 508 and
+/// 764 become 256, 512 and 768.
 #[test]
 fn groups_of_whole_megablocks_have_these_sizes() {
     let vectors = [
@@ -44,8 +44,8 @@ fn groups_of_whole_megablocks_have_these_sizes() {
         allocator.allocate(blocks).unwrap();
         assert_eq!(allocator.accounting().megablocks_in_use, megablocks, "{blocks} blocks");
     }
-    // A byte array of 1 MiB with two words of header: GHC takes two megablocks and counts 504
-    // blocks. We count the 257 blocks of the array, and 255 stay free.
+    // A byte array of 1 MiB with a two-word header: GHC takes two megablocks and counts 504 blocks.
+    // We count the array's 257 blocks, and 255 stay free.
     let (mut allocator, array) = (allocator(None), blocks_for(MEGABLOCK + Bytes(16)));
     assert_eq!(array, 257);
     allocator.allocate(array).unwrap();
@@ -68,14 +68,14 @@ fn the_tail_of_a_run_of_300_is_usable_by_others() {
     allocator.check().unwrap();
 }
 
-/// They took two megablocks each.
+/// They used to take two megablocks each.
 #[test]
 fn objects_of_a_megablock_and_a_word_lie_back_to_back() {
     let mut allocator = allocator(None);
     let mut runs: Vec<BlockRun> = (0..40).map(|_| allocator.allocate(257).unwrap()).collect();
     assert_eq!(allocator.accounting().megablocks_in_use, 41);
     allocator.check().unwrap();
-    // In any order, what is free is used again.
+    // Free memory is used again, in whatever order it was freed.
     for n in 0..400 {
         let freed = runs.swap_remove(n * 7 % runs.len());
         allocator.free(freed);
@@ -112,7 +112,7 @@ fn freed_memory_stays_committed_until_it_is_returned() {
     assert_eq!(allocator.accounting().megablocks_in_use, 10);
     assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::mib(7));
     assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::ZERO);
-    // The low megablocks were kept, and are used before returned ones.
+    // The low megablocks were kept, and are used before the returned ones.
     assert_eq!(allocator.allocate(256).unwrap(), runs[0]);
     let counts = allocator.accounting();
     assert_eq!(
@@ -207,7 +207,7 @@ fn memory_filled_at_the_peak_is_not_lost_to_fragmentation() {
     assert_eq!(allocator.accounting().peak_fragmentation(), lost);
     allocator.allocate(500).unwrap();
     assert_eq!(allocator.accounting().peak_fragmentation(), Bytes(12 * BLOCK.0));
-    // A new peak replaces the figures of the old one.
+    // A new peak replaces the statistics of the old one.
     allocator.allocate(300).unwrap();
     assert_eq!(allocator.accounting().peak_fragmentation(), Bytes(224 * BLOCK.0));
 }
@@ -222,7 +222,7 @@ fn a_terabyte_is_reserved_and_costs_next_to_nothing() {
     assert_eq!(allocator.accounting().metadata_bytes, Bytes::kib(12));
 }
 
-/// Not a test by itself: the next test runs it in its own process.
+/// Not a test in itself: the next test runs it in a process of its own.
 #[test]
 #[ignore = "run by several_heaps_fit_under_an_address_space_limit"]
 fn three_heaps_and_a_thread() {

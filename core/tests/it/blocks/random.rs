@@ -13,9 +13,9 @@ use super::{MEGABLOCKS, SPACE, allocator};
 enum Step {
     Allocate(u32),
     AllocateUpTo(u32, u32),
-    /// Frees the n-th of the runs in use, modulo their number.
+    /// Frees the n-th run in use, modulo their number.
     Free(usize),
-    /// Splits the n-th run at this fraction (of 256) of its length.
+    /// Splits the n-th run in use at this fraction (of 256) of its length.
     Split(usize, u32),
     Return(usize),
     Limit(Option<usize>),
@@ -42,7 +42,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// The naive allocator: runs in use by address. All other facts are found by looking at each block.
+/// The naive allocator: the runs in use, by address. It derives everything else block by block.
 #[derive(Default)]
 struct Naive {
     runs: BTreeMap<Addr, BlockRun>,
@@ -77,8 +77,8 @@ impl Naive {
             .collect()
     }
 
-    /// Whether an allocation of `blocks` must succeed: there is room in a megablock in use, or
-    /// there are contiguous unused megablocks within the limit.
+    /// Whether an allocation of `blocks` must succeed: it fits into a megablock in use, or into
+    /// contiguous unused megablocks within the limit.
     fn has_room(&self, blocks: u32) -> bool {
         let megablocks = self.megablocks();
         let fits = |free: &[bool], n: u32| free.split(|&used| used).any(|gap| gap.len() >= n as usize);
@@ -203,7 +203,7 @@ proptest! {
             naive.agrees(&allocator);
         }
         prop_assert!(allocator.accounting().returned_bytes >= naive.returned);
-        // At the end all blocks coalesce: only whole megablocks are left.
+        // In the end everything coalesces into whole megablocks.
         for run in std::mem::take(&mut naive.runs).into_values() {
             allocator.free(run);
         }

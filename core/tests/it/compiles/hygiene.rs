@@ -1,4 +1,4 @@
-//! Derived code does not depend on the meaning of names around it.
+//! Derived code does not depend on what the names around it mean.
 
 #![no_implicit_prelude]
 #![deny(warnings)]
@@ -7,7 +7,7 @@
 use ::gclab_core::closure::Closure;
 use ::gclab_core::closure::{Mut, Ptr};
 
-// Names that derived code uses, here with another meaning.
+// Names that derived code uses, with another meaning here.
 pub struct Option;
 pub struct Some;
 pub struct Gc;
@@ -27,7 +27,7 @@ macro_rules! module_path {
 }
 pub(crate) use {module_path, stringify};
 
-/// Fields that are named like methods that derived code calls.
+/// Fields named like methods that derived code calls.
 #[derive(Closure)]
 pub struct Names {
     pub words: ::core::primitive::u64,
@@ -84,7 +84,7 @@ fn derived_code_ignores_other_meanings_of_names() {
     let _ = private::InModule::new(1);
     let _ = NoFields::new();
     let _ = Unit::new();
-    // A Rust value of the type is harmless: nothing reads it as a closure, and no pointer leads to
-    // it.
+    // A Rust value of the type is harmless: no pointer leads to it, and nothing reads it as a
+    // closure.
     let _ = NoFields {};
 }

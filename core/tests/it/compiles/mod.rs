@@ -1,4 +1,4 @@
-//! Programs that must compile, the counterpart of the misuses in `tests/ui/fail`. To build this
+//! Programs that must compile, the counterpart of the misuses in `tests/ui/fail`. Building this
 //! test binary is the test.
 
 mod hygiene;

@@ -1,4 +1,4 @@
-//! The parts that programs are made of compile.
+//! The idioms that programs are made of compile.
 
 #![allow(dead_code)]
 
@@ -20,7 +20,7 @@ struct Boxed {
     any: Ptr<Any>,
 }
 
-/// Recursion with roots; a pointer is returned from a frame.
+/// Recursion with roots. A frame returns a pointer.
 fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
@@ -31,7 +31,7 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m,
     })
 }
 
-/// To read takes a view, which cannot collect.
+/// Reading takes a view, which cannot collect.
 fn check<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| check(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
@@ -46,7 +46,7 @@ fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArra
     }
 }
 
-/// The same for other allocations, by the mutator or by a function.
+/// The same for other allocations, made by the mutator or by a function.
 fn hang_up<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Any>>) {
     let (view, bytes) = m.with_view(|m| m.alloc_bytes(b"bytes"));
     array.get(view).set(view, 0, Some(bytes.erase()));
@@ -122,7 +122,8 @@ where
     Ok(world.enter(|m| all(m) + trees(m))? + sessions(world)?)
 }
 
-/// These programs are type-checked for any collector; the collectors' own tests run such programs.
+/// These programs are type-checked for any collector; the collectors' own tests run programs like
+/// them.
 struct ForAll;
 impl gclab_core::collector::CollectorVisitor for ForAll {
     type Output = ();

@@ -1,4 +1,4 @@
-//! GHC's own texts, and statistics from which they are printed again.
+//! GHC's own output, and the statistics that must print the same.
 
 use gclab_core::stats::{Before, Collection, GenerationStats, Statistics, Tasks, Times, Timing, Work, WorkSearch};
 use gclab_core::words::Bytes;
@@ -24,7 +24,8 @@ fn generation(collections: u64, par: u64, cpu_us: u64, elapsed_us: u64, max_us: 
     }
 }
 
-/// GHC's summary without parallel collections, with times that round to the printed ones.
+/// GHC's summary without parallel collections. Times are chosen so that they round to the printed
+/// ones.
 pub(crate) fn as_ghc_n1() -> Statistics {
     Statistics {
         allocated: 110_363_680,
@@ -42,7 +43,7 @@ pub(crate) fn as_ghc_n1() -> Statistics {
         },
         generations: vec![generation(105, 0, 440, 450, 40), generation(2, 0, 200, 200, 110)],
         init: times(800, 1100),
-        // Bytes over GHC's rate: it truncates, as we do.
+        // Chosen so that the rate, which GHC truncates as we do, is GHC's.
         mutator: Times {
             cpu_ns: 10_003_359,
             elapsed_ns: 15_300_000,
@@ -92,7 +93,7 @@ pub(crate) fn as_ghc_n2() -> Statistics {
     }
 }
 
-/// GHC's list. Its total is a little more than the sum of the parts.
+/// GHC's list. Its total is slightly more than the sum of its parts.
 pub(crate) fn as_ghc_machine() -> Statistics {
     Statistics {
         allocated: 51_742_360,
@@ -134,7 +135,7 @@ pub(crate) fn as_ghc_machine() -> Statistics {
     }
 }
 
-/// A row of `-S`, read.
+/// Parses a row of `-S`.
 pub(crate) fn read_row(line: &str) -> Collection {
     let line = line.replace("(Gen:", "").replace(')', "");
     let fields: Vec<&str> = line.split_whitespace().collect();
@@ -165,7 +166,7 @@ pub(crate) fn read_row(line: &str) -> Collection {
     }
 }
 
-/// Pairs of a machine-readable list.
+/// The key-value pairs of a machine-readable list.
 pub(crate) fn read_list(text: &str) -> Vec<(String, String)> {
     let inner = text
         .strip_prefix(" [")
@@ -178,8 +179,8 @@ pub(crate) fn read_list(text: &str) -> Vec<(String, String)> {
     inner.split("\n ,").map(|line| pair(line).expect("a pair")).collect()
 }
 
-/// A summary without the share of collections, which GHC's threaded runtime does not print. That of
-/// one thread prints it between Total and the rate, always as 0.
+/// A summary without the collections' share of the time. GHC's single-threaded runtime prints it
+/// between Total and the rate, always as 0; the threaded one does not.
 pub(crate) fn as_threaded(text: &str) -> String {
     let shares = |paragraph: &&str| paragraph.starts_with("  %GC     time     ");
     let (own, ghcs): (Vec<_>, Vec<_>) = text.split("\n\n").partition(shares);

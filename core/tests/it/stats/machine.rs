@@ -6,12 +6,12 @@ use gclab_core::stats::render::{machine_readable, one_line};
 
 #[test]
 fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
-    // No locks, no spinning, no yielding here.
+    // We do not count locks, spinning or yielding.
     let spins = |key: &str| key.ends_with("_spin") || key.ends_with("_yield");
     let mut ghc = read_list(GHC_MACHINE);
     ghc.retain(|(key, _)| !spins(key));
     let mut ours = read_list(&machine_readable(&as_ghc_machine()));
-    // Of the runtime of one thread, and of GHC's guide.
+    // Keys of the single-threaded runtime, and of GHC's guide.
     let other = [
         "gc_cpu_percent",
         "gc_wall_percent",
@@ -19,7 +19,7 @@ fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
         "mutator_wall_seconds",
     ];
     ours.retain(|(key, _)| !other.contains(&key.as_str()));
-    // The last digits of what GHC divides before it rounds.
+    // GHC rounds after dividing, so the last digits differ.
     for (key, value) in ours.iter_mut().filter(|(key, _)| key.starts_with("productivity")) {
         let theirs: f64 = ghc.iter().find(|(k, _)| k == key).unwrap().1.parse().unwrap();
         assert!(
@@ -31,7 +31,7 @@ fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
     assert_eq!(ours, ghc);
 }
 
-/// GHC's guide has a list with these keys, in this order, and scripts of that time read it.
+/// GHC's guide lists these keys in this order, and scripts of that time read them.
 #[test]
 fn the_machine_readable_list_has_the_keys_of_ghcs_guide_in_its_order() {
     let guide = [
@@ -80,7 +80,7 @@ fn what_is_printed_reads_back_as_the_same_numbers() {
     );
 }
 
-/// A program that reads its statistics gets the figures that the run prints.
+/// A program that reads its own statistics gets the numbers that the run prints.
 #[test]
 fn the_statistics_of_a_program_are_those_of_the_machine_readable_list() {
     let statistics = as_ghc_machine();

@@ -1,4 +1,4 @@
-//! Statistics as they are printed: against GHC's own texts, read back, and as files.
+//! Printed statistics: against GHC's own output, read back, and written to files.
 
 mod ghc;
 mod machine;

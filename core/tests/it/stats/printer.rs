@@ -92,7 +92,7 @@ fn a_file_that_cannot_be_made_is_an_error_before_the_run() {
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
-/// `/dev/full` accepts nothing; the run continues.
+/// `/dev/full` accepts nothing, yet the run continues.
 #[test]
 fn a_file_that_cannot_be_written_does_not_end_the_run() {
     let printer = Printer::open(&to_file(StatsLevel::Each, "/dev/full"), &["gclab"], &["-S/dev/full"]).unwrap();

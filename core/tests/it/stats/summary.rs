@@ -17,7 +17,7 @@ fn the_share_of_collections_stands_as_in_ghcs_runtime_of_one_thread() {
     assert!(text.contains(expected), "{text}");
 }
 
-/// Censuses by retainers were counted under PROF, and so was the checker.
+/// Retainer censuses used to be counted under PROF, and so did the checker.
 #[test]
 fn retainers_censuses_and_the_checker_have_a_line_each() {
     let mut stats = as_ghc_n1();
@@ -122,7 +122,7 @@ fn rows_and_the_summary_under_them_are_ghcs_to_the_byte() {
     );
 }
 
-/// GHC's lines stay as they are, and ours are separate.
+/// GHC's lines stay as they are; ours are separate.
 #[test]
 fn how_work_was_shared_and_how_long_stopping_took_have_their_own_paragraphs() {
     let ghc = summary(&as_ghc_n2());

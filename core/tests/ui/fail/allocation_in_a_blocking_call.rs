@@ -1,4 +1,4 @@
-//! The thread is out of the heap's way.
+//! The thread is outside the heap: collections do not wait for it.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! Space for the outer closure is reserved already: the inner one would be written over it.
+//! Space for the outer closure is already reserved: the inner one would be written over it.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

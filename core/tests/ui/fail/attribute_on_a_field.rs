@@ -1,4 +1,4 @@
-//! The attribute has a meaning on the struct only, and must not be ignored elsewhere.
+//! The attribute has a meaning only on the struct, and must not be ignored elsewhere.
 
 use gclab_core::closure::Closure;
 

@@ -1,4 +1,4 @@
-//! `'h` is invariant in pointers, too: else pointers of two heaps could get a common brand.
+//! `'h` is invariant in pointers, too: otherwise pointers of two heaps could get a common brand.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::Gc;

@@ -1,4 +1,4 @@
-//! The bytes lie in the heap, and move.
+//! The bytes are in the heap, and move.
 
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Root};
 

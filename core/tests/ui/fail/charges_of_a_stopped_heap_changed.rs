@@ -1,4 +1,4 @@
-//! An observer of a heap reads its figures. It could end the program by a change of the account.
+//! An observer may read what a heap has charged. Changing the account could end the program.
 
 use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;

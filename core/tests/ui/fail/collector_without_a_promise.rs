@@ -1,4 +1,4 @@
-//! A collector or an allocator promises to keep reachable closures: the promise is `unsafe impl`.
+//! A collector or an allocator promises to keep reachable closures, so the impl must be `unsafe`.
 
 use gclab_core::collector::Alloc;
 use gclab_core::words::{Addr, Bytes, Words};

@@ -1,4 +1,4 @@
-//! A closure has one layout: each constructor is a struct of its own.
+//! A closure has one layout: each constructor needs its own struct.
 
 use gclab_core::closure::Closure;
 

@@ -1,4 +1,4 @@
-//! A downcast needs an info table of the type; an array has one only if its targets have one.
+//! A downcast needs the type's info table, and an array has one only if its elements do.
 
 use gclab_core::mutator::{Any, Gc, MutArray};
 

@@ -1,4 +1,4 @@
-//! Mutators note uses by the era: only a stopped heap may begin another.
+//! Mutators record uses by era: a new one may begin only while the heap is stopped.
 
 use gclab_core::profile::SideWords;
 

@@ -1,4 +1,4 @@
-//! There is no field to assign to: a store that goes round the barrier cannot be written.
+//! There is no field to assign to: a store that bypasses the barrier cannot be written.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::Gc;

@@ -1,4 +1,4 @@
-//! As if it were returned: the slot is gone when the frame is.
+//! Like returning it: the slot is gone once the frame is.
 
 use gclab_core::mutator::{FrameSlot, Mutator, MutatorKind};
 

@@ -1,4 +1,4 @@
-//! The handle's closure is a tree: read as a byte array, its pointers would be the length.
+//! The handle's closure is a tree: read as a byte array, its length would be a pointer.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, Handle, MutatorKind, NoGc};

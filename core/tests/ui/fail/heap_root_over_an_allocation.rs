@@ -1,4 +1,4 @@
-//! A heap root is named with a pointer that is good now.
+//! A heap root is set from a pointer that is valid now.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Root};

@@ -1,4 +1,4 @@
-//! Mark bits and spaces read the heap they were made for: it must not be dropped under them.
+//! Mark bits and spaces read the heap they were made for, which must outlive them.
 
 use gclab_core::config::Config;
 use gclab_core::heap::Heap;

@@ -1,4 +1,4 @@
-//! An initialiser holds pointers: the allocation may move their targets.
+//! An initialiser holds pointers, whose targets the allocation may move.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Root};

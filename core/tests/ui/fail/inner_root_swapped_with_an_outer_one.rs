@@ -1,4 +1,4 @@
-//! The outer root would live on with the slot of a frame that is closed.
+//! The outer root would outlive the closed frame whose slot it now has.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Mutator, MutatorKind, OptionRoot};

@@ -1,4 +1,4 @@
-//! The words lie in the heap, and move: a store would go into another closure.
+//! The words are in the heap, and move: a store would hit another closure.
 
 use gclab_core::mutator::{MutWordArray, Mutator, MutatorKind, Root};
 

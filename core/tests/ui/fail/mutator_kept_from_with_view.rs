@@ -1,4 +1,4 @@
-//! The mutator is lent for the allocation only: kept, it could collect under the closure and view.
+//! The mutator is lent for the allocation only: kept, it could collect while the view is in use.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

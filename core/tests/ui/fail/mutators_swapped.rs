@@ -1,4 +1,4 @@
-//! Each `m` would allocate in the heap that the other's frames and pointers belong to.
+//! Each `m` would allocate in the heap of the other's frames and pointers.
 
 use gclab_core::mutator::{Mutator, MutatorKind};
 

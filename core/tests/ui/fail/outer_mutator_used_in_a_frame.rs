@@ -1,4 +1,4 @@
-//! The frame has the mutator: another allocation would invalidate the frame's pointers.
+//! The frame holds the mutator: another allocation would invalidate the frame's pointers.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

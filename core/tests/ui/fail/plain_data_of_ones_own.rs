@@ -1,4 +1,4 @@
-//! A type of one's own could claim to be a pointer, or not to be one.
+//! A user's type could claim to be a pointer when it is not, or not to be one when it is.
 
 use gclab_core::closure::Closure;
 use gclab_core::closure::{Field, Plain};

@@ -1,4 +1,4 @@
-//! As if it were returned: nothing keeps it valid after `enter` returns.
+//! Like returning it: nothing keeps it valid after `enter` returns.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! Only the core knows which words are closures, and of which type.
+//! Only the core knows which words are closures, and of what type.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::Gc;

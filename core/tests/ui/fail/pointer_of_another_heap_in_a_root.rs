@@ -1,4 +1,4 @@
-//! Collections of heap `'b` would not update the root, those of `'a` follow a foreign pointer.
+//! Collections of `'b` would not update the root; those of `'a` would follow a foreign pointer.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutatorKind, NoGc, Root};

@@ -1,4 +1,4 @@
-//! Heap `'a` would hold a pointer that no collection of heap `'b` knows of.
+//! Heap `'a` would hold a pointer that collections of heap `'b` do not know.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};

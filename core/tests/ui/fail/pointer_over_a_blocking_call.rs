@@ -1,4 +1,4 @@
-//! Collections happen while a thread is out of the heap's way.
+//! Others may collect while a thread is in a blocking call.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! The raw store is unsafe: only the derive's setters, which know index and type, may call it.
+//! The raw store is unsafe: only derived setters, which know index and type, may call it.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};

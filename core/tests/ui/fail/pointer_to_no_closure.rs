@@ -1,4 +1,4 @@
-//! A pointer field leads to a type that has an info table.
+//! A pointer field must point to a type with an info table.
 
 use gclab_core::closure::{Closure, Ptr};
 

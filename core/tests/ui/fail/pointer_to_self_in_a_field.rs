@@ -1,4 +1,4 @@
-//! `Self` would mean another type in each of the items that the derive writes.
+//! `Self` would mean a different type in each item that the derive generates.
 
 use gclab_core::closure::Closure;
 use gclab_core::closure::Ptr;

@@ -1,4 +1,4 @@
-//! The words lie in the heap, and move.
+//! The words are in the heap, and move.
 
 use gclab_core::mutator::{Request, Mutator, MutatorKind, Record, Root};
 

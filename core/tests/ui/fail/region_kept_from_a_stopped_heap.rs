@@ -1,4 +1,4 @@
-//! After the next collection other closures lie there, or none.
+//! After the next collection it holds other closures, or none.
 
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;

@@ -1,4 +1,4 @@
-//! No collection updates a root whose frame is closed: it would dangle, and its slot is gone.
+//! Collections do not update a root whose frame is closed: it would dangle, and its slot is gone.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,11 +1,11 @@
-//! Any type can be made `Send` without `unsafe` by the crate `send_wrapper`. The roots would be set
-//! during a collection.
+//! The `send_wrapper` crate makes any type `Send` without `unsafe` on the user's part. The roots
+//! would be set during a collection.
 
 use gclab_core::mutator::{Any, Mutator, MutatorKind};
 
-/// As in that crate: the value is used on its own thread only, so the promise is true.
+/// As in that crate, the value is used on its own thread only, so the promise holds.
 struct SendWrapper<T>(T);
-// SAFETY: as said above.
+// SAFETY: see above.
 unsafe impl<T> Send for SendWrapper<T> {}
 
 fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {

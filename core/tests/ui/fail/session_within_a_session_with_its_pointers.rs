@@ -1,4 +1,4 @@
-//! Each thread in a world has a brand of its own: a pointer of another thread does not fit.
+//! Each thread in a world has its own brand: another thread's pointers do not fit.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

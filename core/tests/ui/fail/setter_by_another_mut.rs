@@ -1,4 +1,4 @@
-//! A field of another type named `Mut` is not overwritten without a barrier.
+//! A field of an unrelated type named `Mut` is not overwritten without a barrier.
 
 use gclab_core::closure::Closure;
 use gclab_core::closure::Ptr;

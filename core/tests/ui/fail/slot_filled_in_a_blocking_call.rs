@@ -1,4 +1,4 @@
-//! An empty slot is read and written by collections as any other.
+//! Collections read and write empty slots like any other.
 
 use gclab_core::mutator::{Any, Mutator, MutatorKind};
 

@@ -1,4 +1,4 @@
-//! A pointer does not deref to the Rust struct, whose layout is not that of the closure.
+//! A pointer does not deref to the Rust struct, whose layout differs from the closure's.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::Gc;

@@ -1,4 +1,4 @@
-//! The header counts to 254.
+//! The header can count 254 words.
 
 use gclab_core::closure::Closure;
 

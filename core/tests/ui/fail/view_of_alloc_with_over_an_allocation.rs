@@ -1,4 +1,4 @@
-//! The view of a new closure lives as long as the closure may not move.
+//! The view of a new closure is valid only as long as the closure cannot move.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,8 +1,8 @@
-//! Figures of logs of a few events.
+//! Summaries of logs with a few events.
 
 use super::*;
 
-/// The summary of a log of these blocks, each of one capability.
+/// The summary of a log with these blocks, each of one capability.
 fn of_blocks(blocks: &[(u16, &[Put<'_>])], interval: Interval) -> Summary {
     let mut writer = gclab_eventlog::Writer::new(Vec::new(), gclab_eventlog::kinds::current()).unwrap();
     for (cap, events) in blocks {
@@ -22,7 +22,7 @@ fn of_blocks(blocks: &[(u16, &[Put<'_>])], interval: Interval) -> Summary {
 /// An event: kind, time and numbers.
 type Put<'a> = (&'a gclab_eventlog::Kind, u64, &'a [u64]);
 
-/// Capability 1's block comes later, with an older size of the heap.
+/// Capability 1's block comes later, but has an older heap size.
 #[test]
 fn the_heap_before_an_interval_is_the_latest_one() {
     use gclab_eventlog::kinds::HEAP_SIZE;
@@ -34,7 +34,7 @@ fn the_heap_before_an_interval_is_the_latest_one() {
     assert_eq!(summary.peak_heap, Some(10 << 20));
 }
 
-/// Class g alone tells when collections ran, not when the program did.
+/// Class g alone records when collections ran, but not when the program did.
 #[test]
 fn a_log_without_threads_and_tasks_tells_nothing_about_the_mutator() {
     for to in [None, Some(1050)] {
@@ -62,7 +62,7 @@ fn a_log_without_threads_and_tasks_tells_nothing_about_the_mutator() {
     }
 }
 
-/// The program was killed in its second call, which is the longer one.
+/// The program was killed during its second call, which is the longer one.
 #[test]
 fn the_main_threads_open_call_counts_if_it_is_the_longest() {
     use gclab_eventlog::kinds::{HEAP_ALLOCATED, OSPROCESS_PID, TASK_CREATE, TASK_DELETE};
@@ -79,7 +79,7 @@ fn the_main_threads_open_call_counts_if_it_is_the_longest() {
     assert_eq!(of_blocks(&blocks, Interval::default()).mutator_ns, Some(1000));
 }
 
-/// The main thread's first call starts the threaded runtime: `INIT` ends with it.
+/// The main thread's first call starts the threaded runtime: `INIT` ends with that call.
 #[test]
 fn the_mutators_time_begins_when_the_runtime_has_started() {
     use gclab_eventlog::kinds::{HEAP_ALLOCATED, OSPROCESS_PID, REQUEST_SEQ_GC, TASK_CREATE, TASK_DELETE};
@@ -95,7 +95,7 @@ fn the_mutators_time_begins_when_the_runtime_has_started() {
     ];
     let times = |summary: Summary| [summary.init_ns, summary.mutator_ns, summary.exit_ns].map(Option::unwrap);
     assert_eq!(times(of_blocks(&[(0, &events)], Interval::default())), [20, 910, 110]);
-    // The runtime without threads has no such call.
+    // The single-threaded runtime makes no such call.
     assert_eq!(
         times(of_blocks(&[(0, &events[1..])], Interval::default())),
         [30, 900, 110]
@@ -156,7 +156,7 @@ fn an_interval_does_not_cut_a_collection_in_two() {
     );
 }
 
-/// A log that was cut off has lost collections, and no sum of it is the run's.
+/// A log that was cut off misses collections, so none of its sums is the run's.
 #[test]
 fn figures_of_a_damaged_log_are_lower_bounds() {
     let log = log("phases-thr-n2.a.eventlog");
@@ -189,7 +189,7 @@ fn figures_of_a_damaged_log_are_lower_bounds() {
     assert!(!figures(&whole).contains_key("lower_bounds"));
 }
 
-/// The log of class s alone.
+/// The log has class s only.
 #[test]
 fn a_log_without_collections_has_the_line_of_live_data() {
     let log = crate::made::one_block(&[&gclab_eventlog::kinds::RUN_THREAD], |buffer| {
@@ -216,7 +216,7 @@ fn generations_without_collections_are_left_out_if_there_are_many() {
     assert_eq!(summary.major, Some(0));
 }
 
-/// A million pauses and more are not kept singly. The mutator's time needs no single ones.
+/// A million or more pauses are not kept individually. The mutator's time does not need them.
 #[test]
 fn many_pauses_do_not_change_the_mutators_time() {
     use gclab_eventlog::{Value, Writer, kinds};

@@ -1,4 +1,4 @@
-//! Figures of logs that were cut off or damaged.
+//! Summaries of logs that were cut off or damaged.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn salvaged(log: &[u8]) -> Summary {
     Summary::of_merged(&mut merged, Interval::default()).unwrap()
 }
 
-/// The idle time of a collection that the log cuts off counted, and its length did not.
+/// If the log ended within a collection, its idle time counted but its length did not.
 #[test]
 fn idle_time_is_a_part_of_the_time_in_collections() {
     let log = log("phases-thr-n2.a.eventlog");
@@ -21,8 +21,8 @@ fn idle_time_is_a_part_of_the_time_in_collections() {
     }
 }
 
-/// The total of a log that lost only its end had the time in which the runtime took its
-/// capabilities down.
+/// The total of a log that lost only its end included the time that the runtime took to shut down
+/// its capabilities.
 #[test]
 fn the_total_of_a_salvaged_log_is_a_lower_bound() {
     for name in logs() {
@@ -36,7 +36,7 @@ fn the_total_of_a_salvaged_log_is_a_lower_bound() {
             let cut = salvaged(&log[..end]);
             assert!(cut.damaged);
             let total = cut.total_ns.unwrap_or(0);
-            // A capability reports its allocation after another one, and that is the end.
+            // Here one capability reports its allocation after the other, and that is the end.
             assert!(
                 total <= whole + 2_000,
                 "{name} cut at {end}: {total}, expected {whole} at most"
@@ -47,7 +47,7 @@ fn the_total_of_a_salvaged_log_is_a_lower_bound() {
     }
 }
 
-/// The mutator's time extended to the end of one capability, allocation to that of another.
+/// The mutator's time extended to the end of one capability, allocation to the end of the other.
 #[test]
 fn figures_of_parts_that_end_at_different_places_are_unknown() {
     let summary = salvaged(&crate::damage::damaged());

@@ -1,8 +1,8 @@
-//! Figures of logs with looks at the heap: censuses and checks.
+//! Summaries of logs with censuses and heap checks.
 
 use super::*;
 
-/// A log of gclab's with a census and a check between two collections.
+/// One of gclab's logs, with a census and a check between two collections.
 fn with_looks(rts: &str) -> Vec<u8> {
     use gclab_eventlog::{Buffer, CENSUS, CHECK, Writer, kinds};
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
@@ -70,7 +70,7 @@ fn looks_at_the_heap_are_neither_mutator_time_nor_collections() {
     assert!(!text.contains("INSPECT"), "{text}");
 }
 
-/// GHC's census is part of the collection before it, and the log does not tell its time.
+/// GHC's census is part of the preceding collection, and the log does not record its time.
 #[test]
 fn the_time_of_censuses_is_not_in_a_log_of_the_profiling_runtime() {
     let ghc = summary(&with_looks("GHC-9.0.2 rts_p"), Interval::default());
@@ -80,12 +80,12 @@ fn the_time_of_censuses_is_not_in_a_log_of_the_profiling_runtime() {
     for name in ["RP     ", "PROF   "] {
         assert!(text.contains(&format!("  {name} {unknown}")), "{text}");
     }
-    // The other runtime prints no such lines, and counts the censuses as GC.
+    // The other runtime does not print such lines, and counts censuses as GC.
     let plain = summary(&with_looks("GHC-9.0.2 rts"), Interval::default()).text();
     assert!(!plain.contains("PROF") && !plain.contains("SPARKS"), "{plain}");
 }
 
-/// The total was the time of the last event of the log's own description.
+/// The total used to be the time of the last event of the log's own description.
 #[test]
 fn the_end_of_a_run_is_unknown_without_collections() {
     use gclab_eventlog::kinds::RUN_THREAD;

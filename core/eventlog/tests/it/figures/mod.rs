@@ -1,4 +1,4 @@
-//! The figures of a log are those that the same run printed.
+//! Summaries have the numbers that the same runs printed.
 
 mod blocks;
 mod cut_off;
@@ -17,7 +17,7 @@ fn summary(log: &[u8], interval: Interval) -> Summary {
     Summary::of(&mut reader, interval).unwrap()
 }
 
-/// Figures as the manifest has them.
+/// A summary's numbers, in the form of the manifest.
 fn figures(summary: &Summary) -> BTreeMap<String, Json> {
     let all = summary.figures();
     let count = all.len();
@@ -63,9 +63,8 @@ fn a_figure_that_is_not_in_the_log_is_absent() {
     }
 }
 
-/// GHC's seconds with six decimals are within some microseconds, those with three within the
-/// rounding. The productivity of a profiled run leaves censuses out. The peak of memory is a lower
-/// bound.
+/// GHC's seconds with six decimals agree within some microseconds, those with three up to rounding.
+/// The productivity of a profiled run excludes censuses. The peak of memory is a lower bound.
 #[test]
 fn approximate_figures_are_near_ghcs() {
     let mut compared = 0;
@@ -135,13 +134,13 @@ fn intervals_add_up() {
     }
 }
 
-/// The log made here has two collections: at 1000 and at 3000, of 305 ns.
+/// The log made here has two collections, at 1000 and at 3000, each of 305 ns.
 #[test]
 fn pauses_idle_time_and_utilisation_of_a_small_log() {
     let whole = summary(&small(), Interval::default());
     assert_eq!((whole.pauses.count(), whole.pauses.total_ns()), (2, 610));
     assert_eq!((whole.cap_pauses.count(), whole.cap_pauses.longest_ns()), (4, 395));
-    // The first of the last figures of allocation.
+    // The capabilities' last allocation counts have two times; this is the earlier.
     assert_eq!(whole.total_ns, Some(3300));
     let stops = whole.time_to_stop.unwrap();
     assert_eq!((stops.count, stops.total_ns, stops.max_ns), (2, 20, 10));
@@ -159,7 +158,7 @@ fn pauses_idle_time_and_utilisation_of_a_small_log() {
             &["prog", "+RTS", "-l"].map(str::to_owned)[..]
         )
     );
-    // From within the first collection to within the second one.
+    // From inside the first collection to inside the second.
     let part = summary(
         &small(),
         Interval {
@@ -176,7 +175,7 @@ fn pauses_idle_time_and_utilisation_of_a_small_log() {
     assert_eq!((cap.gc_ns, cap.idle_ns, cap.done_ns), (300 + 95, 150, 150));
 }
 
-/// GHC writes the beginning and the end of a sync twice: the inner two are its length.
+/// GHC writes the start and the end of a sync twice: the inner pair is its length.
 #[test]
 fn a_sync_that_is_written_twice_counts_once() {
     use gclab_eventlog::kinds::{CONC_SYNC_BEGIN, CONC_SYNC_END};
@@ -194,7 +193,7 @@ fn a_sync_that_is_written_twice_counts_once() {
     assert_eq!((sync.count, sync.total_ns, sync.max_ns), (1, 30, 30));
 }
 
-/// Events of capability 0: the main thread's call begins with the log, and does not end in it.
+/// Events of capability 0: the main thread's call starts with the log, and does not end in it.
 fn call_from_the_start() -> gclab_eventlog::Buffer {
     use gclab_eventlog::{Buffer, kinds};
     let mut buffer = Buffer::new(Some(0));
@@ -204,7 +203,7 @@ fn call_from_the_start() -> gclab_eventlog::Buffer {
     buffer
 }
 
-/// Pauses that overlap, of a log with faulty times, count once.
+/// Pauses that overlap, in a log with wrong times, count once.
 #[test]
 fn overlapping_pauses_count_once_for_utilisation() {
     use gclab_eventlog::{Buffer, Writer, kinds};
@@ -227,7 +226,7 @@ fn overlapping_pauses_count_once_for_utilisation() {
     assert_eq!(summary.mutator_ns, Some(7_000_000));
 }
 
-/// What stands out in a log comes first: collections, slow stops, sparks, and censuses.
+/// A summary starts with what stands out: collections, slow stops, sparks, and censuses.
 #[test]
 fn a_summary_begins_with_its_conclusion() {
     let said = |name: &str| summary(&log(name), Interval::default()).sentences();
@@ -246,7 +245,7 @@ fn a_summary_begins_with_its_conclusion() {
     assert_eq!(said("alloc-thr-n1.a.eventlog").len(), 1);
 }
 
-/// A log without class g knows nothing of collections; it does not know of none.
+/// Without class g, a log says nothing about collections: their number is unknown, not 0.
 #[test]
 fn a_log_without_collections_has_no_figures_of_them() {
     let log = crate::made::one_block(&[&gclab_eventlog::kinds::RUN_THREAD], |buffer| {
@@ -265,7 +264,7 @@ fn a_log_without_collections_has_no_figures_of_them() {
     assert!(!text.contains(" 0 "), "{text}");
 }
 
-/// The last blocks of a log of a killed program are lost, with the number of generations.
+/// The log of a killed program lacks its last blocks, which would give the number of generations.
 #[test]
 fn a_log_that_was_cut_off_has_figures_up_to_there() {
     let log = log("phases-thr-n2.a.eventlog");
@@ -287,7 +286,7 @@ fn a_log_that_was_cut_off_has_figures_up_to_there() {
     assert_eq!((cut.generations, cut.capabilities), (whole.generations, None));
 }
 
-/// Numbers of any size, in any order.
+/// Numbers of any size in any order.
 #[test]
 fn absurd_numbers_do_not_overflow() {
     use gclab_eventlog::{Value, kinds};

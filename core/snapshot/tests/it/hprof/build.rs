@@ -1,4 +1,4 @@
-//! Makes heap dumps, record by record.
+//! Builds heap dumps record by record.
 
 use gclab_snapshot::{Error, Options, Snapshot};
 
@@ -7,14 +7,14 @@ pub(super) const BYTE: u8 = 8;
 pub(super) const INT: u8 = 10;
 pub(super) const LONG: u8 = 11;
 
-/// A dump, or the contents of a heap dump's segment.
+/// A dump, or the contents of a heap dump segment.
 #[derive(Clone)]
 pub(super) struct Dump {
     pub bytes: Vec<u8>,
     pub id_bytes: usize,
 }
 
-/// A class. Names are ids of strings.
+/// A class. Names are string ids.
 #[derive(Clone, Default)]
 pub(super) struct Class<'c> {
     pub id: u64,
@@ -34,7 +34,7 @@ impl Dump {
         dump
     }
 
-    /// The contents of a segment, empty at first.
+    /// An empty segment.
     pub(super) fn segment(id_bytes: usize) -> Self {
         Dump {
             bytes: Vec::new(),
@@ -69,7 +69,7 @@ impl Dump {
         self
     }
 
-    /// A string, and the id of the class that it names, if it names one.
+    /// A string and, if it names a class, that class's id.
     pub(super) fn name(&mut self, id: u64, text: &str, class: Option<u64>) -> &mut Self {
         let mut body = Dump::segment(self.id_bytes);
         body.id(id).bytes.extend(text.as_bytes());
@@ -82,7 +82,7 @@ impl Dump {
         self
     }
 
-    /// A value of a type.
+    /// A value of a basic type.
     fn value(&mut self, basic: u8, value: u64) -> &mut Self {
         match basic {
             OBJECT => self.id(value),
@@ -171,7 +171,7 @@ pub(super) const BYTES: u64 = 0x2300;
 pub(super) const WEAK: u64 = 0x2400;
 pub(super) const LONGS: u64 = 0x2500;
 
-/// The strings, and the contents of the segment.
+/// The example's strings, and the contents of its segment.
 pub(super) fn parts(id_bytes: usize) -> (Dump, Dump) {
     let mut dump = Dump::new(id_bytes);
     dump.name(1, "java/lang/Object", Some(CLASS_OBJECT))
@@ -231,7 +231,7 @@ pub(super) fn parts(id_bytes: usize) -> (Dump, Dump) {
     segment.values(BYTES, BYTE, 5);
     segment.values(LONGS, LONG, 2);
     segment.instance(WEAK, CLASS_WEAK, &[(OBJECT, LONGS), (INT, 3), (OBJECT, NODE)]);
-    // One of each kind of roots.
+    // One root of each kind.
     segment.u1(0xff).id(BYTES);
     segment.u1(0x01).id(NODE).id(0x77);
     segment.u1(0x02).id(NODE).u4(1).u4(2);

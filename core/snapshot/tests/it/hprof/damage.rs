@@ -1,4 +1,4 @@
-//! Damaged dumps end in one message with the place and the problem, never in a panic.
+//! Damaged dumps give one message with position and problem, never a panic.
 
 use super::build::{CLASS_NODE, CLASS_OBJECT, Class, Dump, INT, NODE, OBJECT, example, parts, read};
 use gclab_snapshot::{Options, Snapshot};
@@ -9,19 +9,19 @@ fn message(dump: &Dump) -> String {
     dump.read().map(|_| ()).unwrap_err().to_string()
 }
 
-/// The message for the example with more in its segment, without the name of the file.
+/// The message, without the file name, for the example with more in its segment.
 #[track_caller]
 fn with(more: impl Fn(&mut Dump)) -> String {
     let (mut dump, mut segment) = parts(8);
-    // After the header of the record.
+    // After the record's header.
     let at = dump.bytes.len() + 9 + segment.bytes.len();
     more(&mut segment);
     let message = message(dump.finish(&segment));
     message.replace(&format!("small.hprof: byte {at}: "), "there: ")
 }
 
-/// A dump that is cut off has the objects before the cut, and a warning. Before the first of them
-/// it is an error.
+/// A dump that is cut off gives the objects before the cut, and a warning; before the first object,
+/// an error.
 #[test]
 fn every_truncation_is_a_warning_or_an_error() {
     for id_bytes in [4, 8] {
@@ -75,7 +75,7 @@ fn what_surrounds_a_heap_dump_does_not_hide_it() {
         whole.bytes.len()
     );
     assert_eq!((twice, warnings), (count, vec![warning]));
-    // The length of the segment is the 4 bytes after its tag and time.
+    // The segment's length is the 4 bytes after its tag and time.
     let (mut dump, segment) = parts(8);
     let at = dump.bytes.len() + 5;
     dump.finish(&segment);
@@ -187,8 +187,7 @@ fn objects_that_disagree_with_their_classes_are_refused() {
     );
 }
 
-/// Objects of a class that the dump lacks, or whose superclass it lacks, have the bytes of their
-/// records.
+/// Objects whose class or superclass is missing from the dump have the bytes of their records.
 #[test]
 fn a_missing_class_hides_only_its_objects_fields() {
     let (mut dump, mut segment) = parts(8);
@@ -265,7 +264,7 @@ proptest! {
                 node.edges().for_each(|edge| drop((edge.name_text(), edge.type_name(), edge.target().self_size())));
             }
         }
-        // As a V8 snapshot it is always refused.
+        // A V8 reader always refuses it.
         prop_assert!(Snapshot::read(&bytes[..], "dump", Options::all()).is_err());
     }
 }

@@ -1,5 +1,4 @@
-//! JVM heap dumps: small ones made here, damaged ones, and a real one with the JVM's own count of
-//! it.
+//! JVM heap dumps: small ones made here, damaged ones, and a real one with the JVM's own counts.
 
 mod build;
 mod damage;

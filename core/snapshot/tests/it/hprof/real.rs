@@ -1,4 +1,4 @@
-//! A real JVM's heap (`fixtures/Cells.java` under OpenJDK 17), with the JVM's own histogram of it.
+//! The heap of a real JVM (`fixtures/Cells.java` under OpenJDK 17), with the JVM's own histogram.
 
 use gclab_snapshot::{Options, Snapshot};
 use std::collections::HashMap;
@@ -59,8 +59,8 @@ fn counts_and_sizes_are_those_of_the_jvm() {
         *count += 1;
         *bytes += node.self_size();
     }
-    // Classes are objects of a class, too: those of the dump, and those for primitive types. The
-    // bytes that the JVM adds to their sizes are not in a dump.
+    // Classes are objects, too: those in the dump, and those of primitive types. The JVM counts
+    // some of their bytes that are not in the dump.
     let mut expected = histogram();
     let classes = snapshot.nodes().filter(|node| node.type_name() == "class").count() as u64;
     let primitives = found.remove("java.lang.Class").unwrap();
@@ -75,7 +75,7 @@ fn counts_and_sizes_are_those_of_the_jvm() {
             differing.push(name.as_str());
         }
     }
-    // Of 198 classes, these get fields or padding from the JVM that no dump shows.
+    // Of 198 classes, only these have fields or padding that the dump does not show.
     differing.sort_unstable();
     assert_eq!(
         differing,

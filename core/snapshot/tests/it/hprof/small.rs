@@ -1,4 +1,4 @@
-//! Small dumps come out as the expected snapshots.
+//! Small dumps are read as the expected snapshots.
 
 use super::build::{
     ARRAY, BYTES, CLASS_NODE, CLASS_WEAK, Class, Dump, INT, LONGS, NODE, OBJECT, OTHER, WEAK, example, parts, read,
@@ -50,7 +50,7 @@ fn objects_have_their_fields_elements_and_classes() {
                 ("field", "referent", ARRAY)
             ])
         );
-        // Null references, and those to objects outside the dump, lead nowhere.
+        // Null references, and those to objects outside the dump, have no edge.
         assert_eq!(edges(&snapshot, OTHER), owned(&[("internal", "<class>", CLASS_NODE)]));
         assert_eq!(
             edges(&snapshot, ARRAY),
@@ -68,7 +68,7 @@ fn objects_have_their_fields_elements_and_classes() {
                 ("static", "all\"\\", ARRAY)
             ])
         );
-        // The referent is weak only in a class below WeakReference, and only if Reference declares
+        // The referent is weak only in subclasses of WeakReference, and only if Reference declares
         // it.
         assert_eq!(
             edges(&snapshot, WEAK),
@@ -88,7 +88,7 @@ fn objects_have_their_fields_elements_and_classes() {
 fn sizes_follow_the_rule() {
     let size = |id_bytes, id| shown(&example(id_bytes).read().unwrap(), id);
     let named = |kind: &str, name: &str, size: u64| (kind.to_owned(), name.to_owned(), size);
-    // 12 + two references of 4 + 8 + 1; with ids of 4 bytes 8 + 8 + 8 + 1.
+    // 12 + two references of 4 + 8 + 1; with 4-byte ids 8 + 8 + 8 + 1.
     assert_eq!(size(8, NODE), named("object", "a.Node", 32));
     assert_eq!(size(4, NODE), named("object", "a.Node", 32));
     assert_eq!(size(8, WEAK), named("object", "java.lang.ref.WeakReference", 24));
@@ -97,7 +97,7 @@ fn sizes_follow_the_rule() {
     assert_eq!(size(4, ARRAY), named("object array", "a.Node[]", 24));
     assert_eq!(size(8, BYTES), named("primitive array", "byte[]", 24));
     assert_eq!(size(8, LONGS), named("primitive array", "long[]", 32));
-    // No java.lang.Class in this dump: a header, an int and a reference.
+    // There is no java.lang.Class in this dump: a header, an int and a reference.
     assert_eq!(size(8, CLASS_NODE), named("class", "a.Node", 24));
 }
 
@@ -177,7 +177,7 @@ fn a_dump_in_one_piece_compressed_or_drop_by_drop_is_the_same() {
     assert_eq!(format!("{drops:?}"), expected);
 }
 
-/// Objects are adjacent, so their distances tell the JVM's options, which a dump lacks.
+/// Objects are adjacent, so their distances reveal JVM options that the dump does not record.
 #[test]
 fn sizes_follow_from_the_distances_between_objects() {
     const CLASS: u64 = 0x10;
@@ -232,7 +232,7 @@ fn sizes_follow_from_the_distances_between_objects() {
     }
 }
 
-/// What a thread has in its frames hung from a root without a name.
+/// Objects in a thread's frames used to hang from a root without a name.
 #[test]
 fn a_thread_holds_what_its_frames_have() {
     let mut dump = Dump::new(8);
@@ -240,7 +240,7 @@ fn a_thread_holds_what_its_frames_have() {
     dump.name(3, "Cache.java", None).name(4, "app/Cache", Some(0x200));
     let mut frame = Dump::segment(8);
     frame.id(0x51).id(2).id(2).id(3).u4(1).u4(12);
-    // The class of the frame has the number 1, as all have.
+    // The frame's class has number 1, like all classes.
     let mut stack = Dump::segment(8);
     stack.u4(7).u4(5).u4(2).id(0x99).id(0x51);
     dump.record(0x04, &frame.bytes).record(0x05, &stack.bytes);
@@ -253,7 +253,7 @@ fn a_thread_holds_what_its_frames_have() {
         ..Class::default()
     });
     segment.instance(0x600, 0x100, &[]);
-    // Thread 5, two objects in its frames, and one in a frame of a thread that the dump lacks.
+    // Thread 5, two objects in its frames, and one in a frame of a thread that is not in the dump.
     segment.u1(0x03).id(0x300).u4(5).u4(1);
     segment.u1(0x02).id(0x400).u4(5).u4(u32::MAX);
     segment.u1(0x03).id(0x500).u4(6).u4(0);

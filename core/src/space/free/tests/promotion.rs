@@ -1,4 +1,4 @@
-//! Closures that move to a free space, several into one free block.
+//! Promotion to a free space, with several closures in one free block.
 
 use super::super::unwritten::write_room;
 use super::*;
@@ -7,13 +7,13 @@ use crate::heap::AfterMajor;
 use crate::space::{Destination, Marks};
 
 impl Model {
-    /// Moves closures of these sizes to the space, which grows by small chunks.
+    /// Promotes closures of these sizes. The space grows by small chunks.
     pub(super) fn promote(&mut self, sizes: &[Words]) {
         self.promote_by(Words(512), sizes);
     }
 
-    /// Moves closures of these sizes to the space, as one thread of a marking does. The space grows
-    /// by chunks of `chunk` words.
+    /// Promotes closures of these sizes, like one thread of a marking. The space grows by chunks of
+    /// `chunk` words.
     fn promote_by(&mut self, chunk: Words, sizes: &[Words]) {
         let words = sizes.iter().copied().sum();
         self.space.prepare(&mut self.heap, words).expect("room");
@@ -27,7 +27,7 @@ impl Model {
                 leave(&promotion, free, limit);
                 (free, limit) = room;
             }
-            // SAFETY: words of the room, in which nothing lies.
+            // SAFETY: words of the room, which is unused.
             unsafe { write_room(free, words) };
             assert!(known.mark::<false>(free, words), "{free} has a closure");
             assert!(self.closures.insert(free, (words, true)).is_none(), "{free} is in use");
@@ -38,7 +38,7 @@ impl Model {
         self.heap.end_promotion();
     }
 
-    /// Keeps room for the promotion of 1500 KiB. Megablocks of `free` bytes are free, and suffice.
+    /// Keeps room to promote 1500 KiB. Megablocks of `free` bytes are free, which is enough.
     fn keep_room_in_free_megablocks(&mut self, free: Bytes) {
         let run = self.heap.allocate_words(free.to_words_up()).expect("room");
         self.heap.free(run);
@@ -46,12 +46,12 @@ impl Model {
         kept.expect("room");
     }
 
-    /// Others take all memory that the limit leaves.
+    /// Others take all memory up to the limit.
     fn fill_the_limit(&self) {
         while self.heap.charges().charge(Bytes::kib(4)).is_ok() {}
     }
 
-    /// A promotion looks into all closures but those that the sweep is about to free.
+    /// A promotion inspects all closures except those that the sweep is about to free.
     pub(super) fn check_known(&self) {
         let known = self.space.known_closures(&self.starts, &self.marks);
         let mut found = Vec::new();
@@ -70,12 +70,12 @@ impl Model {
 
 fn leave(promotion: &Promotion<'_, Plain>, free: Addr, limit: Addr) {
     if free < limit {
-        // SAFETY: the end of a room, which the caller has no more use of.
+        // SAFETY: the end of a room that the caller no longer needs.
         unsafe { promotion.leave(free, limit) };
     }
 }
 
-/// The blocks of the list, with their words.
+/// The blocks on the free list, with their words.
 fn listed(model: &Model) -> Vec<(Addr, Words)> {
     let memory = model.space.memory();
     let blocks = model.space.list().0.iter();
@@ -144,7 +144,7 @@ fn no_other_use_of_memory_gets_what_is_kept() {
     assert_eq!(refused.cause, Shortage::Limit);
     let more = Bytes::mib(5).to_words_up();
     space.keep_room(heap, more).expect_err("there is too little");
-    // Nothing is kept now.
+    // Nothing is reserved now.
     heap.allocate_words(large).expect("room");
 }
 
@@ -183,8 +183,8 @@ fn free_megablocks_that_are_kept_stay_where_more_is_taken_than_the_limit() {
 }
 
 proptest! {
-    /// With any free blocks of the space and of the heap, any closures and any chunks: if room was
-    /// kept, there is room, even if others take all memory that the limit leaves.
+    /// For any free blocks in the space and in the heap, any closures and any chunks: if room was
+    /// kept, it suffices, even if others take all memory up to the limit.
     #[test]
     fn room_that_is_kept_suffices(
         before in proptest::collection::vec(1_usize..409, 0..if cfg!(miri) { 9 } else { 900 }),
@@ -230,7 +230,7 @@ fn a_space_that_grows_in_parts_leaves_no_megablock_half_empty() {
     }
     assert_eq!(space.memory().held(), Words(600 * 512));
     assert_eq!(heap.blocks().accounting().megablocks_in_use, 3);
-    // It grows by all parts, or by none.
+    // It grows by all parts or by none.
     let more = Words((2 * 256 + 200) * 512);
     space
         .grow_in_parts(heap, more)

@@ -1,4 +1,4 @@
-//! Parts of a sweep, by their words and their work.
+//! Parts of a sweep, measured in words and in work.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn a_sweep_begins_with_the_highest_chunk_and_leaves_one_that_comes_above_it() {
     grow(&mut model);
     grow(&mut model);
     model.begin_sweep();
-    // Before the first part of the sweep, and after it.
+    // Once before the first part of the sweep, and once after it.
     grow(&mut model);
     assert_eq!(model.swept(1), (512, false));
     let chunks = grow(&mut model);

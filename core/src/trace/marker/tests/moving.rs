@@ -1,5 +1,5 @@
-//! Marking that moves closures: random graphs keep their shape, however much room there is. Unused
-//! room is returned.
+//! Marking that moves closures: random graphs keep their shape, however much room there is, and
+//! unused room is returned.
 
 use super::*;
 use crate::block::{BLOCK, BlockRun};
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 struct Room {
     runs: Vec<BlockRun>,
     taken: AtomicUsize,
-    /// What threads had no use of.
+    /// What threads did not use.
     left: Mutex<Vec<(Addr, Addr)>>,
 }
 
@@ -27,11 +27,11 @@ unsafe impl Destination for Room {
     }
 }
 
-/// A random graph of which some blocks are condemned.
+/// A random graph, some of whose blocks are condemned.
 struct Moving {
     graph: Graph,
     room: Room,
-    /// The slots of each closure, and the numbers of their referents.
+    /// For each closure, the referents of its slots.
     edges: Vec<Vec<Option<usize>>>,
 }
 
@@ -39,7 +39,7 @@ struct Moving {
 struct Plan {
     /// Kinds and lengths of closures.
     shapes: Vec<(usize, usize)>,
-    /// From, slot, to.
+    /// (from, slot, to)
     edges: Vec<(usize, usize, usize)>,
     /// Which blocks are condemned.
     condemned: u64,
@@ -117,8 +117,8 @@ impl Moving {
         (marker.finish(), Addr(root as usize))
     }
 
-    /// Checks that each block that threads took holds copies, back to back, and a returned rest, if
-    /// any.
+    /// Each block that a thread took holds copies, back to back, and perhaps a rest, which it
+    /// returned.
     fn check_room(&self, places: &HashMap<usize, Addr>) {
         let left = self.room.left.lock();
         let rests = left.iter().map(|&(from, to)| (from, (to - from).to_words_up()));
@@ -140,7 +140,7 @@ impl Moving {
         assert!(left.len() <= taken, "{left:?} of {taken} blocks");
     }
 
-    /// The places of all closures that `root`, which lies at `at`, leads to.
+    /// The addresses of all closures reachable from `root`, which is at `at`.
     fn places(&self, root: usize, at: Addr) -> HashMap<usize, Addr> {
         let (mut places, mut left) = (HashMap::new(), vec![(root, at)]);
         while let Some((number, at)) = left.pop() {
@@ -149,7 +149,7 @@ impl Moving {
                 continue;
             }
             places.insert(number, at);
-            // SAFETY: a closure, or the test fails.
+            // SAFETY: a closure, if marking works.
             let (header, extent) = unsafe {
                 (
                     ClosureRef(at.as_mut_ptr()).header(),

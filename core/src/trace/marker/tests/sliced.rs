@@ -3,8 +3,8 @@
 use super::*;
 use crate::trace::Progress;
 
-/// The most that a slice does beyond its budget: the ring, and a piece of a span for each look, of
-/// closures of at most 91 words.
+/// How far a slice can exceed its budget: by the ring, and by a piece of a span for each look, all
+/// with closures of at most 91 words.
 const BEYOND: usize = (32 + 64) * 91 + 400;
 
 /// Marks a graph in slices while a mutator runs.
@@ -102,7 +102,7 @@ proptest! {
         while sliced.slice(budget) == Progress::More || !sliced.mutator.view().overwritten().is_empty() {
             for (from, slot, to) in stores.by_ref().take(3) {
                 let (from, to) = (from % shapes.len(), to % shapes.len());
-                // A mutator has what roots lead to, of the snapshot.
+                // A mutator can reach what the snapshot's roots lead to.
                 if slots[from] > 0 && snapshot[from] && snapshot[to] {
                     sliced.store(from, slot % slots[from], to);
                 }
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// Slots of a large array count as they are scanned, not as the array is found.
+/// Slots of a large array count when they are scanned, not when the array is found.
 #[test]
 fn a_large_array_takes_many_slices() {
     let mut graph = Graph::new();
@@ -132,7 +132,7 @@ fn a_large_array_takes_many_slices() {
     assert!((length / 700..=length / 400 + 2).contains(&slices), "{slices} slices");
 }
 
-/// A stack without room: closures are dropped, and scanned again in slices as well.
+/// A stack without room drops closures, which are then scanned in slices, too.
 #[test]
 fn what_was_dropped_is_scanned_again_in_slices() {
     const ARRAYS: usize = if cfg!(miri) { 30 } else { 300 };
