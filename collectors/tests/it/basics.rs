@@ -24,7 +24,7 @@ struct Cell {
     next: Mut<Cell>,
 }
 
-/// The configuration of a small heap for a collector that takes `generations`.
+/// A small heap for a collector with `generations` generations.
 pub(crate) fn config<C: Collector>(area: usize) -> Config {
     let generations = if C::DESCRIPTION.name == "two-space" { 1 } else { 2 };
     Config {
@@ -101,7 +101,7 @@ fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
                     list.set(m, Some(cell));
                 }
                 m.collect(Request::Minor);
-                // The old cells are reached from a younger one, not from a root.
+                // The old cells are reachable from a younger one, not from a root.
                 let (view, newest) = m.alloc_with(|m| Tree::new(100, list.get(m), None));
                 list.set(view, Some(newest));
                 m.collect(Request::Minor);
@@ -181,7 +181,7 @@ impl CollectorVisitor for LargeObjects {
             })
             .expect("room enough");
         let statistics = world.finish();
-        // It has two words. Where it is promoted, it may be compacted twice afterwards.
+        // The owner has two words. If it is promoted, it may be compacted twice afterwards.
         assert!(
             statistics.collections[..3].iter().all(|c| c.work.copied <= Bytes(48)),
             "more than its owner was copied: {statistics:?}"
@@ -292,7 +292,7 @@ impl CollectorVisitor for Leak {
             panic!("{leak:?}")
         };
         assert_eq!(exhausted.collector, C::DESCRIPTION.name);
-        // The world can still be used.
+        // The world is still usable.
         world
             .enter(|m| assert_eq!(make_and_count(m, 5), 63))
             .expect("room again");

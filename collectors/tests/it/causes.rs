@@ -1,4 +1,4 @@
-//! Why a collection happened, as its record says, and what follows from it.
+//! Why a collection happened, according to its record, and what follows from that.
 
 use crate::basics::config;
 use gclab_collectors::All;
@@ -11,7 +11,7 @@ use gclab_core::world::World;
 
 const LARGE: usize = 7 << 20;
 
-/// Allocates large arrays, each of which leaves no room for the next.
+/// Allocates large arrays, of which only one fits at a time.
 struct Short {
     decay: f64,
 }
@@ -29,7 +29,7 @@ impl CollectorVisitor for Short {
             let session = world.enter(|m| {
                 m.frame(|m, [array]| {
                     let array = array.put(m.alloc_bytes_filled(LARGE, 1));
-                    // So that it is old: a minor collection will not free it.
+                    // Makes the array old: minor collections will not free it.
                     for _ in 0..40_000 {
                         m.alloc_bytes_filled(100, 1);
                     }
@@ -42,8 +42,8 @@ impl CollectorVisitor for Short {
     }
 }
 
-/// Collections for lack of memory counted as requested by the program, so the heap kept less and
-/// less memory (`-Fd`), as if the program were idle.
+/// Collections for lack of memory used to count as requested by the program, so the heap kept less
+/// and less memory (`-Fd`), as if the program were idle.
 #[test]
 fn a_collection_for_lack_of_memory_was_not_requested() {
     let mut shortages = 0;
@@ -108,7 +108,7 @@ impl CollectorVisitor for Caused {
     }
 }
 
-/// `-DZ` counted as asked for by the program.
+/// `-DZ` used to count as requested by the program.
 #[test]
 fn a_stress_collection_was_not_requested() {
     crate::under_every_collector(Caused);
@@ -134,7 +134,7 @@ impl CollectorVisitor for Phases {
                 "{name}: {names:?}"
             );
             assert_eq!(names.contains(&"move"), collection.work.compacted, "{name}: {names:?}");
-            // With nothing but free memory `ocaml` compacts at the program's request, not at exit.
+            // If everything is free, `ocaml` compacts when the program asks, but not at exit.
             let compacts = name == "compacting" || name == "ocaml" && collection.before.cause != Cause::Final;
             assert_eq!(collection.work.compacted, compacts, "{name}");
         }

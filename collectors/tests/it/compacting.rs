@@ -1,4 +1,4 @@
-//! Compaction: it keeps order, empties megablocks, and happens when it should.
+//! Compaction keeps order, empties megablocks, and happens when it should.
 
 use gclab_collectors::{Compacting, Copying};
 use gclab_core::block::MEGABLOCK;
@@ -28,7 +28,7 @@ fn config(generations: u32) -> Config {
     }
 }
 
-/// Notes the addresses that the largest root's slots hold, at the end of each requested collection.
+/// Records the addresses in the largest root's slots at the end of each requested collection.
 struct Places(Arc<Mutex<Vec<Vec<Addr>>>>);
 
 impl Listener for Places {
@@ -45,7 +45,7 @@ impl Listener for Places {
 }
 
 /// Makes `count` numbered cells in an array, and drops all but every `keep`-th. Returns their
-/// addresses before that and after.
+/// addresses before and after.
 fn thin(config: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
     let mut world = World::new::<Compacting>(config).expect("a small heap");
@@ -97,7 +97,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
             order.windows(2).all(|pair| after[pair[0]] < after[pair[1]]),
             "-G{generations}: what was behind another is not any more"
         );
-        // 16 MiB of cells, of which 1 MiB is left, in chunks with the allocation area between them.
+        // Of 16 MiB of cells 1 MiB survives, in chunks that alternate with the allocation area.
         assert!(
             megablocks(&before) >= 16 && megablocks(&after) <= 3,
             "-G{generations}: {} of {}",
@@ -111,7 +111,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
     }
 }
 
-/// Whether a program with `live` live bytes keeps within `limit` while it allocates much more.
+/// Whether a program with `live` live bytes stays within `limit` while it allocates much more.
 fn lives_within<C: Collector>(live: Bytes, config: &Config) -> bool {
     let world = World::new::<C>(config).expect("a small heap");
     let session = world.enter(|m| {
@@ -163,8 +163,8 @@ fn four_fifths_of_the_limit_may_be_live_where_copying_is_exhausted() {
 
 #[test]
 fn compaction_starts_above_its_percentage() {
-    // Closures that a compaction leaves in place are not copied: none in a heap that does not
-    // change.
+    // Closures that a compaction leaves in place are not copied; here the heap does not change, so
+    // none is copied.
     let copied = |percent: f64| {
         let config = Config {
             max_heap: Some(Bytes::mib(64)),

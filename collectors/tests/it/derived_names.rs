@@ -1,4 +1,4 @@
-//! Derived code has one meaning, for all names and macros of a program.
+//! Derived code means the same whatever names and macros a program has.
 
 use crate::basics::config;
 use gclab_collectors::Copying;
@@ -6,8 +6,8 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::mutator::{ByteArray, Request};
 use gclab_core::world::World;
 
-/// Constants with names of derived code, which every type has. Derived code that looked a name up
-/// in a type parameter would find these, and read or write any word. (It does not: they are
+/// Constants with the names of derived code, on every type. Derived code that looked a name up in a
+/// type parameter would find these, and read or write arbitrary words. (It does not, so they are
 /// unused.)
 #[allow(dead_code)]
 trait Misleading {
@@ -17,7 +17,7 @@ trait Misleading {
 }
 impl<T> Misleading for T {}
 
-/// Makes a test of structs with these names.
+/// Makes a test with structs of these names.
 macro_rules! structs_of_the_names {
     ($($name:ident)*) => {
         $(

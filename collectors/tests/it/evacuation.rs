@@ -1,5 +1,5 @@
-//! Closures of fragmented blocks move, under the collectors that otherwise leave closures where
-//! they are.
+//! Defragmentation: collectors that otherwise leave closures in place move those of fragmented
+//! blocks.
 
 use crate::basics::config;
 use gclab_collectors::{GenImmix, Immix, StickyImmix};
@@ -28,7 +28,7 @@ struct Leaf {
     value: u64,
 }
 
-/// Bytes of a node and its leaf.
+/// The size of a node and its leaf.
 const SIZE: usize = 48;
 const NODES: usize = 60_000;
 /// One node in this many survives.
@@ -36,8 +36,7 @@ const KEPT: usize = 64;
 
 type Kept<'f, 'h> = Root<'f, 'h, MutArray<Node>>;
 
-/// Weak handles of nodes that live, and of others; and the number of finalisers of the former that
-/// ran.
+/// Weak handles of live nodes and of others, and how many finalisers of the live ones ran.
 #[derive(Default)]
 struct Handles {
     live: Vec<WeakHandle<Node>>,
@@ -45,7 +44,7 @@ struct Handles {
     finalised: Arc<AtomicUsize>,
 }
 
-/// Runs `program` in a world with a checker, and returns the statistics.
+/// Runs `program` in a world with a checker. Returns the statistics.
 fn run<C: Collector>(config: &Config, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) -> Statistics {
     let mut world = World::new::<C>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
@@ -53,7 +52,7 @@ fn run<C: Collector>(config: &Config, program: impl for<'h> FnOnce(&mut Mutator<
     world.finish()
 }
 
-/// Allocates nodes with a leaf each, and keeps a few, each of which points to the next.
+/// Allocates nodes with a leaf each, and keeps a few, each pointing to the next.
 fn fragment<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, kept: &Kept<'_, 'h>) -> Handles {
     let mut handles = Handles::default();
     for value in 0..NODES {
@@ -83,8 +82,8 @@ fn fragment<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, kept: &Kept<'_, 'h>) -> 
     handles
 }
 
-/// Checks that each kept node is there, in the array, from the one before it, and from its weak
-/// handle; that no other is, and that no finaliser has run.
+/// Checks that each kept node is found in the array, from its predecessor, and from its weak
+/// handle; that no other node is, and that no finaliser has run.
 fn check<'h, M: MutatorKind>(m: &Mutator<'h, M>, kept: &Kept<'_, 'h>, handles: &Handles) {
     let array = kept.get(m);
     for (index, handle) in handles.live.iter().enumerate() {
@@ -103,7 +102,7 @@ fn check<'h, M: MutatorKind>(m: &Mutator<'h, M>, kept: &Kept<'_, 'h>, handles: &
     assert_eq!(handles.finalised.load(Relaxed), 0, "a finaliser ran early");
 }
 
-/// The collections of a program that fragments its heap and asks for some.
+/// The collections of a program that fragments its heap and requests some.
 fn collections_of<C: Collector>(gc_threads: u32) -> Vec<Collection> {
     let config = Config {
         gc_threads,
@@ -121,7 +120,7 @@ fn collections_of<C: Collector>(gc_threads: u32) -> Vec<Collection> {
             }
         });
     });
-    // The last one is at the end of the run.
+    // The last collection is at the end of the run.
     statistics.collections[..8].to_vec()
 }
 
@@ -135,7 +134,7 @@ fn fragmented_blocks_are_emptied_and_all_pointers_follow() {
             let slop = |collection: &Collection| collection.work.slop.0;
             let (first, last) = (&collections[0], &collections[7]);
             assert!(slop(first) > NODES * SIZE * 9 / 10, "{first:?}");
-            // The reserve may have one run, which one thread takes. The other then moves nothing.
+            // The reserve may be a single run, taken by one thread. Then the other moves nothing.
             let most = slop(first) / if gc_threads == 1 { 10 } else { 1 };
             assert!(slop(last) < most, "{last:?}");
             let copied: usize = collections.iter().map(|collection| collection.work.copied.0).sum();
@@ -150,8 +149,8 @@ fn fragmented_blocks_are_emptied_and_all_pointers_follow() {
     }
 }
 
-/// A heap of 8 MiB with 4 MiB of nodes, most of which die when the heap is nearly full; then come
-/// more large objects, of a block each, than there is memory outside the blocks of the nodes.
+/// A heap of 8 MiB with 4 MiB of nodes, most of which die when the heap is nearly full. Then large
+/// objects of a block each need more than the memory outside the nodes' blocks.
 fn large_objects_after_nodes<C: Collector>() {
     const NODES: usize = 90_000;
     const LARGE: usize = 3500;
@@ -201,8 +200,8 @@ fn a_reserve_is_kept_for_when_memory_is_short() {
     large_objects_after_nodes::<GenImmix>();
 }
 
-/// The minor collections of a program that fragments its heap, and asks for none. Its area is
-/// `area`.
+/// The minor collections, with an area of `area`, of a program that fragments its heap and requests
+/// no collection.
 fn minor_collections(area: Bytes) -> Vec<Collection> {
     let statistics = run::<GenImmix>(&config::<GenImmix>(area.0), |m| {
         m.frame(|m, [kept]| {
@@ -226,7 +225,7 @@ fn survivors_of_a_nursery_move_together() {
     assert!(collections.len() > 8, "{collections:?}");
     let moved: usize = collections.iter().map(|collection| collection.work.copied.0).sum();
     let promoted: usize = collections.iter().map(|collection| collection.work.promoted.0).sum();
-    // The array of nodes is a large object, which stays.
+    // The array of nodes is a large object, which does not move.
     assert_eq!(moved, promoted - last.work.large.0, "{last:?}");
     // The last block of each collection is filled later.
     assert!(last.work.slop < Bytes::kib(64), "{last:?}");

@@ -1,4 +1,4 @@
-//! The events of a run: their times, their capabilities, and the figures that they carry.
+//! The events of a run: their times, capabilities, and contents.
 
 mod notes;
 
@@ -53,7 +53,7 @@ under_every_collector! {
             s.spawn(|| work(10_000));
             s.spawn(|| work(20_000));
         });
-        // Allocation is kept when a thread leaves.
+        // What a thread allocated still counts when it leaves.
         world.enter(|m| { let _ = m.alloc_mut_bytes(30_000); }).expect("room enough");
         let statistics = world.finish();
 
@@ -77,7 +77,7 @@ under_every_collector! {
         assert_eq!(seen.starts.len() as u64, statistics.collections_count());
         let majors = |majors: &mut dyn Iterator<Item = bool>| majors.filter(|major| *major).count();
         let due = majors(&mut seen.starts.iter().map(|start| start.1 == Some(true)));
-        // Whether a slice ends its cycle is known at its end.
+        // Only the end of a slice tells whether it ends its cycle.
         let done = majors(&mut seen.ends.iter().map(|end| end.1.work.cycle == Cycle::Whole));
         assert!(due == done && done >= 3, "{due} of {done} major collections were known at their start");
         assert!(seen.phases >= 4 * seen.starts.len() as u64);
@@ -91,7 +91,7 @@ under_every_collector! {
                 kept.put(make(m, 16));
                 m.collect(Request::Full);
             });
-            // All of it is garbage now. An idle heap keeps less and less.
+            // Everything is garbage now. An idle heap keeps less and less.
             (0..12).for_each(|_| m.collect(Request::Full));
         }).expect("room enough");
         let majors = world.finish().major_gcs;
@@ -104,7 +104,7 @@ under_every_collector! {
             let memory = &end.1.memory;
             let megablocks = (memory.in_use.0 >> 20) as u32;
             assert_eq!(kept.current - kept.returned, megablocks, "{kept:?}");
-            // The rest are pages of groups of blocks.
+            // The rest are pages of block groups.
             assert!(u64::from(kept.returned) << 20 <= memory.returned.0 as u64, "{kept:?}");
             assert!(kept.returned == 0 || megablocks >= kept.needed, "{kept:?}");
             returned += kept.returned;
@@ -138,7 +138,7 @@ under_every_collector! {
                 m.blocking(|| together.wait());
             }).expect("room enough"));
         });
-        // More than a buffer.
+        // More than a buffer holds.
         world.enter(|m| (0..3000).for_each(|_| m.message("again"))).expect("room enough");
         let statistics = world.finish();
 
@@ -177,7 +177,7 @@ under_every_collector! {
         assert_eq!((sessions, messages), (vec![1, 2, 3], 3004));
         assert!(overflows + 2 >= statistics.collections_count(), "one was asked for, and the last one is the world's");
         assert!(yields > 0, "a thread that runs stops for the others");
-        // The GC thread that collects works from the beginning of each collection.
+        // The GC thread that collects works from the start of each collection.
         let starts = seen.turns.iter().filter(|turn| seen.starts.iter().any(|start| start.0 == turn.1));
         assert!(starts.filter(|turn| turn.2 == GcThreadState::Working).count() >= seen.starts.len());
     }
@@ -217,7 +217,7 @@ under_every_collector! {
     }
 }
 
-/// Notes the allocation area that a run begins with.
+/// Records the initial allocation area of a run.
 struct Area(Arc<Mutex<Bytes>>);
 
 impl Listener for Area {
@@ -228,7 +228,7 @@ impl Listener for Area {
     }
 }
 
-/// The allocation area that a run under `C` begins with.
+/// The initial allocation area of a run under `C`.
 fn first_area<C: Collector>(config: &Config) -> Bytes {
     let area = Arc::default();
     let mut world = World::new::<C>(config).expect("a small heap");
@@ -238,7 +238,7 @@ fn first_area<C: Collector>(config: &Config) -> Bytes {
 
 under_every_collector! {
     fn a_run_begins_with_the_size_of_its_allocation_area<C>() {
-        // OCaml's minor heap is one for all.
+        // OCaml's minor heap is shared by all.
         let is_shared = C::DESCRIPTION.honours(Parameter::Ocaml(OcamlLetter::MinorHeap));
         for capabilities in [1, 4] {
             let config = Config { capabilities, ..config::<C>(64 << 10) };
@@ -248,7 +248,7 @@ under_every_collector! {
     }
 }
 
-/// Logs had `-A`, 4 MiB, also where the collector has an area of another size.
+/// Logs had `-A`, 4 MiB, even if the collector has an area of another size.
 #[test]
 fn an_area_set_by_another_flag_or_the_limit_is_recorded_too() {
     let mut config = Config::default();
@@ -263,7 +263,7 @@ fn an_area_set_by_another_flag_or_the_limit_is_recorded_too() {
     }
 }
 
-/// Otherwise the time of the program would go back at the next look.
+/// Otherwise the program's time would go backwards at the next look.
 #[test]
 fn listener_time_is_not_program_time() {
     let mut world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("a small heap");
@@ -272,7 +272,7 @@ fn listener_time_is_not_program_time() {
     assert!(seconds.is_sorted(), "{seconds:?}");
 }
 
-/// A reading of the clock that no listener asks for would be wasted.
+/// Reading the clock for events that no listener asks for would be a waste.
 #[test]
 fn only_events_that_a_listener_asks_for_are_recorded() {
     let config = Config {
@@ -300,7 +300,7 @@ fn only_events_that_a_listener_asks_for_are_recorded() {
         (of_caps.len() - says, says, seen.turns.len())
     };
     let nothing = Follows::default();
-    // Enter, stop, run, leave; the leader works and is done, in two collections.
+    // Enter, stop, run, leave; the leader works and finishes, in two collections.
     assert_eq!(
         seen(Follows {
             threads: true,
@@ -325,7 +325,7 @@ fn only_events_that_a_listener_asks_for_are_recorded() {
     assert_eq!((seen(nothing), seen(Follows::ALL)), ((0, 0, 0), (4, 2, 4)));
 }
 
-/// The turns of GC threads lie within their collections, and are on the same clock.
+/// The turns of GC threads are within their collections, and use the same clock.
 #[test]
 fn gc_threads_work_within_their_collections() {
     let config = Config {
@@ -357,7 +357,7 @@ fn gc_threads_work_within_their_collections() {
     assert!(parallel, "no collection was shared");
 }
 
-/// A program of many sessions that never collects passes its events on meanwhile.
+/// A program of many sessions that never collects still delivers its events.
 #[test]
 fn events_of_many_sessions_are_passed_on_without_a_collection() {
     let seen: Arc<Mutex<Seen>> = Arc::default();

@@ -1,4 +1,4 @@
-//! Exchanges: they store the new value, return the old one, and run the write barrier.
+//! Exchanges store the new value, return the old one, and run the write barrier.
 
 use crate::basics::config;
 use gclab_core::closure::Closure;
@@ -13,13 +13,13 @@ struct Number {
     value: u64,
 }
 
-/// The value of a boxed number, 0 for none.
+/// The value of a boxed number, or 0.
 fn value<'h, M: MutatorKind>(m: &NoGc<'h, M>, number: Option<Gc<'_, 'h, Number>>) -> u64 {
     number.map_or(0, |number| number.value(m))
 }
 
-/// A variable and an array, both old, get young numbers by exchanges alone. A collector that does
-/// not remember one of them loses it in the next collection.
+/// An old variable and an old array get young numbers through exchanges only. A collector that
+/// fails to remember one of them loses it in the next collection.
 fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [var, array]| {
         let var = var.put(m.alloc(|_| MutVar::<Number>::new(None)));
@@ -36,7 +36,7 @@ fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
             let (v, a) = (var.get(view), array.get(view));
             let now = v.read(view);
             assert_eq!((value(view, now), a.get(view, 599) == now), (2 * round - 1, true));
-            // A failed exchange returns the present value and changes nothing.
+            // A failed exchange returns the current value and changes nothing.
             assert!(v.compare_exchange(view, Some(number), None) == Err(now));
             assert!(a.compare_exchange(view, 599, None, Some(number)) == Err(now));
             assert!(a.compare_exchange(view, 0, None, None).is_ok());

@@ -6,7 +6,7 @@ use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_proof::{every_request_refused, small_heap};
 
-/// Runs with a limit or without, and with one capability or two.
+/// Runs with and without a limit, and with one capability or two.
 #[derive(Clone, Copy)]
 struct Refused {
     limit: Option<usize>,

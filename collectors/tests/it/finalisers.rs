@@ -22,7 +22,7 @@ struct Number {
     next: Mut<Number>,
 }
 
-/// The values that finalisers note, in their order.
+/// The values that finalisers recorded, in order.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<u64>>>);
 
@@ -42,7 +42,7 @@ fn world<C: Collector>(config: &Config) -> World<gclab_core::collector::KindOf<C
     world
 }
 
-/// They took memory without end.
+/// Finalisers used to take unbounded memory.
 #[derive(Clone, Copy)]
 struct Countless;
 
@@ -53,7 +53,7 @@ impl CollectorVisitor for Countless {
             max_heap: Some(Bytes::mib(12)),
             ..config::<C>(128 << 10)
         };
-        // They die in the end: then others have room.
+        // They die in the end, which makes room for others.
         for (all, fits) in [(20_000, true), (200_000, false)] {
             let world = World::new::<C>(&config).expect("a small heap");
             let kept = || {
@@ -77,7 +77,7 @@ fn finalisers_count_under_the_limit() {
     crate::under_every_collector(Countless);
 }
 
-/// Allocates a list of the numbers up to `value`, which `finalise` is called with, and drops it.
+/// Allocates a list of the numbers up to `value`, calls `finalise` with it, and drops it.
 fn list<'h, M: MutatorKind>(
     m: &mut Mutator<'h, M>,
     value: u64,
@@ -116,7 +116,7 @@ under_every_collector! {
             assert!(notes.take().is_empty());
             m.collect(Request::Full);
             assert_eq!(notes.take(), [5050]);
-            // Its collection kept it alive once more.
+            // Running its finaliser kept it alive for one more collection.
             assert!(weak.open(m).is_some());
             m.collect(Request::Full);
             assert!(weak.open(m).is_none());
@@ -139,7 +139,7 @@ under_every_collector! {
                 });
             }
             m.collect(Request::Full);
-            // The closures with two finalisers survived once more.
+            // The closures with two finalisers survived one more collection.
             assert_eq!(notes.take(), [2, 0, 13, 11]);
             m.collect(Request::Full);
             assert_eq!(notes.take(), [12, 10]);
@@ -213,7 +213,7 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    /// Every allocation collects, including the finaliser's.
+    /// Every allocation collects, including the finaliser's own.
     fn a_finaliser_may_allocate_and_collect<C>() {
         let config = Config { stress: Some(1), ..config::<C>(16 << 10) };
         let (world, notes) = (world::<C>(&config), Notes::default());
@@ -337,7 +337,7 @@ fn many_with_several_gc_threads<C: Collector>(config: &Config) {
                 let mut noted = notes.take();
                 noted.sort_unstable();
                 let died = (round..COUNT).step_by(2).map(|index| index as u64 + 6);
-                // Numbers that were overwritten in `fill` died, too.
+                // Numbers that `fill` overwrote died, too.
                 noted.dedup();
                 assert!(
                     died.clone().all(|value| noted.binary_search(&value).is_ok()),

@@ -11,7 +11,7 @@ use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// A value that notes its number when it is dropped.
+/// A value that records its number when it is dropped.
 struct Noted {
     number: u64,
     drops: Arc<Mutex<Vec<u64>>>,
@@ -23,7 +23,7 @@ impl Drop for Noted {
     }
 }
 
-/// The numbers of the values that were dropped, in their order.
+/// The numbers of dropped values, in order.
 #[derive(Clone, Default)]
 struct Drops(Arc<Mutex<Vec<u64>>>);
 
@@ -40,7 +40,7 @@ impl Drops {
     }
 }
 
-/// The bytes that each value takes.
+/// The size of each value.
 const SIZE: Bytes = Bytes(1000);
 
 fn world<C: Collector>(config: &Config) -> World<gclab_core::collector::KindOf<C>> {
@@ -49,8 +49,8 @@ fn world<C: Collector>(config: &Config) -> World<gclab_core::collector::KindOf<C
     world
 }
 
-/// Fills every third place of an array with values, replaces some, and checks after each round that
-/// the values that are left are whole and no others were dropped.
+/// Fills every third slot of an array with values and replaces some. After each round the remaining
+/// values must be intact, and no others may have been dropped.
 fn replace_some<M: MutatorKind>(m: &mut Mutator<'_, M>, drops: &Drops, rounds: u64) {
     m.frame(|m, [array]| {
         let array = array.put(m.alloc_array(30, |_| None));

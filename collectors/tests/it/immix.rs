@@ -1,4 +1,4 @@
-//! Closures in lines: ages by marks, returned holes, and large objects next to them.
+//! Mark-region heaps: ages by marks, returned holes, and large objects beside them.
 
 use crate::basics::config;
 use gclab_collectors::{GenImmix, Immix, MarkSweep, StickyImmix};
@@ -19,14 +19,14 @@ struct Node {
     next: Mut<Node>,
 }
 
-/// Runs `program` in a world with a checker. Returns its collections.
+/// Runs `program` in a world with a checker.
 fn run<C: Collector>(config: &Config, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) {
     let mut world = World::new::<C>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world.enter(program).expect("room enough");
 }
 
-/// A closure that nothing keeps, with a weak handle.
+/// A closure reachable only through a weak handle.
 fn dropped<M: MutatorKind>(m: &mut Mutator<'_, M>) -> WeakHandle<Node> {
     let (m, node) = m.alloc_with(|_| Node::new(1, None));
     m.weak_handle(node)
@@ -60,7 +60,7 @@ fn old_closures_lead_to_young_ones<C: Collector>() {
     const COUNT: usize = 300;
     run::<C>(&config::<C>(1 << 20), |m| {
         m.frame(|m, [array]| {
-            // Every second one dies, so the others lie among holes.
+            // Every second one dies, which leaves holes between the others.
             let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
             for value in 0..2 * COUNT {
                 let (view, node) = m.alloc_with(|_| Node::new(value as u64, None));
@@ -94,15 +94,15 @@ fn closures_reachable_only_from_old_ones_survive_minor_collections() {
     old_closures_lead_to_young_ones::<GenImmix>();
 }
 
-/// Rows of all sizes, from a few words to those of large objects, die among others. Each kept row
-/// has the number that was put there.
+/// Rows of all sizes, from a few words to large objects, die among others. Each kept row still has
+/// its number.
 fn rows_among_holes<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     const ROWS: usize = 120;
     m.frame(|m, [rows]| {
         let rows = rows.put(m.alloc_array::<MutArray<Node>>(ROWS, |_| None));
         let mut values = [0; ROWS];
         for round in 0..3000_usize {
-            // Multipliers without common factors with the moduli: any order that is not sorted.
+            // The multipliers have no common factors with the moduli: any unsorted order will do.
             let (index, kind) = (round * 37 % ROWS, round * 7 % 50);
             let length = if kind == 0 { 500 } else { kind * kind % 97 };
             m.frame(|m, [node]| {
@@ -137,8 +137,8 @@ fn rows_of_all_sizes_survive_among_holes() {
     run::<GenImmix>(&config::<GenImmix>(1 << 20), rows_among_holes);
 }
 
-/// Puts a number into each place of `array`. Behind each is a hole of some 600 bytes, after the
-/// next collection.
+/// Puts a number into each slot of `array`. After the next collection, each is followed by a hole
+/// of some 600 bytes.
 fn scatter<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Node>>) {
     for index in 0..array.get(m).len() {
         put(m, array, index);
@@ -146,13 +146,13 @@ fn scatter<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutA
     }
 }
 
-/// Puts a new number, its index, into a place of `array`.
+/// Puts a new number, its index, into a slot of `array`.
 fn put<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Node>>, index: usize) {
     let (m, node) = m.alloc_with(|_| Node::new(index as u64, None));
     array.get(m).set(m, index, Some(node));
 }
 
-/// Checks that each place of `array` has its number.
+/// Checks that each slot of `array` has its number.
 fn is_whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, array: &Root<'_, 'h, MutArray<Node>>) {
     for index in 0..array.get(m).len() {
         let node = array.get(m).get(m, index).expect("a number");
@@ -160,7 +160,7 @@ fn is_whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, array: &Root<'_, 'h, MutArray<N
     }
 }
 
-/// Mutators give holes back at a collection. They get them again, once.
+/// A collection takes holes back from mutators. Each is handed out again only once.
 fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [old, young]| {
         let old = old.put(m.alloc_array::<Node>(100, |_| None));
@@ -168,7 +168,7 @@ fn holes_given_back<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         scatter(m, &old);
         for major in [true, false, true, true] {
             m.collect(Request::Full);
-            // The mutator gets some holes and uses one. Others have been found ahead.
+            // The mutator gets some holes, but uses only one. Others have been found ahead.
             put(m, &young, 0);
             m.collect(if major { Request::Full } else { Request::Minor });
             (0..3000).for_each(|index| put(m, &young, index));
@@ -185,7 +185,7 @@ fn a_returned_hole_is_handed_out_once() {
     run::<GenImmix>(&config::<GenImmix>(1 << 20), holes_given_back);
 }
 
-/// Medium closures among small ones lie in an overflow area. Its rest is returned at a collection.
+/// Medium closures among small ones go to an overflow area. A collection takes back the rest of it.
 fn overflows<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     const ROWS: usize = 10;
     m.frame(|m, [old, young, rows]| {
@@ -222,7 +222,7 @@ fn the_rest_of_an_overflow_is_handed_out_once() {
     run::<GenImmix>(&config::<GenImmix>(1 << 20), overflows);
 }
 
-/// Large objects that die at once take no more memory than a few collections leave.
+/// Large objects that die immediately take no more memory than a few collections leave.
 fn large_objects_die<C: Collector>() {
     let mut world = World::new::<C>(&config::<C>(1 << 20)).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
@@ -250,8 +250,8 @@ fn dead_large_objects_are_freed_at_the_next_collection() {
     large_objects_die::<GenImmix>();
 }
 
-/// Records, after each collection, the bytes that count under the limit in addition to megablocks
-/// and side tables.
+/// Reports, after each collection, the bytes that count towards the limit besides megablocks and
+/// side tables.
 struct OtherMemory(Sender<Bytes>);
 
 impl Listener for OtherMemory {
@@ -275,7 +275,7 @@ fn the_lists_of_holes_count_under_the_limit() {
             let array = array.put(m.alloc_array::<Node>(COUNT, |_| None));
             scatter(m, &array);
             m.collect(Request::Full);
-            // The mutator gets holes of 600 bytes for 40 numbers each.
+            // The mutator gets holes of 600 bytes, for 40 numbers each.
             (0..COUNT).for_each(|index| put(m, &array, index));
             m.collect(Request::Full);
         });
@@ -283,6 +283,6 @@ fn the_lists_of_holes_count_under_the_limit() {
     session.expect("room enough");
     drop(world);
     let sizes: Vec<Bytes> = sizes.iter().collect();
-    // 24 bytes a hole, for holes of 30 numbers.
+    // 24 bytes a hole, each of which has room for 30 numbers.
     assert!(sizes[1] >= Bytes(COUNT / 30 * 24), "{sizes:?}");
 }

@@ -1,4 +1,4 @@
-//! Tests of every collector of the registry.
+//! Tests of every collector in the registry.
 
 use gclab_collectors::All;
 use gclab_core::collector::{CollectorList, CollectorVisitor};

@@ -15,7 +15,7 @@ fn world(capabilities: u32) -> World<KindOf<Copying>> {
     World::new::<Copying>(&config).expect("a heap")
 }
 
-/// Bytes of an array of 100 bytes.
+/// The size of an array of 100 bytes.
 const ARRAY: u64 = 16 + 104;
 
 fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>) {
@@ -48,7 +48,7 @@ fn what_a_mutator_measures_is_apart_to_the_byte() {
     assert_eq!(collections.iter().sum::<u64>(), statistics.collections_count());
     assert_eq!((collections[2], statistics.pauses.count()), (1, collections[1]));
     assert!(collections[0] > 3 && collections[1] > 5, "{collections:?}");
-    // The phases and INIT follow each other without a gap.
+    // The phases follow INIT and each other without gaps.
     let total = all.iter().fold(statistics.init, |sum, phase| sum + phase.total());
     assert_eq!(total.elapsed_ns, statistics.total.elapsed_ns);
 }
@@ -69,7 +69,7 @@ fn threads_are_measured_together() {
     };
     world.measure(threads).expect("not inside");
     world.enter(allocate).expect("room enough");
-    // A run has one measured phase: this has no effect.
+    // A run has only one measured phase: this has no effect.
     world.measure(|| ()).expect("not inside");
     let phases = world.finish().phases;
     let allocated = [&phases.setup, &phases.measured, &phases.exit].map(|phase| phase.allocated);
@@ -83,7 +83,7 @@ fn a_thread_inside_is_told_to_ask_its_mutator() {
     assert!(matches!(inside, Ok(Some(EnterError::Entered))), "{inside:?}");
 }
 
-/// The whole program is measured if it says nothing; the collection at the end is not a pause of it.
+/// Without marks the whole program is measured, but the final collection is not a pause of it.
 #[test]
 fn without_marks_the_program_is_measured() {
     let world = world(1);

@@ -1,4 +1,4 @@
-//! The memory that a heap takes from the machine, and the memory that it returns.
+//! The memory that a heap takes from the machine, and returns to it.
 
 use crate::basics::config;
 use gclab_collectors::All;
@@ -9,11 +9,11 @@ use gclab_core::words::Bytes;
 use gclab_core::world::World;
 
 const OBJECTS: usize = 256;
-/// One closure in `KEPT` is kept.
+/// One closure in `KEPT` survives.
 const KEPT: usize = 16;
 const SIZE: usize = 200 << 10;
 
-/// Builds a heap of 50 MiB and keeps 3, spread over all megablocks; then the program asks for
+/// Builds a heap of 50 MiB and keeps 3 MiB, spread over all megablocks; then the program requests
 /// collections.
 #[derive(Clone, Copy)]
 struct Shrinks {
@@ -46,7 +46,7 @@ impl CollectorVisitor for Shrinks {
             .expect("it fits");
         let statistics = world.finish();
         let name = C::DESCRIPTION.name;
-        // The collection at the end of the run finds no live closure.
+        // The collection at the end of the run finds nothing alive.
         let [collections @ .., end] = &statistics.collections[..] else {
             panic!("{name}: no collections")
         };
@@ -57,7 +57,7 @@ impl CollectorVisitor for Shrinks {
             last.work.live >= live && statistics.peak_in_use > 10 * bytes,
             "{name}: {last:?}"
         );
-        // Megablocks with kept closures are in use; free pages in them are returned.
+        // Megablocks with kept closures stay in use, but their free pages are returned.
         let held = statistics.peak_in_use + end.memory.returned.0 as u64 - statistics.returned;
         let factor = if self.decay > 0.0 { 3 } else { 6 };
         assert!(
@@ -100,7 +100,7 @@ fn memory_that_an_idle_program_does_not_need_is_returned() {
     }
 }
 
-/// The memory that counts under a limit stays below it.
+/// The memory that counts towards a limit stays below it.
 #[derive(Clone, Copy)]
 struct Tight;
 

@@ -1,4 +1,4 @@
-//! Memprof under every collector: estimates without bias, and the life of each sampled closure.
+//! Memprof under every collector: unbiased estimates, and the lifetime of each sampled closure.
 
 use crate::basics::config;
 use gclab_collectors::{Compacting, Copying, Immix, MarkSweep, Ocaml, Parallel, TwoSpace};
@@ -11,7 +11,7 @@ use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// Sums over the calls of a tracker.
+/// Totals over a tracker's calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sums {
     minor: u64,
@@ -22,7 +22,7 @@ struct Sums {
     died_old: u64,
 }
 
-/// A tracker that adds up. Its values are sizes.
+/// A tracker that adds up totals. Its values are sizes.
 #[derive(Clone, Default)]
 struct Adds(Arc<Mutex<Sums>>, Arc<Mutex<Vec<Allocation>>>);
 
@@ -71,8 +71,8 @@ impl Tracker for Adds {
     }
 }
 
-/// Allocates arrays of several sizes, the large ones seldom, until they have `words` words. Returns
-/// their words.
+/// Allocates arrays of several sizes, large ones rarely, up to `words` words. Returns the words
+/// allocated.
 fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>, words: u64) -> u64 {
     let mut allocated = 0;
     let mut round = 0_usize;
@@ -89,7 +89,8 @@ fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>, words: u64) -> u64 {
     allocated
 }
 
-/// Samples about `words` words at `rate`, and checks that as many were sampled as chance permits.
+/// Samples about `words` words at `rate`, and checks that the number of samples is within the
+/// limits of chance.
 fn estimate<C: Collector>(words: u64, rate: f64) {
     let world = World::new::<C>(&config::<C>(256 << 10)).expect("a small heap");
     let adds = Adds::default();
@@ -142,7 +143,7 @@ fn live_and_die<C: Collector>(config: &Config) {
             m.collect(Request::Full);
             m.collect(Request::Full);
             let sums = adds.sums();
-            // The array of pointers has 12 words; the others 3 to 7, and 1002.
+            // The array of pointers has 12 words; the others have 3 to 7, and 1002.
             assert_eq!((sums.minor, sums.major, sums.samples), (101, 1, 12 + 500 + 1002));
             assert_eq!(sums.died_young + sums.died_old, 91, "{sums:?}");
             let in_place = config.generations == 1 || C::DESCRIPTION.generations.1 == 1;
@@ -213,7 +214,7 @@ fn a_closure_whose_initialiser_panics_is_not_followed() {
         }));
         assert!(panicked.is_err());
         m.collect(Request::Full);
-        // The sampled words of that closure are those of the next four.
+        // The words sampled for that closure go to the next four.
         for _ in 0..10 {
             m.alloc_bytes(&[1; 8]);
         }
@@ -225,7 +226,7 @@ fn a_closure_whose_initialiser_panics_is_not_followed() {
     assert_eq!(sizes, [2; 6]);
 }
 
-/// Panics at the allocation of this number.
+/// Panics at the allocation with this number.
 struct Panics(u64, Adds);
 
 impl Tracker for Panics {
@@ -263,13 +264,13 @@ under_every_collector! {
             m.stop_memprof().expect("started");
         });
         ran.expect("room enough");
-        // The third had no value, so its death is not reported.
+        // The third one had no value, so its death is not reported.
         let sums = adds.sums();
         assert_eq!((sums.minor, sums.died_young, sums.died_old), (10, 9, 0), "{}", C::DESCRIPTION.name);
     }
 }
 
-/// Half of many sampled closures die when they are old.
+/// Many closures are sampled, and half of them die when they are old.
 fn half_dies<C: Collector>(config: &Config) {
     const COUNT: usize = 3000;
     let mut world = World::new::<C>(config).expect("a small heap");
@@ -348,7 +349,7 @@ fn all_threads_are_sampled() {
         threads.into_iter().map(|thread| thread.join().expect("sound")).sum()
     });
     let stopped = world.enter(|m| {
-        // What a finished session reserved last is followed at the next collection.
+        // The next collection follows what a finished session reserved last.
         m.collect(Request::Full);
         m.stop_memprof()
     });

@@ -1,8 +1,8 @@
 //! Collectors with one fault each. The checker and the random programs must catch every one, and
 //! each test names the check that does.
 //!
-//! All are the same small generational collector, which is right but for its [`Fault`]. A mutant that
-//! survives means that a test is missing.
+//! All are the same small generational collector, correct except for its [`Fault`]. If a mutant
+//! survives, a test is missing.
 
 use crate::basics::config;
 use gclab_core::block::{OutOfMemory, Region};
@@ -22,7 +22,7 @@ use gclab_heap_traverse::Checker;
 use gclab_proof::search_for;
 use std::marker::PhantomData;
 
-/// The fault of a mutant.
+/// A mutant's fault.
 pub(crate) trait Fault: Send + 'static {
     type Barrier: Barrier<Bump>;
     /// Whether root number `index` is traced.
@@ -33,9 +33,9 @@ pub(crate) trait Fault: Send + 'static {
     const SCAVENGES: bool = true;
     const CLEARS_WEAK: bool = true;
     const TRACES_WEAK: bool = false;
-    /// Whether the referents of weak handles are kept, but nothing that they lead to.
+    /// Whether the referents of weak handles are kept, without what they lead to.
     const KEEPS_WEAK: bool = false;
-    /// Whether a collection of generation `g` also condemns generation `g` itself.
+    /// Whether a collection of generation `g` condemns generation `g` itself.
     const CONDEMNS_ALL: bool = true;
     const SHOWS_LARGE: bool = true;
     const COUNTS_LARGE: bool = true;
@@ -55,7 +55,7 @@ pub(crate) struct Mutant<S> {
     _fault: PhantomData<S>,
 }
 
-// SAFETY: deliberately unsound. The checker stops a program before it reads damaged closures.
+// SAFETY: deliberately unsound. The checker stops the program before it reads damaged closures.
 unsafe impl<S: Fault> Collector for Mutant<S> {
     const DESCRIPTION: Description = Description {
         name: "mutant",
@@ -92,8 +92,8 @@ impl<S: Fault> Collect for Mutant<S> {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.collections += 1;
-        // Collects generation 0 each time, generation 1 every third time, generation 2 every ninth
-        // time.
+        // Collects generation 0 each time, generation 1 every third time, and generation 2 every
+        // ninth time.
         let turn = (1..self.generations)
             .rev()
             .find(|&g| self.collections.is_multiple_of(3u32.pow(g)));
@@ -133,7 +133,7 @@ impl<S: Fault> Collect for Mutant<S> {
     }
 }
 
-/// The tracer of a mutant.
+/// A mutant's tracer.
 struct Faulty<'e, 'h, S> {
     evacuator: &'e mut Evacuator<'h>,
     /// The number of roots so far.
@@ -176,7 +176,7 @@ impl<S: Fault> Tracing for Faulty<'_, '_, S> {
     }
 }
 
-/// Checks that random programs find the fault of `S`, each time by one of the named checks.
+/// Checks that random programs find the fault of `S`, always by one of the named checks.
 fn is_caught<S: Fault>(by: &[&str]) {
     for seed in 1..=3 {
         match search_for::<Mutant<S>>(seed, 200, false) {
@@ -197,7 +197,7 @@ fn without_a_fault_nothing_is_caught() {
     }
 }
 
-/// Makes a mutant, and the test that it is caught.
+/// Makes a mutant, and a test that catches it.
 macro_rules! mutant {
     ($test:ident, $name:ident, $barrier:ty, { $($fault:tt)* }, $($by:literal)|+) => {
         pub(crate) struct $name;
@@ -212,7 +212,7 @@ macro_rules! mutant {
     };
 }
 
-/// Remembers stores into the aged step, not those into old generations.
+/// Remembers stores into the aging step, but not those into old generations.
 pub(crate) struct BackwardBarrier;
 impl<A> Barrier<A> for BackwardBarrier {
     fn write(
@@ -222,7 +222,7 @@ impl<A> Barrier<A> for BackwardBarrier {
         old: impl FnOnce() -> u64,
         new: ClosureRef,
     ) {
-        // Swaps the closure stored and the one stored into.
+        // Swaps the stored closure and the one stored into.
         GenerationalBarrier::write(capability, new, slot, old, object);
     }
 }
@@ -265,7 +265,7 @@ mutant!(
     handles_are_skipped,
     SkipsLast,
     GenerationalBarrier,
-    // The roots of frames come first; those of handles follow.
+    // Roots of frames come first, then those of handles.
     {
         fn traces_root(index: usize) -> bool {
             index < 5
@@ -291,7 +291,7 @@ mutant!(
     },
     "weak handles"
 );
-/// Unreachable closures are seen by no check of reachable ones.
+/// No check of reachable closures sees unreachable ones.
 #[test]
 #[should_panic(expected = "the check of kept closures failed: slot 0")]
 fn closures_are_kept_without_their_referents() {

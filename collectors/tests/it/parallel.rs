@@ -1,6 +1,6 @@
-//! The records of parallel collections, and sharing as the flags ask. (Random programs and the
-//! tests of threads check that such collections are right.) Builds for tests share from a few
-//! hundred words on.
+//! The records of parallel collections, and sharing as the flags demand. (Random programs and the
+//! tests of threads check that such collections are correct.) In test builds, a few hundred words
+//! are enough to share.
 
 use crate::basics::config;
 use gclab_collectors::{Compacting, Parallel, TwoSpace};
@@ -23,7 +23,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-/// Bytes of a node.
+/// The size of a node.
 const NODE: u64 = 24;
 
 fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
@@ -36,7 +36,7 @@ fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m,
     })
 }
 
-/// A list with the number of cells that a tree of depth `depth` has nodes.
+/// A list with as many cells as a tree of depth `depth` has nodes.
 fn list<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     m.frame(|m, [first]| {
         let first = first.put_option(m, None);
@@ -63,13 +63,13 @@ impl Listener for Records {
     }
 }
 
-/// A world of `capabilities` and the same number of GC threads, so large that only requested
-/// collections happen; and the records of its collections.
+/// A world with `capabilities` and as many GC threads, so large that only requested collections
+/// happen; and the records of its collections.
 fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>, mpsc::Receiver<Collection>) {
     world_of::<Parallel>(capabilities, balance, FromGeneration::From(0))
 }
 
-/// As [`world`], under `C` and with this `-qg`.
+/// Like [`world`], under `C` and with this `-qg`.
 fn world_of<C: Collector>(
     capabilities: u32,
     balance: FromGeneration,
@@ -105,7 +105,7 @@ fn collected(
     records.recv().expect("one collection")
 }
 
-/// The bytes that the collection copied.
+/// The bytes that a collection copied.
 fn in_all(collection: &Collection) -> u64 {
     collection.work.copied.0 as u64
 }
@@ -134,7 +134,7 @@ fn a_tree_is_shared_and_the_record_adds_up() {
 
 #[test]
 fn a_second_thread_gets_a_part_of_a_tree() {
-    // The system decides when a helper runs; in one of many collections it does.
+    // The system decides when a helper runs; in one of many collections it will.
     let begun = Instant::now();
     while collected(ALL, |m| tree(m, 17)).work.shared.threads[1].copied == 0 {
         assert!(begun.elapsed() < Duration::from_secs(120), "no part in two minutes");
@@ -183,7 +183,8 @@ fn a_large_array_is_cut_into_work_items() {
     assert!(items >= 1, "{record:?}");
 }
 
-/// So many stores into an old array that the remembered set becomes bits. Two threads share them.
+/// So many stores into an old array that the remembered set becomes a bitmap, which two threads
+/// share.
 #[test]
 fn the_bits_of_a_remembered_set_are_shared() {
     const SLOTS: usize = 300_000;
@@ -262,8 +263,7 @@ fn younger_generations_are_left_to_one_thread() {
     assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
 }
 
-/// The record of a collection by `C` with one generation, in which a tree is live, with these
-/// flags.
+/// The record of a collection by `C` with one generation, a live tree, and these flags.
 fn collected_with_one_generation<C: Collector>(balance: FromGeneration, parallel: FromGeneration) -> Collection {
     let config = Config {
         generations: 1,
@@ -306,8 +306,8 @@ fn the_flags_decide_whether_one_generation_is_shared() {
     check::<Compacting>();
 }
 
-/// Two threads keep a tree each, of these depths, while one of them asks for two major collections.
-/// Returns the record of the second. (The first determines the amount of live data.)
+/// Two threads keep a tree each, of these depths, while one of them requests two major collections.
+/// Returns the record of the second. (The first one determines the amount of live data.)
 fn collected_of_two<C: Collector>(depths: [u32; 2]) -> Collection {
     let (world, records) = world_of::<C>(2, FromGeneration::Off, FromGeneration::From(0));
     let (made, done) = (&Barrier::new(2), &Barrier::new(2));
@@ -343,7 +343,7 @@ fn without_balancing_the_data_of_a_capability_are_copied_by_one_thread() {
         assert_eq!(record.work.shared.sharing, Sharing::Owners, "{record:?}");
         let mut shares: Vec<u64> = record.work.shared.threads.iter().map(|thread| thread.copied).collect();
         shares.sort_unstable();
-        // Each thread copies its own; or one copies all, if the other came too late.
+        // Each thread copies its own tree, or one copies both if the other came too late.
         let (small, great) = (size(12), size(14));
         assert!(
             shares == [small, great] || shares == [0, small + great],
@@ -367,7 +367,7 @@ fn chunks_with_room_are_filled_further() {
             let kept = kept.put_option(view, Some(first));
             let new = new.put_option(m, None);
             for _ in 0..100 {
-                // A little is promoted each time, by two threads or one.
+                // A little is promoted each time, by one thread or two.
                 let (view, some) = m.with_view(|m| tree(m, 9));
                 new.set(view, Some(some));
                 let (view, both) = m.alloc_with(|m| Tree::new(kept.get(m), new.get(m)));
@@ -379,7 +379,7 @@ fn chunks_with_room_are_filled_further() {
     });
     result.expect("room enough");
     let slop = records.try_iter().last().expect("collections").work.slop;
-    // Two threads, two lanes, two steps, of 32 KiB each. Large closures would waste more; there are
-    // none.
+    // Two threads, two lanes, two steps, of 32 KiB each. Large closures would waste more, but there
+    // are none.
     assert!(slop <= Bytes::kib(2 * 2 * 2 * 32), "{slop} wasted");
 }

@@ -1,4 +1,4 @@
-//! The event log of a run that leaves a part of itself out.
+//! The event log of a run that pauses it.
 
 use crate::basics::config;
 use gclab_collectors::ocaml::GcModule;

@@ -1,4 +1,4 @@
-//! Protected memory (`-DP`): what a collection frees has no access.
+//! Protected memory (`-DP`): what a collection frees cannot be accessed.
 
 use crate::basics::config;
 use crate::mutants::{Forgetful, Mutant};
@@ -22,7 +22,7 @@ struct Node {
     next: Mut<Node>,
 }
 
-/// A list of `length` numbers, and as much that dies.
+/// Makes a list of `length` numbers, and as much garbage.
 fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, Node>, length: u64) {
     for value in 0..length {
         let (view, node) = m.alloc_with(|m| Node::new(value, list.get(m)));
@@ -31,7 +31,7 @@ fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, No
     }
 }
 
-/// Sends the bytes of free blocks without access after each collection.
+/// Sends, after each collection, how many bytes of free blocks are inaccessible.
 struct Inaccessible(Sender<Bytes>);
 
 impl Listener for Inaccessible {
@@ -60,7 +60,7 @@ impl Listener for Inaccessible {
     }
 }
 
-/// The range of a line of `/proc/self/maps` that nothing may access.
+/// The range of a line of `/proc/self/maps`, if it is inaccessible.
 fn closed(line: &str) -> Option<(usize, usize)> {
     let (range, rest) = line.split_once(' ')?;
     let (from, to) = range.split_once('-')?;
@@ -114,13 +114,13 @@ fn freed_memory_has_no_access_under_any_collector() {
     crate::under_every_collector(Protects);
 }
 
-/// The signal of an access that is not allowed.
+/// The signal of an illegal access.
 const SIGSEGV: i32 = 11;
 
-/// Set in the process that makes a stale access.
+/// Set in the child process that makes a stale access.
 const STALE: &str = "GCLAB_TEST_STALE";
 
-/// Forgets a pointer from an old array to a young closure, and reads it after a collection.
+/// Hides a pointer from an old array to a young closure, and reads it after a collection.
 #[test]
 fn a_stale_access_ends_the_process_with_one_message() {
     if std::env::var_os(STALE).is_some() {

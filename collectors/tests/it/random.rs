@@ -1,16 +1,16 @@
-//! Random programs under every collector of the registry.
+//! Random programs under every collector in the registry.
 //!
-//! `cargo test` runs the same programs each time. `.ci/long-random` runs for a given time. It
-//! sets `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and
-//! `GCLAB_RANDOM_COLLECTOR` (to run one collector alone).
+//! `cargo test` runs the same programs each time. `.ci/long-random` runs for a given time. It sets
+//! `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and `GCLAB_RANDOM_COLLECTOR`
+//! (to run a single collector).
 
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use std::thread;
 use std::time::Duration;
 
-/// Searches for failures under one collector: for a given time or through a fixed number of programs, with
-/// several threads or with one.
+/// Searches for failures under one collector: for a given time or a fixed number of programs, with
+/// several threads or one.
 struct Hunt(Option<Duration>, bool);
 impl CollectorVisitor for Hunt {
     type Output = Result<(), String>;
@@ -37,7 +37,7 @@ fn hunt(in_threads: bool) {
     let failures: Vec<String> = if time.is_some() {
         names.into_iter().filter_map(search).collect()
     } else {
-        // The collectors side by side: this is the longest of the tests.
+        // The collectors run in parallel: this is the longest test.
         thread::scope(|s| {
             let searches: Vec<_> = names.into_iter().map(|name| s.spawn(move || search(name))).collect();
             let ended = searches

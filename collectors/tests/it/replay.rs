@@ -1,4 +1,4 @@
-//! The test that a search prints for a program that failed, and the same test pasted here.
+//! The test that a search prints for a failed program, and the same test pasted here.
 
 use crate::mutants::{Forgetful, Mutant};
 
@@ -29,7 +29,7 @@ mod under_the_faulty_collector {
 }
 
 mod under_a_right_collector {
-    /// The names in the test refer to `copying`.
+    /// The test refers to these names, which stand for `copying` here.
     type Mutant<C> = C;
     type Forgetful = gclab_collectors::Copying;
 

@@ -1,4 +1,4 @@
-//! The requests of programs: every collector answers each in its sense.
+//! Requests of programs: every collector fulfils each in its own way.
 
 use crate::basics::config;
 use gclab_core::collector::{Cause, Collector, CollectorVisitor, Cycle};
@@ -25,7 +25,7 @@ impl CollectorVisitor for Requests {
     type Output = ();
     fn visit<C: Collector>(self) {
         let config = Config {
-            // `compacting` copies unless it is asked.
+            // `compacting` compacts only on request.
             compact: Compact::Above(100.0),
             max_heap: Some(Bytes::mib(64)),
             ..config::<C>(64 << 10)
@@ -46,7 +46,7 @@ impl CollectorVisitor for Requests {
         let statistics = world.finish();
         let name = C::DESCRIPTION.name;
         let has_slices = C::DESCRIPTION.honours(Parameter::SliceLimit);
-        // After a cycle that the program asked for, the next one begins by itself.
+        // After a requested cycle, the next one starts by itself.
         let asked = |each: &&Collection| matches!(each.before.cause, Cause::Asked(_));
         let collections: Vec<_> = statistics.collections.iter().filter(asked).collect();
         assert_eq!(collections.len(), REQUESTS.len(), "{name}");
@@ -55,7 +55,7 @@ impl CollectorVisitor for Requests {
             let is_major = request.is_major() || C::DESCRIPTION.generations.1 == 1;
             assert_eq!(collection.is_major(), is_major, "{name}: {request:?}");
             let cycle = match request {
-                // No cycle is under way at first, and a minor collection begins one.
+                // No cycle is running at first, and a minor collection starts one.
                 Request::Minor if has_slices => Cycle::Began,
                 Request::Slice(_) if has_slices => Cycle::Continued,
                 Request::Cycle if has_slices => Cycle::Ended,
@@ -70,7 +70,7 @@ impl CollectorVisitor for Requests {
             };
             assert_eq!(collection.work.compacted, compacts, "{name}: {request:?}");
         }
-        // Four of the requests, and the beginnings of the cycles after two others.
+        // Four of the requests, and the first slices of the cycles after two others.
         assert_eq!(statistics.slices.count, if has_slices { 6 } else { 0 }, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! The statistics that a running program reads, against those that the run ends with.
+//! The statistics that a running program reads, against those at the end of the run.
 
 use crate::basics::config;
 use gclab_core::collector::{Collector, CollectorVisitor};
@@ -27,7 +27,7 @@ under_every_collector! {
 
         let statistics = world.finish();
         let end = RtsStats::from(&statistics);
-        // The last collection of the run comes after the program last reads them.
+        // The last collection comes after the program last reads them.
         assert_eq!((end.gcs, end.major_gcs), (outside.gcs + 1, outside.major_gcs + 1));
         assert_eq!(end.allocated_bytes, outside.allocated_bytes);
         assert_eq!(end.gc, statistics.collections.last().map(GcDetails::from));

@@ -1,5 +1,5 @@
-//! The seam between a collector and its mutators, from outside core: a barrier that knows its
-//! allocator, the collector's word, the states of blocks, the remembered slots and weak handles.
+//! The interface between a collector and its mutators, from outside core: a barrier that knows its
+//! allocator, the collector's word, block states, remembered slots and weak handles.
 
 use crate::basics::config;
 use gclab_core::block::{BLOCK, BlockState, FIRST_OLD_STEP, OutOfMemory, Region, Shortage};
@@ -18,7 +18,7 @@ use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use std::cell::{Cell, RefCell};
 
-/// A bump allocator with data of its barrier.
+/// A bump allocator with data for its barrier.
 #[derive(Debug, Default)]
 struct Logging {
     bump: Bump,
@@ -40,7 +40,7 @@ impl AsRef<Bump> for Logging {
     }
 }
 
-// SAFETY: all of it is done by `Bump`.
+// SAFETY: `Bump` does everything.
 unsafe impl Alloc for Logging {
     fn reserve(&self, words: Words) -> Option<Addr> {
         self.bump.reserve(words)
@@ -91,9 +91,9 @@ impl Barrier<Logging> for Log {
     }
 }
 
-/// Two generations. It takes the remembered slots in a collection and remembers them again, and
-/// panics where its barrier has not seen what it expects. If it is `CRAMPED`, it never has the
-/// memory for a minor collection.
+/// Two generations. A collection takes the remembered slots and remembers them again, and panics if
+/// the barrier has not seen what it should. If `CRAMPED`, it never has the memory for a minor
+/// collection.
 struct Generations<const CRAMPED: bool> {
     nursery: Nursery,
     steps: Steps,
@@ -155,7 +155,7 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
             capability.remembered().take(|slot| slots.push(slot));
             assert!(capability.remembered().is_empty());
             if !CRAMPED && self.collections <= 3 {
-                // The slot of the old variable that leads to a new number.
+                // The old variable's slot, which leads to a new number.
                 assert_eq!(slots.len(), usize::from(self.collections == 3));
             }
             slots.into_iter().for_each(|slot| capability.remember(slot));
@@ -174,7 +174,7 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
     }
 }
 
-/// What the barrier must have seen before the collection of this number: see [`stores`].
+/// What the barrier must have seen before the collection with this number: see [`stores`].
 fn expect(collection: u64, stores: &[Store], opened: usize) {
     let seen: Vec<_> = stores
         .iter()
@@ -184,7 +184,7 @@ fn expect(collection: u64, stores: &[Store], opened: usize) {
     match collection {
         1 => assert_eq!((&*seen, opened), (&[(0, 0, 0)][..], 1)),
         2 => assert_eq!((&*seen, opened), (&[][..], 0)),
-        // The variable is old by now. The word is the number of the last collection.
+        // The variable is old by now. The collector's word is the number of the last collection.
         3 => assert_eq!((&*seen, opened), (&[(2, outside, 2), (2, 0, 2)][..], 2)),
         4 => assert_eq!((&*seen, opened), (&[][..], 0)),
         _ => assert_eq!((&*seen, opened), (&[][..], 1)),
@@ -211,11 +211,11 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         let (view, number) = m.alloc_with(|_| Number::new(2, None));
         var.get(view).write(view, Some(number));
         let other = view.weak_handle(number);
-        // The first number is unreachable, and is there until a collection finds it dead.
+        // The first number is unreachable, but stays until a collection finds it dead.
         assert!(weak.open(view).is_some_and(|number| number.value(view) == 1));
         assert!(other.open(view) == Some(number));
         m.collect(Request::Full);
-        // An empty handle shows nothing to the barrier.
+        // The barrier does not see empty handles.
         assert!(weak.open(m).is_none());
         m.collect(Request::Full);
         assert_eq!(other.open(m).map(|number| number.value(m)), Some(2));
@@ -229,7 +229,7 @@ fn world<C: Collector>() -> World<KindOf<C>> {
     world
 }
 
-/// As an allocation that is refused does, a collection that cannot begin causes one of everything.
+/// Like an allocation that fails, a collection that cannot start triggers a full one.
 #[test]
 fn if_a_minor_collection_cannot_start_everything_is_collected() {
     let world = world::<Generations<true>>();

@@ -1,6 +1,6 @@
-//! A heap is exhausted only when everything was collected: a minor collection may leave garbage of
-//! the oldest generation, and holes in which the next closure has no room. And it is exhausted only
-//! after closures of fragmented blocks have moved together.
+//! A heap is exhausted only after everything was collected: a minor collection may leave garbage in
+//! the oldest generation, and holes too small for the next closure. And only after the closures of
+//! fragmented blocks have been moved together.
 
 use crate::basics::config;
 use gclab_collectors::{GenImmix, Immix, StickyImmix};
@@ -12,7 +12,7 @@ use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use gclab_proof::tier;
 
-/// Replaces byte arrays of a table, of small and medium sizes, in an order without pattern.
+/// Replaces byte arrays of small and medium sizes in a table, in no particular order.
 fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
     m.frame(|m, [table]| {
         let table = table.put(m.alloc_array::<ByteArray>(slots, |_| None));
@@ -28,8 +28,8 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
     });
 }
 
-/// Limit on what the program may need, in KiB. It needs 2208; `ocaml` needs 3264 if a minor
-/// collection without room is the last word.
+/// The limit, in KiB. The program needs 2208; under `ocaml` it would need 3264 if a minor
+/// collection without room were the end.
 const ENOUGH: usize = 2400;
 
 #[derive(Clone, Copy)]
@@ -74,14 +74,14 @@ impl CollectorVisitor for Replaced {
     }
 }
 
-/// A minor collection may leave garbage, and holes in which the next closure has no room.
+/// A minor collection may leave garbage, and holes too small for the next closure.
 #[test]
 fn a_heap_is_exhausted_only_after_a_major_collection() {
     crate::under_every_collector(Replaced);
 }
 
-/// The survivors of minor collections get a block each, until the heap has no free block, and so
-/// none to which closures of the others could move.
+/// The survivors of minor collections get a block each, until the heap has no free block to which
+/// the closures of other blocks could move.
 #[test]
 fn fragmented_blocks_are_emptied_into_the_holes_of_one_another() {
     const SURVIVORS: usize = 64;
@@ -118,8 +118,8 @@ struct Cell {
     value: u64,
 }
 
-/// The number of collections of a program that replaces small closures, in an order without
-/// pattern. Half of its limit lives.
+/// The number of collections of a program that replaces small closures, in no particular order.
+/// Half of its limit is live.
 fn collections_near_the_limit<C: Collector>() -> usize {
     const CELLS: usize = 500_000;
     let limited = Config {
@@ -149,7 +149,7 @@ fn collections_near_the_limit<C: Collector>() -> usize {
     world.finish().collections.len()
 }
 
-/// The reserve was given up when memory grew short. Then no block could be emptied, and each
+/// The reserve used to be given up when memory ran short. Then no block could be emptied, and each
 /// collection found less than the one before.
 #[test]
 fn collections_near_the_limit_stay_few() {
@@ -158,6 +158,6 @@ fn collections_near_the_limit_stay_few() {
         collections_near_the_limit::<StickyImmix>(),
         collections_near_the_limit::<GenImmix>(),
     ];
-    // They were 81 to 94, and are 52 to 59.
+    // They used to be 81 to 94, and are now 52 to 59.
     assert!(counts.iter().all(|&count| count < 70), "{counts:?}");
 }

@@ -20,8 +20,8 @@ struct Cell {
     next: Option<Ptr<Cell>>,
 }
 
-/// Replaces lists of `len` cells in `slots` of an array, one after another, `rounds` times. Returns
-/// the sum of the cells that are left.
+/// Replaces lists of `len` cells in `slots` slots of an array, one after another, `rounds` times.
+/// Returns the sum of the remaining cells.
 fn churn<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, len: u64, rounds: u64) -> u64 {
     m.frame(|m, [table, list]| {
         let table = table.put(m.alloc_array::<Cell>(slots, |_| None));
@@ -69,7 +69,7 @@ fn majors(statistics: &Statistics) -> usize {
         .count()
 }
 
-/// Runs one collector under policies that depend on its place in the list.
+/// Runs one collector under policies that depend on its position in the list.
 struct Policies(usize);
 impl CollectorVisitor for Policies {
     type Output = ();
@@ -83,7 +83,7 @@ impl CollectorVisitor for Policies {
                 old_min: Bytes::kib(old_min),
                 ..config::<C>(64 << 10)
             };
-            // A MB is live, and 3 MB are allocated.
+            // 1 MB is live, and 3 MB are allocated.
             let (sum, statistics) = run::<C>(&config, 1000);
             assert_eq!(sum, Ok(expected(40, 1000)), "{name} with {sizing:?}");
             majors(&statistics)
@@ -101,9 +101,8 @@ impl CollectorVisitor for Policies {
                     "{name}"
                 );
             } else {
-                // One run in which memory costs nothing, and one in which it is so expensive that the
-                // speeds of the program and of collections, which a busy machine changes, make no
-                // difference.
+                // In one run memory costs nothing, in the other it is so expensive that the speeds
+                // of program and collector, which vary on a busy machine, make no difference.
                 let [cheap, dear] = [1e-9, 1e12].map(|c| majors_with(*policy, default.heap_hint, c, 512));
                 assert!(cheap < dear, "{name}: {cheap} major collections, and {dear}");
             }
@@ -120,7 +119,7 @@ fn programs_run_the_same_under_every_policy_and_collector() {
     }
 }
 
-/// Runs one collector near its limit, under policies that depend on its place in the list.
+/// Runs one collector near its limit, under policies that depend on its position in the list.
 struct Limited(usize);
 impl CollectorVisitor for Limited {
     type Output = ();
@@ -204,13 +203,13 @@ impl CollectorVisitor for NearLimit {
     }
 }
 
-/// Where little was free, every collection was a major one, though nothing young survived.
+/// With little free, every collection used to be a major one, though nothing young survived.
 #[test]
 fn near_the_limit_collections_stay_minor_ones() {
     crate::under_every_collector(NearLimit);
 }
 
-/// The number of runs that mutators allocate in, and the bytes of the largest.
+/// The number of runs that mutators allocate in, and the size of the largest.
 fn nursery_runs<M: MutatorKind>(world: &World<M>) -> (usize, usize) {
     let mut runs = Vec::new();
     let look = |stopped: &Stopped<'_>| {
@@ -240,9 +239,9 @@ impl CollectorVisitor for Chunks {
             };
             nursery_runs(&World::new::<C>(&small).expect("address space for 32 MiB"))
         };
-        // 32 MiB for four capabilities. From 8 MiB on, each has its own area, in pieces of a
-        // megablock as without -n. A few runs are smaller: those of the smallest nursery, and those
-        // in megablocks already in use.
+        // 32 MiB for four capabilities. With chunks of 8 MiB or more each has its own area, in
+        // pieces of a megablock, as without -n. A few runs are smaller: those of the smallest
+        // nursery, and those in megablocks already in use.
         for (kib, expected) in [
             (512, 512),
             (1024, 1024),
@@ -260,13 +259,13 @@ impl CollectorVisitor for Chunks {
     }
 }
 
-/// Chunks of more than a megablock were cut to one, without a word.
+/// Chunks above a megablock were silently cut to one.
 #[test]
 fn a_chunk_may_be_larger_than_a_megablock() {
     crate::under_every_collector(Chunks);
 }
 
-/// Allocates through chunks of several megablocks, in a heap whose free memory is scattered.
+/// Allocates through chunks of several megablocks in a heap with scattered free memory.
 #[test]
 fn large_chunks_are_found_in_a_limited_heap() {
     let small = Config {
@@ -309,7 +308,8 @@ impl CollectorVisitor for LargeObjects {
     }
 }
 
-/// 6 TiB were kept free for large objects, more than exist: a heap was exhausted before it started.
+/// 6 TiB, more than exist, were kept free for large objects, so a heap was exhausted before it
+/// started.
 #[test]
 fn a_huge_limit_on_large_objects_reserves_nothing() {
     for name in ["two-space", "copying", "parallel", "compacting"] {
@@ -328,14 +328,14 @@ fn a_huge_limit_on_large_objects_reserves_nothing() {
             let (area, _) = of(1 << 20);
             let (great, collections) = of(6 << 40);
             assert_eq!(great, area, "{name}");
-            // 10 MB of large objects fit without a collection, but for the last, of the exit.
+            // 10 MB of large objects fit without a collection, except for the last one, at exit.
             assert!(max_heap.is_some() || collections == 1, "{name}: {collections}");
         }
     }
 }
 
-/// The share of a small limit that a small nursery has was rounded to nothing: then no large object
-/// could be allocated.
+/// A small nursery's share of a small limit was rounded to nothing, so that no large object could
+/// be allocated.
 #[test]
 fn a_limit_on_large_objects_is_never_zero() {
     for name in ["two-space", "copying", "parallel", "compacting"] {

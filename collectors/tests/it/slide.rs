@@ -1,5 +1,5 @@
-//! Slides that two threads share: each closure arrives whole, wherever its chunk goes. (Random
-//! programs under `compacting` slide with two threads, too.)
+//! Two threads share a slide: each closure arrives intact, wherever its chunk goes. (Random
+//! programs under `compacting` also slide with two threads.)
 
 use gclab_collectors::Compacting;
 use gclab_core::closure::{Closure, Mut, Ptr};
@@ -24,10 +24,11 @@ struct Number {
     value: u64,
 }
 
-/// Pairs, and as many numbers: some thirty chunks of each lane, and an array of many slices.
+/// How many pairs, each with a number: some thirty chunks in each lane, and an array of many
+/// slices.
 const COUNT: usize = 30_000;
 
-/// Fills an array with pairs that point to the pair before, and promotes them.
+/// Fills an array with pairs, each pointing to the one before, and promotes them.
 fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, pairs: &Root<'_, 'h, MutArray<Pair>>) {
     m.frame(|m, [number]| {
         let number = number.put_option(m, None);
@@ -44,7 +45,7 @@ fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, pairs: &Root<'_, 'h, MutArra
     m.collect(Request::Full);
 }
 
-/// Drops the first `dropped` pairs, and the last. Either lies at low addresses.
+/// Drops the first and the last `dropped` pairs; one of these ends is at low addresses.
 fn drop_ends<'h, M: MutatorKind>(m: &Mutator<'h, M>, pairs: &Root<'_, 'h, MutArray<Pair>>, dropped: usize) {
     let pairs = pairs.get(m);
     (0..dropped).for_each(|value| pairs.set(m, value, None));
@@ -52,7 +53,7 @@ fn drop_ends<'h, M: MutatorKind>(m: &Mutator<'h, M>, pairs: &Root<'_, 'h, MutArr
     pairs.get(m, dropped).expect("it is there").set_before(m, None);
 }
 
-/// Checks that all other pairs are what they were.
+/// Checks that all other pairs are unchanged.
 fn check<'h, M: MutatorKind>(m: &Mutator<'h, M>, pairs: &Root<'_, 'h, MutArray<Pair>>, dropped: usize) {
     for value in dropped..COUNT - dropped {
         let pair = pairs.get(m).get(m, value).expect("it is there");
@@ -63,8 +64,8 @@ fn check<'h, M: MutatorKind>(m: &Mutator<'h, M>, pairs: &Root<'_, 'h, MutArray<P
     }
 }
 
-/// Drops `each` pairs more at both ends before each of some compactions. Returns the records of
-/// these.
+/// Before each of several compactions, drops `each` more pairs at both ends. Returns the records of
+/// the compactions.
 fn compactions(load_balance: FromGeneration, each: usize) -> Vec<Collection> {
     const ROUNDS: usize = 8;
     let config = Config {
@@ -109,7 +110,7 @@ fn chunks_go_far_and_the_record_adds_up() {
         let work = &record.work;
         assert!(work.compacted);
         moved += work.copied;
-        // Everything is marked, and everything small is slid.
+        // Everything is marked, and all small closures slide.
         let by_threads: u64 = work.shared.threads.iter().map(|thread| thread.copied).sum();
         assert_eq!(by_threads, (work.live + work.live - work.large).0 as u64);
         assert!(work.shared.parallel_ns > 0 && work.shared.parallel_ns <= record.time.elapsed_ns);

@@ -46,7 +46,7 @@ fn len<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Node>>) 
     len
 }
 
-/// The number of collections that [`every_kind`] requests. The last but one is a major one.
+/// How many collections [`every_kind`] requests. The last but one is a major one.
 const ROUNDS: u64 = if cfg!(miri) { 2 } else { 5 };
 
 /// Makes closures of every kind, and checks them after each of several collections.
@@ -131,8 +131,7 @@ impl Tracker for Counts {
     }
 }
 
-/// Finalisers, an alarm, a value outside the heap, a tracker, and requests for a part of a
-/// collection and for a compaction.
+/// Finalisers, an alarm, a foreign value, a tracker, and requests for a slice and for a compaction.
 fn functions_of_the_program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let (ran, counts) = (Arc::new(AtomicU64::new(0)), Counts::default());
     m.start_memprof(0.5, 0, counts.clone()).expect("not started");
@@ -156,13 +155,13 @@ fn functions_of_the_program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let value = Arc::clone(&ran);
     let (view, owner) = m.with_view(|m| m.alloc_foreign(value, Bytes(1000)));
     assert_eq!(owner.value(view).load(Relaxed) % 100, ran.load(Relaxed) % 100);
-    // The first one keeps the list alive once more.
+    // The first one keeps the list alive for one more collection.
     for request in [Request::Full, Request::Compact] {
         m.collect(request);
     }
     assert_eq!(ran.load(Relaxed) / 100, 14);
     assert!(ran.load(Relaxed) % 100 >= 2, "the alarm rang");
-    // Here, and in the function of the alarm.
+    // Here, and in the alarm's function.
     assert_eq!(Arc::strong_count(&ran), 2);
     m.delete_alarm(alarm);
     m.stop_memprof().expect("started");
@@ -170,13 +169,13 @@ fn functions_of_the_program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     assert!(m.rts_stats().is_err(), "no flag asks for them");
 }
 
-/// Makes the variable and the array in `boxes` lead to `node`.
+/// Makes the variable and the array in `boxes` point to `node`.
 fn stores<'h, M: MutatorKind>(m: &NoGc<'h, M>, node: Gc<'_, 'h, Node>, boxes: Gc<'_, 'h, Boxes>) {
     boxes.var(m).write(m, Some(node));
     (0..5).for_each(|i| boxes.array(m).set(m, i, Some(node)));
 }
 
-/// Uses the values that a frame returns after it is closed: a pointer, and the mutator itself.
+/// Uses what a frame returns after it has closed: a pointer, and the mutator itself.
 fn out_of_frames<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let (view, node) = m.frame(|m, [slot]| {
         slot.put(m.alloc(|_| Node::new(1, None, None)));
@@ -227,7 +226,7 @@ impl CollectorVisitor for Everything {
         };
         for stress in [None, Some(3)] {
             let mut world = World::new::<C>(&small(stress)).expect("a small heap");
-            // Miri takes seconds for a check, and under stress there are many.
+            // A check takes Miri seconds, and under stress there are many.
             if stress.is_none() || !cfg!(miri) {
                 Checker::install(&mut world);
             }
@@ -243,7 +242,7 @@ impl CollectorVisitor for Everything {
                 })
                 .expect("room enough");
             let opened = world.enter(|m| {
-                // Another heap is entered from inside an initialiser.
+                // Enters another heap from inside an initialiser.
                 m.frame(|m, [slot]| {
                     let slot = slot.put(m.alloc(|_| {
                         other.enter(every_kind).expect("room enough");

@@ -16,8 +16,8 @@ struct Node {
     next: Mut<Node>,
 }
 
-/// Slots of the array: more than the entries at which remembered sets drop duplicates for the first
-/// time (2^18).
+/// Slots of the array: more than the number of entries (2^18) at which remembered sets first drop
+/// duplicates.
 const SLOTS: usize = 300_000;
 
 #[derive(Clone, Copy)]
@@ -38,8 +38,8 @@ impl CollectorVisitor for ManyStores {
                     let array = array.put(m.alloc_array::<Node>(SLOTS, |_| None));
                     (0..2).for_each(|_| m.collect(Request::Full));
                     let node = node.put(m.alloc(|_| Node::new(0, None)));
-                    // Stores to each slot twice, so that the set is full of duplicates, and
-                    // sometimes a new closure.
+                    // Stores to each slot twice, which fills the set with duplicates, and sometimes
+                    // stores a new closure.
                     for index in (0..SLOTS).chain(0..SLOTS) {
                         let (slot, value) = stored(index);
                         if node.get(m).value(m) != value {
@@ -79,8 +79,8 @@ impl CollectorVisitor for LongList {
                 m.frame(|m, [first, last]| {
                     let first = first.put(m.alloc(|_| Node::new(0, None)));
                     let last = last.put(first.get(m));
-                    // Appends at the end: each store is into an older closure, often one in an
-                    // older step.
+                    // Appends at the end: each store goes into an older closure, often in an older
+                    // step.
                     for value in 1..LENGTH {
                         let (m, node) = m.alloc_with(|_| Node::new(value, None));
                         last.get(m).set_next(m, Some(node));

@@ -1,5 +1,5 @@
-//! Two threads in one heap, which two threads collect: small enough for Miri under tree borrows
-//! (`.ci/miri`). Stacked borrows refuse crossbeam-epoch, which the list of threads inside uses.
+//! Two threads in one heap, collected by two threads: small enough for Miri under tree borrows
+//! (`.ci/miri`). Stacked borrows reject crossbeam-epoch, which the list of threads uses.
 
 use crate::basics::config;
 use gclab_collectors::{Compacting, Parallel, TwoSpace};
@@ -21,14 +21,14 @@ struct List {
     next: Mut<List>,
 }
 
-/// The number of rounds, in each of which both threads collect.
+/// The number of rounds; both threads collect in each.
 const ROUNDS: u64 = if cfg!(miri) { 2 } else { 400 };
 
-/// Cells of a list: a collection without load balancing is shared if it is expected to copy a
-/// kibibyte, in a build with debug assertions.
+/// The length of a list. With debug assertions, a collection without load balancing is shared if it
+/// is expected to copy a kibibyte.
 const CELLS: u64 = 60;
 
-/// Makes a list of the numbers from `first`, the largest first, in `list`.
+/// Puts a list of the numbers from `first`, in descending order, into `list`.
 fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, List>, first: u64) {
     list.set(m, None);
     for value in first..first + CELLS {
@@ -37,7 +37,7 @@ fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, Li
     }
 }
 
-/// Checks a list that [`grow`] made.
+/// Checks a list made by [`grow`].
 fn check<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Option<Gc<'_, 'h, List>>) {
     let (mut at, mut length) = (list, 0);
     while let Some(cell) = at {
@@ -48,8 +48,8 @@ fn check<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Option<Gc<'_, 'h, List>>) {
     assert!(length == 0 || length == CELLS, "{length}");
 }
 
-/// Swaps lists with the other thread through `shared`, by roots, handles and weak handles, over
-/// collections, blocking calls and panics.
+/// Exchanges lists with the other thread through `shared`, by roots, handles and weak handles,
+/// across collections, blocking calls and panics.
 fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, number: u64, shared: &Handle<MutArray<List>>, both: &Barrier) {
     m.frame(|m, [list, other]| {
         let (list, other) = (list.put_option(m, None), other.put_option(m, None));
@@ -84,13 +84,14 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, number: u64, shared: &Handle<
     });
 }
 
-/// Runs the program of both threads under `C` with this sharing of collections.
+/// Runs both threads' program under `C`, with collections shared in this way.
 fn run<C: Collector>(load_balance: FromGeneration) {
     let of_two = Config {
         capabilities: 2,
         gc_threads: 2,
         load_balance: Some(load_balance),
-        // Tables of a large heap take Miri a long time, and the machine's memory is in a file.
+        // The tables of a large heap take Miri a long time, and the machine's memory size is in a
+        // file.
         reserve: Bytes(64 << 20),
         max_heap: Some(Bytes(32 << 20)),
         ..config::<C>(16 << 10)

@@ -1,5 +1,6 @@
-//! Many weak handles: each follows its closure or is empty, with any number of GC threads. (Random
-//! programs hold many weak handles, too.) Builds for tests share them from a few hundred on.
+//! Many weak handles: each follows its closure or is empty, whatever the number of GC threads.
+//! (Random programs also have many weak handles.) Test builds share them from a few hundred
+//! handles.
 
 use crate::basics::config;
 use gclab_collectors::{Compacting, Parallel, TwoSpace};
@@ -18,7 +19,7 @@ struct Number {
     before: Mut<Number>,
 }
 
-/// Closures, each with a weak handle: several slices of the table, and a part of one.
+/// The number of closures, each with a weak handle: several slices of the table, and part of one.
 const COUNT: usize = 1500;
 
 /// Fills `kept` with numbers, and returns a weak handle for each.
@@ -34,7 +35,7 @@ fn fill<'h, M: MutatorKind>(
     (0..COUNT).map(number).collect()
 }
 
-/// Checks that each handle leads to the number that is kept, and to nothing if none is.
+/// Checks that each handle leads to its number if that is kept, and is empty otherwise.
 fn check<'h, M: MutatorKind>(
     m: &Mutator<'h, M>,
     kept: &Root<'_, 'h, MutArray<Number>>,
@@ -51,8 +52,7 @@ fn check<'h, M: MutatorKind>(
     }
 }
 
-/// Collects again and again, while numbers die and handles are dropped and made. Returns the
-/// records.
+/// Collects repeatedly while numbers die and handles are dropped and made. Returns the records.
 fn collections<C: Collector>(config: &Config) -> Vec<Collection> {
     let mut world = World::new::<C>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
@@ -61,13 +61,13 @@ fn collections<C: Collector>(config: &Config) -> Vec<Collection> {
             let kept = kept.put(m.alloc_array::<Number>(COUNT, |_| None));
             let mut handles = fill(m, &kept);
             for round in 0..6 {
-                // In the first round nothing dies.
+                // Nothing dies in the first round.
                 for value in (0..COUNT).filter(|value| value % 7 < round) {
                     kept.get(m).set(m, value, None);
                 }
                 m.collect(Request::Full);
                 check(m, &kept, &handles);
-                // Every eleventh handle is dropped, and the vacant slots are used again.
+                // Every eleventh handle is dropped, and the vacant slots are reused.
                 handles
                     .iter_mut()
                     .skip(round)
@@ -111,7 +111,7 @@ fn each_weak_handle_follows_its_closure_or_is_empty() {
 #[test]
 fn weak_handles_are_shared_only_with_load_balancing() {
     fn sharing<C: Collector>(load_balance: FromGeneration) -> Vec<Sharing> {
-        // So large that only the requested collections happen.
+        // So large that only requested collections happen.
         let config = Config {
             gc_threads: 2,
             load_balance: Some(load_balance),
@@ -119,7 +119,7 @@ fn weak_handles_are_shared_only_with_load_balancing() {
             ..config::<C>(8 << 20)
         };
         let mut records = collections::<C>(&config);
-        // The last collection is that at the end of the world.
+        // The last collection is the one at the end of the world.
         records.truncate(6);
         for record in &records {
             let (shared, parallel) = (&record.work.shared, record.work.shared.sharing.is_parallel());

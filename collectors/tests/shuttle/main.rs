@@ -1,7 +1,7 @@
 //! Whole worlds under shuttle's scheduler (`.ci/shuttle`): two threads in one heap, and GC threads.
-//! At every lock, atomic access and read of a header another thread may run. Schedules are random,
-//! or by PCT: few changes of priority, at places chosen at random. After each collection the
-//! checker checks the heap.
+//! Another thread may run at every lock, atomic access and read of a header. Schedules are random,
+//! or by PCT: a few changes of priority at random points. The checker checks the heap after each
+//! collection.
 #![cfg(gclab_shuttle)]
 
 use gclab_collectors::{Compacting, Copying, Parallel, TwoSpace};
@@ -16,7 +16,7 @@ use shuttle::Runner;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use std::sync::Arc;
 
-/// The number of schedules of each kind and program.
+/// The number of schedules of each kind for each program.
 fn schedules() -> usize {
     std::env::var("GCLAB_SCHEDULES").map_or(200, |text| text.parse().expect("a number"))
 }
@@ -31,7 +31,7 @@ struct List {
 /// The number of conses of each list.
 const LENGTH: u64 = 160;
 
-/// Puts a list into the thread's cell of a shared array, and reads the other cells.
+/// Puts a list into the thread's slot of a shared array, and reads the other slots.
 fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, table: &Handle<MutArray<List>>, number: usize) {
     m.frame(|m, [list]| {
         let list = list.put_option(m, None);
@@ -60,7 +60,7 @@ fn world<C: Collector>(config: &Config) {
     Checker::install(&mut world);
     let table = world.enter(|m| {
         m.frame(|m, [array]| {
-            // So large that its slots are shared.
+            // Large enough for its slots to be shared.
             let array = array.put(m.alloc_array::<List>(600, |_| None));
             m.handle(array.get(m))
         })

@@ -1,4 +1,4 @@
-//! Biographies and cost centres against their definitions: random programs that know where each
+//! Biographies and cost centres against their definitions: random programs that record where each
 //! closure came from and when it was used, under every collector.
 
 use super::{Node, NodeFields, config};
@@ -14,10 +14,10 @@ use gclab_heap_traverse::profile::HeapProfiler;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of slots of the array that is the only root.
+/// Slots of the array that is the only root.
 const ROOTS: usize = 5;
 
-/// The bytes of a node, and of that array.
+/// The size of a node, and of that array.
 const NODE: u64 = 4 * 8;
 const ARRAY: u64 = (2 + ROOTS as u64) * 8;
 
@@ -25,8 +25,8 @@ const SITES: [CostCentre; 3] = [cost_centre!("one"), cost_centre!("two"), cost_c
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// A node that points to two roots. The cost centre of number `site` allocates it, inside the
-    /// one of number `outer` (3: none).
+    /// Allocates a node that points to two roots, in cost centre number `site`, nested in the one
+    /// with number `outer` (3: none).
     Alloc {
         into: usize,
         site: usize,
@@ -34,7 +34,7 @@ enum Op {
         left: usize,
         right: usize,
     },
-    /// A pointer of one root leads to another root.
+    /// Makes a pointer of one root point to another root.
     Link {
         from: usize,
         to: usize,
@@ -43,7 +43,7 @@ enum Op {
     Drop {
         root: usize,
     },
-    /// Reads a path down from a root: to the left where a bit is set.
+    /// Reads a path down from a root, to the left where a bit is set.
     Read {
         root: usize,
         steps: u32,
@@ -68,7 +68,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The facts that the program knows of a node.
+/// What the program knows about a node.
 #[derive(Debug, Clone)]
 struct Known {
     site: &'static str,
@@ -78,7 +78,7 @@ struct Known {
     used: BTreeSet<usize>,
 }
 
-/// The heap as it should be. Nodes are known by their numbers.
+/// The heap as it should be. Nodes are identified by number.
 #[derive(Debug, Default)]
 struct Model {
     nodes: Vec<Known>,
@@ -108,7 +108,7 @@ impl Model {
         self.seen.push(seen);
     }
 
-    /// The state by GHC's definition, with the whole past and future known.
+    /// The state by GHC's definition, given the whole past and future.
     fn state(&self, node: usize, era: usize) -> &'static str {
         let used = &self.nodes[node].used;
         let later = used.range(era + 1..).next().is_some();
@@ -121,7 +121,7 @@ impl Model {
         }
     }
 
-    /// Bytes of nodes at each census, by the names that `name` returns.
+    /// The bytes of nodes at each census, by the names that `name` returns.
     fn bands<'n>(&'n self, name: impl Fn(usize, usize) -> Option<&'n str>) -> Vec<BTreeMap<&'n str, u64>> {
         let of_census = |(before, seen): (usize, &BTreeSet<usize>)| {
             let mut bands = BTreeMap::new();
@@ -136,7 +136,7 @@ impl Model {
 
 type Roots = MutArray<Node>;
 
-/// Reads all fields of a node, and checks that it is the expected one.
+/// Reads all fields of a node, and checks that it is the expected node.
 fn read<'m, 'h, M: MutatorKind>(
     m: &NoGc<'h, M>,
     model: &mut Model,
@@ -320,8 +320,8 @@ proptest! {
     }
 }
 
-/// A census ends the era that all biographies of a heap have in common. A second one ended the eras
-/// of the first, whose uses then fell between two censuses.
+/// A census ends the era shared by all biographies of a heap. A second biography used to end the
+/// eras of the first, whose uses then fell between two censuses.
 #[test]
 fn a_heap_has_one_biography_at_a_time() {
     let config = Config {
@@ -343,7 +343,7 @@ fn a_heap_has_one_biography_at_a_time() {
     assert!(message.contains("another biography"), "{message}");
     assert_eq!(profile.censuses.len(), 0);
 
-    // The right to end eras goes back with the profile.
+    // The right to end eras is returned with the profile.
     drop((first, second));
     let third = profiler();
     world.inspect(|stopped| third.census(stopped)).expect("it is outside");

@@ -1,4 +1,4 @@
-//! The checker accepts sound heaps, also between sessions, and does check.
+//! The checker accepts sound heaps, even between sessions, and really checks.
 
 use super::{Node, NodeFields, config};
 use gclab_collectors::{Copying, TwoSpace};
@@ -55,7 +55,7 @@ fn sound_heaps_pass_under_stress_and_without() {
     }
 }
 
-/// Shows the checker a record whose figures are wrong.
+/// Shows the checker a record with wrong numbers.
 struct Liar(Checker);
 
 impl Listener for Liar {

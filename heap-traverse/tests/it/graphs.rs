@@ -18,7 +18,7 @@ pub(crate) struct Cons {
     value: u64,
 }
 
-/// The same, with another name.
+/// The same with another name.
 #[derive(Closure)]
 #[closure(name = "Other")]
 #[allow(dead_code)]
@@ -45,13 +45,12 @@ pub(crate) enum Shape {
     Bytes(usize),
 }
 
-/// A closure, and the targets of its slots: closures allocated before it, by number modulo their
-/// count.
+/// A closure, and the targets of its slots: earlier closures, by number modulo their count.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     shape: Shape,
     to: [Option<usize>; 4],
-    /// Collect afterwards: a major collection if true, else the one that is due.
+    /// Collect afterwards: a major collection if true, otherwise whichever is due.
     collect: Option<bool>,
 }
 
@@ -62,10 +61,10 @@ pub(crate) struct Graph {
     /// Stores after all allocations: the closure, the target, and the mutable slot (modulo the
     /// number of slots).
     pub stores: Vec<(usize, usize, usize)>,
-    /// The closures that stay in frames and in handles.
+    /// The closures kept in frames and in handles.
     pub frames: Vec<usize>,
     pub handles: Vec<usize>,
-    /// The named roots, and whether they are weak. Names repeat.
+    /// The named roots, and whether they are weak. Names may repeat.
     pub named: Vec<(usize, bool)>,
 }
 
@@ -99,7 +98,7 @@ prop_compose! {
     }
 }
 
-/// The array of all closures, while they are made.
+/// The array of all closures, while they are being made.
 type All = MutArray<Any>;
 
 fn at<'m, 'h, M: MutatorKind>(
@@ -157,7 +156,7 @@ fn store<'h, M: MutatorKind>(
     }
 }
 
-/// Builds `graph` in `world`. Collects in between, and once more when only its roots are left.
+/// Builds `graph` in `world`. Collects in between, and once more when only the roots are left.
 fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     let count = graph.nodes.len();
     let session = world.enter(|m| {
@@ -238,7 +237,7 @@ impl<L: Fn(&Stopped<'_>) + Clone + Send + 'static> CollectorVisitor for Everywhe
     }
 }
 
-/// Builds `graph` under every collector of the list, and calls `look` after each collection.
+/// Builds `graph` under every collector in the list, and calls `look` after each collection.
 pub(crate) fn everywhere<L: Fn(&Stopped<'_>) + Clone + Send + 'static>(graph: &Graph, look: &L) {
     for description in gclab_collectors::All::descriptions() {
         gclab_collectors::All::with(description.name, Everywhere { graph, look }).expect("it is in the list");

@@ -22,7 +22,7 @@ fn world() -> World<Observed> {
     World::observed::<Copying>(&config).expect("a heap")
 }
 
-/// A depth-first client that counts closures: on the way back if `LEAVE`.
+/// A depth-first client that counts closures, on the way back if `LEAVE`.
 struct Deep<const LEAVE: bool>(u64);
 
 impl<'a, const LEAVE: bool> Client<'a> for Deep<LEAVE> {
@@ -40,8 +40,8 @@ impl<'a, const LEAVE: bool> Client<'a> for Deep<LEAVE> {
     }
 }
 
-/// Visits all of `closures` in every way. Returns the memory of the stacks: any order, depth first,
-/// and depth first with a way back.
+/// Visits all of `closures` in every way. Returns the memory of the stacks: in any order, depth
+/// first, and depth first with a way back.
 fn stacks(stopped: &Stopped<'_>, closures: u64) -> [usize; 3] {
     let mut traversal = Traversal::new(stopped);
     let roots = || stopped.root_closures().into_iter().map(|root| (root, ()));
@@ -93,7 +93,7 @@ fn a_list_of_ten_million() {
         .inspect(|stopped| {
             let [any, forwards, back] = stacks(stopped, MANY);
             assert!(any < 1024, "{any} bytes");
-            // The last slots are null, so the stack needs no level, unless there is a way back.
+            // The last slots are null, so the stack does not need a level, except for the way back.
             let levels = 25 * MANY as usize;
             assert!(forwards < 512 << 10 && back < levels, "{forwards} and {back} bytes");
             profiles(stopped, 32 * MANY);

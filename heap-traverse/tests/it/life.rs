@@ -1,5 +1,5 @@
-//! The life of one closure in words, under every collector: it ends when the last pointer to it
-//! goes, and not before.
+//! The life of a closure in words, under every collector: it ends when the last pointer to it goes,
+//! and not before.
 
 use super::{Collectors, Node, NodeFields, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Observed};
@@ -13,7 +13,7 @@ use gclab_heap_traverse::{Checker, LifeTeller};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// The number of the allocation that is followed: the only one of the cost centre.
+/// The number of the allocation to follow, the only one in the cost centre.
 const FOLLOWED: u64 = 1001;
 
 #[derive(Clone, Default)]
@@ -54,8 +54,8 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     garbage(m, 5000);
 }
 
-/// The third closure is the followed one. It dies among others, which live on; so does the second
-/// one, a small one, if `both`.
+/// The third closure is the followed one. It dies while others around it live on. If `both`, the
+/// second one dies, too, which is small.
 fn among_others<M: MutatorKind>(m: &mut Mutator<'_, M>, both: bool) {
     m.frame(|m, [first, small, followed, fourth, fifth]| {
         let first = first.put(m.alloc(|_| Node::new(1, None, None)));
@@ -75,7 +75,7 @@ fn among_others<M: MutatorKind>(m: &mut Mutator<'_, M>, both: bool) {
     });
 }
 
-/// A run that follows this closure, of this program and with these settings.
+/// A run that follows this closure in this program with these settings.
 struct Following(Followed, fn(&mut Mutator<'_, Observed>), Config);
 
 impl CollectorVisitor for Following {
@@ -122,8 +122,8 @@ fn a_life_is_listed_from_its_allocation_to_its_death() {
                 && born.ends_with("by the cost centre mine"),
             "{name}: {all}"
         );
-        // All collections but the last one find it alive. The program asks for five, which are more
-        // where one request is several cycles.
+        // All collections but the last find it alive. The program requests five, which are more if
+        // one request takes several cycles.
         let last = lines.last().unwrap();
         let (number, end) = last
             .strip_prefix("collection ")
@@ -141,7 +141,7 @@ fn a_life_is_listed_from_its_allocation_to_its_death() {
         }
         assert_eq!(all.matches("died").count(), 1, "{name}: {all}");
         if description.moves {
-            // Each place is that of the line before it.
+            // Each line continues from the previous line's address.
             let mut at = born
                 .split(", at ")
                 .nth(1)
@@ -174,8 +174,8 @@ fn generations_promote_and_mark() {
     assert!(sticky.contains(": promoted in place from step 1 to step 2"), "{sticky}");
 }
 
-/// Other closures slide to where it was, and are not taken for it: the fourth one to its very
-/// address, or to words around it.
+/// Other closures slide to where it was, and must not be mistaken for it: the fourth one to its
+/// exact address, or to words around it.
 #[test]
 fn a_closure_overwritten_by_sliding_is_dead() {
     let compacts = || Config {
@@ -199,7 +199,7 @@ fn a_closure_overwritten_by_sliding_is_dead() {
     );
 }
 
-/// The words are those of the page on writing a collector, not the names of the states.
+/// The words come from the page on writing a collector, not from the names of the states.
 #[test]
 fn the_last_line_says_what_became_of_the_block() {
     let last = |name, number| {
@@ -221,7 +221,7 @@ fn the_last_line_says_what_became_of_the_block() {
     );
 }
 
-/// Two heaps at one address have the closure at one place.
+/// Two heaps, one after the other at the same address, have the closure in the same place.
 #[test]
 fn a_closure_is_known_by_its_address_too() {
     let there = || Config {

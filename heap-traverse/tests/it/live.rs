@@ -1,5 +1,5 @@
-//! The graph of a live heap is the heap, under every collector and with collections in between. A
-//! written graph reads back the same.
+//! The graph of a live heap matches the heap, under every collector and with collections in
+//! between. Once written, it reads back the same.
 
 use super::graphs::{everywhere, graph};
 use gclab_core::words::Addr;
@@ -10,7 +10,7 @@ use gclab_snapshot::{Options, Snapshot};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The closures that the roots reach without passing `without`, by the plainest search.
+/// The closures that roots reach without passing `without`, by the simplest search.
 fn reached<'a>(stopped: &Stopped<'a>, without: Option<ClosureView<'a>>) -> HashSet<ClosureView<'a>> {
     let (mut seen, mut open) = (HashSet::new(), stopped.root_closures());
     while let Some(closure) = open.pop() {
@@ -37,7 +37,7 @@ fn ordinals<'a>(stopped: &Stopped<'a>, heap: &HeapGraph) -> HashMap<Addr, (u32, 
         .collect()
 }
 
-/// Checks that nodes, edges, slots and sizes are those of the heap.
+/// Checks that nodes, edges, slots and sizes match the heap.
 fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
     let ordinals = ordinals(stopped, heap);
     let start = heap.graph().node_count() - ordinals.len() as u32;
@@ -60,7 +60,7 @@ fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
             .collect();
         assert_eq!(found, expected);
     }
-    // Below `(GC roots)` lie the roots, each in one place.
+    // The roots are below `(GC roots)`, each in one place.
     let mut held: Vec<u32> = heap
         .graph()
         .row(1)
@@ -96,7 +96,7 @@ fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
     }
 }
 
-/// Checks that a closure retains the closures that are not reached without it.
+/// Checks that a closure retains the closures that are unreachable without it.
 fn retains_the_lost_closures(stopped: &Stopped<'_>, heap: &HeapGraph) {
     let retained = Dominators::of(heap.graph())
         .and_then(|dominators| dominators.retained(|node| heap.size(node)))
@@ -109,7 +109,7 @@ fn retains_the_lost_closures(stopped: &Stopped<'_>, heap: &HeapGraph) {
     }
 }
 
-/// Checks that our own reader finds in the file the contents of the heap.
+/// Checks that our own reader finds the contents of the heap in the file.
 fn reads_back(heap: &HeapGraph) {
     let file = write_snapshot(heap, Vec::new()).expect("memory takes it");
     let snapshot = Snapshot::read(&file[..], "written", Options::all()).expect("a snapshot");

@@ -1,4 +1,4 @@
-//! Tests of the traversal, and of the checker on sound heaps. (The mutants of the collectors' tests
+//! Tests of the traversal, and of the checker on sound heaps. (The mutants in the collectors' tests
 //! make unsound ones.)
 
 mod biography;
@@ -29,7 +29,7 @@ struct Node {
     right: Mut<Node>,
 }
 
-/// Every collector of gclab, and one that moves nothing and has holes before its closures.
+/// Every collector of gclab, and one that moves nothing and leaves holes before its closures.
 type Collectors = (mark_sweep::MarkSweep, gclab_collectors::All);
 
 fn config(generations: u32) -> Config {

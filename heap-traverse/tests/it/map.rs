@@ -1,4 +1,4 @@
-//! Maps of the heap: their totals are the statistics of the same stop, under every collector, and
+//! Maps of the heap: their totals match the statistics of the same stop, under every collector, and
 //! their parts add up.
 
 use super::{Collectors, Node, config};
@@ -12,7 +12,7 @@ use gclab_core::world::World;
 use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Use, Want};
 use std::sync::{Arc, Mutex};
 
-/// The number of structures that live at a time.
+/// How many structures live at a time.
 const SLOTS: usize = 24;
 
 fn list<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, cells: usize) -> Gc<'m, 'h, Any> {
@@ -26,8 +26,8 @@ fn list<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, cells: usize) -> Gc<'
     })
 }
 
-/// Lists and byte arrays, large ones among them, that live for different times; the first list
-/// lives for ever.
+/// Lists and byte arrays, some of them large, that live for different times; the first list lives
+/// for ever.
 fn program<M: MutatorKind>(world: &World<M>) {
     let ran = world.enter(|m| {
         m.frame(|m, [oldest, table]| {
@@ -56,7 +56,7 @@ fn program<M: MutatorKind>(world: &World<M>) {
 /// The record of a collection, and the numbers of blocks, megablocks and large objects afterwards.
 type Stop = (Collection, [u64; 3]);
 
-/// The figures of each collection, as the statistics and the block allocator have them.
+/// The numbers of each collection, according to the statistics and the block allocator.
 #[derive(Clone, Default)]
 struct Figures(Arc<Mutex<Vec<Stop>>>);
 
@@ -78,7 +78,7 @@ impl Listener for Figures {
     }
 }
 
-/// Runs the program under the visited collector. Returns the recording and the figures.
+/// Runs the program under the visited collector. Returns the recording and the numbers.
 struct Mapped(Config, Option<Want>, bool);
 
 impl CollectorVisitor for Mapped {
@@ -107,7 +107,7 @@ fn followed(generations: u32) -> Config {
     }
 }
 
-/// Checks a map against the figures of the same stop.
+/// Checks a map against the numbers of the same stop.
 fn agrees(map: &HeapMap, collection: &Collection, [blocks, megablocks, large]: [u64; 3], name: &str) {
     let (totals, work) = (&map.totals, &collection.work);
     let bytes = |words: u64| Bytes((words as usize) * WORD);
@@ -135,7 +135,7 @@ fn agrees(map: &HeapMap, collection: &Collection, [blocks, megablocks, large]: [
     assert_eq!(tiles(|tile| u64::from(tile.allocated)), totals.allocated, "{at}");
     let flows: u64 = totals.flows.iter().map(|(.., words)| words).sum();
     assert!(flows == totals.moved || map.moment.collection == 1, "{at}: flows");
-    // The first list has survived every collection; ages are known of all closures.
+    // The first list has survived every collection, and every closure's age is known.
     let oldest = totals.rows.iter().map(|row| row.ages.oldest).max();
     assert_eq!(oldest, Some(map.moment.collection), "{at}: the oldest");
     assert_eq!(rows(|row| row.ages.closures), rows(|row| row.closures), "{at}");
@@ -208,7 +208,7 @@ fn a_map_at_a_marker_is_of_its_first_time() {
     assert_eq!(map.moment.marker.as_deref(), Some("half"));
     assert_eq!(recording.markers, ["half"]);
     assert!(0 < map.moment.collection && map.moment.collection < recording.collections);
-    // Closures that were allocated since the last collection have survived none.
+    // Closures allocated since the last collection have not survived any.
     assert!(
         map.totals
             .rows
@@ -238,7 +238,7 @@ fn a_long_run_has_a_bounded_number_of_maps() {
             .iter()
             .all(|frame| frame.moment.collection % recording.stride == 0)
     );
-    // A map between two that were left out knows where closures came from, too.
+    // A map between two that were left out also knows where closures came from.
     let frame = recording.frames.last().unwrap();
     let flows: u64 = frame.totals.flows.iter().map(|(.., words)| words).sum();
     assert_eq!(flows, frame.totals.moved);
@@ -282,7 +282,7 @@ fn lines_and_cells_are_those_of_the_collector() {
                 (all, free),
                 "{at}"
             );
-            // A unit that no closure touches is in a hole.
+            // A unit without any part of a closure is in a hole.
             let holes: u64 = map.totals.rows.iter().map(|row| row.holes).sum();
             assert!(free == 0 || holes > 0, "{at}: {free} free, {holes} holes");
             // Each closure touches a unit, and a cell has one closure.

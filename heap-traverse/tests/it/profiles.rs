@@ -1,4 +1,4 @@
-//! Profiles of heaps whose figures are known.
+//! Profiles of heaps with known contents.
 
 use super::{Node, config};
 use gclab_collectors::Copying;
@@ -60,9 +60,9 @@ fn bands(census: &Census) -> BTreeMap<&str, u64> {
         .collect()
 }
 
-/// A mutable variable m and a suspended computation t are roots. Both lead to a cons with one more
-/// cons behind it. By GHC's definition the retainers of the two conses are {A, B}, and each root
-/// retains itself.
+/// The roots are a mutable variable m and a suspended computation t. Both lead to a cons with
+/// another cons behind it. By GHC's definition the retainers of the two conses are {A, B}, and each
+/// root retains itself.
 #[test]
 fn retainers_of_closures_that_two_roots_share() {
     let world = World::new::<Copying>(&config(2)).expect("a small heap");
@@ -94,9 +94,9 @@ fn retainers_of_closures_that_two_roots_share() {
     assert_eq!(census(&world, "-hr -R0").bytes(), 64);
 }
 
-/// A retainer that a named part of the program allocated is known by that part, and all parts
-/// around it. Any other retainer is known by its type. Different stacks are different retainers,
-/// even if their innermost part is the same.
+/// A retainer that was allocated in a cost centre is identified by it and all cost centres around
+/// it, any other retainer by its type. Different stacks are different retainers, even if their
+/// innermost cost centre is the same.
 #[test]
 fn retainers_are_identified_by_where_they_were_allocated() {
     let config = profile("-hr");
@@ -150,7 +150,7 @@ fn retainers_are_identified_by_where_they_were_allocated() {
     ] {
         assert!(table.contains(&full), "{full} is not in\n{table}");
     }
-    // A label restricts to all retainers that have it.
+    // A label selects all retainers that have it.
     assert_eq!(census(&world, "-hy -hrmore").bytes(), 0, "nothing is left");
     let of_more = profile
         .sets
@@ -188,8 +188,8 @@ fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
     assert_eq!(third, [("(3)MUT".to_owned(), 40), ("(2)A".to_owned(), 16)]);
 }
 
-/// A chain of nodes, each also a root: node k can be reached from roots 0 to k. There are as many
-/// sets as roots, and still few visits.
+/// A chain of nodes, each of them a root: node k is reachable from roots 0 to k. There are as many
+/// sets as roots, but still few visits.
 #[test]
 fn thousands_of_roots() {
     const ROOTS: usize = 3000;
@@ -215,9 +215,9 @@ fn thousands_of_roots() {
     let bands = bands(&census);
     assert_eq!((bands["r0"], bands["r0-r1"], bands["r0-r1-r2"]), (32, 32, 32));
     assert_eq!(census.visits.closures, ROOTS as u64);
-    // One half is visited once, and twice again since no root of this half leads to the common
-    // part. The other half is visited twice. There is one step for each pointer, one back, and few
-    // more.
+    // One half is visited once, and twice again, since no root of this half leads to the common
+    // part. The other half is visited twice. There is one step for each pointer, one back, and a
+    // few more.
     let most = (3 + 2) * ROOTS / 2 + 2 * ROOTS + ROOTS / 16 + 1024;
     assert!(census.visits.visits <= most as u64, "{:?}", census.visits);
     assert_eq!(census.table, None);
@@ -282,7 +282,7 @@ impl Listener for Censuses {
     }
 }
 
-/// Allocates an array that grows, under a profile. Returns its `.hp` and `.prof`, and the number of
+/// Allocates a growing array under a profile. Returns its `.hp` and `.prof`, and the number of
 /// censuses.
 fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     let config = profile(words);
@@ -307,7 +307,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
                 for i in 0..100 {
                     let (m2, bytes) = m.with_view(|m| m.alloc_bytes_filled(1000, 7));
                     all.get(m2).set(m2, i, Some(bytes.erase()));
-                    // The sampler comes between as soon as the system lets it.
+                    // The sampler intervenes as soon as the system runs it.
                     let start = Instant::now();
                     while i == 50 && !interval.is_zero() && censuses.load(Relaxed) < 2 {
                         m.safepoint();
@@ -344,7 +344,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     (text, retainer_table(&profile), profile.censuses.len())
 }
 
-/// Whether `hp2ps` accepts the file. True if there is no `hp2ps`.
+/// Whether `hp2ps` accepts the file. True if `hp2ps` is missing.
 fn drawn(hp: &str) -> bool {
     static FOLDERS: AtomicUsize = AtomicUsize::new(0);
     let number = FOLDERS.fetch_add(1, Relaxed);
@@ -390,7 +390,7 @@ fn hp2ps_draws_the_files_of_every_profile() {
 #[test]
 fn a_census_every_so_often_without_any_collection() {
     let (hp, _, censuses) = grow("-hT -i0.05", Duration::from_millis(50));
-    // There are two markers.
+    // Two of them are at markers.
     assert!(censuses > 2, "{censuses}");
     assert!(drawn(&hp), "{hp}");
 }

@@ -10,8 +10,8 @@ use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// A recursive depth-first search: the closures in the order they are met, and the number of
-/// arrivals.
+/// A recursive depth-first search: the closures in the order in which they are met, and the number
+/// of arrivals.
 fn search<'a>(closure: ClosureView<'a>, met: &mut Vec<ClosureView<'a>>, seen: &mut HashSet<ClosureView<'a>>) -> usize {
     if !seen.insert(closure) {
         return 1;
@@ -65,8 +65,8 @@ impl<'a, const DEPTH_FIRST: bool> Client<'a> for Note<'a, DEPTH_FIRST> {
     }
 }
 
-/// The number of closures below each, itself included, from the order in which they were first met:
-/// the sizes in the tree of first arrivals.
+/// The number of closures below each, including itself, from the order in which they were first
+/// met: the sizes in the tree of first arrivals.
 fn below<'a>(met: &[ClosureView<'a>], depth: &HashMap<ClosureView<'a>, u32>) -> HashMap<ClosureView<'a>, u32> {
     let size = |i: usize| {
         met[i + 1..]
@@ -131,8 +131,8 @@ fn traversals_visit_the_closures_of_a_search_in_its_order() {
     cases(64, |graph| everywhere(graph, &traversals));
 }
 
-/// All closures that are reachable from a closure without going beyond those that `stop` accepts
-/// (the first is always gone beyond).
+/// All closures reachable from a closure without going past those that `stop` accepts (except the
+/// first).
 fn beyond<'a>(from: ClosureView<'a>, stop: impl Fn(ClosureView<'a>) -> bool) -> HashSet<ClosureView<'a>> {
     let mut seen = HashSet::new();
     let mut open: Vec<_> = from.children().collect();
@@ -152,7 +152,7 @@ fn reachable<'a>(stopped: &Stopped<'a>) -> HashSet<ClosureView<'a>> {
     seen
 }
 
-/// Bytes of the counted closures, by name.
+/// Bytes of counted closures, by name.
 type Bytes<N> = BTreeMap<N, u64>;
 
 fn add_up<'a, N: Ord>(closures: impl IntoIterator<Item = (N, ClosureView<'a>)>) -> Bytes<N> {
@@ -163,13 +163,13 @@ fn add_up<'a, N: Ord>(closures: impl IntoIterator<Item = (N, ClosureView<'a>)>) 
     bytes
 }
 
-/// The result of a counter with these flags.
+/// A census with these flags.
 fn counted(stopped: &Stopped<'_>, flags: &str) -> Bytes<String> {
     let words: Vec<_> = flags.split_whitespace().collect();
     let flags = Flags::parse_words(&words).expect("legal flags");
     let mut counter = Counter::new(&flags.config.profile).expect("a breakdown");
     counter.census(stopped, 0.0, None);
-    // The second census shows that nothing is left of the first.
+    // The second census shows that the first left nothing behind.
     let census = counter.census(stopped, 0.0, None);
     assert!(census.bands.is_sorted_by(|a, b| a.1 >= b.1) && census.bands.iter().all(|band| band.1 > 0));
     let bands: Bytes<String> = census.bands.iter().cloned().collect();
@@ -194,8 +194,8 @@ fn censuses(stopped: &Stopped<'_>) {
     );
 }
 
-/// The names of the retainers of every reachable closure, by the definition: those from which it is
-/// reached without passing another retainer.
+/// The names of every reachable closure's retainers, by definition: those from which it is
+/// reachable without passing another retainer.
 fn retainers<'a>(stopped: &Stopped<'a>) -> HashMap<ClosureView<'a>, BTreeSet<String>> {
     let retains = |closure: ClosureView<'_>| profile::is_retainer(closure.kind());
     let own = |closure: ClosureView<'_>| profile::description(closure.info());

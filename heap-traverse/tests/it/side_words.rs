@@ -1,5 +1,5 @@
-//! Side words stay with their closures, of every shape and size, wherever a collector moves them
-//! and with as many threads as it likes.
+//! Side words stay with their closures, whatever their shape and size, wherever a collector moves
+//! them, and with any number of threads.
 
 use super::{Node, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The number of structures that live at a time.
+/// How many structures live at a time.
 const SLOTS: usize = 32;
 
 const SITES: [CostCentre; 4] = [
@@ -60,14 +60,14 @@ fn array<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, len: usize) -> Gc<'m
     })
 }
 
-/// Makes structure number `number` in the cost centre of its shape. Returns the number of the
-/// shape, and the bytes.
+/// Makes structure number `number` in the cost centre of its shape. Returns the shape's number, and
+/// the bytes.
 fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, number: usize) -> (Gc<'m, 'h, Any>, usize, usize) {
     let (shape, size) = (number % 4, number * 37);
     m.cost_centre(SITES[shape], |m| match shape {
         0 => (tree(m, size % 9).erase(), shape, ((2 << (size % 9)) - 1) * 32),
         1 => (list(m, 1 + size % 300).erase(), shape, (1 + size % 300) * 32),
-        // From 407 slots on it is a large object.
+        // A large object from 407 slots.
         2 => (array(m, size % 500), shape, 16 + (size % 500) * 40),
         _ => {
             let len = size % 3000;
@@ -95,7 +95,7 @@ impl Listener for Shared {
 struct Check;
 
 impl CollectorVisitor for Check {
-    /// The number of collections that two threads shared.
+    /// How many collections two threads shared.
     type Output = usize;
 
     fn visit<C: Collector>(self) -> usize {

@@ -50,7 +50,7 @@ impl CollectorVisitor for Program {
                     assert_eq!(now(), [(0, 1)]);
                     m.alloc_bytes_filled(8000, 3);
                     m.blocking(|| assert_eq!(now(), [], "it does not run"));
-                    // Until the timer has seen it here.
+                    // Until the timer has sampled it here.
                     while followed
                         .lock()
                         .expect("whole")

@@ -1,4 +1,4 @@
-//! The traversal visits the reachable closures, once, in order, without recursion.
+//! The traversal visits each reachable closure once, in order, without recursion.
 
 use super::{Node, NodeFields, config};
 use gclab_collectors::Copying;
@@ -7,8 +7,8 @@ use gclab_core::words::Words;
 use gclab_core::world::{ClosureView, World};
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
-/// Counts visits, in one order or the other. `visit` gets the words of a closure, and whether it is
-/// a root.
+/// Counts visits, in one order or the other. `visit` gets a closure's words and whether it is a
+/// root.
 struct Count<F, const DEPTH_FIRST: bool> {
     count: usize,
     visit: F,

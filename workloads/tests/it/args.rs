@@ -1,4 +1,4 @@
-//! Arguments that do not fit their declaration are refused in one sentence. Lists find their
+//! Arguments that do not fit their declaration are rejected in one sentence. Lists find their
 //! members.
 
 use gclab_core::mutator::MutatorKind;

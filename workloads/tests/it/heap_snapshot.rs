@@ -1,4 +1,4 @@
-//! The rebuilt heap is the snapshot's graph, before parts of it are renewed and after that.
+//! The rebuilt heap has the snapshot's graph, both before and after parts of it are renewed.
 
 use std::fmt::Write;
 
@@ -9,8 +9,8 @@ use gclab_workloads::SplitMix64;
 
 use crate::run::Run;
 
-/// A snapshot of `count` nodes, all reachable from node 0 over strong edges, and the checksum that
-/// follows from the definition for ROUNDS 0.
+/// A snapshot of `count` nodes, all reachable from node 0 over strong edges, and its checksum, by
+/// definition, for ROUNDS 0.
 fn random_snapshot(seed: u64, count: u64) -> (String, u64) {
     let mut rng = SplitMix64::new(seed);
     let mut edges: Vec<Vec<(u64, u64)>> = vec![Vec::new(); count as usize];
@@ -50,8 +50,8 @@ fn random_snapshot(seed: u64, count: u64) -> (String, u64) {
 fn the_built_in_snapshot_is_rebuilt_whole() {
     // Nodes, strong edges and the sum of self sizes, counted by another program.
     let (nodes, strong, self_sizes) = (76_142, 321_259 - 7_038, 5_683_202);
-    // The sum of the nodes' sizes, computed by a third program, and the table that the graph is
-    // built with.
+    // The sum of the nodes' sizes, computed by a third program, and the table used to build the
+    // graph.
     let (sizes, table) = (6_270_408, 16 + 8 * nodes);
     for (collector, checksum, statistics) in Run::new("heap_snapshot", &["-", "0"]).area(1 << 20).everywhere() {
         assert_eq!(checksum, nodes + strong + self_sizes, "under {collector}");

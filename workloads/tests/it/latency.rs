@@ -1,4 +1,4 @@
-//! Latency: all requests are recorded, and in an open loop those that wait in line are late.
+//! Latency: all requests are recorded, and in an open loop the ones that queue are late.
 
 use gclab_collectors::Copying;
 use gclab_core::config::Config;
@@ -44,8 +44,8 @@ fn every_request_is_recorded() {
     assert!(measured("binary_trees", &["6"]).is_none());
 }
 
-/// Measures again until `holds` returns true: a busy machine may disturb one measurement, and not
-/// each of two minutes.
+/// Measures again until `holds` returns true: a busy machine may disturb one measurement, but not
+/// all of them for two minutes.
 fn in_the_end(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -68,7 +68,7 @@ fn requests_that_queue_are_late() {
     let args = |rate| ["2", "3000", "100", rate];
     in_the_end("requests in line were not late", || {
         let alone = measured("server", &args("0")).unwrap();
-        // All are to start at once, so half of them wait for the other half.
+        // All are due at once, so half of them wait for the other half.
         let in_line = measured("server", &args("1000000000")).unwrap();
         let [alone, in_line] = [alone, in_line].map(|latency| latency.exceeded_by_one_in(2).unwrap());
         in_line > 100 * alone

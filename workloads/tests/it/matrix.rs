@@ -1,5 +1,5 @@
-//! Every workload under every collector, with the checker after each collection: the checksum is
-//! that of the definition, and the same with all settings.
+//! Every workload under every collector, with the checker after each collection: the checksum
+//! follows from the definition, and is the same with all settings.
 //!
 //! A quick run tries each pair of a workload and a collector with one setting of a table in turn.
 
@@ -18,7 +18,7 @@ type Description = &'static WorkloadDescription;
 
 struct Setting {
     name: &'static str,
-    /// Makes the run from the statistics of an ordinary one at test size.
+    /// Makes the run, given the statistics of an ordinary one at test size.
     run: fn(Description, &Statistics) -> Run<'static>,
     least_collections: u64,
 }
@@ -77,8 +77,8 @@ fn at_stress_size(workload: Description) -> Run<'static> {
     Run::new(workload.name, workload.stress.args)
 }
 
-/// The checker visits all live data after each collection. The area is so large that it visits this
-/// number of bytes in a run, but at least 16 KiB.
+/// The checker visits all live data after each collection. The area is chosen so that it visits
+/// this many bytes in a run, but is at least 16 KiB.
 const CHECKED: (u64, u64) = (64 << 20, 256 << 20);
 
 fn in_a_tiny_area(workload: Description, ordinary: &Statistics) -> Run<'static> {

@@ -1,5 +1,5 @@
-//! What each workload measures: bytes allocated in set-up, in the measured phase and afterwards
-//! follow from its definition.
+//! What each workload measures: its definition determines the bytes allocated in set-up, in the
+//! measured phase and afterwards.
 
 use gclab_core::stats::RunPhases;
 
@@ -10,7 +10,7 @@ fn phases(workload: &str, args: &[&str]) -> RunPhases {
     run.under("copying").expect("a small run").1.phases
 }
 
-/// The bytes allocated in each phase of a run that says what is measured.
+/// The bytes allocated in each phase of a run with a measured phase.
 fn allocated(workload: &str, args: &[&str]) -> [u64; 3] {
     let phases = phases(workload, args);
     assert!(phases.marked, "{workload}");
@@ -40,27 +40,27 @@ fn data_that_live_on_are_set_up() {
     // The graph of the snapshot; renewal allocates an array for the records of a region.
     let [set_up, measured, exit] = allocated("heap_snapshot", &["-", "1"]);
     assert!(set_up > 100_000 && measured > set_up / 32 && exit == 0);
-    // All that is done with a text that was read.
+    // All work on a text that was read.
     let [set_up, measured, exit] = allocated("word_index", &["-", "1", "100"]);
     assert!(set_up == 0 && measured > 100_000 && exit == 0);
 }
 
-/// A window and a table are filled before they are measured.
+/// A window and a table are filled before the measured phase.
 #[test]
 fn a_steady_state_is_reached_in_set_up() {
     let per_message = |of: u64, messages: u64| of as f64 / messages as f64;
     let [set_up, measured, _] = allocated("message_window", &["1000", "3000", "16"]);
-    // To insert and delete copies two paths, to insert only one.
+    // Inserting and deleting copies two paths, inserting alone only one.
     assert!(per_message(measured, 2000) > 1.2 * per_message(set_up, 1000));
     assert_eq!(allocated("message_window", &["1000", "600", "16"])[1], 0);
 
-    // Half of the updates of a full table take an entry out, which allocates nothing.
+    // Half of the updates to a full table remove an entry, which allocates nothing.
     let [set_up, measured, _] = allocated("hash_churn", &["256", "1000", "10000"]);
     let per_entry = 32.0 + 16.0 + 40.0;
     let share = measured as f64 / 8000.0 / per_entry;
     assert!((share - 0.5).abs() < 0.1, "{share}");
     assert!(set_up as f64 / 2000.0 > 1.1 * measured as f64 / 8000.0);
-    // Never more than half.
+    // At most half.
     let [set_up, measured, _] = allocated("hash_churn", &["256", "100000", "1000"]);
     assert!(set_up > 0 && measured > 0);
 }

@@ -1,5 +1,5 @@
-//! A checksum is not enough: the bytes allocated and the bytes live are those that the definitions
-//! imply for our layout.
+//! A checksum is not enough: the bytes allocated and the live bytes must be those that the
+//! definitions imply for our layout.
 //!
 //! Sizes are in bytes. A closure has a header of 8 and 8 for each field; an array has another 8 for
 //! its length.
@@ -19,9 +19,9 @@ fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, 
         .collect()
 }
 
-/// Checks that a run allocates exactly `allocated` bytes and has at most `live` (the peak) live.
-/// Collections may miss the peak, here by at most a quarter. Marking in slices also finds what died
-/// meanwhile, and what was promoted.
+/// Checks that a run allocates exactly `allocated` bytes, and that at most `live`, the peak, are
+/// live. Collections may miss the peak, here by at most a quarter. Marking in slices also counts
+/// what has died or was promoted in the meantime.
 fn check(workload: &str, args: &[&str], allocated: u64, live: u64) {
     for (collector, found, found_live) in allocated_and_live(workload, args) {
         assert_eq!(found, allocated, "{workload} under {collector}: allocated");
@@ -48,8 +48,8 @@ fn pointers_array(len: u64) -> u64 {
 #[test]
 fn binary_trees() {
     let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
-    // The checksum is the number of nodes. The first tree, of depth 11, is the largest: twice the
-    // kept one and a node.
+    // The checksum is the number of nodes. The first tree, of depth 11, is the largest: one node
+    // more than twice the kept tree.
     check("binary_trees", &["10"], 135_854 * 24, tree(11));
 }
 
@@ -62,7 +62,7 @@ fn gcbench() {
         .sum::<u64>();
     let array = bytes_array(20_000 * 8);
     let nodes = size(12) + size(10) + trees;
-    // The peak is at the stretch tree, or at the last tree together with the kept tree and array.
+    // The peak is at the stretch tree, or at the last tree with the kept tree and array.
     let live = (size(12) * 40).max(2 * size(10) * 40 + array);
     check("gcbench", &["12", "10", "20000"], nodes * 40 + array, live);
 }
@@ -109,7 +109,7 @@ fn hash_churn() {
 
 #[test]
 fn ocaml_gc() {
-    // Repeats the updates on chains of the bytes of their items.
+    // Repeats the updates on chains of the sizes of their items.
     let (slots, updates) = (1000_u64, 2500);
     let (mut rng, mut chains) = (SplitMix64::new(6), vec![Vec::new(); slots as usize]);
     let arrays = pointers_array(8) + 8 * pointers_array(128);
@@ -190,7 +190,7 @@ fn server() {
     check("server", &["1", "2000", "100", "0"], allocated, live + entry);
 }
 
-/// The number of nodes on one edge of the treap of `keys`, by the treap's definition.
+/// The number of nodes on one edge of the treap of `keys`, by definition.
 fn edge(keys: std::ops::Range<u64>, rightmost: bool) -> u64 {
     let mut best = None;
     let mut nodes = 0;

@@ -1,4 +1,4 @@
-//! Runs a workload by its name under a collector by its name.
+//! Runs a workload under a collector, both by name.
 
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
@@ -16,7 +16,7 @@ pub struct Run<'a> {
     pub args: Vec<&'a str>,
     /// Bytes of the allocation area.
     pub area: usize,
-    /// Collect at every allocation whose number this divides (`-DZ`).
+    /// Collect at every allocation whose number is divisible by this (`-DZ`).
     pub stress: Option<u64>,
     /// Check the whole heap after each collection.
     pub checked: bool,
@@ -24,7 +24,7 @@ pub struct Run<'a> {
     pub capabilities: u32,
     /// Bytes of the chunks that the allocation area is cut into (`-n`).
     pub chunk: Option<usize>,
-    /// The most bytes that the heap may take (`-M`).
+    /// The heap's limit, in bytes (`-M`).
     pub limit: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Turns checks of the whole heap off, for large heaps with many collections.
+    /// Turns off checks of the whole heap, for large heaps with many collections.
     pub fn unchecked(self) -> Self {
         Run { checked: false, ..self }
     }
@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
         gclab_collectors::All::with(collector, self).unwrap_or_else(|| panic!("no collector {collector}"))
     }
 
-    /// Runs under every collector. Returns its name, the checksum and the statistics for each.
+    /// Runs under every collector. Returns the name, the checksum and the statistics of each.
     pub fn everywhere(&self) -> Vec<(&'static str, u64, Statistics)> {
         let under = |collector: &&'static gclab_core::collector::Description| {
             let (checksum, statistics) = self.under(collector.name).unwrap();
@@ -99,8 +99,8 @@ impl CollectorVisitor for &Run<'_> {
             capabilities: self.capabilities,
             chunk: self.chunk.map(Bytes),
             max_heap: self.limit.map(Bytes),
-            // Major collections as often as possible: then the live data that they find come near
-            // the peak.
+            // Major collections as often as possible, so that the live data that they find gets
+            // close to the peak.
             old_min: Bytes(4 << 10),
             old_factor: 1.0,
             ..Config::default()

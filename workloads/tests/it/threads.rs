@@ -1,4 +1,4 @@
-//! Threads: their number and order do not change a checksum, and they share the memory of a heap.
+//! Threads: their number and order do not change a checksum, and they share a heap's memory.
 
 use gclab_collectors::All;
 use gclab_core::collector::{CollectorList, Description};
@@ -27,8 +27,8 @@ fn threads_do_not_change_the_checksums_of_what_they_share() {
     }
 }
 
-/// Each capability has its own area, and a collection comes when the first of them is full. Chunks
-/// of one pool go to the capabilities that need them.
+/// Each capability has its own area, and a collection happens when the first of them is full.
+/// Chunks from a common pool go to the capabilities that need them.
 #[test]
 fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
     let run = Run::new("par_skewed", &["4", "20000", "50"])
@@ -41,7 +41,7 @@ fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
         let chunks = run.clone().chunk(8 << 10).under(collector.name).unwrap();
         assert_eq!(whole.0, chunks.0);
         let [whole, chunks] = [whole.1, chunks.1].map(|statistics| statistics.collections_count());
-        // When the last thread's area is full, 15/32 of all areas are full if the threads run in
+        // When the fastest thread's area is full, 15/32 of all areas are full if the threads run in
         // step; less if not.
         assert!(
             chunks * 3 < whole * 2,

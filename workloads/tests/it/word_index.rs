@@ -1,4 +1,4 @@
-//! The index in GC memory answers like an index of the standard library's collections.
+//! The index in GC memory gives the same answers as one made of the standard library's collections.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,19 @@ use gclab_workloads::{SplitMix64, mix};
 
 use crate::run::Run;
 
-/// A text with enough words for the table to double.
+/// A text with enough words to double the table.
 const LONGER: &str = concat!(
     include_str!("../../src/heap_snapshot/heap.rs"),
     include_str!("../../src/message_window.rs"),
     include_str!("../../src/args.rs")
 );
 
-/// Bytes of an array of pointers.
+/// The size of an array of pointers.
 fn table(len: u64) -> u64 {
     16 + 8 * len
 }
 
-/// The definition without an index in a heap. Returns the checksum, and the bytes that are
-/// allocated.
+/// The definition, without an index in a heap. Returns the checksum, and the bytes allocated.
 fn reference(text: &[u8], copies: usize, queries: u64) -> (u64, u64) {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     let mut words: Vec<(usize, Vec<u8>)> = Vec::new();
@@ -59,7 +58,7 @@ fn reference(text: &[u8], copies: usize, queries: u64) -> (u64, u64) {
     let checksum = mix(checksum.wrapping_add(kept))
         .wrapping_add(terms)
         .wrapping_add(entered);
-    // Before a new term would exceed the number of buckets, the table doubles.
+    // The table doubles before a new term would exceed the number of buckets.
     let tables = (8..)
         .map(|power| 1 << power)
         .take_while(|buckets| *buckets == 256 || *buckets < terms * 2);
@@ -87,7 +86,7 @@ fn answers_are_those_of_the_definition() {
     }
 }
 
-/// A text so small that the heap can be checked at every allocation.
+/// A text small enough to check the heap at every allocation.
 #[test]
 fn the_index_is_whole_at_every_allocation() {
     let run = Run::new("word_index", &["Cargo.toml", "1", "50"]);

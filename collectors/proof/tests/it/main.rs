@@ -1,5 +1,5 @@
-//! Collectors that move nothing: the tutorials' `mark-sweep`, and another one made of the same
-//! parts. And one that works in slices.
+//! Collectors that do not move closures: the tutorials' `mark-sweep`, and another one made of the
+//! same parts. And one that works in slices.
 
 mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]

@@ -1,6 +1,6 @@
 //! A mark-region collector (Immix without evacuation) made of core's public parts, with its own
 //! space. Its only `unsafe` is the promise of the `Collector` trait. It shows that core's interface
-//! serves more than one collector.
+//! is general enough for another collector.
 
 use gclab_core::block::OutOfMemory;
 use gclab_core::block::Region;
@@ -22,9 +22,9 @@ pub(crate) struct MarkRegion {
     runs: Vec<BlockRun>,
     /// Free ranges between live closures, or in a new run.
     holes: Vec<Region>,
-    /// Holes given to mutators since the last collection, with the closures in them.
+    /// Holes handed to mutators since the last collection, with the closures in them.
     filled: Vec<Region>,
-    /// By capability: the hole that it allocates in.
+    /// By capability, the hole that it allocates in.
     held: Vec<Option<usize>>,
     taken: Bytes,
     large: LargeObjects,
@@ -46,7 +46,7 @@ impl MarkRegion {
         }
     }
 
-    /// Frees runs without marks, and finds the holes of the others.
+    /// Frees runs without marks, and finds the holes in the others.
     fn sweep(&mut self, heap: &mut Heap) {
         let (marks, holes) = (&self.marks, &mut self.holes);
         holes.clear();
@@ -81,7 +81,7 @@ impl MarkRegion {
     }
 }
 
-// SAFETY: all closures that roots lead to are marked, and only memory between marked closures is
+// SAFETY: all closures reachable from roots are marked, and only memory between marked closures is
 // handed out or freed.
 unsafe impl Collector for MarkRegion {
     const DESCRIPTION: Description = Description {
@@ -185,7 +185,7 @@ impl Collect for MarkRegion {
         filled.retain(|region| region.start < region.end);
         for run in &self.runs {
             self.marks.for_each_region(*run, &[], STEP, &mut |region| {
-                // An empty region stands for a run that is in no other.
+                // An empty region stands for a run with no other region.
                 if region.start < region.end || filled.iter().all(|filled| filled.run != *run) {
                     visit(region);
                 }

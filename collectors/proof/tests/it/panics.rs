@@ -1,4 +1,4 @@
-//! A collector that panics ends the process, so the test runs itself in a child.
+//! A collector that panics ends the process, so the test runs itself in a child process.
 
 use std::process::Command;
 
@@ -12,13 +12,13 @@ use gclab_core::words::{Addr, Words};
 
 use crate::mark_sweep::MarkSweep;
 
-/// [`MarkSweep`], which panics in its second collection.
+/// [`MarkSweep`], except that it panics in its second collection.
 struct Panics {
     sound: MarkSweep,
     collections: u32,
 }
 
-// SAFETY: it is sound up to its panic, and the process ends then.
+// SAFETY: sound until it panics, which ends the process.
 unsafe impl Collector for Panics {
     const DESCRIPTION: Description = Description {
         name: "panics",
@@ -65,8 +65,7 @@ fn programs_of_a_collector_that_panics() {
     gclab_proof::random_programs::<Panics>();
 }
 
-/// Its message, the line, and the program are reported, although the harness captures what tests
-/// print.
+/// Message, line and program are reported, although the test harness captures output.
 #[test]
 fn a_panic_in_a_collection_is_reported_with_its_program() {
     let own = std::env::current_exe().unwrap();

@@ -1,7 +1,7 @@
-//! Heaps of shapes that fill a mark stack: marking needs no more memory for them, and ends.
+//! Shapes of heaps that fill a mark stack: marking needs no extra memory for them, and terminates.
 //!
-//! In builds with debug assertions the stack holds some ten spans in heaps of this size, so all of
-//! these need passes.
+//! With debug assertions the stack holds some ten spans in heaps of this size, so all of these
+//! shapes need several passes.
 
 use crate::mark_sweep::MarkSweep;
 use gclab_core::closure::{Closure, Mut, Ptr};
@@ -42,8 +42,8 @@ fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<MarkSweep>>)) {
     world.enter(program).expect("it fits");
 }
 
-/// Makes a list whose cells have a branch of two more closures each: a branch waits on the stack
-/// for each cell.
+/// Makes a list whose cells have a branch of two more closures each. For each cell a branch waits
+/// on the stack.
 fn spine(link_is_left: bool) {
     checked(|m| {
         m.frame(|m, [list, branch]| {
@@ -128,8 +128,8 @@ fn freed_memory_is_allocated_again() {
             m.frame(|m, [list, large]| {
                 let list = list.put_option(m, None);
                 let large = large.put_option(m, None);
-                // Every other node lives. So there are holes of one cell, in which a list of 500
-                // 000 bytes is made repeatedly.
+                // Every other node lives, which leaves holes of one cell. Lists of 500 000 bytes
+                // are made in them repeatedly.
                 for round in 0..40 {
                     list.set(m, None);
                     for value in 0..20_000 {
@@ -144,7 +144,7 @@ fn freed_memory_is_allocated_again() {
         })
         .expect("it fits");
     let statistics = world.finish();
-    // Live: 640 000 bytes of nodes and 160 000 of an array, twice while a new set replaces an old
-    // one. Twice that by -F.
+    // Live: 640 000 bytes of nodes and an array of 160 000, or twice that while a new set replaces
+    // an old one. -F doubles it again.
     assert!(statistics.peak_in_use <= 4 << 20, "{} bytes", statistics.peak_in_use);
 }

@@ -1,4 +1,4 @@
-//! Listeners: one that notes all events, one that looks at the heap, and one that is slow.
+//! Listeners: one records all events, one looks at the heap, and one is slow.
 
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
@@ -10,23 +10,23 @@ use std::sync::{Arc, Mutex};
 /// The events that a listener received.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Start and end of each collection, as announced; whether a major one was due; the bytes
-    /// allocated by each capability.
+    /// For each collection: start and end, as announced; whether a major one was due; the bytes
+    /// that each capability had allocated.
     pub(super) starts: Vec<(u64, Option<bool>, Vec<u64>)>,
     pub(super) ends: Vec<(u64, Collection)>,
     pub(super) turns: Vec<(Option<usize>, u64, GcThreadState)>,
     /// When memory was returned, and how much was kept.
     pub(super) kept: Vec<(u64, Kept)>,
     pub(super) phases: u64,
-    /// Begins (`true`) and ends of looks, with their times.
+    /// Starts (`true`) and ends of looks, with their times.
     pub(super) looks: Vec<(Look, bool, u64)>,
     pub(super) markers: u64,
     pub(super) end: Option<(Statistics, Vec<u64>)>,
-    /// The events of each capability.
+    /// Events by capability.
     pub(super) caps: Vec<Vec<CapabilityEvent>>,
 }
 
-/// Notes all events. `.1`: whether it looks at the heap; `.2`: the events that it asks for.
+/// Records all events. `.1`: whether it looks at the heap; `.2`: the events that it asks for.
 #[derive(Clone)]
 pub(super) struct Notes(pub(super) Arc<Mutex<Seen>>, pub(super) bool, pub(super) Follows);
 
@@ -73,7 +73,7 @@ impl Listener for Notes {
     }
 }
 
-/// Looks at the heap on one occasion, for a purpose.
+/// Looks at the heap on one occasion, for one purpose.
 pub(super) struct At(pub(super) Occasion, pub(super) Look);
 
 impl Listener for At {
@@ -90,13 +90,13 @@ impl Listener for At {
 }
 
 impl Seen {
-    /// The purposes of looks that begin (`true`) and end.
+    /// The purposes of looks that start (`true`) and end.
     pub(super) fn purposes(&self) -> Vec<(Look, bool)> {
         self.looks.iter().map(|(look, begins, _)| (*look, *begins)).collect()
     }
 }
 
-/// The begin and the end of a look.
+/// The start and the end of a look.
 pub(super) fn pair(look: Look) -> [(Look, bool); 2] {
     [(look, true), (look, false)]
 }
@@ -108,7 +108,7 @@ pub(super) fn noted<C: Collector>(config: &Config, looks: bool, follows: Follows
     (world, notes)
 }
 
-/// Spends CPU time when the first look begins.
+/// Uses CPU time when the first look starts.
 pub(super) struct Slow(pub(super) bool);
 
 impl Listener for Slow {

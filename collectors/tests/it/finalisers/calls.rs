@@ -28,7 +28,7 @@ under_every_collector! {
             assert!(catch_unwind(AssertUnwindSafe(|| m.collect(Request::Full))).is_err());
             m.collect(Request::Full);
             assert_eq!(rung.load(Relaxed), 3);
-            // Two collections come before the alarm can ring again.
+            // Two collections happen before the alarm can ring again.
             let noted = notes.clone();
             list(m, 1, |m, it| {
                 m.finalise(it, move |m, _: Handle<Number>| {
@@ -68,14 +68,14 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    /// A thread outside of the heap collects, and runs them by the mutator of the thread that waits
-    /// for them. They allocate, collect and block.
+    /// A thread outside the heap collects, and runs the finalisers with the mutator of the blocked
+    /// thread. They allocate, collect and block.
     fn an_idle_collection_runs_finalisers_in_the_blocking_call<C>() {
         let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
         let (say, hear) = channel();
         let ran = world.enter(|m| {
             let (noted, rung) = (notes.clone(), notes.clone());
-            // Before the finaliser: under `ocaml` the two are in one order.
+            // Before the finaliser: `ocaml` runs the two in order of creation.
             let alarm = m.create_alarm(move |_| rung.add(1));
             list(m, 4, |m, list| m.finalise(list, move |m, list: Handle<Number>| {
                 m.collect(Request::Full);
@@ -113,7 +113,7 @@ under_every_collector! {
         ran.expect("room enough");
     }
 
-    /// Nobody is inside: a free capability runs them.
+    /// No thread is inside, so a free capability runs them.
     fn an_idle_collection_runs_finalisers_of_a_heap_that_nobody_uses<C>() {
         let (world, notes) = (world::<C>(&config::<C>(16 << 10)), Notes::default());
         let noted = notes.clone();
@@ -124,7 +124,7 @@ under_every_collector! {
     }
 }
 
-/// The thread that registered it is inside, and does nothing with the heap.
+/// The thread that registered it is inside, but does nothing with the heap.
 #[test]
 fn any_thread_runs_finalisers() {
     let config = Config {

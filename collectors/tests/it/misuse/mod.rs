@@ -1,5 +1,4 @@
-//! Misuse of the safe API at run time: it ends in an error or a panic, and the heap is intact
-//! afterwards.
+//! Misuse of the safe API at run time: it gives an error or a panic, and leaves the heap intact.
 
 mod odd_uses;
 mod panics;
@@ -55,7 +54,7 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
     sum
 }
 
-/// Makes lists that live and lists that die, and checks those that live.
+/// Makes lists that live and lists that die, and checks the live ones.
 fn exercise<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [kept, other]| {
         let (kept, other) = (kept.put_option(m, None), other.put_option(m, None));

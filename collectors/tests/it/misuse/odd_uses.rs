@@ -1,4 +1,4 @@
-//! Worlds, handles, roots and lengths used in odd ways.
+//! Odd uses of worlds, handles, roots and lengths.
 
 use super::{Empty, List, ListFields, Tagged, TaggedFields, exercise, grow, ignore, panics, sum, world};
 use crate::basics::config;
@@ -70,8 +70,8 @@ under_every_collector! {
         world.enter(|m| m.frame(|m, [things]| {
             let things = things.put(m.alloc_array(1000, |_| None));
             for i in 0..1000 {
-                // The area is 32 KiB: some of these allocations collect, and move the array that
-                // the view reads afterwards.
+                // With an area of 32 KiB, some of these allocations collect, and move the array
+                // that the view then reads.
                 let (m, bytes) = m.with_view(|m| m.alloc_bytes(&[i as u8; 100]));
                 things.get(m).set(m, i, Some(bytes.erase()));
             }
@@ -87,7 +87,7 @@ under_every_collector! {
         let world = world::<C>();
         world.enter(|m| {
             m.alloc(|_| {
-                // Enters from inside an initialiser, for which space is reserved.
+                // Enters from inside an initialiser, whose space is already reserved.
                 assert!(matches!(world.enter(|m| m.collect(Request::Full)), Err(EnterError::Entered)));
                 assert!(matches!(world.statistics(), Err(EnterError::Entered)));
                 assert!(matches!(world.inspect(|_| ()), Err(EnterError::Entered)));
@@ -118,7 +118,7 @@ under_every_collector! {
             fn event(&mut self, event: &Event<'_>) {
                 let drop_one = || drop(KEPT.lock().expect("not poisoned").pop());
                 if let EventKind::End { stopped, .. } = event.kind {
-                    // Panics while the table of handles is walked.
+                    // Panics during the walk over the table of handles.
                     stopped.for_each_root(|_, _| {
                         drop_one();
                         stopped.named_roots();
@@ -142,8 +142,8 @@ under_every_collector! {
             let (m, list) = m.alloc_with(|_| List::new(42, None));
             m.handle(list)
         }).expect("room enough");
-        // Drops handles in the wrong heap, while unwinding, on another thread, after the heap is
-        // gone.
+        // Drops handles in the wrong heap, while unwinding, on another thread, and after the heap
+        // is gone.
         let other = self::world::<C>();
         panics(|| other.enter(|m| leaked.open(m).value(m)));
         other.enter(exercise).expect("usable");
@@ -158,7 +158,7 @@ under_every_collector! {
         let alarm = other.enter(|m| m.create_alarm(|_| unreachable!("deleted"))).expect("room enough");
         let ran = Arc::new(AtomicU64::new(0));
         world.enter(|m| {
-            // It has the number of the alarm.
+            // It has the same number as the alarm.
             let count = Arc::clone(&ran);
             let (view, list) = m.with_view(|m| m.alloc(|_| List::new(1, None)));
             view.finalise(list, move |_, _| _ = count.fetch_add(1, Relaxed));
@@ -187,7 +187,7 @@ under_every_collector! {
     }
 
     fn addresses_come_back_when_a_world_is_dropped<C>() {
-        // Makes more worlds, one after another, than a process has addresses for.
+        // Makes more worlds, one after another, than a process has address space for.
         for _ in 0..130 {
             let config = Config { reserve: Bytes(1 << 40), ..config::<C>(32 << 10) };
             let world = World::new::<C>(&config).expect("a heap");
@@ -212,7 +212,7 @@ under_every_collector! {
     }
 }
 
-/// A world of one collector. Scoped threads share it, so it must be `Sync`.
+/// A world with one collector. Scoped threads share it, so it must be `Sync`.
 type CopyingWorld = World<KindOf<Copying>>;
 
 #[test]
@@ -245,7 +245,7 @@ fn threads_take_turns_in_a_world() {
         }
     });
     assert_eq!(world.enter(|m| sum(m, Some(handle.open(m)))), Ok(200));
-    // The world is moved to another thread while no thread is inside, and dropped there before its
+    // The world moves to another thread while no thread is inside, and is dropped there before its
     // handle.
     std::thread::spawn(move || world.enter(exercise))
         .join()

@@ -11,7 +11,7 @@ use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Panics at the first event of a kind.
+/// Panics at the first event that matches.
 struct PanicsAt(fn(&Event<'_>) -> bool, bool);
 
 impl Listener for PanicsAt {
@@ -39,7 +39,7 @@ under_every_collector! {
             world.enter(|m| m.frame(|m, [kept, before]| {
                 let (kept, before) = (kept.put_option(m, None), before.put_option(m, None));
                 grow(m, &before, 300);
-                // Caught while the thread is inside the world, in whose frames the roots are.
+                // Caught while the thread is inside the world, whose frames hold the roots.
                 panics(|| (0..100_000).for_each(|len| grow(m, &kept, len % 100)));
                 grow(m, &kept, 100);
                 exercise(m);
@@ -121,7 +121,7 @@ under_every_collector! {
         let (outer, inner) = (World::new::<C>(&small).expect("a heap"), world::<C>());
         let mut inner_went_on = false;
         let result = outer.enter(|outer| {
-            // Inside another heap, whose `enter` must not take the thread as its own.
+            // Inside another heap, whose `enter` must not mistake the thread for its own.
             let _ = inner.enter(|_| ignore(outer.alloc_mut_bytes(1 << 40)));
             inner_went_on = true;
         });

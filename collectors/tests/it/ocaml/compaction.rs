@@ -1,4 +1,4 @@
-//! Compaction of the major heap of `ocaml`: when it happens, what moves, and what follows.
+//! Compaction of `ocaml`'s major heap: when it happens, what moves, and what follows.
 
 use crate::basics::config;
 use gclab_collectors::Ocaml;
@@ -11,14 +11,13 @@ use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 
-/// Words of the minor heap.
+/// The minor heap, in words.
 const MINOR: u64 = 8192;
 
 /// The number for "never".
 const NEVER: u64 = 1_000_000;
 
-/// Runs `program` with the checker on, and these letters in addition to those for a small minor
-/// heap.
+/// Runs `program` with the checker on, a small minor heap, and these letters.
 fn run(letters: &[(OcamlLetter, u64)], program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Ocaml>>)) -> Statistics {
     let mut given = OcamlLetters::default();
     letters
@@ -34,23 +33,23 @@ fn run(letters: &[(OcamlLetter, u64)], program: impl for<'h> FnOnce(&mut Mutator
     world.finish()
 }
 
-/// An array of this number: 3 to 60 words.
+/// An array, whose length (3 to 60 words) and contents follow from `number`.
 fn array<M: MutatorKind>(m: &mut Mutator<'_, M>, number: usize) -> Handle<ByteArray> {
     let (view, array) = m.with_view(|m| m.alloc_bytes_filled(8 + number % 450, number as u8));
     view.handle(array)
 }
 
-/// Arrays of the numbers up to `count`.
+/// The arrays of the numbers below `count`.
 fn arrays<M: MutatorKind>(m: &mut Mutator<'_, M>, count: usize) -> Vec<(usize, Handle<ByteArray>)> {
     (0..count).map(|number| (number, array(m, number))).collect()
 }
 
-/// Keeps each `nth` array.
+/// Keeps every `nth` array.
 fn thin(arrays: &mut Vec<(usize, Handle<ByteArray>)>, nth: usize) {
     arrays.retain(|(number, _)| number % nth == 0);
 }
 
-/// Checks that the arrays are what they were.
+/// Checks that the arrays are unchanged.
 fn check<M: MutatorKind>(m: &Mutator<'_, M>, arrays: &[(usize, Handle<ByteArray>)]) {
     for (number, array) in arrays {
         let expected = vec![*number as u8; 8 + number % 450];
@@ -76,7 +75,7 @@ fn check_words(stat: &Stat) {
     assert_eq!(words, stat.heap_words, "{stat:?}");
 }
 
-/// In OCaml 4.13 a program that does this has 2, 3 and 4 compactions, and one chunk of 61440 words.
+/// In OCaml 4.13 a program that does this has 2, 3 and 4 compactions, and a chunk of 61440 words.
 #[test]
 fn a_small_heap_is_compacted_at_the_end_of_each_requested_cycle() {
     let statistics = run(&[], |m| {
@@ -95,7 +94,7 @@ fn a_small_heap_is_compacted_at_the_end_of_each_requested_cycle() {
             compactions.push(stat.compactions);
             check(m, &kept);
         }
-        // The chunk at first is too large, so everything moves twice.
+        // The first chunk is too large, so everything moves twice.
         assert_eq!(compactions, [2, 3, 4]);
     });
     let compacted = statistics.collections.iter().filter(|each| each.work.compacted);
@@ -142,7 +141,7 @@ fn closures_slide_together_under_each_policy_and_chunks_go_back() {
                 .filter(|(now, then)| now != then)
                 .count();
             assert!(moved > kept.len() / 2, "{moved}");
-            // The lists and the tables refer to the new places: the program continues.
+            // The lists and the tables refer to the new places: the program can continue.
             let more = arrays(m, 8_000);
             thin(&mut kept, 2);
             m.gc().expect("ocaml").full_major();
@@ -153,7 +152,7 @@ fn closures_slide_together_under_each_policy_and_chunks_go_back() {
     }
 }
 
-/// The first three cycles, and heaps of two chunks, are not tested.
+/// The first three cycles, and heaps of two chunks, are exempt.
 #[test]
 fn a_slice_that_shows_the_overhead_compacts_after_another_cycle() {
     let compactions = |max_overhead| {
@@ -163,7 +162,7 @@ fn a_slice_that_shows_the_overhead_compacts_after_another_cycle() {
             |m| {
                 let mut kept = arrays(m, 8_000);
                 thin(&mut kept, 50);
-                // Promoted, and dead soon.
+                // Promoted, and soon dead.
                 for _ in 0..60 {
                     arrays(m, 600);
                 }
@@ -200,7 +199,7 @@ fn weak_handles_follow() {
     });
 }
 
-/// Each cycle of a program that overwrites much ends with a compaction.
+/// A program that overwrites a lot compacts after each cycle.
 #[test]
 fn with_an_overhead_of_0_every_cycle_compacts() {
     let statistics = run(&[(OcamlLetter::MaxOverhead, 0), (OcamlLetter::Increment, 0)], |m| {
@@ -216,7 +215,7 @@ fn with_an_overhead_of_0_every_cycle_compacts() {
     assert!(compacted > 4, "{compacted}");
 }
 
-/// A new policy has its list over the compacted heap.
+/// A new policy builds its list over the compacted heap.
 #[test]
 fn a_new_policy_compacts() {
     run(&[(OcamlLetter::MaxOverhead, NEVER)], |m| {
@@ -237,7 +236,7 @@ fn a_new_policy_compacts() {
     });
 }
 
-/// The tables of a compaction count under `-M`: without memory for them it does not happen.
+/// The tables of a compaction count towards `-M`: if they do not fit, it does not happen.
 #[test]
 fn under_a_limit_a_heap_in_pieces_is_compacted_in_place() {
     let limit = Bytes::mib(3);

@@ -1,4 +1,4 @@
-//! A program continues after its heap was exhausted, and most of what it allocates survives.
+//! After its heap was exhausted a program can continue, and most of what it allocates survives.
 //! Nothing is promoted without room for it.
 
 use gclab_collectors::Ocaml;
@@ -18,8 +18,7 @@ struct Link {
     number: u64,
 }
 
-/// Lengthens a list as long as there is memory. `kept` has a handle to all of it but the last few
-/// links.
+/// Lengthens a list until memory runs out. `kept` has a handle to all of it but the last few links.
 fn lengthen(m: &mut Mutator<'_, KindOf<Ocaml>>, kept: &RefCell<Vec<Handle<Link>>>) {
     m.frame(|m, [list]| {
         let list = list.put_option::<Link>(m, None);

@@ -1,11 +1,11 @@
-//! Finalisers and alarms under the names of the module `Gc`.
+//! Finalisers and alarms by their names in the module `Gc`.
 
 use super::gc_module::{allocate, with_module};
 use gclab_collectors::ocaml::{Control, GcModule, GcView};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// As in OCaml it rings when marking ends, before the sweep.
+/// As in OCaml, it rings after marking, before the sweep.
 #[test]
 fn an_alarm_rings_in_each_cycle_of_slices() {
     with_module(|m| {
@@ -39,7 +39,7 @@ fn an_alarm_rings_in_each_cycle_of_slices() {
     });
 }
 
-/// Notes of finalisers and alarms.
+/// What finalisers and alarms recorded.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<&'static str>>>);
 
@@ -54,8 +54,8 @@ impl Notes {
     }
 }
 
-/// OCaml 4.13.1 prints the same for the same program. Whatever a finaliser or an alarm is ready for
-/// when a cycle begins, that cycle does not find.
+/// OCaml 4.13.1 prints the same for the same program. What finalisers and alarms are ready to run
+/// for when a cycle starts, that cycle does not find again.
 #[test]
 fn finalisers_and_alarms_run_in_the_order_of_ocaml() {
     with_module(|m| {

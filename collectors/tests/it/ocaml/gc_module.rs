@@ -1,4 +1,4 @@
-//! The module `Gc`: each function of OCaml's, on a mutator.
+//! The module `Gc`: each of OCaml's functions, on a mutator.
 
 use crate::basics::config;
 use gclab_collectors::ocaml::{Control, GcModule, NotOcaml, Stat};
@@ -12,7 +12,7 @@ use gclab_heap_traverse::Checker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Words of the minor heap of these tests.
+/// The minor heap of these tests, in words.
 pub(super) const MINOR: u64 = 8192;
 
 pub(super) fn world(config: &Config) -> World<KindOf<Ocaml>> {
@@ -27,7 +27,7 @@ pub(super) fn with_module<R>(program: impl for<'h> FnOnce(&mut Mutator<'h, KindO
     world.enter(program).expect("room enough")
 }
 
-/// Allocates `count` arrays of `words` words each, and keeps the last of them.
+/// Allocates `count` arrays of `words` words each, and keeps the last one.
 pub(super) fn allocate<M: MutatorKind>(m: &mut Mutator<'_, M>, count: usize, words: usize) -> Handle<ByteArray> {
     for _ in 1..count {
         m.alloc_bytes_filled(8 * (words - 2), 1);
@@ -118,7 +118,7 @@ fn a_forced_slice_is_work_in_advance() {
         let kept: Vec<_> = (0..400).map(|_| allocate(m, 1, 100)).collect();
         let mut gc = m.gc().expect("ocaml");
         gc.full_major();
-        // The first slice begins a cycle.
+        // The first slice starts a cycle.
         gc.major_slice(0);
         gc.major_slice(1000);
         let credit = gc.get_credit();
@@ -189,9 +189,9 @@ fn memory_outside_the_heap_speeds_up_the_collector() {
         })
     };
     let (without, with) = (collections(0), collections(8192));
-    // 2000 values of 8 KiB, and a minor heap of 64 KiB: each eighth brings a collection.
+    // 2000 values of 8 KiB, and a minor heap of 64 KiB: every eighth triggers a collection.
     assert_eq!((without.minor_collections, with.minor_collections), (0, 250));
-    // What survives counts for the major heap.
+    // What survives counts towards the major heap.
     let (kept_with, kept_without) = [1 << 20, 0]
         .map(|bytes| {
             with_module(|m| {
@@ -209,8 +209,8 @@ fn memory_outside_the_heap_speeds_up_the_collector() {
     assert!(kept_with > kept_without, "{kept_with} {kept_without}");
 }
 
-/// In OCaml 4.13 big arrays of 8175 bytes have the same minor collections: four of them are all of
-/// 32700 bytes, and the fifth is more.
+/// In OCaml 4.13, bigarrays of 8175 bytes cause the same minor collections: four of them use up the
+/// 32700 bytes, and the fifth exceeds them.
 #[test]
 fn exceeding_the_bound_on_outside_memory_triggers_a_minor_collection() {
     let world = world(&config::<Ocaml>(4096 * 8));
@@ -221,7 +221,7 @@ fn exceeding_the_bound_on_outside_memory_triggers_a_minor_collection() {
             collections.push(m.gc().expect("ocaml").quick_stat().minor_collections);
         }
         assert_eq!(collections, [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]);
-        // One that is larger than the bound.
+        // A single value larger than the bound.
         let mut gc = m.gc().expect("ocaml");
         let control = gc.get();
         let other = Control {
@@ -277,7 +277,7 @@ fn the_counters_are_figures_of_the_run_by_name() {
     assert!(keys.contains("(\"forced_major_collections\", \"1\")"), "{keys}");
 }
 
-/// The text was printed by `Gc.print_stat` of OCaml 4.13.1 for these counters.
+/// OCaml 4.13.1's `Gc.print_stat` printed this text for these counters.
 #[test]
 fn the_text_is_ocamls() {
     let stat = Stat {

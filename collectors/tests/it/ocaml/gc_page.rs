@@ -1,4 +1,4 @@
-//! The page of the module `Gc`: its example runs, and it has each function.
+//! The page on the module `Gc`: its example runs, and it lists each function.
 
 use super::gc_module::with_module;
 use gclab_collectors::Ocaml;
@@ -12,7 +12,7 @@ const PAGE: &str = include_str!("../../../../docs/gc-module.md");
 const SOURCE: &str = include_str!("gc_page.rs");
 const MODULE: &str = include_str!("../../../src/ocaml/gc/mod.rs");
 
-/// The functions of OCaml 4.14's module, those of `Memprof`, and one of our own.
+/// The functions of OCaml 4.14's module, those of `Memprof`, and one of ours.
 const FUNCTIONS: [&str; 27] = [
     "stat",
     "quick_stat",

@@ -1,6 +1,6 @@
-//! The requests to collect that any program may make, and the functions of the module `Gc` that are
-//! requests. (The workload `ocaml_gc` makes requests, and is compared with an OCaml program that
-//! calls the functions. Those that end a cycle also begin the next one.)
+//! The requests to collect that any program may make, and the functions of the module `Gc` that
+//! correspond to them. (The workload `ocaml_gc` makes requests; the OCaml program that it is
+//! compared with calls the functions. A request that ends a cycle also starts the next one.)
 
 use crate::basics::config;
 use gclab_collectors::Ocaml;
@@ -24,14 +24,14 @@ struct Number {
 /// A function of the module.
 type Function = fn(&mut Module<'_, '_, Kind>);
 
-/// Requests, each with the function that makes exactly that request.
+/// Requests, each with the function that makes exactly this request.
 const FUNCTIONS: [(Request, Function); 3] = [
     (Request::Minor, |gc| gc.minor()),
     (Request::Slice(Words(0)), |gc| _ = gc.major_slice(0)),
     (Request::Slice(Words(10_000)), |gc| _ = gc.major_slice(10_000)),
 ];
 
-/// The work of each collection of a program that has lists live and die, and collects by `collect`
+/// The work of each collection of a program in which lists live and die, and which calls `collect`
 /// in between.
 fn work(collect: impl Fn(&mut Mutator<'_, Kind>)) -> Vec<String> {
     let world = World::new::<Ocaml>(&config::<Ocaml>(16 << 10)).expect("a small heap");

@@ -1,4 +1,4 @@
-//! The major heap at first (`h`).
+//! The initial major heap (`h`).
 
 use crate::basics::config;
 use gclab_collectors::Ocaml;
@@ -18,7 +18,7 @@ fn start(words: Option<u64>, limit: Option<Bytes>) -> Result<World<KindOf<Ocaml>
     })
 }
 
-/// The words of the major heap at first.
+/// The initial size of the major heap, in words.
 fn heap_words(words: Option<u64>, limit: Option<Bytes>) -> u64 {
     let world = start(words, limit).expect("room enough");
     let stat = world.enter(|m| m.gc().expect("ocaml").stat()).expect("room enough");
@@ -34,12 +34,12 @@ fn a_heap_starts_with_the_given_words() {
     let limit = Some(Bytes::mib(8));
     for limit in [None, limit] {
         assert_eq!(heap_words(Some(512 << 10), limit), 512 << 10);
-        // The least chunk, as in OCaml.
+        // The smallest chunk, as in OCaml.
         assert_eq!(heap_words(Some(1), limit), 61_440);
         assert_eq!(heap_words(Some(0), limit), 0);
     }
     assert_eq!(heap_words(None, None), 126_976);
-    // A 64th of the memory, some of which is for tables.
+    // A 64th of the limit, less some tables.
     let cut = heap_words(None, limit);
     assert!((1 << 13..=1 << 14).contains(&cut), "{cut}");
 }

@@ -24,7 +24,7 @@ fn limited(limit: Bytes) -> World<KindOf<Ocaml>> {
 
 #[test]
 fn an_enlarged_minor_heap_gives_way_to_a_large_object() {
-    // With the initial minor heap there is room for it.
+    // It fits beside the initial minor heap.
     let large = 5 << 20;
     let world = limited(LIMIT);
     let ran = world.enter(|m| _ = m.alloc_bytes_filled(large, 1));

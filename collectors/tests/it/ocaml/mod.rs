@@ -1,4 +1,4 @@
-//! The parts of the collector `ocaml`.
+//! The parts of `ocaml`.
 
 mod compaction;
 mod exhausted;

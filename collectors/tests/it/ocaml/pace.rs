@@ -1,4 +1,4 @@
-//! The pace of slices: figures worked out by hand from the formulas of OCaml 4.14's runtime.
+//! The pace of slices, with values worked out by hand from the formulas of OCaml 4.14's runtime.
 
 use gclab_collectors::ocaml::{
     Compaction, CustomRatios, Increment, LEAST_CHUNK, Owed, Slice, Window, chunk_words, overhead_of_factor, share_of,
@@ -34,7 +34,7 @@ fn a_slice_does_0_3_and_the_rest_is_backlog() {
     let mut window = Window::new(1);
     near(window.begin(share, Slice::Automatic, HEAP, 120), 0.3);
     near(window.backlog(), 0.25);
-    // The backlog comes first, and is not owed twice.
+    // The backlog is worked off first, and is not owed twice.
     near(window.begin(0.02, Slice::Automatic, HEAP, 120), 0.27);
     near(window.backlog(), 0.0);
 }
@@ -53,7 +53,7 @@ fn the_greater_of_two_demands_counts() {
 fn a_window_spreads_work_over_minor_collections() {
     let mut window = Window::new(4);
     near(window.begin(0.2, Slice::Automatic, HEAP, 120), 0.05);
-    // The same bucket until a minor heap was used up.
+    // The same bucket until a whole minor heap has been allocated.
     near(window.begin(0.0, Slice::Automatic, HEAP, 120), 0.0);
     window.tick(0.5);
     near(window.begin(0.0, Slice::Automatic, HEAP, 120), 0.0);
@@ -144,14 +144,14 @@ fn the_overhead_of_a_cycle_and_of_a_heap() {
     near(Compaction::overhead(HEAP, Words(800_000)), 400.0);
 }
 
-/// For a heap without live data it is less than the number for "never".
+/// For a heap without live data it is less than the number that means "never".
 #[test]
 fn the_overhead_of_free_blocks_is_below_never() {
     near(Compaction::overhead(HEAP, HEAP), 999_999.0);
     near(Compaction::overhead(Words(0), Words(0)), 0.0);
 }
 
-/// As in OCaml 4.13 with little live data and the chunk of the beginning.
+/// As in OCaml 4.13, with little live data and the initial chunk.
 #[test]
 fn a_heap_that_is_twice_too_large_moves_into_one_chunk() {
     let one_chunk = |heap| Compaction::one_chunk(Words(heap), Words(3000), Words(3000), Increment::Percent(15), 120);
@@ -183,7 +183,7 @@ fn memory_outside_the_heap_is_charged_by_three_ratios() {
         minor_max: Bytes(8192),
     };
     let minor_heap = Words(262_144);
-    // 8 000 000 bytes / 150 · 44, in whole numbers.
+    // 8 000 000 bytes / 150 · 44, in integers.
     assert_eq!(ratios.most_in_major(HEAP), Bytes(53_333 * 44));
     assert_eq!(ratios.most_in_minor(minor_heap), Bytes(20_971 * 100));
     let small = ratios.charge(Bytes(1000), HEAP, minor_heap);
@@ -193,7 +193,7 @@ fn memory_outside_the_heap_is_charged_by_three_ratios() {
     let large = ratios.charge(Bytes(108_192), HEAP, minor_heap);
     near(large.minor, 8192.0 / 2_097_100.0);
     near(large.major, 100_000.0 / 2_346_652.0);
-    // More than the bound is all of it.
+    // Anything above the bound counts as the whole of it.
     near(ratios.charge(Bytes(1 << 40), HEAP, minor_heap).major, 1.0);
     let none = CustomRatios { major: 0, ..ratios };
     near(none.charge(Bytes(8193), HEAP, minor_heap).major, 1.0);

@@ -72,7 +72,7 @@ fn new_parameters_apply_and_invalid_ones_change_nothing() {
     });
 }
 
-/// `-A` has a wider range than `s`, so the present size may be one that no program may choose.
+/// `-A` has a wider range than `s`, so the current size may be one that a program cannot choose.
 #[test]
 fn current_parameters_are_always_legal() {
     for area in [8 << 10, 20_003, 4 << 30] {
@@ -104,7 +104,7 @@ fn current_parameters_are_always_legal() {
     }
 }
 
-/// In OCaml 4.13 the first minor collection comes after as many words, too.
+/// In OCaml 4.13 the first minor collection comes after as many words.
 #[test]
 fn a_new_minor_heap_is_used_up_before_its_first_collection() {
     with_module(|m| {

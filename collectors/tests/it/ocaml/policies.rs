@@ -1,5 +1,5 @@
-//! The allocation policies against a naive heap: random programs allocate, drop closures, and
-//! sweep, a part at a time.
+//! The allocation policies against a naive heap: random programs allocate, drop closures, and sweep
+//! part by part.
 
 use super::probe::with_heap;
 use gclab_collectors::ocaml::{BestFit, FirstFit, NextFit, Policy};
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 
-/// What a program does next. Numbers choose among what exists.
+/// A step of a random program. Numbers choose among what exists.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Allocate(usize),
     Drop(usize),
-    /// Finds the live closures, and begins to free the others.
+    /// Finds the live closures, and starts to free the others.
     BeginSweep,
     Sweep(usize),
 }
@@ -30,15 +30,15 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The rule of a policy: which of the free blocks, by address, a closure of `words` words must go
-/// to. It may allow several.
+/// A policy's rule: in which free block a closure of `words` words may go. `free` is in order of
+/// address.
 pub(super) trait Rule {
     fn allows(&mut self, free: &[(Addr, Words)], words: Words, chosen: (Addr, Words)) -> bool;
-    /// The blocks have changed: a sweep, or a new chunk.
+    /// The blocks have changed, through a sweep or a new chunk.
     fn changed(&mut self) {}
 }
 
-/// Next-fit: the first that fits, starting from the block before which the last search ended.
+/// Next-fit: the first that fits, from where the last search ended.
 #[derive(Default)]
 pub(super) struct OnFrom(Option<Addr>);
 
@@ -70,7 +70,7 @@ impl Rule for Lowest {
     }
 }
 
-/// Best-fit: none that fits is smaller.
+/// Best-fit: the smallest that fits.
 pub(super) struct Smallest;
 
 impl Rule for Smallest {
@@ -79,12 +79,12 @@ impl Rule for Smallest {
     }
 }
 
-/// A space with a free list, and the closures that it must have.
+/// A space with a free list, and the closures that it must hold.
 struct Model<L> {
     space: FreeSpace<L>,
     starts: MarkBits,
     marks: MarkBits,
-    /// By address: the words of each closure, and whether the program still has it.
+    /// By address: each closure's words, and whether the program still reaches it.
     closures: BTreeMap<Addr, (Words, bool)>,
 }
 
@@ -142,7 +142,7 @@ impl<L: FreeList> Model<L> {
         self.closures.insert(at, (words, true));
     }
 
-    /// Compares the heap with the closures: each word is one's, or free. Returns the free blocks.
+    /// Checks that each word of the heap is a closure's or free. Returns the free blocks.
     fn check(&self) -> Vec<(Addr, Words)> {
         let (mut closures, mut free, mut fragments) = (Vec::new(), Vec::new(), 0);
         self.space.for_each_piece(|piece| match piece {
@@ -163,7 +163,7 @@ impl<L: FreeList> Model<L> {
     }
 }
 
-/// Runs random programs on a list that `new` makes.
+/// Runs random programs on a list made by `new`.
 fn obeys<L: FreeList, R: Rule>(new: impl Fn() -> L + Copy + 'static, rule: impl Fn() -> R + Copy + 'static) {
     let programs = proptest::collection::vec(op(), 1..600);
     let program = move |ops: Vec<Op>| {
@@ -203,7 +203,8 @@ fn the_policies_have_the_numbers_of_the_letter_a() {
     obeys(|| Policy::of_number(2), || Smallest);
 }
 
-/// First-fit with more than a thousand blocks, each larger than all before: its table is too small.
+/// First-fit with more than a thousand blocks, each larger than all before it: too many for its
+/// table.
 #[test]
 fn first_fit_finds_blocks_beyond_its_table() {
     with_heap(|heap| {
@@ -227,13 +228,13 @@ fn first_fit_finds_blocks_beyond_its_table() {
     });
 }
 
-/// Makes free blocks of these sizes, by address, each followed by a closure.
+/// Makes free blocks of these sizes, in order of address, each followed by a closure.
 fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Words]) -> Vec<FreeBlock> {
     let total: usize = sizes.iter().map(|words| words.0 + 1).sum();
     let (starts, marks) = (&mut model.starts, &mut model.marks);
     model.space.grow(heap, Words(total)).expect("room");
     let mut gaps = Vec::new();
-    // From the end of the chunk to its beginning.
+    // From the end of the chunk to its start.
     for &words in sizes.iter().rev() {
         let mark = model.space.allocate(starts, marks, Words(1)).expect("room");
         let gap = model.space.allocate(starts, marks, words).expect("room");
@@ -241,7 +242,7 @@ fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Word
         model.closures.insert(gap, (words, false));
         gaps.push(gap);
     }
-    // What is left in front of them is not a free block of the test.
+    // The remainder in front of them is not one of the test's free blocks.
     while let Some(&(_, words)) = model.check().first() {
         let rest = model
             .space
@@ -261,7 +262,7 @@ fn free_blocks<L: FreeList>(heap: &mut Heap, model: &mut Model<L>, sizes: &[Word
     blocks
 }
 
-/// The nodes on the path from the root of the tree to the node of `words` words.
+/// The number of nodes from the root of the tree to the node of `words` words.
 fn depth(memory: &FreeMemory, list: &BestFit, words: Words) -> usize {
     let mut next = list.root();
     let mut depth = 0;
@@ -277,7 +278,7 @@ fn depth(memory: &FreeMemory, list: &BestFit, words: Words) -> usize {
     depth
 }
 
-/// Blocks of many sizes come in order, which makes the tree a list. Accesses must make it flat.
+/// Blocks arrive in order of size, which makes the tree a list. Accesses must flatten it.
 #[test]
 fn the_tree_of_best_fit_stays_flat_on_average() {
     with_heap(|heap| {
@@ -287,8 +288,8 @@ fn the_tree_of_best_fit_stays_flat_on_average() {
         free_blocks(heap, &mut model, &sizes);
         let (mut steps, mut accesses) = (0, 0);
         for round in 0..4 {
-            // From small to large, a different part of the sizes in each round. A block of another
-            // size takes the place of each one that is taken.
+            // From small to large, with a different quarter of the sizes in each round. Each block
+            // that is taken is replaced by one of another size.
             for number in (round..count).step_by(4) {
                 let words = sizes[number];
                 steps += depth(model.space.memory(), model.space.list(), words);
@@ -297,7 +298,7 @@ fn the_tree_of_best_fit_stays_flat_on_average() {
                 model.closures.insert(at.expect("a block of this size"), (words, true));
             }
         }
-        // 2 log2(512) is 18; a tree that stays a list has more than 60 on average.
+        // 2 log2(512) is 18; in a tree that stays a list the average would be above 60.
         assert!(steps < 18 * accesses, "{steps} steps in {accesses} accesses");
     });
 }

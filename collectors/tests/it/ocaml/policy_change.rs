@@ -1,5 +1,5 @@
-//! A new allocation policy, while the program runs: the heap is compacted once, in the pause in
-//! which the policy takes effect.
+//! Changing the allocation policy at run time: the heap is compacted once, in the pause in which
+//! the policy takes effect.
 
 use super::gc_module::{MINOR, allocate, world};
 use crate::basics::config;
@@ -13,14 +13,14 @@ use gclab_heap_traverse::Checker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Live data of more than one chunk, in a heap that was compacted.
+/// Live data in more than one chunk, in a heap that was compacted.
 fn compacted(m: &mut Mutator<'_, KindOf<Ocaml>>) -> Vec<Handle<ByteArray>> {
     let kept = (0..1500).map(|_| allocate(m, 1, 100)).collect();
     m.gc().expect("ocaml").compact();
     kept
 }
 
-/// Changes the policy, and with it the minor heap.
+/// Changes the policy and the minor heap.
 fn change(m: &mut Mutator<'_, KindOf<Ocaml>>, allocation_policy: u64) {
     let mut gc = m.gc().expect("ocaml");
     let (before, control) = (gc.quick_stat(), gc.get());
@@ -45,7 +45,7 @@ fn a_new_policy_compacts_once() {
         drop(kept);
     });
     ran.expect("room enough");
-    // Each in the one pause of its change; the first is the program's own before them.
+    // One for each change, in its only pause, after one that the program requested.
     let collections = world.finish().collections;
     let compacting = collections.iter().filter(|each| each.work.compacted).count();
     let begun = collections.iter().position(|each| each.work.compacted);
@@ -57,7 +57,7 @@ fn a_new_policy_compacts_once() {
     );
 }
 
-/// In OCaml finalisers run when the policy has changed.
+/// In OCaml, finalisers run once the policy has changed.
 #[test]
 fn a_new_policy_compacts_once_where_finalisers_begin_cycles() {
     for stress in [None, Some(1)] {
@@ -83,7 +83,7 @@ fn a_new_policy_compacts_once_where_finalisers_begin_cycles() {
     }
 }
 
-/// Each request for memory is refused once, and so are those for the tables of the compaction.
+/// Each request for memory is refused once, including those for the tables of the compaction.
 #[test]
 fn the_policy_changes_even_if_compaction_has_no_memory() {
     let mut compactions = Vec::new();

@@ -1,4 +1,4 @@
-//! A heap for a test of a space. Only a collector is shown one.
+//! A heap for testing a space. Only a collector gets to see one.
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
@@ -26,7 +26,7 @@ pub(super) fn with_heap(test: impl FnOnce(&mut Heap) + 'static) {
     World::new::<Probe>(&config).expect("a small heap");
 }
 
-/// Runs the test when it is made.
+/// Runs the test when it is created.
 struct Probe;
 
 // SAFETY: no mutator enters its world.

@@ -1,5 +1,5 @@
-//! Free lists that hand out memory for several small closures at a time, as a promotion asks for
-//! it, against a plain map of free blocks.
+//! Free lists that hand out memory for several small closures at a time, as promotion does, against
+//! a plain map of free blocks.
 
 use super::policies::{Lowest, OnFrom, Rule, Smallest};
 use super::probe::with_heap;
@@ -13,14 +13,14 @@ use proptest::test_runner::TestRunner;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The words of the largest closures that share a block.
+/// The size of the largest closures that share a block.
 const SMALL: Words = Words(17);
 
-/// What a program does next, with a closure of this many words.
+/// A step of a random program, for a closure of this many words.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Take(usize),
-    /// Takes memory for several, puts this many of them into it, and returns the rest.
+    /// Takes memory for several closures, puts this many into it, and returns the rest.
     TakeSeveral(usize, usize),
 }
 
@@ -32,7 +32,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A free list, and the blocks that it must have.
+/// A free list, and the blocks that it must hold.
 struct Model<L> {
     memory: FreeMemory,
     list: L,
@@ -40,7 +40,7 @@ struct Model<L> {
 }
 
 impl<L: FreeList> Model<L> {
-    /// Free blocks of these sizes, with a word between them that is in use.
+    /// Free blocks of these sizes, separated by one word in use.
     fn new(heap: &mut Heap, mut list: L, sizes: &[usize]) -> Self {
         let blocks = sizes.iter().map(|words| words + 1).sum::<usize>().div_ceil(512) as u32;
         let run = heap.allocate(blocks, blocks, BlockState::of_step(2)).expect("room");
@@ -99,7 +99,7 @@ impl<L: FreeList> Model<L> {
         self.check();
     }
 
-    /// Gives back what closures do not fill.
+    /// Gives back what the closures do not fill.
     fn put_back(&mut self, from: Addr, to: Addr) {
         if from < to {
             let words = (to - from).to_words_up();
@@ -116,7 +116,7 @@ impl<L: FreeList> Model<L> {
         assert_eq!(self.free.values().copied().sum::<Words>(), self.memory.free());
     }
 
-    /// Takes one block after the other from the list: it has each one once.
+    /// Takes one block after another from the list, which must have each exactly once.
     fn drain(mut self) {
         while let Some(&largest) = self.free.values().max() {
             let at = self.list.take(&mut self.memory, largest).expect("the largest block");
@@ -126,7 +126,7 @@ impl<L: FreeList> Model<L> {
     }
 }
 
-/// Runs random programs on lists in one heap. `shares`: small closures get blocks as a whole.
+/// Runs random programs on lists in one heap. `shares`: whether small closures share a block.
 fn hands_out<L: FreeList, R: Rule + 'static>(new: fn() -> L, rule: fn() -> R, shares: bool) {
     let words = prop_oneof![4 => 2..25_usize, 1 => 25..300_usize];
     let programs = (

@@ -1,4 +1,4 @@
-//! Cycles of the collector `ocaml`, whose slices come between parts of the program.
+//! Cycles of `ocaml`, whose slices interleave with the program.
 
 use crate::basics::config;
 use gclab_collectors::Ocaml;
@@ -16,7 +16,7 @@ fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<Ocaml>();
 }
 
-/// Only the end of a cycle is a major collection. A slice is a pause of generation 1.
+/// A major collection is recorded only at the end of a cycle. A slice is a pause of generation 1.
 #[test]
 fn records_distinguish_slices_from_cycles() {
     let statistics = in_slices::<Ocaml>(|m| {
@@ -24,7 +24,7 @@ fn records_distinguish_slices_from_cycles() {
             let long = long.put_option(m, None);
             list(m, &long, LENGTH);
             (0..8).for_each(|_| m.collect(SLICE));
-            // Floats until the next cycle.
+            // Floating garbage until the next cycle.
             long.set(m, None);
             m.collect(Request::Cycle);
             (0..3).for_each(|_| m.collect(SLICE));
@@ -33,10 +33,10 @@ fn records_distinguish_slices_from_cycles() {
     });
     let cycles: Vec<Cycle> = statistics.collections.iter().map(|each| each.work.cycle).collect();
     let (began, continued) = (Cycle::Began, Cycle::Continued);
-    // The list begins the first cycle: it asks for a minor collection when none is under way.
+    // The list starts the first cycle: without one, it asks for a minor collection.
     let mut expected = vec![began];
     expected.extend([continued; 8]);
-    // The second cycle finds nothing alive, and best-fit sweeps that in one slice.
+    // The second cycle finds nothing alive, which best-fit sweeps in one slice.
     expected.extend([Cycle::Ended, began, continued, Cycle::Ended, Cycle::Whole, Cycle::Whole]);
     assert_eq!(cycles, expected);
     for each in &statistics.collections {
@@ -50,7 +50,7 @@ fn records_distinguish_slices_from_cycles() {
     assert_eq!((statistics.max_live, statistics.cumulative_live), (list, list));
 }
 
-/// A minor heap, and bytes of each of the small closures.
+/// The sizes of the minor heap and of a small closure, in bytes.
 const AREA: usize = 64 << 10;
 const SMALL: usize = 64;
 
@@ -61,7 +61,8 @@ fn run(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Ocaml>>)) -> Statist
     world.finish()
 }
 
-/// The parts of a cycle that the first pauses did, and halves of a minor heap before each.
+/// For each of the first pauses: its part of a cycle, and how many halves of a minor heap preceded
+/// it.
 fn pauses(statistics: &Statistics, count: usize) -> Vec<(Cycle, usize)> {
     let first = statistics.collections.iter().take(count);
     let halves = |allocated: Bytes| (allocated.0 + AREA / 64) / (AREA / 2);
@@ -84,8 +85,8 @@ fn slices_come_at_the_middle_of_the_minor_heap_and_minor_collections_at_its_end(
     assert_eq!(pauses(&statistics, 6), expected);
 }
 
-/// A minor heap of 2 MiB has several runs of blocks. None of them is a multiple of three words, nor
-/// is the middle: no word is lost except the last.
+/// A minor heap of 2 MiB consists of several runs of blocks. Neither they nor its half are
+/// multiples of three words, yet only the last word is lost.
 #[test]
 fn the_minor_heap_has_its_size_to_the_word() {
     let words = 256 << 10;
@@ -102,7 +103,7 @@ fn the_minor_heap_has_its_size_to_the_word() {
     assert_eq!(allocated[..4], [whole, whole, half, whole - half]);
 }
 
-/// As much is allocated in the major heap as the minor heap has: a slice is due at once.
+/// As much is allocated in the major heap as the minor heap holds, so a slice is due at once.
 #[test]
 fn large_objects_make_slices_due() {
     let statistics = run(|m| {
@@ -119,7 +120,7 @@ fn large_objects_make_slices_due() {
     assert_eq!(cycles[..2], [Cycle::Began, Cycle::Continued]);
 }
 
-/// So much memory outside the heap is promoted that a slice is due: it is a part of that pause.
+/// Promoting that much outside memory makes a slice due, which is part of the same pause.
 #[test]
 fn promoted_outside_memory_makes_a_slice_due() {
     let second = |bytes: usize| {
@@ -131,7 +132,7 @@ fn promoted_outside_memory_makes_a_slice_due() {
                 ..control
             };
             gc.set(bound).expect("legal");
-            // No cycle is under way: this begins one.
+            // No cycle is running: this starts one.
             gc.minor();
             let kept = [(); 2].map(|()| {
                 let (view, closure) = m.with_view(|m| m.alloc_foreign((), Bytes(bytes)));
@@ -145,8 +146,8 @@ fn promoted_outside_memory_makes_a_slice_due() {
     assert_eq!((second(0), second(8192)), (Cycle::None, Cycle::Continued));
 }
 
-/// The end of a cycle begins the next one, however much of the minor heap is used: even before the
-/// closure that had no room gets some.
+/// The end of a cycle starts the next one, however little of the minor heap is used, and even
+/// before the closure that did not fit is allocated.
 #[test]
 fn a_cycle_starts_right_after_the_previous_one() {
     let statistics = run(|m| {
@@ -174,7 +175,7 @@ fn counts(m: &mut Mutator<'_, KindOf<Ocaml>>) -> Stat {
 fn requests_finish_the_current_cycle_and_some_run_another() {
     run(|m| {
         for (request, expected) in [(Request::Cycle, 1), (Request::Full, 2), (Request::Compact, 2)] {
-            // No cycle is under way: this begins one.
+            // No cycle is running: this starts one.
             m.collect(Request::Minor);
             let before = counts(m).major_collections;
             m.collect(request);
@@ -183,7 +184,7 @@ fn requests_finish_the_current_cycle_and_some_run_another() {
     });
 }
 
-/// The minor collection of that cycle finds nothing to do, and is not counted.
+/// That cycle's minor collection finds nothing to do, and is not counted.
 #[test]
 fn after_a_request_the_next_allocation_begins_a_cycle() {
     let statistics = run(|m| {

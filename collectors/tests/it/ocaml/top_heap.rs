@@ -1,4 +1,4 @@
-//! `top_heap_words`: the largest size of the major heap at any moment, in words.
+//! `top_heap_words`: the largest size of the major heap so far, in words.
 
 use super::gc_module::{allocate, with_module, world};
 use crate::basics::config;
@@ -24,7 +24,7 @@ fn a_large_object_that_died_young_was_in_the_heap() {
     });
 }
 
-/// A program of OCaml 4.13 has the same figures, with a minor heap of 8k words.
+/// OCaml 4.13 gives the same numbers with a minor heap of 8k words.
 #[test]
 fn a_chunk_that_everything_moves_to_is_beside_the_others() {
     let world = world(&config::<Ocaml>(8 << 13));

@@ -1,4 +1,4 @@
-//! The messages of `ocaml`, a test for each kind.
+//! The messages of `ocaml`, with a test for each kind.
 
 mod compaction;
 mod slices;
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-/// Words of the minor heap.
+/// The minor heap, in words.
 const MINOR: u64 = 8192;
 
 /// A writer that tests read.
@@ -33,7 +33,7 @@ impl Write for Paper {
 }
 
 impl Paper {
-    /// The text since the last time.
+    /// What was written since the last call.
     fn take(&self) -> String {
         let bytes = std::mem::take(&mut *self.0.lock().expect("sound"));
         String::from_utf8(bytes).expect("text")
@@ -57,7 +57,7 @@ fn with_messages(kinds: u64, program: impl for<'h> FnOnce(&mut Mutator<'h, KindO
     with_letters(&[], kinds, program)
 }
 
-/// As [`with_messages`], in a heap with these letters.
+/// Like [`with_messages`], in a heap with these letters.
 fn with_letters(
     letters: &[(OcamlLetter, u64)],
     kinds: u64,
@@ -81,7 +81,7 @@ fn with_letters(
     paper
 }
 
-/// An array of this many bytes: 64 are ten words with its header.
+/// An array of this many bytes: 64 of them are ten words with the header.
 fn array<M: MutatorKind>(m: &mut Mutator<'_, M>, bytes: usize) -> Handle<ByteArray> {
     let (view, array) = m.with_view(|m| m.alloc_bytes_filled(bytes, 1));
     view.handle(array)
@@ -128,7 +128,7 @@ fn minor_collections_and_slices_print_signs() {
         assert_eq!(paper.take(), "<>");
         gc.minor();
         assert_eq!(paper.take(), "", "the minor heap is empty");
-        // The first slice begins a cycle, the second one marks and the third one sweeps.
+        // The first slice starts a cycle, the second one marks, and the third one sweeps.
         for _ in 0..3 {
             gc.major_slice(1 << 40);
         }
@@ -162,7 +162,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-/// The marker follows the chains of the first levels side by side, and so it leaves slots of later
+/// The marker follows the chains of the first levels in parallel, which leaves slots of later
 /// levels on its stack.
 #[test]
 fn the_mark_stack_is_reported_when_it_grows_and_shrinks() {
@@ -234,7 +234,7 @@ fn changes_of_parameters_are_reported_in_the_order_of_ocaml() {
         assert_eq!(paper.take(), "New heap increment size: 20%\n");
         gc.compact();
         assert!(paper.take().contains("(compaction)"), "the policy stays");
-        // No cycle begins with this minor collection.
+        // This minor collection does not start a cycle.
         let size = Control {
             minor_heap_size: 3 * MINOR,
             major_heap_increment: 20,
@@ -329,7 +329,7 @@ fn there_is_nothing_to_search_at_the_start() {
     assert_eq!(paper.take(), "");
 }
 
-/// Set in the process whose standard error is read.
+/// Set in the child process whose standard error is read.
 const CHILD: &str = "GCLAB_TEST_VERBOSE";
 
 #[test]

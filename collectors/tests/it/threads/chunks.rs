@@ -6,7 +6,7 @@ use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use std::sync::Barrier;
 
-/// Collections while four threads allocate at rates 1 : 2 : 4 : 8, a kibibyte being the unit of a
+/// The number of collections while four threads allocate at rates of 1 : 2 : 4 : 8 kibibytes a
 /// round.
 fn collections_at_unequal_rates(chunk: usize) -> u64 {
     let config = Config {
@@ -27,8 +27,8 @@ fn collections_at_unequal_rates(chunk: usize) -> u64 {
 }
 
 /// Without chunks the fastest thread fills its 64 KiB in 8 rounds, so 200 rounds have 25
-/// collections. With chunks all threads share 256 KiB and fill 15 KiB in a round. A thread's last
-/// chunk may be nearly empty, so a collection comes after slightly less than 17 rounds.
+/// collections. With chunks all threads share 256 KiB and fill 15 KiB a round. A thread's last
+/// chunk may be nearly empty, so collections are slightly less than 17 rounds apart.
 #[test]
 fn chunks_leave_the_share_of_slow_threads_to_fast_ones() {
     let (without, with) = (collections_at_unequal_rates(0), collections_at_unequal_rates(4096));

@@ -1,4 +1,4 @@
-//! Each thread's data is intact, and so is what threads share or leave behind.
+//! Each thread's data stays intact, and so does what threads share or leave behind.
 
 use super::{List, ListFields, all_at_once, busy, checked, meet, of_many, push, sum};
 use gclab_collectors::All;
@@ -45,7 +45,7 @@ under_every_collector! {
                 s.spawn(move || for session in 0..50 {
                     world.enter(|m| {
                         let (m, list) = m.alloc_with(|_| List::new(number * 1000 + session, None));
-                        // Only the remembered set of a capability that is idle now has this
+                        // Only the remembered set of a capability that is now idle has this
                         // pointer.
                         array.open(m).set(m, number as usize * 8 + session as usize % 8, Some(list));
                     }).expect("room enough");
@@ -79,7 +79,7 @@ under_every_collector! {
         }).expect("room enough");
         let (entered, left) = (&Barrier::new(2), &Barrier::new(2));
         thread::scope(|s| {
-            // The first capability collects. The second one stores, and its thread leaves.
+            // The first capability collects. The second one stores, and then its thread leaves.
             s.spawn(|| world.enter(|m| {
                 meet(m, entered);
                 meet(m, left);
@@ -152,8 +152,7 @@ under_every_collector! {
                 for _ in 0..steps {
                     state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     let (at, from) = ((state >> 33) as usize % SLOTS, (state >> 45) as usize % SLOTS);
-                    // A cell whose value is the next one's plus 1, as in every chain that others
-                    // make.
+                    // The cell's value is one more than the next cell's, as in every chain.
                     let (m, list) = m.alloc_with(|m| {
                         let next = table.open(m).get(m, from).filter(|next| next.value(m) < 20);
                         List::new(next.map_or(0, |next| next.value(m) + 1), next)

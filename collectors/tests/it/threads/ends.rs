@@ -1,4 +1,4 @@
-//! A thread that ends by exhaustion or by a panic leaves the heap to the others.
+//! A thread that ends in exhaustion or a panic leaves the heap to the others.
 
 use super::{busy, checked, make, meet, of_many, push};
 use gclab_core::collector::{Cause, Collector, CollectorVisitor};
@@ -50,8 +50,8 @@ under_every_collector! {
         world.enter(|m| busy(m, 50)).expect("usable");
     }
 
-    /// A thread that allocates, one that loops over safepoints, one that blocks and returns
-    /// afterwards, and one that waits for a capability.
+    /// A thread that allocates, one that loops over safepoints, one that blocks and then returns,
+    /// and one that waits for a capability.
     fn an_interruption_ends_every_session<C>() {
         let world = checked::<C>(&of_many::<C>(3, 16 << 10));
         let (inside, back) = (&Barrier::new(4), &Barrier::new(2));

@@ -1,4 +1,4 @@
-//! Idle collections: one for each time that no thread runs, and none while one does.
+//! Idle collections: one whenever no thread runs, and none while one does.
 
 use super::{busy, checked, of_many};
 use gclab_core::collector::{Cause, Collector, CollectorVisitor};
@@ -12,7 +12,7 @@ const NONE: Duration = Duration::ZERO;
 under_every_collector! {
     fn an_idle_heap_is_collected_once_and_a_thread_that_runs_prevents_it<C>() {
         let world = &checked::<C>(&of_many::<C>(2, 16 << 10));
-        // If an assertion fails, `go` is dropped, and the thread ends.
+        // If an assertion fails, `go` is dropped, which ends the thread.
         let ((resting, rests), (go, goes)) = (channel(), channel());
         let idle = || {
             let collections = world.statistics().expect("this thread is outside").collections;
@@ -36,7 +36,7 @@ under_every_collector! {
                 let _ = m.blocking(rest);
             }).expect("room enough"));
             rests.recv().expect("the thread rests");
-            // The time counts from the first question.
+            // The time starts with the first question.
             let left = world.collect_if_idle(HOUR, NONE);
             assert!(left <= HOUR && left > HOUR / 2, "{left:?}");
             assert_eq!(idle(), 0);

@@ -1,4 +1,4 @@
-//! Many threads in one heap, under every collector: their data are intact, whichever thread
+//! Many threads in one heap, under every collector: their data stays intact, whichever thread
 //! collects.
 
 mod chunks;
@@ -67,7 +67,7 @@ fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     1 + below(tree.left(m)) + below(tree.right(m))
 }
 
-/// Puts `value` in front of `root`.
+/// Prepends `value` to `root`.
 fn push<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, List>, value: u64) {
     let (m, list) = m.alloc_with(|m| List::new(value, root.get(m)));
     root.set(m, Some(list));
@@ -82,8 +82,7 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
     sum
 }
 
-/// Makes trees that live and die and a list that grows, and stores into closures that are old by
-/// then.
+/// Makes trees that live and die and a growing list, and stores into closures that are old by then.
 fn busy<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) {
     m.frame(|m, [tree, list, array]| {
         let tree = tree.put(make(m, 7));

@@ -33,7 +33,7 @@ under_every_collector! {
     fn collections_do_not_wait_for_blocked_threads<C>() {
         let world = checked::<C>(&of_many::<C>(2, 16 << 10));
         let (collected, wait) = mpsc::channel();
-        // The closure of a blocking call must be `Send`, and a shared receiver is not.
+        // The closure of a blocking call must be `Send`, which a shared receiver is not.
         let wait = std::sync::Mutex::new(wait);
         let blocked = &Barrier::new(2);
         let world = &world;
@@ -96,7 +96,8 @@ under_every_collector! {
     }
 
     fn a_slow_thread_does_not_delay_a_collection_until_its_chunk_is_full<C>() {
-        // A chunk is an eighth of a mebibyte at least. To fill it with 24 bytes in 5 ms takes 27 s.
+        // A chunk is at least an eighth of a mebibyte. Filling it with 24 bytes every 5 ms takes 27
+        // s.
         let world = World::new::<C>(&of_many::<C>(2, 1 << 20)).expect("a small heap");
         let (slow, done) = (AtomicBool::new(false), AtomicBool::new(false));
         let begin = Instant::now();
@@ -210,7 +211,7 @@ fn waits() -> usize {
     line.expect("a line of it").trim().parse().expect("a number")
 }
 
-/// Counts how often a thread runs again after a stop.
+/// Counts how often a thread resumes after a stop.
 struct Resumes(Arc<AtomicUsize>);
 
 impl Listener for Resumes {
@@ -230,9 +231,9 @@ impl Listener for Resumes {
 }
 
 /// A thread that waits while the world is stopped is not woken for another stop. So a thread waits
-/// about once for each time that it runs again, and one thread once more for each collection. The
-/// factor is for waits for the lock. (If each stop woke all of so many threads, which then find
-/// that another one stops the world, then there would be dozens of waits.)
+/// about once each time that it resumes, and one thread once more for each collection. The factor
+/// allows for waits for the lock. (If each stop woke all of these threads, only for them to find
+/// that another one stops the world, there would be dozens of waits.)
 #[test]
 fn a_stop_wakes_no_thread_already_stopped() {
     const THREADS: u32 = 128;
@@ -243,8 +244,8 @@ fn a_stop_wakes_no_thread_already_stopped() {
     all_at_once(&world, THREADS as usize, |m, number| {
         meet(m, &inside);
         let before = waits();
-        // It stops the world as soon as it runs again. So there is a stop while most others wait
-        // for the end of the last one. Now and then this takes a while: this thread is asleep.
+        // It stops the world as soon as it resumes, while most others still wait for the end of the
+        // last stop. Sometimes it sleeps a little, which makes that take longer.
         for i in 0..20 {
             m.collect(Request::Minor);
             if (i + number) % 4 == 0 {

@@ -1,11 +1,11 @@
-//! The bytes that classes retain, on a real heap, against another program; and the merged tree.
+//! The bytes that classes retain on a real heap, against another program; and the merged tree.
 
 use gclab_heap_traverse::analysis::{Analysis, Merged, Names};
 use gclab_snapshot::{Options, Snapshot};
 use std::path::Path;
 
-/// A snapshot of a root and of `nodes` objects, each with a name, and of edges from ordinal to
-/// ordinal in the order of sources.
+/// A snapshot with a root and `nodes` objects, each with a name, and edges between ordinals, in
+/// order of their sources.
 fn snapshot(names: &[u32], strings: &[&str], edges: &[(u32, u32)]) -> Snapshot {
     let count = |node: u32| edges.iter().filter(|edge| edge.0 == node).count();
     let nodes: Vec<String> = (0..)
@@ -29,8 +29,7 @@ fn snapshot(names: &[u32], strings: &[&str], edges: &[(u32, u32)]) -> Snapshot {
 
 #[test]
 fn nodes_with_equal_names_are_one_class_even_if_the_file_has_the_name_twice() {
-    // The root holds an A, which holds a B and another A; the name of the second is written with an
-    // escape.
+    // The root holds an A, which holds a B and another A, whose name is written with an escape.
     let snapshot = snapshot(&[0, 1, 2, 3], &["", "A", "B", "\\u0041"], &[(0, 1), (1, 2), (1, 3)]);
     let analysis = Analysis::of(&snapshot).unwrap();
     let found: Vec<_> = analysis
@@ -53,7 +52,7 @@ fn nodes_with_equal_names_are_one_class_even_if_the_file_has_the_name_twice() {
     );
 }
 
-/// The holder was reported as a member in the middle of the list, where the rest was no longer
+/// The reported holder was a member in the middle of the list, beyond which the rest was no longer
 /// large.
 #[test]
 fn a_list_of_two_alternating_classes_hangs_from_its_head() {
@@ -65,7 +64,7 @@ fn a_list_of_two_alternating_classes_hangs_from_its_head() {
     let holders = merged.holders(100);
     let held: Vec<u64> = holders.iter().map(|holder| holder.bytes).collect();
     assert_eq!(held, [1000]);
-    // The head is an A; then come as many of both classes.
+    // The head is an A; then come equally many of both classes.
     let counts: Vec<_> = (1..merged.len() as u32)
         .map(|place| (merged.class(place), merged.place(place).count))
         .collect();
@@ -73,8 +72,8 @@ fn a_list_of_two_alternating_classes_hangs_from_its_head() {
     assert_eq!(holders[0].path, [1]);
 }
 
-/// Another program found the figures: it has a reader of its own, and searches the heap without the
-/// objects of each class.
+/// The numbers come from another program, which has its own reader and searches the heap without
+/// the objects of each class.
 #[test]
 fn postcss_has_the_classes_that_another_program_found() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workloads/fixtures/postcss.heapsnapshot.gz");

@@ -10,8 +10,7 @@ use std::collections::HashSet;
 /// A pair of a WeakMap: table, key and value.
 type Pair = [u32; 3];
 
-/// A snapshot as V8 writes it: with an edge to each pair's value from the table and one from the
-/// key.
+/// A snapshot as V8 writes it: each pair's value has an edge from the table and one from the key.
 fn snapshot(rows: &[Vec<u32>], pairs: &[Pair]) -> Snapshot {
     let classes = ["\"A\"", "\"B\"", "\"C\""].map(str::to_owned);
     let id = |node: u32| 2 * node + 1;
@@ -35,7 +34,7 @@ fn snapshot(rows: &[Vec<u32>], pairs: &[Pair]) -> Snapshot {
     }
     let name = |(index, [table, key, value]): (usize, &Pair)| {
         let [table, key, value] = [table, key, value].map(|&node| id(node));
-        // Table and key count their edges separately.
+        // Tables and keys number their edges separately.
         let name = |number| {
             format!("\"{number} / part of key (K @{key}) -> value (V @{value}) pair in WeakMap (table @{table})\"")
         };
@@ -73,8 +72,8 @@ fn class(node: u32) -> u32 {
     node * node % 7 % 3
 }
 
-/// The nodes that are alive without `dead`, from the definition: the root's, and the values of
-/// pairs whose keys are alive, until there are no more.
+/// The nodes that are alive without `dead`, by definition: what the root reaches, and the values of
+/// pairs whose keys are alive, until nothing is added.
 fn alive(rows: &[Vec<u32>], pairs: &[Pair], dead: impl Fn(u32) -> bool) -> HashSet<u32> {
     let mut alive: HashSet<u32> = (!dead(0)).then_some(0).into_iter().collect();
     loop {
@@ -128,7 +127,7 @@ proptest! {
     }
 }
 
-/// The graph of a program with a list of keys, and a WeakMap from each to a large value.
+/// A program with a list of keys, and a WeakMap from each key to a large value.
 #[test]
 fn the_list_of_keys_holds_the_values_and_the_weak_map_does_not() {
     // The root holds the list 1 and the table 2. The list holds the keys 3 and 4.

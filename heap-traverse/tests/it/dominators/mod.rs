@@ -1,5 +1,5 @@
-//! Dominators: against the definition, against another algorithm, against other programs' results,
-//! and at sizes that would show quadratic time.
+//! Dominators: against the definition, another algorithm, other programs' results, and at sizes
+//! that would reveal quadratic time.
 
 mod classes;
 mod ephemerons;
@@ -11,22 +11,21 @@ mod shapes;
 use gclab_heap_traverse::Dominators;
 use gclab_heap_traverse::graph::{Graph, NONE};
 
-/// Makes a graph of these rows.
+/// Makes a graph with these rows.
 pub(crate) fn graph(rows: &[&[u32]]) -> Graph {
     Graph::from_rows(rows.iter().map(|row| row.iter().copied())).expect("a graph")
 }
 
-/// FNV-1a of 64 bits. It starts from the value that the program with the checksums of real heaps
-/// used: the usual value in decimal, less a digit.
+/// 64-bit FNV-1a. It starts from the value used by the program that made the checksums of real
+/// heaps: the usual value with its last decimal digit missing.
 pub(crate) fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(1_469_598_103_934_665_603_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
 }
 
-/// The immediate dominators by the algorithm of Cooper, Harvey and Kennedy (A Simple, Fast
-/// Dominance Algorithm, 2001). It shares only the graph with the tested one. It sweeps until
-/// nothing changes.
+/// Immediate dominators by the algorithm of Cooper, Harvey and Kennedy (A Simple, Fast Dominance
+/// Algorithm, 2001), repeated until nothing changes. It shares only the graph with the tested one.
 pub(crate) fn by_sweeps(graph: &Graph) -> Vec<u32> {
     let order = reverse_postorder(graph);
     let mut place = vec![NONE; graph.node_count() as usize];
@@ -93,7 +92,8 @@ fn reverse_postorder(graph: &Graph) -> Vec<u32> {
     order
 }
 
-/// Checks that two algorithms agree on every node, and that each node comes after its dominator.
+/// Checks that the two algorithms agree on every node, and that each node comes after its
+/// dominator.
 #[track_caller]
 pub(crate) fn check(graph: &Graph) -> Dominators {
     let dominators = Dominators::of(graph).unwrap();

@@ -4,7 +4,7 @@ use gclab_heap_traverse::Dominators;
 use gclab_heap_traverse::graph::{Graph, NONE, ShortestPaths};
 use proptest::prelude::*;
 
-/// The nodes that the root reaches when `without` is removed.
+/// The nodes reachable from the root when `without` is removed.
 pub(super) fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     let mut seen = vec![false; graph.node_count() as usize];
     let mut open = vec![0];
@@ -16,8 +16,8 @@ pub(super) fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     seen
 }
 
-/// Rows of a graph: a few nodes and any edges. So there are parallel edges, loops, and unreachable
-/// nodes.
+/// Rows of a graph with a few nodes and arbitrary edges, so with parallel edges, loops, and
+/// unreachable nodes.
 pub(super) fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_u32..40, 0_usize..4).prop_flat_map(|(nodes, most)| {
         let row = prop::collection::vec(0..nodes, 0..=most + 1);
@@ -43,7 +43,7 @@ proptest! {
         let retained = dominators.retained(size).unwrap();
         for v in nodes.clone() {
             let above = |d: u32| all[d as usize] && d != v && lost[d as usize][v as usize];
-            // The nearest dominator is the one that all others dominate too.
+            // The nearest dominator is the one that all others also dominate.
             let nearest = nodes.clone().filter(|&d| above(d)).max_by_key(|&d| nodes.clone().filter(|&e| lost[e as usize][d as usize]).count());
             let expected = if !all[v as usize] { None } else { nearest.or(Some(0)) };
             prop_assert_eq!(dominators.idom(v), expected, "of {}", v);
@@ -57,7 +57,7 @@ proptest! {
     fn paths_are_paths_and_the_shortest(rows in rows()) {
         let graph = Graph::from_rows(rows).unwrap();
         let paths = ShortestPaths::of(&graph).unwrap();
-        // Distances by relaxing every edge again and again.
+        // Distances, by relaxing every edge again and again.
         let mut distance = vec![NONE; graph.node_count() as usize];
         distance[0] = 0;
         for _ in 0..graph.node_count() {

@@ -1,12 +1,12 @@
-//! A real heap, with dominators that other programs computed: all of them, by checksum.
+//! A real heap, whose dominators other programs computed: all of them, by checksum.
 
 use super::{check, fnv};
 use gclab_heap_traverse::graph::Graph;
 use gclab_snapshot::{Options, Snapshot};
 use std::path::Path;
 
-/// The results of another program for a file: nodes, strong edges, the sum of all retained sizes,
-/// and checksums over all immediate dominators and all retained sizes.
+/// Another program's results for a file: nodes, strong edges, the sum of all retained sizes, and
+/// checksums over all immediate dominators and all retained sizes.
 struct Facts {
     nodes: u32,
     edges: u32,
@@ -41,7 +41,7 @@ fn postcss_has_the_dominators_and_retained_sizes_that_others_found() {
     agrees(&path, &facts);
 }
 
-/// A larger heap, which is too large to be kept here.
+/// A larger heap, which is too large to keep here.
 #[test]
 #[ignore = "needs in GCLAB_PRETTIER the file prettier.heapsnapshot.gz"]
 fn prettier_has_the_dominators_and_retained_sizes_that_others_found() {

@@ -1,4 +1,4 @@
-//! Sizes and depths at which recursion or quadratic time would show.
+//! Sizes and depths that would reveal recursion or quadratic time.
 
 use super::{by_sweeps, fnv};
 use gclab_heap_traverse::Dominators;
@@ -24,7 +24,7 @@ fn a_list_of_ten_million() {
 
 #[test]
 fn a_list_with_many_at_its_end_that_the_root_holds_too() {
-    // With single steps this takes a million times a million steps.
+    // Going step by step, this takes a million times a million steps.
     let (list, leaves) = (1_000_000_u32, 1_000_000_u32);
     let leaf = move |count| (0..count).map(move |leaf| list + leaf);
     let root = std::iter::once(1).chain(leaf(leaves));
@@ -32,8 +32,7 @@ fn a_list_with_many_at_its_end_that_the_root_holds_too() {
     let mut rows: Vec<Vec<u32>> = vec![root.collect()];
     rows.extend(inner.map(|next| next.into_iter().collect()));
     rows[list as usize - 1] = leaf(leaves).collect();
-    // The list comes first in the root's row, so leaves are below its end in the tree that is
-    // searched.
+    // The list comes first in the root's row, so in the search tree the leaves are below its end.
     rows.extend(leaf(leaves).map(|_| vec![]));
     let dominators = Dominators::of(&Graph::from_rows(rows).unwrap()).unwrap();
     assert!((1..list).all(|node| dominators.idom(node) == Some(node - 1)));
@@ -42,7 +41,7 @@ fn a_list_with_many_at_its_end_that_the_root_holds_too() {
 
 #[test]
 fn a_comb_whose_teeth_lead_back() {
-    // Node 2i holds 2i + 2 and its tooth 2i + 1. Every tooth leads back to the start of the comb
+    // Node 2i holds 2i + 2 and its tooth 2i + 1. Every tooth points back to the start of the comb
     // and to the next tooth.
     let back = 1_000_000_u32;
     let row = |node: u32| {
@@ -65,8 +64,8 @@ fn a_comb_whose_teeth_lead_back() {
     assert!((0..2 * back).all(|node| dominators.idom(node) == Some(above(node))));
 }
 
-/// A graph like a heap's: most edges lead to nodes nearby, a tenth anywhere, one in a hundred to
-/// one of few that many nodes refer to. 1 to 8 edges a node.
+/// A graph like a heap: most edges lead to nodes nearby, a tenth of them anywhere, and one in a
+/// hundred to one of a few popular nodes. Nodes have 1 to 8 edges.
 fn heap_like(nodes: u32) -> Graph {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = move || {
@@ -97,7 +96,7 @@ fn a_heap_like_graph_by_both_algorithms() {
     assert_eq!(Dominators::of(&graph).unwrap().idoms(), by_sweeps(&graph));
 }
 
-/// Nodes with four edges each to anywhere: the worst for caches.
+/// Nodes with four edges each to random nodes, the worst case for caches.
 fn uniform(nodes: u32) -> Graph {
     let mut state = 1_u64;
     let row = |_| {
@@ -113,14 +112,14 @@ fn uniform(nodes: u32) -> Graph {
     Graph::from_rows((0..nodes).map(row)).unwrap()
 }
 
-/// A figure of `/proc/self/status`, in bytes.
+/// A value from `/proc/self/status`, in bytes.
 fn status(key: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
     line.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap() * 1024
 }
 
-/// Times and memory: `cargo test --release -p gclab-heap-traverse ten_million_nodes -- --ignored
+/// Time and memory: `cargo test --release -p gclab-heap-traverse ten_million_nodes -- --ignored
 /// --nocapture`.
 #[test]
 #[ignore = "takes a minute, and is for its figures"]
@@ -140,7 +139,7 @@ fn ten_million_nodes_in_time_and_memory() {
         let start = Instant::now();
         let dominators = Dominators::of(&graph).unwrap();
         let tree = start.elapsed();
-        // The graph is there before and after, so its arrays are added.
+        // The graph exists before and after, so its arrays are added.
         let peak = status("VmHWM:") - before + arrays;
         let retained = dominators.retained(|_| 1).unwrap();
         let all = start.elapsed();
@@ -161,7 +160,7 @@ fn ten_million_nodes_in_time_and_memory() {
     }
 }
 
-/// The other algorithm's time: `cargo test --release -p gclab-heap-traverse against_sweeps --
+/// Time of the other algorithm: `cargo test --release -p gclab-heap-traverse against_sweeps --
 /// --ignored --nocapture`.
 #[test]
 #[ignore = "is for its figures"]

@@ -1,4 +1,4 @@
-//! Shapes whose dominators are easy to see, and rows that are not graphs.
+//! Shapes whose dominators are obvious, and rows that are not graphs.
 
 use super::{check, graph};
 use gclab_heap_traverse::graph::{Graph, GraphError};
@@ -14,7 +14,7 @@ fn a_root_alone() {
 
 #[test]
 fn a_node_on_two_paths_belongs_to_the_node_where_they_part() {
-    // 0 -> 1 -> {2, 3} -> 4 -> 5; 6 is not reached, though it leads to 5.
+    // 0 -> 1 -> {2, 3} -> 4 -> 5; 6 is unreachable, though it points to 5.
     let dominators = check(&graph(&[&[1], &[2, 3], &[4], &[4, 4], &[5, 1], &[5], &[5, 6]]));
     let idoms: Vec<_> = (0..7).map(|node| dominators.idom(node)).collect();
     assert_eq!(idoms, [Some(0), Some(0), Some(1), Some(1), Some(1), Some(4), None]);
@@ -26,7 +26,7 @@ fn a_node_on_two_paths_belongs_to_the_node_where_they_part() {
 
 #[test]
 fn many_roots() {
-    // Root i holds i and i + 1, so everything is shared but the first.
+    // Root i holds i and i + 1, so everything but the first is shared.
     let count = 1000;
     let mut rows = vec![(1..count).collect::<Vec<u32>>()];
     rows.extend((1..count).map(|node| vec![node + count, (node + 1) % count + count]));

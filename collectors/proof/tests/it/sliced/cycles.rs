@@ -1,4 +1,4 @@
-//! Cycles of several pauses: what a snapshot keeps, and what records and statistics say.
+//! Cycles of several pauses: what a snapshot keeps, and what records and statistics show.
 
 use super::Sliced;
 use gclab_core::collector::Cycle;
@@ -11,7 +11,7 @@ fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<Sliced>();
 }
 
-/// Only the end of a cycle counts as a major collection and says what lives.
+/// Only the end of a cycle counts as a major collection and reports the live data.
 #[test]
 fn records_distinguish_slices_from_cycles() {
     let statistics = in_slices::<Sliced>(|m| {
@@ -19,14 +19,14 @@ fn records_distinguish_slices_from_cycles() {
             let long = long.put_option(m, None);
             list(m, &long, LENGTH);
             (0..8).for_each(|_| m.collect(SLICE));
-            // Floats until the next cycle.
+            // Floating garbage until the next cycle.
             long.set(m, None);
             m.collect(Request::Cycle);
             (0..3).for_each(|_| m.collect(SLICE));
             m.collect(Request::Full);
         });
     });
-    // Before the first request the nursery may have been full.
+    // The nursery may have filled up before the first request.
     let asked = statistics.collections.iter().filter(|each| each.forced());
     let cycles: Vec<Cycle> = asked.map(|each| each.work.cycle).collect();
     let (began, continued) = (Cycle::Began, Cycle::Continued);
@@ -45,7 +45,7 @@ fn records_distinguish_slices_from_cycles() {
     assert_eq!((slices.count, slices.cycles, statistics.major_gcs), (12, 1, 3));
     assert_eq!(slices.marked, list);
     assert!(slices.swept >= list && slices.max_pause_ns <= slices.elapsed_ns);
-    // The list floats at the end of the first cycle, and is gone after the second.
+    // At the end of the first cycle the list is floating garbage, and after the second it is gone.
     assert_eq!((statistics.max_live, statistics.cumulative_live), (list, list));
     assert_eq!(statistics.generations[1].collections, 14);
     let summary = summary(&statistics);

@@ -1,6 +1,6 @@
 //! A collector that works in slices, between which the program runs: a nursery whose survivors are
 //! promoted at once, and an old space that is marked from a snapshot and swept, a little in each
-//! pause. It is as small as the seams of core allow, and tests them.
+//! pause. It is as small as core's interface allows, and tests that interface.
 
 mod cycles;
 mod old;
@@ -20,31 +20,31 @@ use gclab_core::trace::{self, Marked, Marker, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 use old::Old;
 
-/// The words of work in a slice, unless `-DI` says less.
+/// The work of a slice, in words, unless `-DI` lowers it.
 const SLICE: Words = Words(2000);
 
-/// A budget for all that is left.
+/// A budget without limit.
 const ALL: Words = Words(usize::MAX);
 
-/// How far a cycle of marking and sweeping has come.
+/// How far the cycle has come.
 enum Stage {
     Idle,
     Marking(SlicedTrace),
     Sweeping,
 }
 
-/// What a pause does, in addition to a minor collection.
+/// What a pause does besides a minor collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     Nothing,
     Slice(Words),
-    /// The rest of the cycle, or a whole one.
+    /// The rest of the cycle, or a whole cycle.
     Cycle,
-    /// The rest of the cycle, and a whole one.
+    /// The rest of the cycle, and then a whole cycle.
     Everything,
 }
 
-/// Words of closures of the old space, and of large ones among them.
+/// The words of old closures, and of the large ones among them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Amount {
     words: Words,
@@ -64,19 +64,19 @@ pub(crate) struct Sliced {
     old: Old,
     stage: Stage,
     task: Task,
-    /// The words of work in each slice, in addition to the words promoted: so cycles end.
+    /// The work of each slice, in words, on top of the words promoted; so cycles end.
     slice: Words,
-    /// All closures of the old space, without those that are known as garbage.
+    /// All closures of the old space, except known garbage.
     live: Amount,
-    /// Those that are marked in the cycle under way.
+    /// The ones marked in the current cycle.
     marked: Amount,
     sizing: Sizing,
     is_urgent: bool,
 }
 
-// SAFETY: a minor collection copies what roots and remembered slots lead to. A cycle marks all
-// closures that roots lead to when it begins, and those promoted meanwhile; the barrier notes what
-// is overwritten meanwhile. Only unmarked closures are freed.
+// SAFETY: a minor collection copies everything reachable from roots and remembered slots. A cycle
+// marks all closures reachable when it starts, and those promoted in the meantime; the barrier
+// records what is overwritten in the meantime. Only unmarked closures are freed.
 unsafe impl Collector for Sliced {
     const DESCRIPTION: Description = Description {
         name: "sliced",
@@ -190,7 +190,7 @@ impl Sliced {
         !self.is_idle() || self.live.words.to_bytes() > self.sizing.old_limit()
     }
 
-    /// A minor collection: promotes everything that lives in the nursery.
+    /// A minor collection: promotes everything live in the nursery.
     fn promote(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Marked, NotBegun> {
         self.nursery.leave(pause.capabilities);
         let room = self.old.room(pause.heap, self.nursery.words()).map_err(NotBegun)?;
@@ -209,8 +209,8 @@ impl Sliced {
         Ok(promoted)
     }
 
-    /// The next slice of the cycle, or the first of another one. Returns the words that it marked,
-    /// and the bytes that it swept.
+    /// The next slice of the cycle, or the first slice of another. Returns the words marked and the
+    /// bytes swept.
     fn advance(&mut self, pause: &mut Pause<'_, Bump>, budget: Words) -> (Words, Bytes) {
         let (mut words, mut swept) = (Words(0), Bytes::ZERO);
         self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
@@ -247,7 +247,7 @@ impl Sliced {
         (words, swept)
     }
 
-    /// The outcome of a pause that did this `work`, and the limits until the next.
+    /// The outcome of a pause that did this `work`, and the limits until the next one.
     fn outcome(&mut self, pause: &mut Pause<'_, Bump>, work: Work) -> Outcome {
         let live = self.live.words.to_bytes();
         let mut outcome = Outcome::from(Work {

@@ -1,7 +1,7 @@
-//! The old space of the collector that works in slices: closures that were promoted stay where they
-//! are, until a sweep finds them unmarked.
+//! The old space of the collector that works in slices: promoted closures stay in place until a
+//! sweep finds them unmarked.
 //!
-//! Promoted closures go to the holes between others, and then to new runs. A run without marks is
+//! Promoted closures go to the holes between others, and then to new runs. Runs without marks are
 //! freed.
 
 use gclab_core::block::{BLOCK, BlockRun, BlockState, FIRST_OLD_STEP, LARGE_OBJECT, OutOfMemory, Region};
@@ -10,19 +10,19 @@ use gclab_core::space::{Destination, LargeObject, MarkBits, Marks};
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Mutex;
 
-/// The smallest hole that is filled.
+/// The smallest hole that is used.
 const LEAST_HOLE: Bytes = Bytes(64);
 
 /// Runs with closures, and large objects.
 #[derive(Debug)]
 pub(crate) struct Old {
     runs: Vec<BlockRun>,
-    /// After marking: runs that have not been swept yet.
+    /// After marking: runs not swept yet.
     unswept: Vec<BlockRun>,
     pub(crate) large: Vec<LargeObject>,
-    /// Where closures start; but in unswept runs those that are marked.
+    /// Where closures start; in unswept runs, only the marked ones.
     starts: MarkBits,
-    /// The marks of the cycle under way; all clear between cycles.
+    /// The marks of the current cycle; all clear between cycles.
     pub(crate) marks: MarkBits,
 }
 
@@ -37,11 +37,11 @@ impl Old {
         })
     }
 
-    /// Takes memory for copies of `words` words, however they fill the runs.
+    /// Takes enough memory to copy `words` words, however they fill the runs.
     pub(crate) fn room(&self, heap: &mut Heap, words: Words) -> Result<Room, OutOfMemory> {
         let free = match take(heap, words) {
             Ok(free) => free,
-            // Memory that is kept for copies comes with a promise.
+            // The memory kept for copies is released by a declaration.
             Err(_) => {
                 heap.prepare(words.to_bytes())?;
                 take(heap, words)?
@@ -54,7 +54,7 @@ impl Old {
         })))
     }
 
-    /// The holes of all runs that are swept.
+    /// The holes of all swept runs.
     fn holes(&self) -> Vec<(Addr, Addr)> {
         let mut holes = Vec::new();
         for run in &self.runs {
@@ -69,12 +69,12 @@ impl Old {
         holes
     }
 
-    /// The table for a promotion. Promoted closures are `black` while a snapshot is marked.
+    /// The table for a promotion. While a snapshot is marked, promoted closures are `black`.
     pub(crate) fn promotion(&self, black: bool) -> Promotion<'_> {
         Promotion { old: self, black }
     }
 
-    /// Keeps the runs of a promotion, and the large objects that it found alive.
+    /// Keeps the runs of a promotion, and the large objects that it found live.
     pub(crate) fn promoted(&mut self, heap: &mut Heap, room: Room, young: Vec<LargeObject>) {
         let RoomRuns { free, used, .. } = room.0.into_inner().expect("no thread panicked");
         free.into_iter().for_each(|run| heap.free(run));
@@ -89,7 +89,7 @@ impl Old {
         }
     }
 
-    /// Everything that roots lead to is marked: what is unmarked is garbage.
+    /// Everything reachable is marked, so the rest is garbage.
     pub(crate) fn begin_sweep(&mut self, heap: &mut Heap) {
         self.unswept = std::mem::take(&mut self.runs);
         let (starts, marks) = (&mut self.starts, &mut self.marks);
@@ -104,7 +104,7 @@ impl Old {
         });
     }
 
-    /// Sweeps runs up to about `budget` words. Returns the bytes that are swept.
+    /// Sweeps runs up to about `budget` words. Returns the bytes swept.
     pub(crate) fn sweep(&mut self, heap: &mut Heap, budget: Words) -> Bytes {
         let mut swept = Bytes::ZERO;
         while swept.to_words_up() < budget
@@ -142,7 +142,7 @@ impl Old {
         for run in &self.runs {
             self.starts.for_each_region(*run, &[], FIRST_OLD_STEP, visit);
         }
-        // Garbage there may lead to runs that were freed.
+        // Garbage in them may point into freed runs.
         for run in &self.unswept {
             self.marks.for_each_region(*run, &[], FIRST_OLD_STEP, visit);
         }
@@ -158,14 +158,14 @@ impl Old {
     }
 }
 
-/// Allocates runs for copies of `words` words, or none: long runs if there is memory, else short
-/// ones, of which fewer may stay empty.
+/// Allocates runs for copies of `words` words, or none: long runs if there is memory, otherwise
+/// short ones, fewer of which may stay empty.
 fn take(heap: &mut Heap, words: Words) -> Result<Vec<BlockRun>, OutOfMemory> {
     take_runs(heap, words, 8).or_else(|_| take_runs(heap, words, 2))
 }
 
 fn take_runs(heap: &mut Heap, words: Words, blocks: u32) -> Result<Vec<BlockRun>, OutOfMemory> {
-    // A run ends where a closure finds no room, which is not a large object.
+    // A run ends where a closure does not fit, which is smaller than a large object.
     let filled = blocks as usize * BLOCK.0 / 8 - LARGE_OBJECT.0;
     let mut free = Vec::new();
     for _ in 0..=words.0 / filled {
@@ -180,7 +180,7 @@ fn take_runs(heap: &mut Heap, words: Words, blocks: u32) -> Result<Vec<BlockRun>
     Ok(free)
 }
 
-/// Memory for the copies of one promotion.
+/// The memory for the copies of a promotion.
 pub(crate) struct Room(Mutex<RoomRuns>);
 
 struct RoomRuns {
@@ -189,7 +189,7 @@ struct RoomRuns {
     used: Vec<BlockRun>,
 }
 
-// SAFETY: each hole lies between closures, each run is new, and each is returned once.
+// SAFETY: each hole is between closures, each run is new, and each is returned once.
 unsafe impl Destination for Room {
     fn room(&self, words: Words) -> Option<(Addr, Addr)> {
         let mut runs = self.0.lock().expect("no thread panicked");
@@ -204,21 +204,21 @@ unsafe impl Destination for Room {
     }
 }
 
-/// The table of a promotion: old closures count as marked.
+/// The table for a promotion: old closures count as marked.
 pub(crate) struct Promotion<'o> {
     old: &'o Old,
     black: bool,
 }
 
 impl Promotion<'_> {
-    /// Whether the closure at `at` is garbage that is not swept yet. Its slots may lead anywhere.
+    /// Whether the closure at `at` is unswept garbage. Its slots may point anywhere.
     fn is_garbage(&self, at: Addr) -> bool {
         let in_run = |run: &BlockRun| (run.start()..run.end()).contains(&at);
         !self.old.marks.get(at) && self.old.unswept.iter().any(in_run)
     }
 }
 
-// SAFETY: `starts` decides; both tables have marks at closures only.
+// SAFETY: `starts` decides; both tables have marks only at closures.
 unsafe impl Marks for Promotion<'_> {
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
         let is_new = self.old.starts.mark::<PARALLEL>(at, words);

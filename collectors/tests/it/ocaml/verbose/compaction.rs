@@ -4,8 +4,8 @@ use super::{array, names, with_letters, with_messages};
 use gclab_collectors::ocaml::{Control, GcModule};
 use gclab_core::config::OcamlLetter;
 
-/// The texts of OCaml 4.13, where the program does the same with the same parameters. The chunk at
-/// first is too large, so everything moves twice.
+/// OCaml 4.13 prints the same for the same program and parameters. The first chunk is too large, so
+/// everything moves twice.
 #[test]
 fn compactions_are_reported() {
     with_messages(0x014, |m, paper| {
@@ -44,7 +44,7 @@ fn the_condition_of_a_compaction_is_reported() {
         ];
         assert_eq!(names(&said), shown, "{said}");
         assert!(said.starts_with("marked words = 10 words\n"), "{said}");
-        // A large heap is compacted after its third cycle, if another one shows the same overhead.
+        // A large heap is compacted after its third cycle, if another cycle confirms the overhead.
         kept.extend((0..40_000).map(|_| array(m, 64)));
         m.gc().expect("ocaml").full_major();
         kept.truncate(1);
@@ -59,18 +59,18 @@ fn the_condition_of_a_compaction_is_reported() {
     });
 }
 
-/// The texts from each `marker` on, up to the next one.
+/// Splits the text before each `marker`.
 fn parts<'t>(text: &'t str, marker: &'static str) -> impl Iterator<Item = &'t str> {
     text.split(marker).skip(1)
 }
 
-/// The percentage that the text begins with.
+/// The percentage at the start of the text.
 fn percent(text: &str) -> u64 {
     let digits = text.split('%').next().expect("a part");
     digits.parse().expect("a number")
 }
 
-/// Each compaction of the run is said, and why; those that seemed to be due are said, too.
+/// Each compaction of the run is reported with its reason, and so are those that only seemed due.
 #[test]
 fn a_compaction_after_a_slice_is_reported_with_its_reason() {
     const MOST: u64 = 200;
@@ -82,7 +82,7 @@ fn a_compaction_after_a_slice_is_reported_with_its_reason() {
             number += 1;
             number % 50 == 0
         });
-        // Promoted, and dead soon.
+        // Promoted, and soon dead.
         for _ in 0..60 {
             drop((0..600).map(|number| array(m, 8 + number % 450)).collect::<Vec<_>>());
         }
@@ -112,7 +112,7 @@ fn a_compaction_after_a_slice_is_reported_with_its_reason() {
     });
 }
 
-/// A cycle begins in a heap of free blocks, and the program fills many of them until its end.
+/// A cycle starts in a heap with many free blocks, which the program fills before its end.
 #[test]
 fn a_compaction_that_another_cycle_calls_off_is_reported() {
     const MOST: u64 = 1000;

@@ -1,4 +1,4 @@
-//! The messages about the size of slices (0x040).
+//! The messages about the sizes of slices (0x040).
 
 use super::{array, names, with_messages};
 use gclab_collectors::ocaml::{Control, GcModule};
@@ -8,7 +8,7 @@ fn the_size_of_a_slice_is_reported() {
     with_messages(0x040, |m, paper| {
         let kept: Vec<_> = (0..100).map(|_| array(m, 64)).collect();
         let mut gc = m.gc().expect("ocaml");
-        // No cycle is under way: the slice is automatic, whatever the program asks for.
+        // No cycle is running, so the slice is automatic, whatever the program asks for.
         gc.major_slice(0);
         let text = paper.take();
         let begins = "ordered work = -1 words\nallocated_words = 1000\nextra_heap_resources = 0u\nraw work-to-do = ";
@@ -35,7 +35,7 @@ fn the_size_of_a_slice_is_reported() {
             (done * 1e6) as i64
         );
         assert!(text.ends_with(&expected), "{text}{expected}");
-        // Each request ends a cycle and begins the next one.
+        // Each request ends a cycle and starts the next one.
         let (all, begins) = (i64::MAX, [&share[..], &["work-done ="]].concat());
         gc.major();
         let text = paper.take();
@@ -50,7 +50,7 @@ fn the_size_of_a_slice_is_reported() {
 }
 
 /// As in OCaml, a slice follows each cycle that the program requests, except between the two of a
-/// change of policy. In OCaml 4.13 the same program prints the same lines.
+/// policy change. OCaml 4.13 prints the same lines for the same program.
 #[test]
 fn a_slice_between_two_cycles_is_reported() {
     with_messages(0x041, |m, paper| {
@@ -60,7 +60,7 @@ fn a_slice_between_two_cycles_is_reported() {
         let sweeps = format!("Sweeping {all} words\n");
         let rest = format!("Marking {all} words\nSubphase = 10\n{sweeps}");
         let begins = "Starting new major GC cycle\n";
-        // Without the figures of the shares, which depend on what was done before.
+        // Without the shares, which depend on earlier work.
         let lines = |text: String| {
             let is_share = |line: &&str| line.contains("work-to-do") || line.contains("backlog");
             let lines = text.split_inclusive('\n').filter(|line| !is_share(line));
