@@ -1,4 +1,4 @@
-//! Strict sweeps on made-up machines. A fault of the machine is refused before the first run, and a
+//! Strict sweeps on made-up machines. An unsuitable machine is refused before the first run, and a
 //! disturbance during a run fails the sweep.
 
 use std::fs;
@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use super::{Arguments, Settings, run};
 use crate::common::EXIT_USAGE;
 
-/// The files of a machine, by their paths below its root.
+/// The files of a machine, by path below its root.
 type Files<'f> = &'f [(&'f str, &'f str)];
 
-/// Looks at programs use a folder with the number of the process, so one sweep runs at a time.
+/// Examining programs uses a folder named after the process, so one sweep runs at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
 fn put(folder: &Path, files: Files<'_>) {
@@ -33,7 +33,7 @@ fn put(folder: &Path, files: Files<'_>) {
 struct Planted(TempDir);
 
 impl Planted {
-    /// The machine with these files; a run of its sweeps replaces them by `later`.
+    /// A machine with these files; the first run of a sweep replaces them with `later`.
     fn new(files: Files<'_>, later: Files<'_>) -> Planted {
         let folder = tempfile::tempdir().unwrap();
         for name in ["root", "later"] {
@@ -44,7 +44,7 @@ impl Planted {
         Planted(folder)
     }
 
-    /// The exit status of a sweep of one run, with the conditions of that run if it was done.
+    /// The exit status of a sweep of one run, and the run's conditions if it was done.
     fn sweep(&self, strict: bool) -> (ExitCode, Option<Conditions>) {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.0.path();
@@ -70,7 +70,7 @@ impl Planted {
     }
 }
 
-/// Asserts that a strict sweep is refused before its first run, and that another one is not.
+/// Asserts that a strict sweep is refused before its first run, and that an ordinary one is not.
 #[track_caller]
 fn is_refused(files: Files<'_>) {
     let planted = Planted::new(files, &[]);
@@ -117,7 +117,7 @@ fn a_strict_sweep_refuses_no_machine_without_a_fault() {
     assert!(done.is_some());
 }
 
-/// The heat of the first processor.
+/// The throttle count of the first processor.
 const HEAT: &str = "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
 
 /// The kernel's counts before a run.
@@ -130,7 +130,7 @@ const BEFORE: [(&str, &str); 6] = [
     (HEAT, "3\n"),
 ];
 
-/// The counts grow by an hour each, so that no length of the run hides them.
+/// The counts grow by an hour each, so that the length of the run cannot hide them.
 #[test]
 fn a_strict_sweep_fails_after_each_disturbance_of_a_run() {
     for (later, name) in [

@@ -1,4 +1,4 @@
-//! Axes of a sweep beyond flags, `gclab plan`, `gclab status` and `--until`, from the outside.
+//! Axes of a sweep besides flags, `gclab plan`, `gclab status` and `--until`, end to end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use gclab_results::PlannedRun;
 
 use crate::support::{Bench, gated, tiny, until};
 
-/// The lines of a plan that are runs.
+/// The lines of a plan that describe runs.
 fn planned(bench: &Bench, words: &[&str]) -> Vec<String> {
     let text = bench.gclab(&[&["plan"], words].concat()).exits(0).stdout;
     text.lines()
@@ -41,7 +41,7 @@ fn a_plan_has_the_ids_and_the_order_of_the_runs() {
         serde_json::from_str(&bench.gclab(&["plan", "tiny.toml", "--json"]).exits(0).stdout).unwrap();
     let runs: Vec<PlannedRun> = serde_json::from_value(json["runs"].clone()).unwrap();
     assert_eq!(runs, results.manifest().plan);
-    // Another name, question, order and spelling: the same runs.
+    // Another name, question, order and spelling, but the same runs.
     let other = tiny(2)
         .replace("Does it work?", "Why?")
         .replace(r#"["64k", "1m"]"#, r#"["1024k", "65536"]"#);
@@ -49,7 +49,7 @@ fn a_plan_has_the_ids_and_the_order_of_the_runs() {
     let others = planned(&bench, &["other.toml"]);
     let sorted = |lines: &[String]| -> BTreeSet<String> { ids(lines).iter().map(|id| (*id).to_owned()).collect() };
     assert_eq!(sorted(&others), sorted(&lines));
-    // So a folder continues with them.
+    // So both files continue the same folder.
     bench.write("tiny.toml", &other);
     let done = bench.gclab(&["run", "tiny.toml"]).exits(0);
     assert!(done.stderr.contains("all 16 runs are done"), "{}", done.all());
@@ -103,7 +103,7 @@ fn two_builds_stand_side_by_side() {
         .exits(0)
         .stdout;
     assert!(json.contains("\"build\": \"new\""), "{json}");
-    // The two builds do the same, so neither is worse for certain; but they are compared.
+    // The two builds do the same, so neither is certain to be worse, but they are compared.
     let words = [
         "compare",
         "two",
@@ -130,7 +130,7 @@ fn two_builds_stand_side_by_side() {
         let refused = bench.gclab(&[&["compare", "two"], wrong].concat()).exits(2);
         assert!(refused.stderr.contains(message), "{}", refused.all());
     }
-    // Another file of the same name is another plan.
+    // Another file with the same name is another plan.
     let before = planned(&bench, &["two.toml"]);
     bench.build("other");
     fs::rename(bench.path().join("other/gclab"), bench.path().join("old/gclab")).unwrap();
@@ -154,7 +154,7 @@ fn a_build_is_a_gclab_that_has_what_the_file_names() {
     assert!(refused("echo wrong option >&2; exit 3").contains("--version ends with exit status 3: wrong option"));
     let lists = r#"if [ "$1" = list ]; then echo '[{"name": "two-space"}]'; else echo gclab 1; fi"#;
     assert!(refused(lists).contains("has none of the collectors called copying; collectors: two-space"));
-    // An older gclab, which would refuse each run.
+    // A build that refuses each run, as an older gclab would.
     let gclab = env!("CARGO_BIN_EXE_gclab");
     let older = format!("{gclab} \"$@\" | grep -v -e --pause-counters");
     bench.script("build", &older);
@@ -171,7 +171,7 @@ fn a_build_is_a_gclab_that_has_what_the_file_names() {
     bench.script("build", &format!("exec {gclab} \"$@\""));
     bench.gclab(&["plan", "x.toml"]).exits(0);
     assert!(bench.folders().is_empty());
-    // The environment of the plan reaches the run, and a build may be a script.
+    // The plan's environment reaches the run, and a build may be a script.
     bench.script("build", &format!("echo \"$MARK\" >> marks\nexec {gclab} \"$@\""));
     let text = tiny(1).replace("[sweep]", "[sweep]\nenv.MARK = [\"one\", \"two words\"]");
     bench.write("x.toml", &format!("builds = [\"build\"]\n{text}"));
@@ -196,7 +196,7 @@ fn arguments_of_a_program_are_settings() {
         args.threads = [1, 2]
         "#;
     bench.write("own.toml", text);
-    // Answers differ by size, and that is not a fault.
+    // Results differ by size, which is not an error.
     let done = bench.gclab(&["run", "own.toml"]).exits(0);
     assert!(
         done.stdout.contains("args.size") && done.stdout.contains("args.threads"),
@@ -236,8 +236,8 @@ fn arguments_of_a_program_are_settings() {
     );
 }
 
-/// Sweeps with a limit of time. Returns the number of runs that were done then, of two in a round;
-/// 0 if the machine is so busy that the limit had passed before the first one.
+/// Sweeps with a time limit. Returns how many runs were done by then, of two in a round; 0 if the
+/// machine is so busy that the limit had passed before the first one.
 fn runs_within(limit: &str, repeat: usize) -> usize {
     let bench = Bench::new();
     let text = format!(
@@ -268,7 +268,7 @@ fn runs_within(limit: &str, repeat: usize) -> usize {
     done
 }
 
-/// A round takes a second or more, and all of them take longer than the limit.
+/// A round takes a second or more, and all rounds together take longer than the limit.
 #[test]
 fn a_limit_of_time_leaves_whole_rounds() {
     assert!(runs_within("6s", 8) > 0 || runs_within("60s", 80) > 0);
@@ -309,7 +309,7 @@ fn the_state_of_a_sweep_is_seen_while_it_runs_and_after_it_was_killed() {
         .iter()
         .filter_map(|run| run.wall_seconds)
         .fold(0.0, f64::max);
-    // Six runs are left.
+    // Six runs remain.
     assert!(
         left > 0.0 && left < 7.0 * seconds + 1.0 && running["end"].is_string(),
         "{running}"
@@ -327,7 +327,7 @@ fn the_state_of_a_sweep_is_seen_while_it_runs_and_after_it_was_killed() {
         .find_map(|line| line.strip_prefix("go on    gclab "))
         .unwrap();
     assert!(text.contains("running  no"), "{text}");
-    // The command that it names does the rest. (One in two runs fails.)
+    // The command that it suggests does the rest. (One in two runs fails.)
     bench.open_gate();
     bench.gclab(&go_on.split(' ').collect::<Vec<_>>()).exits(1);
     let text = bench.gclab(&["status", "slow"]).exits(0).stdout;

@@ -1,4 +1,4 @@
-//! Shards run by the scripts of `gclab emit` are together the runs of a single runner.
+//! Shards run by the scripts of `gclab emit` add up to the runs of a single runner.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +8,14 @@ use gclab_results::ResultsDir;
 
 use crate::support::{Bench, Done, tiny};
 
-/// Runs the task of an array as Slurm would: by bash, with the number of the shard.
+/// Runs a task of an array as Slurm would: in bash, with the shard's number.
 fn task(bench: &Bench, script: &str, shard: u32) -> Done {
     let mut command = Command::new("bash");
     command.arg(bench.path().join(script)).current_dir("/");
     Done::of(command.env("SLURM_ARRAY_TASK_ID", shard.to_string()))
 }
 
-/// Writes the script of three shards of `tiny.toml`.
+/// Writes a script for three shards of `tiny.toml`.
 fn emitted(bench: &Bench) -> String {
     bench.write("tiny.toml", &tiny(3));
     let script = bench.gclab(&["emit", "tiny.toml", "--shards", "3"]).exits(0).stdout;
@@ -30,7 +30,7 @@ fn the_tasks_of_an_array_are_the_whole_sweep() {
     for shard in [2, 1, 3] {
         task(&bench, "script", shard).exits(0);
     }
-    // A task that is started again finds its shard complete.
+    // A task that is restarted finds its shard complete.
     let again = task(&bench, "script", 2).exits(0);
     assert!(again.stderr.contains("all 8 runs are done"), "{}", again.all());
     let folder = |shard: u32| format!("results/shards/tiny/{shard}-of-3");
@@ -96,7 +96,7 @@ fn a_wrong_request_has_one_message() {
     }
 }
 
-/// Neither a name nor an option becomes a command of the script, or a line of the terminal.
+/// Neither names nor options become commands of the script or lines on the terminal.
 #[test]
 fn names_with_line_breaks_stay_names() {
     let bench = Bench::new();

@@ -45,7 +45,7 @@ fn debug_messages_go_to_the_log_or_else_to_standard_error() {
     for (_, text) in parts {
         assert!(shown.contains(text), "{text}: {shown}");
     }
-    // Between the censuses of a timer are many collections, and none of them is a look.
+    // There are many collections between the timer's censuses, but none of them is a look.
     with(&["-Dp", "-l", "-olrun.eventlog", "-i0.02"]);
     let told = bench.gclab(&show).exits(0).stdout;
     let events = counts(&bench, "run.eventlog");
@@ -53,7 +53,7 @@ fn debug_messages_go_to_the_log_or_else_to_standard_error() {
     let censuses = told.matches("census begins").count() as u64;
     assert_eq!((censuses, of("LOG_MSG")), (of("HEAP_PROF_SAMPLE_BEGIN"), 2 * censuses));
     assert!(of("GC_START") > censuses && of("LOOK_BEGIN") == censuses, "{events:?}");
-    // Even without the class of threads there are messages about them.
+    // Threads have messages even without their event class.
     with(&["-Ds", "-l-s", "-olrun.eventlog"]);
     let counts = counts(&bench, "run.eventlog");
     assert!(
@@ -98,7 +98,7 @@ fn the_life_of_a_closure_goes_to_standard_error() {
     }
 }
 
-/// The second of two closures was followed, and the first one lost in silence.
+/// The second of two closures was followed, and the first one silently dropped.
 #[test]
 fn a_run_follows_one_closure() {
     let bench = Bench::new();
@@ -111,7 +111,7 @@ fn a_run_follows_one_closure() {
     bench.gclab(&[&run[..], &["-DT1001"]].concat()).exits(0);
 }
 
-/// An address at which no heap can begin was taken in silence, and the heap lay elsewhere.
+/// An address at which no heap can start was silently accepted, and the heap was elsewhere.
 #[test]
 fn a_heap_lies_where_it_is_wanted_or_the_run_is_refused() {
     let bench = Bench::new();

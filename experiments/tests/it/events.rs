@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::docs::root;
 use crate::support::{Bench, Done};
 
-/// A bench with an event log of GHC under the name `ghc.eventlog`, and the statistics of that run.
+/// A bench with an event log of GHC, `ghc.eventlog`, and the statistics of that run.
 fn bench() -> (Bench, Value) {
     let bench = Bench::new();
     let fixtures = root().join("core/eventlog/tests/it/fixtures");
@@ -65,7 +65,7 @@ fn a_summary_as_json_has_ghcs_figures_by_ghcs_names() {
     let figures = figures.as_object().unwrap();
     assert!(figures.len() > 20);
     for (name, figure) in figures {
-        // A decimal is a number, with the digits that GHC prints.
+        // A decimal is a number with the digits that GHC prints.
         let digits = figure.as_str().map_or_else(|| figure.to_string(), str::to_owned);
         assert!(text.contains(&format!("\n  \"{name}\": {digits},\n")), "{name}: {text}");
         assert!(found[name].is_number(), "{name}");
@@ -140,7 +140,7 @@ fn a_check_names_the_rules_that_are_broken() {
         "{}",
         done.all()
     );
-    // A collection of capability 0 loses its end.
+    // A collection on capability 0 loses its end.
     let path = bench.path().join("ghc.eventlog");
     let mut log = fs::read(&path).unwrap();
     let data = log.windows(4).position(|bytes| bytes == b"datb").unwrap();
@@ -278,7 +278,8 @@ fn a_log_may_come_from_a_pipe() {
     );
 }
 
-/// A comparison read a damaged log to its first damage, and the summary each capability to its own.
+/// A comparison used to read a damaged log up to its first damage, but the summary reads each
+/// capability up to its own.
 #[test]
 fn a_comparison_reads_a_damaged_log_as_its_summary_does() {
     let (bench, _) = bench();
@@ -338,7 +339,7 @@ fn two_logs_are_compared() {
             .split_whitespace();
         words.map(str::to_owned).collect::<Vec<_>>()
     };
-    // Of the events that the cut log lost, the whole one has these many.
+    // The whole log has this many of the events that the cut one lost.
     let starts = line("GC_START");
     let number = |word: &str| word.replace([',', '>'], "").parse::<i64>().unwrap();
     assert!(number(&starts[2]) < number(&starts[1]), "{starts:?}");
@@ -389,7 +390,7 @@ fn a_log_is_exported_as_trace_events() {
     let majors = events
         .iter()
         .filter(|event| event["name"] == "GC gen 1" && event["ph"] == "X");
-    // Of six major collections five are parallel, on two capabilities.
+    // Five of six major collections are parallel, on two capabilities.
     assert_eq!(majors.count(), 11);
     let done = bench.gclab(&[&export[..], &["-o", "trace.json"]].concat()).exits(0);
     assert_eq!((&done.stdout[..], &done.stderr[..]), ("", ""));
@@ -418,7 +419,7 @@ fn a_log_is_exported_as_trace_events() {
     );
 }
 
-/// The log may have several names, and standard input is one of them.
+/// The log may have several names, one of which is standard input.
 #[test]
 fn no_command_writes_over_its_log() {
     let (bench, _) = bench();

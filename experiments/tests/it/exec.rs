@@ -1,4 +1,4 @@
-//! `gclab exec`: one run, its output, its record, and its refusals.
+//! `gclab exec`: a run, its output, its record, and what it refuses.
 
 use std::fs;
 
@@ -91,7 +91,7 @@ fn statistics_go_where_the_flags_say() {
         text.contains("MUT     time") && text.contains("2 MiB of addresses"),
         "{text}"
     );
-    // As in GHC, a file names the flags of the environment too.
+    // As in GHC, a file also names the flags of the environment.
     let words = [
         "exec",
         "binary_trees",
@@ -106,7 +106,7 @@ fn statistics_go_where_the_flags_say() {
     assert!(text.contains("'copying' +RTS '-A64k' '-sout.txt' \n"), "{text}");
 }
 
-/// GHC's name for the stream, which makes no file.
+/// GHC's name for the stream does not make a file.
 #[test]
 fn stderr_is_not_a_file() {
     let bench = Bench::new();
@@ -191,7 +191,7 @@ fn latency_goes_into_the_record_and_nowhere_else() {
         ]
         .map(Option::unwrap);
         assert!(rising[0] > 0 && rising.is_sorted(), "{latency:?}");
-        // A closed loop has made-up starts as well, which are never later than the real ones.
+        // A closed loop also has made-up start times, which are never later than the real ones.
         let windows = latency.metered.as_deref().unwrap_or_default();
         let lengths: Vec<Option<u64>> = windows.iter().map(|one| one.window_ns).collect();
         let all = [Some(1_000_000), Some(10_000_000), Some(100_000_000), None];
@@ -202,7 +202,7 @@ fn latency_goes_into_the_record_and_nowhere_else() {
                 "{latency:?}"
             );
         }
-        // A thousand requests have no one in ten thousand.
+        // There is no one-in-ten-thousand among a thousand requests.
         assert_eq!(latency.p99_99_ns, None);
         assert!(latency.mean_ns.unwrap() <= rising[4] as f64);
     }
@@ -247,7 +247,8 @@ fn an_exhausted_heap_is_a_clean_end() {
     assert!(record.stats.unwrap().gcs.unwrap() > 0);
 }
 
-/// A run that would take minutes ends after a second of collections that free 1 % of the limit.
+/// A run that would take minutes ends after a second of collections that each free 1 % of the
+/// limit.
 #[test]
 fn a_run_that_thrashes_ends_and_says_why() {
     let bench = Bench::new();
@@ -330,8 +331,8 @@ fn errors_are_reported_before_anything_runs() {
     insta::assert_snapshot!(text);
 }
 
-/// A message without its lists of names, which grow with every collector, workload and flag, and
-/// without clap's help.
+/// A message without clap's help and without lists of names, which grow with every collector,
+/// workload and flag.
 fn shortened(text: &str) -> String {
     let cut = |line: &str| {
         let ends = ["workloads: ", "collectors: ", "Usage: "]
@@ -365,7 +366,8 @@ fn help_and_info_need_no_workload() {
     }
 }
 
-/// The addresses of `-xr` allow no such area. One that `-M` cuts is what was asked for.
+/// The addresses allowed by `-xr` have no room for the area. `-M` cuts it without a warning, as
+/// requested.
 #[test]
 fn an_area_cut_to_memory_is_reported() {
     let bench = Bench::new();
@@ -382,7 +384,7 @@ fn an_area_cut_to_memory_is_reported() {
         "{cut}"
     );
     assert_eq!(exec("-M16m"), "");
-    // It has OCaml's minor heap in place of -A.
+    // It uses OCaml's minor heap instead of -A.
     let ocaml = bench
         .gclab(&["exec", "binary_trees", "6", "--collector", "ocaml"])
         .exits(0);

@@ -1,4 +1,4 @@
-//! The figures of single runs: what is measured, what is kept, and whose time it is.
+//! Statistics of single runs: what is measured, what is kept, and whose time it is.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn recorded(bench: &Bench, words: &str) -> (RunStats, Option<Collections>) {
     (record.stats.expect("a run has statistics"), record.collections)
 }
 
-/// The value of a key that `-t --machine-readable` prints.
+/// The value of a key in the output of `-t --machine-readable`.
 fn value(text: &str, key: &str) -> Option<f64> {
     let at = text.find(&format!("(\"{key}\", \""))? + key.len() + 6;
     text[at..].split('"').next()?.parse().ok()
@@ -51,7 +51,7 @@ fn a_record_has_set_up_and_exit_apart() {
     assert!(stats.gc_phase_seconds.unwrap().contains_key("trace"));
 }
 
-/// Statistics took 430 bytes for each collection, in memory and in the record.
+/// Statistics used to take 430 bytes for each collection, in memory and in the record.
 #[test]
 fn figures_of_many_collections_take_bounded_memory() {
     let bench = Bench::new();
@@ -66,14 +66,14 @@ fn figures_of_many_collections_take_bounded_memory() {
         "{:?}",
         stats.statistics_bytes
     );
-    // Single pauses are still known, in memory.
+    // Individual pauses are still known, in memory.
     let pauses = stats.pauses.expect("pauses");
     assert_eq!((pauses.single_pauses_absent, pauses.count), (None, gcs - 1));
     assert!(pauses.p99_9_ns.is_some() && pauses.least_utilisation.unwrap().contains_key("1 ms"));
     assert!(fs::metadata(bench.path().join("r.json")).unwrap().len() < 20_000);
 }
 
-/// The checker's time counted as the program's, and as that of censuses.
+/// The checker's time used to count as the program's, and as time in censuses.
 #[test]
 fn the_checker_is_neither_the_program_nor_a_census() {
     let bench = Bench::new();
@@ -90,7 +90,7 @@ fn the_checker_is_neither_the_program_nor_a_census() {
     assert_eq!(value("mutator_cpu_seconds"), value("mut_cpu_seconds"));
 }
 
-/// Censuses by retainers were counted under PROF.
+/// Retainer censuses used to be counted under PROF.
 #[test]
 fn a_profile_by_retainers_is_rp_and_others_are_prof() {
     let bench = Bench::new();

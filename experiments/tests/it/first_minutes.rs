@@ -1,5 +1,4 @@
-//! The first minutes with gclab: help, names in place of paths, the grid of a sweep, all
-//! collectors.
+//! The first minutes with gclab: help, names instead of paths, the grid of a sweep, all collectors.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -168,7 +167,7 @@ fn a_build_that_is_replaced_is_not_mixed_in() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // Another program takes the place of the build once a run is done.
+    // Once a run is done, the build is replaced with another program.
     until("a run", || !bench.folders().is_empty() && bench.results().done() > 0);
     fs::write(bench.path().join("other"), "#!/bin/sh\nexit 3\n").unwrap();
     fs::rename(bench.path().join("other"), &program).unwrap();
@@ -212,7 +211,7 @@ fn a_hidden_name_is_refused_and_loses_nothing() {
     bench.write(".begun-1.toml", &tiny(1));
     let refused = bench.gclab(&["run", ".begun-1.toml"]).exits(2).stderr;
     assert!(refused.contains("begins with a dot"), "{refused}");
-    // A folder that only looks like one of an unfinished runner stays.
+    // A folder that only looks like an unfinished runner's stays.
     let kept = bench.path().join("results/runs/.begun-mine");
     fs::create_dir_all(&kept).unwrap();
     bench.write("tiny.toml", &tiny(1));
@@ -220,7 +219,7 @@ fn a_hidden_name_is_refused_and_loses_nothing() {
     assert!(kept.is_dir());
 }
 
-/// A message quotes its input, but is no longer than a screen.
+/// A message quotes its input, but fits on a screen.
 #[test]
 fn messages_fit_a_screen() {
     let bench = Bench::new();
@@ -255,7 +254,7 @@ fn messages_fit_a_screen() {
     message(bench.gclab(&["exec", "binary_trees", "+RTS", &format!("-{}", "Q".repeat(100_000))]));
 }
 
-/// The number of values is checked before anything that takes time for each.
+/// The number of values is checked before anything that takes time for each value.
 #[test]
 fn a_sweep_of_too_many_runs_is_refused() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Flags from the outside: the environment, words that are the program's, interruptions, and a
-//! program's own settings.
+//! Flags end to end: the environment, words for the program, interruptions, and a program's own
+//! settings.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use gclab_results::RunRecord;
 use crate::own;
 use crate::support::{Bench, Done, until};
 
-/// Runs a command with variables of the environment.
+/// Runs a command with environment variables.
 fn with(bench: &Bench, variables: &[(&str, &str)], words: &[&str]) -> Done {
     Done::of(bench.command(words).envs(variables.iter().copied()))
 }
 
-/// The runs of a sweep have the flags of its file, and no others.
+/// The runs of a sweep have the flags in its file, and no others.
 #[test]
 fn a_sweep_takes_no_flags_of_the_environment() {
     let bench = Bench::new();
@@ -32,7 +32,7 @@ fn a_sweep_takes_no_flags_of_the_environment() {
     }
 }
 
-/// What a run prints with `v=0x20` are its parameters.
+/// With `v=0x20` a run prints its parameters.
 #[test]
 fn letters_of_ocamls_may_stand_beside_the_collector() {
     let bench = Bench::new();
@@ -47,7 +47,7 @@ fn letters_of_ocamls_may_stand_beside_the_collector() {
         said("Initial minor heap size: 8k words");
         said("Initial space overhead: 90%");
     }
-    // Those after +RTS come later.
+    // The ones after +RTS come later.
     let both = run(&["--ocaml", "o=90,v=0x20", "+RTS", "--ocaml=o=110"]).exits(0);
     assert!(both.stderr.contains("Initial space overhead: 110%"), "{}", both.all());
     for wrong in [&["--ocaml", "q=1"][..], &["--ocaml="], &["+RTS", "--ocaml", "s=64k"]] {
@@ -106,7 +106,7 @@ fn the_command_line_overrides_the_environment() {
     assert_eq!(record().collector, "copying");
     with(&bench, &[("GCLABRTS", "-hT")], &words(&["+RTS", "-hy"])).exits(0);
     assert_eq!(record().profile.unwrap().breakdown, "type");
-    // What the user types must be right by itself.
+    // What the user types must be correct by itself.
     with(&bench, &[], &words(&["--collector", "copying", "+RTS", "-c"])).exits(2);
 }
 
@@ -197,7 +197,7 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     );
     assert!(message(&["run", "x.toml", "-A1m"]).contains("in an experiment file flags go under [flags]"));
     assert!(message(&["exec", "binary_trees", "--wombat"]).contains("unexpected argument '--wombat'"));
-    // The word at fault is not a flag; those after -RTS are the program's.
+    // The wrong word is not a flag; words after -RTS are the program's.
     let wrong = message(&["exec", "binary_trees", "6", "-f", "+RTS", "-S", "-RTS", "-h"]);
     assert!(wrong.contains("unexpected argument '-f'"), "{wrong}");
     let wrong = with(&bench, &[("GCLABRTS", "-A1m -RTS")], &["exec", "hsc_env"]).exits(2);
@@ -216,14 +216,14 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     assert!(message(&["exec", "hsc_env", "+RTS", "-hx"]).contains("-hT (closure type)"));
 }
 
-/// Starts a run of an hour that prints rows of `-S` to a file, and sends it a signal when there are
-/// some. Returns the file's text and the signal by which the process ended.
+/// Starts a run of an hour that prints rows of `-S` to a file, and sends it a signal once there are
+/// some. Returns the file's text, and the signal that ended the process.
 fn interrupted(bench: &Bench, signal: &str, flags: &[&str]) -> (String, Option<i32>) {
     let out = bench.path().join("out.txt");
     let rows = format!("-S{}", out.display());
     let words = ["exec", "server", "1", "1000000000", "200", "0", "+RTS", &rows, "-A64k"];
     let mut child = bench.start(&[&words, flags].concat());
-    // It has begun once the first row is there.
+    // It is running once the first row is there.
     until("a collection", || {
         std::fs::read_to_string(&out).unwrap_or_default().lines().count() >= 5
     });
@@ -248,13 +248,13 @@ fn a_run_that_is_interrupted_has_its_statistics_and_its_profile_whole() {
         assert_eq!(by, Some(number));
         let profile = std::fs::read_to_string(bench.path().join("server.hp")).unwrap();
         let last: Vec<&str> = profile.lines().rev().take(2).collect();
-        // The file ends in an empty sample at the time of the end.
+        // The file ends with an empty sample that has the time of the end.
         let time = last[0].strip_prefix("END_SAMPLE ").expect("a whole file");
         assert_eq!(last[1], format!("BEGIN_SAMPLE {time}"));
     }
 }
 
-/// The number of threads of a process, if all of them sleep.
+/// The number of threads of a process, if all of them are asleep.
 fn sleeping(process: u32) -> Option<usize> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
     let sleeps = |thread: std::io::Result<std::fs::DirEntry>| {
@@ -265,7 +265,7 @@ fn sleeping(process: u32) -> Option<usize> {
 }
 
 /// The first signal waits for the next safepoint of each thread. The last thread of this server
-/// sleeps for half a minute: it has taken the request that is due then.
+/// sleeps for half a minute, having taken the request that is due then.
 #[test]
 fn a_second_signal_ends_the_run_at_once() {
     let bench = Bench::new();
@@ -275,7 +275,7 @@ fn a_second_signal_ends_the_run_at_once() {
         "exec", "server", "30", "1000", "10", "1", "+RTS", &rows, "-N30", "-A64k",
     ];
     let mut child = bench.start(&words);
-    // Each of them waits for its request.
+    // Each thread waits for its request.
     let mut times = 0;
     until("all threads sleep", || {
         times = if sleeping(child.id()).is_some_and(|threads| threads >= 30) {
@@ -315,7 +315,7 @@ fn a_second_signal_ends_the_run_at_once() {
 #[test]
 fn without_signal_handlers_a_signal_ends_the_run_at_once() {
     let bench = Bench::new();
-    // (A shell may have its background processes ignore SIGINT.)
+    // (A shell may make its background processes ignore SIGINT.)
     let (text, by) = interrupted(&bench, "TERM", &["--install-signal-handlers=no"]);
     assert!(!text.contains("bytes allocated in the heap"), "{text}");
     assert_eq!(by, Some(15));
@@ -325,7 +325,7 @@ fn without_signal_handlers_a_signal_ends_the_run_at_once() {
     assert!(wrong.stderr.contains("yes or no"), "{}", wrong.all());
 }
 
-/// Requests of a server that sleeps some tenths of a second between two of them.
+/// The requests of a server that sleeps some tenths of a second between two of them.
 #[test]
 fn a_program_that_sleeps_is_collected_meanwhile_if_a_flag_asks_for_it() {
     let collections = |flags: &[&str]| {
@@ -336,7 +336,8 @@ fn a_program_that_sleeps_is_collected_meanwhile_if_a_flag_asks_for_it() {
         let record: RunRecord = serde_json::from_str(&record).unwrap();
         record.collections.map_or(0, |collections| collections.len())
     };
-    // By default one capability is not collected while it is idle, as in GHC's runtime of one thread.
+    // By default a single capability is not collected while idle, as in GHC's single-threaded
+    // runtime.
     let without = collections(&[]);
     until("a collection while it sleeps", || collections(&["-I0.01"]) > without);
     assert_eq!(collections(&["-I0.01", "-V0"]), without);

@@ -1,9 +1,9 @@
 //! Import cycles between the files of a crate.
 //!
-//! File A imports file B if a path in A, outside tests, names an item that B defines. Paths come
-//! from `use` declarations, expressions, types and macro arguments, and are resolved through
-//! `crate`, `self`, `super`, imported names and re-exports. A `pub use` alone is not an import: a
-//! parent module may be the face of its children. Methods and fields are not followed.
+//! File A imports file B if a path in A, outside tests, names an item defined in B. Paths come from
+//! `use` declarations, expressions, types and macro arguments, and are resolved through `crate`,
+//! `self`, `super`, imported names and re-exports. A `pub use` alone is not an import, so that a
+//! parent module can be the face of its children. Methods and fields are not followed.
 
 use crate::docs::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,15 +11,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
-/// A module path below the root of the crate: `["trace", "copier"]`.
+/// A module path below the crate root: `["trace", "copier"]`.
 type ModulePath = Vec<String>;
 
 /// A module of a crate.
 #[derive(Debug, Default)]
 struct Module {
-    /// Names that the module defines itself, apart from child modules.
+    /// Names that the module itself defines, except child modules.
     defines: BTreeSet<String>,
-    /// Names that `use` brings in: the name, and the path as written.
+    /// Names that `use` brings in: name, and path as written.
     uses: Vec<(String, Vec<String>)>,
     /// The paths of `uses` that are not re-exported.
     private_uses: Vec<Vec<String>>,
@@ -39,14 +39,14 @@ struct Imports {
     own_name: Option<String>,
 }
 
-/// An import of one file by another, with one of the names imported.
+/// One file importing another, with one of the names imported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Import {
-    /// The file that imports.
+    /// The importing file.
     from: PathBuf,
     /// The file that defines the name.
     to: PathBuf,
-    /// The name that draws it.
+    /// The imported name.
     name: String,
 }
 
@@ -61,7 +61,7 @@ impl Imports {
         imports
     }
 
-    /// Reads `file`, which is module `path`; its children are files in `folder`.
+    /// Reads `file`, which is module `path`; its child modules are files in `folder`.
     fn read(&mut self, file: &Path, folder: &Path, path: ModulePath) {
         let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -126,8 +126,8 @@ impl Imports {
             .collect()
     }
 
-    /// The module that defines the item at `path`, seen from module `at`, and the item's name.
-    /// `None` for names of other crates, of the prelude and of local variables. `depth` bounds
+    /// The module that defines the item at `path`, as seen from module `at`, and the item's name.
+    /// `None` for names of other crates, the prelude and local variables. `depth` bounds
     /// re-exports.
     fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<(ModulePath, String)> {
         if depth > 16 {
@@ -186,7 +186,7 @@ impl Imports {
         cycles(self.edges().iter().map(|edge| (edge.from.clone(), edge.to.clone())))
     }
 
-    /// The paths that the code of each file names.
+    /// The paths named in the code of each file.
     fn mentions(&self) -> impl Iterator<Item = (&Path, String)> {
         self.modules.values().flat_map(|module| {
             let uses = module.uses.iter().map(|(_, path)| path);
@@ -212,7 +212,7 @@ impl Module {
         self.defines.insert(name.to_string());
     }
 
-    /// Notes the names that one tree of a `use` declaration brings in.
+    /// Records the names that one tree of a `use` declaration brings in.
     fn bring_in(&mut self, tree: &syn::UseTree, path: &mut Vec<String>) {
         match tree {
             syn::UseTree::Path(tree) => {
@@ -257,7 +257,7 @@ impl<'ast> Visit<'ast> for Module {
         }
     }
 
-    /// The arguments of a macro are tokens: paths in them are names joined by `::`.
+    /// Macro arguments are tokens: paths in them are names joined by `::`.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let text = call.tokens.to_string().replace(" :: ", "::");
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
@@ -300,7 +300,7 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     }
 }
 
-/// Whether the item is built for tests only: `#[cfg(test)]`, `#[cfg(all(test, ..))]`, `#[test]`.
+/// Whether the item is only for tests: `#[cfg(test)]`, `#[cfg(all(test, ..))]`, `#[test]`.
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
@@ -358,7 +358,7 @@ fn cycles<T: Ord + Clone>(edges: impl Iterator<Item = (T, T)>) -> Vec<Vec<T>> {
     found.into_iter().collect()
 }
 
-/// The folders of the workspace's crates that have a library.
+/// The folders of the workspace's library crates.
 fn libraries() -> Vec<PathBuf> {
     let sources = files(&root(), "rs").into_iter();
     let mut roots: Vec<PathBuf> = sources.filter(|file| file.ends_with("src/lib.rs")).collect();
@@ -392,11 +392,12 @@ fn no_files_of_a_crate_import_each_other_in_a_cycle() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// loom and shuttle see only what goes through `sync`.
+/// loom and shuttle only see what goes through `sync`.
 #[test]
 fn core_takes_atomics_and_locks_from_its_sync_module() {
     let source = root().join("core/src");
-    // No model checker looks at mapped memory under Miri, the choice of a fault, or printed text.
+    // No model checker looks at mapped memory under Miri, at the choice of a fault, or at printed
+    // text.
     let exempt = ["sync", "miri_libc.rs", "mutants.rs", "stats/sink.rs"].map(|name| source.join(name));
     let unseen = ["std::sync", "core::sync", "std::thread", "parking_lot::", "crossbeam_"];
     let imports = Imports::of(&source.join("lib.rs"));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const GCBENCH: [&str; 5] = ["inspect", "gcbench", "10", "8", "5000"];
 
-/// The text with addresses as offsets from the first one, and without times.
+/// The text with addresses relative to the first one, and without times.
 fn steady(text: &str) -> String {
     let mut base = None;
     let mut steady = String::new();
@@ -149,7 +149,7 @@ fn every_error_is_one_message() {
     insta::assert_snapshot!(messages);
 }
 
-/// The map before the end shows what fills the heap.
+/// The map before the end shows what filled the heap.
 #[test]
 fn an_exhausted_run_has_the_map_of_its_last_collection() {
     let bench = Bench::new();
@@ -243,7 +243,7 @@ fn a_page_of_all_collections() {
     );
 }
 
-/// These collectors had the names of copying collectors.
+/// These collectors used to show the step names of copying collectors.
 #[test]
 fn collectors_name_their_own_steps() {
     for (collector, legend, large) in [

@@ -1,5 +1,5 @@
-//! The library ghc-events, which ThreadScope reads logs with, accepts the logs of all workloads and
-//! collectors. `.ci/interop` builds a program of it, and runs this.
+//! The ghc-events library, with which ThreadScope reads logs, accepts the logs of all workloads and
+//! collectors. `.ci/interop` builds a program with it and runs this.
 
 use std::process::Command;
 

@@ -8,7 +8,7 @@ use gclab_results::{ResultsDir, RunRecord, Status};
 use crate::support::Bench;
 
 /// Two collectors and two settings of two workloads, twice: 16 timed runs; four logs of hash_churn,
-/// none of gcbench.
+/// and none of gcbench.
 const FILE: &str = r#"
 question   = "How do the pauses lie together?"
 collectors = ["two-space", "copying"]
@@ -91,7 +91,7 @@ fn the_plan_says_which_runs_have_logs() {
     );
 }
 
-/// A log whose line is missing is written again, and is whole then.
+/// A log whose line is missing is written again in full.
 #[test]
 fn resumes_with_the_missing_logs() {
     let (bench, results) = done(FILE);
@@ -118,7 +118,7 @@ fn resumes_with_the_missing_logs() {
     );
 }
 
-/// A run whose heap ran out has a log until its end.
+/// A run that exhausted its heap has a log up to its end.
 #[test]
 fn a_log_of_a_heap_that_ran_out() {
     let file = r#"
@@ -143,7 +143,7 @@ fn a_log_of_a_heap_that_ran_out() {
 fn the_parts_of_a_plan_keep_their_logs() {
     let bench = Bench::new();
     bench.write("x.toml", FILE);
-    // Groups are four of rounds and workloads, then the logs of hash_churn.
+    // The groups are four of rounds and workloads, then the logs of hash_churn.
     for part in 1..=5 {
         let (shard, out) = (format!("{part}/5"), format!("part{part}"));
         bench

@@ -1,4 +1,4 @@
-//! The built `gclab` from the outside: the command line, sweeps, resuming, reports.
+//! The built `gclab`, end to end: the command line, sweeps, resuming, reports.
 
 mod axes;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Folders with many runs are read and reported in little time and memory.
+//! Folders with many runs are read and reported quickly and in little memory.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, 
 
 use crate::support::Bench;
 
-/// Writes a folder of this many runs in eight configurations.
+/// Writes a folder with this many runs of eight configurations.
 fn folder(bench: &Bench, name: &str, count: u32) {
     let mut manifest = Manifest::new("many");
     let mut lines = String::new();
@@ -53,8 +53,8 @@ fn run(planned: &PlannedRun) -> RunRecord {
     }
 }
 
-/// The peak resident memory of `gclab` with these words until it writes the last part of its
-/// output. It cannot end before that: a pipe takes 64 KiB, and the test looks before it reads on.
+/// The peak resident memory of `gclab` with these words, before it writes the last part of its
+/// output. It cannot end earlier, because a pipe takes 64 KiB and the test looks before reading on.
 fn peak(bench: &Bench, words: &[&str]) -> u64 {
     let mut command = bench.command(words);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! The memory that a process takes from the machine, and the end of a run that is refused memory.
+//! The memory that a process takes from the machine, and how a run ends that is refused memory.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use gclab_results::{RunRecord, Status};
 
 use crate::support::Bench;
 
-/// The most memory of a process in addition to its heap: code, libraries, stacks, half a huge page.
+/// How much memory a process may use on top of its heap: code, libraries, stacks, half a huge page.
 const BESIDE: u64 = 24 << 20;
 
 #[test]
@@ -58,7 +58,7 @@ fn a_process_stays_near_the_limit_of_its_heap() {
     assert!(seen == 72 && fine > 24, "{fine} of {seen} runs came to their end");
 }
 
-/// With each request refused in turn, the run ends with 251 and its figures, or with the right
+/// With each request refused in turn, the run ends with 251 and its statistics, or with the right
 /// checksum.
 #[test]
 fn a_refused_request_ends_a_run_cleanly() {
@@ -96,6 +96,6 @@ fn a_refused_request_ends_a_run_cleanly() {
             assert_eq!(done.exits(0).stdout, expected, "{n}");
         }
     }
-    // A minor collection that cannot begin becomes a major one, so few refusals exhaust the heap.
+    // A minor collection that cannot start becomes a major one, so few refusals exhaust the heap.
     assert!(exhausted > 2, "{exhausted}");
 }

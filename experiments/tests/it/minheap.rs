@@ -83,7 +83,7 @@ fn what_is_found_completes_and_what_is_below_does_not() {
         .map(|c| c["probes"].as_u64().unwrap())
         .sum();
     assert_eq!(lines as u64, said);
-    // The second time it is known.
+    // The second time the answer is known.
     assert_eq!(search(&bench, &work, &["+RTS", "-A1m"]), found);
     assert_eq!(probes(&bench), files);
 }
@@ -139,7 +139,7 @@ fn a_killed_search_resumes() {
     for moment in [40, 150, 90, 260, 130] {
         let mut runner = bench.start(&work);
         std::thread::sleep(Duration::from_millis(moment));
-        // SIGKILL, after which the process runs no more code.
+        // SIGKILL, which leaves the runner no chance to clean up.
         runner.kill().unwrap();
         runner.wait().unwrap();
         let now = probes(&bench).first().map(|(_, text)| text.clone()).unwrap_or_default();
@@ -226,7 +226,7 @@ fn bad_requests_get_one_message_and_status_2() {
     assert!(!bench.path().join("results").exists(), "nothing was begun");
 }
 
-/// With a heap of fixed size, the -M that the search tries is that size.
+/// If the heap has a fixed size, the -M that the search tries is that size.
 #[test]
 fn a_heap_of_fixed_size_is_found_too() {
     let bench = Bench::new();
@@ -250,7 +250,8 @@ heap = [0.5, 1, 3]
 A = "256k"
 "#;
 
-/// The minima come first, all collectors get the same bytes, and an exhausted heap is a result.
+/// The minima come first, all collectors get the same number of bytes, and an exhausted heap is a
+/// result.
 #[test]
 fn an_experiment_in_multiples_of_the_least_heap() {
     let bench = Bench::new();
@@ -269,7 +270,7 @@ fn an_experiment_in_multiples_of_the_least_heap() {
         before.all()
     );
     let ran = bench.gclab(&["run", "sizes.toml"]).exits(0);
-    // Heaps grow with the live data, so no collector takes three times the least heap.
+    // The heap grows with the live data, so no collector uses three times the least heap.
     let words: Vec<&str> = ran.stdout.split_whitespace().collect();
     let answer = words.join(" ");
     assert!(answer.contains("At 3× memory stays unused (copying uses "), "{answer}");
@@ -316,7 +317,7 @@ fn an_experiment_in_multiples_of_the_least_heap() {
         csv.lines().nth(1).unwrap().split(',').nth(column).unwrap(),
         results.runs()[0].heap_multiple.unwrap().to_string()
     );
-    // The same command finds the same plan, with all runs done.
+    // The same command finds the same plan, and all its runs done.
     let again = bench.gclab(&["run", "sizes.toml"]).exits(0);
     assert!(again.stderr.contains("all 24 runs are done"), "{}", again.all());
     let plan = bench.gclab(&["run", "sizes.toml", "--dry-run=commands"]).exits(0);
@@ -357,7 +358,7 @@ fn a_multiple_that_is_less_than_any_heap_is_named() {
         done.all()
     );
     assert!(bench.folders().is_empty());
-    // The minima are known now, and a dry run refuses the same.
+    // The minima are known now, and a dry run is refused for the same reason.
     let dry = bench.gclab(&["run", "sizes.toml", "--dry-run"]).exits(2);
     assert!(dry.stderr.contains("is less than the least -M, 2 MiB"), "{}", dry.all());
 }

@@ -1,4 +1,4 @@
-//! `gclab new`: a crate with a collector of one's own. `.ci/outside` builds it.
+//! `gclab new`: a crate with your own collector. `.ci/outside` builds it.
 
 use crate::support::Bench;
 use std::fs;
@@ -24,7 +24,7 @@ fn a_crate_is_written_once() {
         read("Cargo.lock"),
         fs::read_to_string(format!("{root}/Cargo.lock")).unwrap()
     );
-    // A second time nothing is written.
+    // A second time, nothing is written.
     fs::write(bench.path().join("my-collector/src/my_collector.rs"), "mine").unwrap();
     let done = bench.gclab(&["new", "my-collector", "--from", "mark-sweep"]).exits(2);
     assert_eq!(done.stdout, "");

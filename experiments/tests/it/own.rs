@@ -7,7 +7,7 @@ use gclab_results::Status;
 
 use crate::support::Bench;
 
-/// An example, which cargo builds with the tests and puts next to them.
+/// An example, which cargo builds along with the tests.
 pub(crate) fn program(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let program = tests.ancestors().nth(2).unwrap().join("examples").join(name);
@@ -39,7 +39,7 @@ fn its_workload_is_listed_run_and_swept() {
         "own.toml",
         "collectors = [\"two-space\", \"copying\"]\nworkloads = [{ name = \"rings\", args = [5000] }, { name = \"rings\", args = [6] }]\nrepeat = 2\n[flags]\nA = \"64k\"\n",
     );
-    // The runs of a sweep are of the program that sweeps, or `rings` would not be known.
+    // The runs of a sweep use the program that sweeps; otherwise `rings` would be unknown.
     let swept = own(&bench, &["run", "own.toml"]);
     assert!(swept.status.success(), "{swept:?}");
     let results = bench.results();
@@ -55,7 +55,7 @@ fn a_panic_is_a_crash_and_never_a_result() {
     assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(101), &b""[..]));
     assert!(String::from_utf8(ran.stderr).unwrap().contains("unlucky"));
     assert_eq!(std::fs::read_to_string(bench.path().join("r.json")).unwrap(), "");
-    // As after an uncaught exception in GHC, all that was asked for is whole.
+    // As after an uncaught exception in GHC, all requested output is complete.
     let flags = ["exec", "rings", "13", "+RTS", "-sout.txt", "-l", "-hT", "-i0"];
     assert_eq!(own(&bench, &flags).status.code(), Some(101));
     let text = std::fs::read_to_string(bench.path().join("out.txt")).unwrap();

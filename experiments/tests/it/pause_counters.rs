@@ -1,4 +1,4 @@
-//! Counters that a run reads at each pause: `pause_counters` of a file, `--pause-counters`.
+//! Counters that a run reads at each pause: `pause_counters` in a file, `--pause-counters`.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +7,7 @@ use gclab_results::RunRecord;
 
 use crate::support::{Bench, Done};
 
-/// A two-space collection copies to memory that no one has touched.
+/// A two-space collection copies to untouched memory.
 #[test]
 fn page_faults_are_those_of_the_mutator_and_of_collections() {
     let bench = Bench::new();
@@ -28,7 +28,7 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     if there.iter().any(|key| key == "page_faults") {
         let faults = |counters: &Option<gclab_results::Counters>| counters.as_ref().unwrap().page_faults.unwrap();
         let (mutator, collections) = (faults(&run.mut_counters), faults(&run.gc_counters));
-        // The mutator's own memory may have come before the run, in huge pages.
+        // The mutator's own memory may have been faulted in before the run, in huge pages.
         assert!(collections > 0, "{mutator} {collections}");
         assert!(mutator + collections <= faults(&run.counters), "{run:?}");
         let expected = mutator as f64 / (mutator + collections) as f64;
@@ -40,7 +40,7 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
         eprintln!("not tried: this machine counts no page faults, only {there:?}");
         assert_eq!(share, "");
     }
-    // Each counter is there, or is named as absent.
+    // Each counter is there, or named as absent.
     let absent = run.pause_counters_absent.clone().unwrap_or_default();
     for key in [
         "instructions",
@@ -68,8 +68,7 @@ fn page_faults_are_those_of_the_mutator_and_of_collections() {
     assert_ne!(plain.id, run.id, "another measurement");
 }
 
-/// A folder keeps the runs that it has. It never passes for one of runs with other counters, or
-/// with another preparation.
+/// A folder keeps its runs, but never passes for one with other counters or another preparation.
 #[test]
 fn a_folder_of_runs_without_counters_does_not_pass_for_one_with_them() {
     let bench = Bench::new();
@@ -116,7 +115,7 @@ fn a_folder_of_runs_without_counters_does_not_pass_for_one_with_them() {
     assert_eq!(fs::read_to_string(bench.path().join("out/runs.jsonl")).unwrap(), kept);
 }
 
-/// The cell of the only line of a CSV file.
+/// The cell of a CSV file with one line.
 fn column(csv: &str, name: &str) -> String {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
@@ -124,7 +123,7 @@ fn column(csv: &str, name: &str) -> String {
     lines.next().unwrap()[place].to_owned()
 }
 
-/// The run has room for one file, its record, so the system refuses every counter.
+/// The run may open only one file, its record, so the system refuses every counter.
 #[test]
 fn counters_that_are_refused_are_absent() {
     let bench = Bench::new();

@@ -1,11 +1,11 @@
-//! The runs that a requested precision needs: reported by `gclab status`, and at the end of a
+//! The runs that a requested precision needs, as reported by `gclab status` and at the end of a
 //! sweep.
 
 use serde_json::Value;
 
 use crate::support::Bench;
 
-/// Six runs of each of two configurations, and a precision that no clock shows.
+/// Six runs of each of two configurations, and a precision that no clock reaches.
 const FILE: &str = r#"
     collectors = ["copying", "two-space"]
     workloads  = [{ name = "binary_trees", args = [6] }]
@@ -26,7 +26,7 @@ fn a_missed_precision_is_reported_with_the_runs_it_needs() {
     ] {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
     }
-    // With --strict it is a fault, unless this machine is refused before.
+    // With --strict it is an error, unless this machine is refused first.
     let strict = bench.gclab(&["run", "wide.toml", "--strict"]);
     let is_refused = strict.stderr.contains("this machine is not fit");
     assert_eq!(strict.code, Some(if is_refused { 2 } else { 1 }), "{}", strict.all());

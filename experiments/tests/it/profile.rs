@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, until};
 
-/// The figures of the example of a root profile follow by arithmetic, for every collector.
+/// The numbers in the root profile of the example follow by arithmetic, for every collector.
 #[test]
 fn the_roots_of_hsc_env() {
     for collector in ["two-space", "copying", "parallel", "compacting"] {
@@ -76,8 +76,8 @@ fn impossible_requests_are_reported_before_anything_runs() {
     );
 }
 
-/// A full disk at the end costs the run nothing: its checksum, its record and the profile in it are
-/// whole.
+/// A disk that is full at the end costs the run nothing: its checksum, its record and the profile
+/// in it are complete.
 #[test]
 fn a_file_that_cannot_be_finished_loses_nothing_else() {
     let bench = Bench::new();
@@ -93,8 +93,8 @@ fn a_file_that_cannot_be_finished_loses_nothing_else() {
     assert!(!record["profile"]["censuses"].as_array().unwrap().is_empty());
 }
 
-/// A program without named roots gets a message about that. An interval too short for a clock is
-/// still an interval.
+/// A program without named roots gets a message saying so. Any interval works, however short for a
+/// clock.
 #[test]
 fn profiles_of_nothing_say_why() {
     let bench = Bench::new();
@@ -106,19 +106,19 @@ fn profiles_of_nothing_say_why() {
     );
     let done = bench.gclab(&["exec", "binary_trees", "6", "+RTS", "-hyNobody", "-i0", "-A64k"]);
     assert!(done.stdout.contains("no closure has the names"), "{}", done.all());
-    // The thread of the censuses may begin late.
+    // The census thread may start late.
     until("a census", || {
         let words = ["exec", "binary_trees", "14", "+RTS", "-hy", "-i0.0000000001"];
         !bench.gclab(&words).exits(0).stdout.contains("no census")
     });
 }
 
-/// The result of starting the census thread was not checked: the run ended in a panic.
+/// The result of starting the census thread used to be ignored: the run ended in a panic.
 #[test]
 fn a_profile_whose_thread_cannot_be_started_is_refused() {
     let bench = Bench::new();
     let words = ["exec", "binary_trees", "6", "+RTS", "-hT", "-i0.001"];
-    // No system has so much memory for the stack of a thread.
+    // No system has that much memory for a thread's stack.
     let output = bench
         .command(&words)
         .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
@@ -134,7 +134,7 @@ fn a_profile_whose_thread_cannot_be_started_is_refused() {
     assert_eq!(output.stdout, b"", "a run that was refused has no checksum");
 }
 
-/// The report is GHC's, and allocation is counted: the same in every run.
+/// The report looks like GHC's, and allocation is counted, so it is the same in every run.
 #[test]
 fn a_time_profile_has_the_cost_centres_of_the_program() {
     let bench = Bench::new();
@@ -165,7 +165,7 @@ fn a_time_profile_has_the_cost_centres_of_the_program() {
         assert!(row[2].starts_with("workloads/src/gcbench.rs:"), "{report}");
         assert!(row[4].parse::<u64>().unwrap() >= 1, "entries: {report}");
     }
-    // The last column has all bytes that the run allocated.
+    // The last column accounts for all bytes that the run allocated.
     let bytes: u64 = tree.iter().map(|row| row.last().unwrap().parse::<u64>().unwrap()).sum();
     let record: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap();

@@ -21,7 +21,7 @@ fn shown(bench: &Bench, file: &str, page: &str) -> (String, String) {
     (fs::read_to_string(bench.path().join(page)).unwrap(), line)
 }
 
-/// The page loads nothing and is whole.
+/// The page loads nothing, and is complete.
 #[track_caller]
 fn check(page: &str) {
     for from_outside in ["src=", "href=", "@import", "url(", "fetch("] {
@@ -53,7 +53,7 @@ fn profiles_of_ghc_are_drawn() {
     let (_, answer) = line.trim_end().split_once(": ").unwrap();
     assert!(page.contains(&format!("<h1>{answer}</h1>")), "{answer}");
     assert!(page.contains(">retain.p 12000 +RTS -hr -i0.02 -V0.005 -l -s -olretain-hr.eventlog · "));
-    // The value under the pointer, and nine bands: of thirty, hp2ps leaves out twenty-one.
+    // The value under the pointer, and nine bands: of thirty, hp2ps drops twenty-one.
     assert!(
         page.contains("<title>(89)main: 1.0 MiB (39.3 % of 2.6 MiB) at 34.232 milliseconds</title>"),
         "{page}"
@@ -92,7 +92,7 @@ fn our_own_profiles_are_drawn() {
         line.contains("nothing to draw: none of 4 censuses counted a byte"),
         "{line}"
     );
-    // GHC's file of a run without a census.
+    // GHC's file from a run without a census.
     let head = "JOB \"leak\"\nDATE \"now\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n";
     let sample = |at: &str| format!("BEGIN_SAMPLE {at}\nEND_SAMPLE {at}\n");
     bench.write(
@@ -125,7 +125,7 @@ fn a_profile_that_cannot_be_drawn_is_one_message() {
         "gclab: x.hp: line 1: not a heap profile: expected `JOB \"...\"`, found \"hello\"\n",
     );
     assert!(!bench.path().join("x.hp.html").exists());
-    // The program was killed in a census.
+    // The program was killed during a census.
     let whole = fs::read_to_string(ghc("ghc-biography.hp")).unwrap();
     bench.write("x.hp", &whole[..whole.len() - 100]);
     let (page, line) = shown(&bench, "x.hp", "x.hp.html");

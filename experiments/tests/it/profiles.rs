@@ -96,7 +96,7 @@ fn each_profile_is_one_run_of_each_configuration_and_in_no_statistic() {
         .collect();
     assert!(others.is_empty(), "nothing in the working directory: {others:?}");
 
-    // Statistics come from the timed runs alone.
+    // Statistics come only from timed runs.
     let mut repetitions: BTreeMap<&str, usize> = BTreeMap::new();
     for run in results.runs() {
         *repetitions.entry(&run.cell).or_default() += 1;
@@ -127,8 +127,8 @@ fn timed_runs_are_planned_as_without_profiles() {
     assert_eq!(without.stdout.lines().count(), TIMED);
 }
 
-/// Runs that are done are not repeated. A profile whose line is missing is, and its files are whole
-/// again.
+/// Runs that are done are not repeated. A profile whose line is missing is made again, and its
+/// files are complete.
 #[test]
 fn resumes_with_the_missing_profiles() {
     let (bench, results) = done(FILE);
@@ -175,7 +175,7 @@ fn another_list_of_profiles_is_another_plan() {
 fn shards_do_the_profiles_of_a_workload_together() {
     let bench = Bench::new();
     bench.write("x.toml", FILE);
-    // Groups are four of rounds and workloads, then two of profiles.
+    // The groups are four of rounds and workloads, then two of profiles.
     for part in 1..=6 {
         let (shard, out) = (format!("{part}/6"), format!("part{part}"));
         bench
@@ -192,7 +192,7 @@ fn shards_do_the_profiles_of_a_workload_together() {
         "{}",
         all.all()
     );
-    // A part with profiles alone is a report too.
+    // A shard with only profiles also has a report.
     let alone = bench.gclab(&["report", "part5"]).exits(0);
     assert!(
         alone
@@ -203,7 +203,8 @@ fn shards_do_the_profiles_of_a_workload_together() {
     );
 }
 
-/// The smallest heap, and more live data than that: an exhausted run has a profile until its end.
+/// With the smallest heap and more live data than that, an exhausted run has a profile up to its
+/// end.
 #[test]
 fn a_profile_of_a_heap_that_ran_out() {
     let file = r#"

@@ -30,7 +30,7 @@ fn a_refused_run_leaves_all_files_as_they_were() {
     }
 }
 
-/// Such a run emptied its files before it was refused.
+/// Such a run used to empty its files before it was refused.
 #[test]
 fn a_run_that_the_system_refuses_leaves_all_files_as_they_were() {
     let bench = Bench::new();
@@ -49,7 +49,7 @@ fn a_run_that_the_system_refuses_leaves_all_files_as_they_were() {
         "-l",
         "-olx.eventlog",
     ];
-    // No system has so much memory for the stack of the timer's thread.
+    // No system has that much memory for the stack of the timer's thread.
     let timer = bench
         .command(&run)
         .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
@@ -115,13 +115,13 @@ fn two_outputs_are_not_one_file() {
         assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
         assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "{flags:?}");
     }
-    // A time profile and sets of retainers share a file, as ever.
+    // A time profile and retainer sets may still share a file.
     bench
         .gclab(&["exec", "binary_trees", "6", "+RTS", "-p", "-hr", "-l", "-s/dev/null"])
         .exits(0);
 }
 
-/// The record was written over the log or the statistics, with status 0.
+/// The record used to be written over the log or the statistics, with status 0.
 #[test]
 fn a_record_is_not_another_output() {
     let bench = Bench::new();
@@ -147,7 +147,7 @@ fn a_record_is_not_another_output() {
     }
 }
 
-/// A link to nothing was removed, and a record that could not be read.
+/// A dangling link was removed, and so was a record that could not be read.
 #[test]
 fn a_refused_run_leaves_a_link_to_nothing_and_a_record_that_cannot_be_read() {
     let bench = Bench::new();
@@ -165,7 +165,7 @@ fn a_refused_run_leaves_a_link_to_nothing_and_a_record_that_cannot_be_read() {
     assert_eq!(fs::read_to_string(&record).unwrap(), "old");
 }
 
-/// The message asked for `-l`, which was there.
+/// The message used to ask for `-l`, which was given.
 #[test]
 fn a_file_for_a_log_as_text_is_refused_with_the_flag_that_overrides_the_log() {
     let bench = Bench::new();

@@ -6,7 +6,7 @@ use gclab_results::{Manifest, ResultsDir, RunRecord};
 
 use crate::support::{Bench, tiny};
 
-/// A bench with results in the folder `base`.
+/// A bench with results in `base`.
 fn measured() -> Bench {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(3));
@@ -39,7 +39,7 @@ fn every_format() {
 #[test]
 fn a_page_that_cannot_be_written_costs_no_table() {
     let bench = measured();
-    // A folder in the place of the page stops even root.
+    // A folder in the page's place stops even root.
     fs::remove_file(bench.path().join("base/report.html")).unwrap();
     fs::create_dir_all(bench.path().join("base/report.html/x")).unwrap();
     let table = bench.gclab(&["report", "base"]).exits(2);
@@ -100,7 +100,7 @@ fn no_results_no_report() {
     assert!(done.stderr.contains("runs.jsonl:1:"), "{}", done.all());
 }
 
-/// Copies the results `base` to another folder, with each run changed.
+/// Copies the results `base` to another folder, changing each run.
 fn copied(bench: &Bench, name: &str, started: Option<&str>, change: impl Fn(&mut RunRecord)) {
     let (base, folder) = (bench.path().join("base"), bench.path().join(name));
     fs::create_dir(&folder).unwrap();
@@ -113,7 +113,7 @@ fn copied(bench: &Bench, name: &str, started: Option<&str>, change: impl Fn(&mut
     let runs = fs::read_to_string(base.join("runs.jsonl")).unwrap();
     let changed = |line: &str| {
         let mut run: RunRecord = serde_json::from_str(line).unwrap();
-        // This machine may be busy, which is not what these tests are about.
+        // The machine may be busy, which does not matter to these tests.
         run.conditions.as_mut().unwrap().disturbances = None;
         change(&mut run);
         serde_json::to_string(&run).unwrap() + "\n"
@@ -121,7 +121,7 @@ fn copied(bench: &Bench, name: &str, started: Option<&str>, change: impl Fn(&mut
     fs::write(folder.join("runs.jsonl"), runs.lines().map(changed).collect::<String>()).unwrap();
 }
 
-/// The same runs, each a hundred times as slow: every time of the measured phase is larger.
+/// The same runs, a hundred times slower: every time in the measured phase is larger.
 fn slower(run: &mut RunRecord) {
     let factor = 100.0 * (1.0 + 0.001 * f64::from(run.round));
     let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|seconds| seconds * factor);
@@ -154,7 +154,7 @@ fn compare_tells_worse_from_same() {
     let worse = compare(&["quiet", "slow"], 1);
     assert!(worse.starts_with("Worse in 8 of 8 configurations: "), "{worse}");
     compare(&["slow", "quiet"], 0);
-    // Other guests of the machine were busy in all runs: nothing is called slower.
+    // Other guests of the machine were busy in all runs, so nothing is called slower.
     let disturbed = compare(&["quiet", "disturbed"], 0);
     assert!(
         disturbed.starts_with("Disturbed in 8 of 8 configurations: "),
@@ -169,7 +169,7 @@ fn compare_tells_worse_from_same() {
     assert_eq!(compare(&["quiet", "slow", "--format", "github"], 1), markdown);
 }
 
-/// As on a machine of another speed.
+/// Makes a run look like one on a machine of another speed.
 fn at_speed(factor: f64) -> impl Fn(&mut RunRecord) {
     move |run| {
         let noise = factor * (1.0 + 0.001 * f64::from(run.round));
@@ -184,8 +184,8 @@ fn at_speed(factor: f64) -> impl Fn(&mut RunRecord) {
     }
 }
 
-/// Counts do not depend on the machine, so one that differs fails. Of these few milliseconds no ratio
-/// is judged here.
+/// Counts do not depend on the machine, so one that differs fails. Times of a few milliseconds are
+/// not judged here.
 #[test]
 fn a_published_folder_is_measured_again_and_compared() {
     let bench = measured();

@@ -1,4 +1,4 @@
-//! Interrupted sweeps: no run is lost and none is repeated, however and whenever the runner ends.
+//! Interrupted sweeps: no run is lost or repeated, however and whenever the runner ends.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +13,7 @@ fn lines(bench: &Bench) -> usize {
     bench.folders().first().map_or(0, |folder| text(folder).lines().count())
 }
 
-/// Checks that all runs of the plan are there, each once, in order, and that earlier lines are
+/// Checks that all runs of the plan are there, each once and in order, and that earlier lines are
 /// unchanged.
 #[track_caller]
 fn complete(bench: &Bench, runs: usize) {
@@ -45,7 +45,8 @@ fn killed_at_random_moments_it_resumes_each_time() {
             .first()
             .map(|folder| fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default())
             .unwrap_or_default();
-        // A kill may leave half a line at the end, which the next runner removes; whole lines stay.
+        // A kill may leave half a line at the end, which the next runner removes; complete lines
+        // stay.
         let whole = &kept[..kept.rfind('\n').map_or(0, |end| end + 1)];
         assert!(now.starts_with(whole), "what was written stays written");
         kept = now;
@@ -59,8 +60,8 @@ fn what_a_runner_killed_before_its_plan_was_written_leaves_is_removed() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(1));
     let runs = bench.path().join("results/runs");
-    // The states after a kill before the lock, before the plan, before the plan's rename, and
-    // before the folder's rename.
+    // What a kill leaves before the lock, before the plan, before the plan's rename, and before the
+    // folder's rename.
     for (process, files) in [
         ("1", &[][..]),
         ("2", &[".lock"]),
@@ -182,7 +183,7 @@ fn another_build_does_not_resume() {
         .clone()
         .unwrap();
     fs::write(path.join("plan.json"), plan.replace(&executable, "0123456789abcdef")).unwrap();
-    // Complete: shown, with a warning.
+    // Complete: shown with a warning.
     let shown = bench.gclab(&["run", "tiny.toml"]).exits(0);
     assert!(
         shown

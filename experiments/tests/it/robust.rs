@@ -1,8 +1,8 @@
-//! A sweep on a bad day: killed at any moment, a full disk, a folder that cannot be written to, a
-//! clock that jumps, several runners in one folder. No run is lost, none is there twice, and no
-//! failure of the machine is recorded as one of a program.
+//! A sweep on a bad day: killed at any moment, a full disk, an unwritable folder, a clock that
+//! jumps, several runners in one folder. No run is lost or duplicated, and no failure of the
+//! machine is recorded as a program's.
 //!
-//! Disks are file systems in memory that only the test's processes see (`unshare --mount`).
+//! Disks are in-memory file systems that only the test's processes see (`unshare --mount`).
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,14 +14,14 @@ use gclab_results::ResultsDir;
 
 use crate::support::{Bench, Done, is_gone, tiny, until};
 
-/// The whole lines of `runs.jsonl` in a folder, and the bytes after them.
+/// The complete lines of a folder's `runs.jsonl`, and the bytes after them.
 fn lines(folder: &Path) -> (String, usize) {
     let text = fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     (text[..whole].to_owned(), text.len() - whole)
 }
 
-/// Checks that a folder has all planned runs, each once, in order, each ended well.
+/// Checks that a folder has all planned runs, each once, in order, and successful.
 #[track_caller]
 fn complete(folder: &Path, runs: usize) {
     let results = ResultsDir::open(folder).unwrap();
@@ -40,11 +40,11 @@ fn kill(child: &mut Child) {
     child.wait().unwrap();
 }
 
-/// Kills runners of `file`, an experiment of this number of runs, repeatedly, and lets the last one
-/// do the rest.
+/// Repeatedly kills runners of `file`, an experiment with this number of runs, and lets the last
+/// one finish.
 ///
-/// Unlike moments after the start, which are often those before the first run, these moments lie
-/// anywhere in a run, in the writing of its line, and between two runs.
+/// Moments counted from the start would mostly fall before the first run. These fall anywhere in a
+/// run, while its line is written, and between two runs.
 fn killed_again_and_again(bench: &Bench, file: &str, runs: usize) {
     let folder = bench.path().join("out");
     let mut moment = 17_u64;
@@ -81,8 +81,8 @@ fn killed_at_moments_of_any_phase_of_a_run_it_loses_nothing() {
     killed_again_and_again(&bench, "tiny.toml", 8 * repeat as usize);
 }
 
-/// The user's own program has more phases than a workload: a preparation, its own processes, an
-/// output that is read while it runs, and a file of its runtime's statistics.
+/// A user's program has more phases than a workload: a preparation, its own processes, output that
+/// is read while it runs, and a file with its runtime's statistics.
 #[test]
 fn killed_at_moments_of_any_phase_of_a_programs_run_it_loses_nothing() {
     let bench = Bench::new();
@@ -116,8 +116,8 @@ fn killed_at_moments_of_any_phase_of_a_programs_run_it_loses_nothing() {
     }
 }
 
-/// The kernel kills the first process of a run with its runner. Those that it has started end with
-/// the next runner of the folder, before its first run.
+/// The kernel kills a run's first process along with its runner. The folder's next runner ends the
+/// processes that it had started, before its own first run.
 #[test]
 fn what_a_killed_runner_leaves_behind_ends_before_the_next_run() {
     let bench = Bench::new();
@@ -227,7 +227,7 @@ fn a_folder_that_cannot_be_written_to_is_refused_and_can_be_read() {
     complete(&bench.path().join("all"), 8);
 }
 
-/// The library that changes the time of day of a process, where it is installed (Debian: faketime).
+/// The library that changes the time of day for a process, if it is installed (Debian: faketime).
 fn faketime() -> Option<String> {
     let places = [
         "/usr/lib/x86_64-linux-gnu",
@@ -246,12 +246,12 @@ fn faketime() -> Option<String> {
 #[test]
 fn a_clock_that_jumps_changes_no_figure_and_no_folder() {
     let Some(library) = faketime() else { return };
-    // On a busy machine the sweep may be over before the first jump.
+    // On a busy machine the sweep may end before the first jump.
     until("jumps between runs", || years_of_a_sweep(&library) >= 3);
 }
 
 /// Sweeps while the clock jumps, and kills the runner; another one continues. Returns the number of
-/// years in which runs began.
+/// years in which runs started.
 fn years_of_a_sweep(library: &str) -> usize {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(6));
@@ -276,12 +276,12 @@ fn years_of_a_sweep(library: &str) -> usize {
             .first()
             .map_or(0, |folder| lines(folder).0.lines().count())
     };
-    // Ten years back, ten years ahead, while runs begin and end.
+    // Ten years back, ten years ahead, while runs start and end.
     for (at_least, offset) in [(3, "-3650d"), (9, "+3650d"), (15, "-1d")] {
         while done() < at_least && runner.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        // A whole file at once: the library never reads half a time.
+        // The file appears complete, so that the library never reads half a time.
         fs::write(bench.path().join("next"), offset).unwrap();
         fs::rename(bench.path().join("next"), &now).unwrap();
     }
@@ -289,7 +289,7 @@ fn years_of_a_sweep(library: &str) -> usize {
         std::thread::sleep(Duration::from_millis(1));
     }
     kill(&mut runner);
-    // The next runner lives before the start of the folder that it continues.
+    // For the next runner, the folder that it continues was made in the future.
     assert!(start("-7300d").wait().unwrap().success());
     let folders = bench.folders();
     assert_eq!(folders.len(), 1, "{folders:?}");
@@ -335,8 +335,8 @@ fn of_runners_that_start_at_once_one_works_and_the_others_are_refused() {
     complete(&bench.path().join("out"), 48);
 }
 
-/// The CPU time of a process that has ended and was not waited for, without that of its children,
-/// in seconds.
+/// The CPU time, in seconds, of a process that has ended and was not waited for, without its
+/// children.
 fn own_seconds(runner: &mut Child) -> f64 {
     let stat = format!("/proc/{}/stat", runner.id());
     let start = Instant::now();
@@ -354,9 +354,9 @@ fn own_seconds(runner: &mut Child) -> f64 {
     }
 }
 
-/// The own CPU time of a sweep of 220 runs over that of one of 20: the start does not count, and
-/// the report of the longer one costs it little. It is half a millisecond or so, and more on a busy
-/// machine, so the bound is ten times as high.
+/// The CPU time of the runner itself, for 200 runs more than another sweep's 20: start-up cancels
+/// out, and reporting the additional runs costs little. A run takes half a millisecond or so, and
+/// more on a busy machine, so the bound is generous.
 #[test]
 fn the_runner_takes_some_milliseconds_of_cpu_for_a_run_at_most() {
     let bench = Bench::new();

@@ -41,8 +41,8 @@ fn a_sweep_does_each_run_of_its_plan_once_and_reports() {
     );
 }
 
-/// A sweep whose times are as precise as its file asks ends after whole rounds; the same command
-/// again does nothing, and the report says why runs are left out.
+/// A sweep stops after whole rounds, as soon as its times are as precise as its file requests; the
+/// same command again does nothing, and the report says why runs are missing.
 #[test]
 fn a_sweep_ends_when_its_times_are_precise() {
     let bench = Bench::new();
@@ -189,7 +189,7 @@ fn out_names_the_folder() {
     bench.write("tiny.toml", &tiny(2));
     let other = bench.gclab(&["run", "tiny.toml", "--out", "here/x"]).exits(2);
     assert!(other.stderr.contains("holds another plan"), "{}", other.all());
-    // A file in its place was `File exists (os error 17)`.
+    // A file in its place used to give `File exists (os error 17)`.
     for fresh in [&[][..], &["--fresh"]] {
         let words = [&["run", "tiny.toml", "--out", "tiny.toml"], fresh].concat();
         let file = bench.gclab(&words).exits(2);
@@ -254,7 +254,7 @@ fn shards_together_are_the_whole() {
         .exits(0)
         .stdout;
     assert_eq!(all.lines().count(), 1 + 24);
-    // Put together, each configuration has its three runs in one table.
+    // Joined, each configuration has its three runs in one table.
     let table = bench
         .gclab(&["report", "1of3", "2of3", "3of3", "--wide"])
         .exits(0)
@@ -338,8 +338,8 @@ fn a_reader_who_has_gone_away_does_not_stop_a_sweep() {
     assert_eq!(bench.results().runs().len(), 8);
 }
 
-/// The machine that runs the tests may be busy, so the fault is one of the file: more threads than
-/// any machine of ours has.
+/// The machine that runs the tests may be busy, so the file is at fault: it has more threads than
+/// any machine of ours.
 #[test]
 fn a_strict_sweep_refuses_a_machine_that_is_too_small() {
     let bench = Bench::new();
@@ -376,7 +376,7 @@ fn a_strict_sweep_refuses_a_machine_that_is_too_small() {
     assert!(warnings.iter().any(|text| text.contains("250 threads")), "{warnings:?}");
 }
 
-/// Each run has its conditions, and the counters that the folder names.
+/// Each run has its conditions, and the counters listed by the folder.
 #[test]
 fn runs_have_conditions_and_counters() {
     let bench = Bench::new();
@@ -397,7 +397,7 @@ fn runs_have_conditions_and_counters() {
         assert_eq!(conditions.machine_changes, None);
         let counters = serde_json::to_value(run.counters.clone().unwrap_or_default()).unwrap();
         let there: BTreeSet<&str> = counters.as_object().unwrap().keys().map(String::as_str).collect();
-        // A short run may end before the counters that share registers have their turn.
+        // A short run may end before the counters that share registers get their turn.
         let shares = |name: &&str| ["instructions", "cycles", "llc_misses", "dtlb_misses"].contains(name);
         let named = machine.counters.iter().map(String::as_str);
         let named: BTreeSet<&str> = named.filter(|name| !shares(name)).collect();
@@ -410,7 +410,7 @@ fn runs_have_conditions_and_counters() {
     );
 }
 
-/// A folder that began under another kernel is continued with a note, and its later runs say so.
+/// A folder started under another kernel is continued with a note, and its later runs say so.
 #[test]
 fn a_folder_of_another_kernel_is_told_apart_or_refused() {
     let bench = Bench::new();

@@ -11,7 +11,7 @@ use gclab_workloads::Args;
 
 use crate::support::Bench;
 
-/// Runs a workload, with files of this name.
+/// Runs a workload with files of this name.
 fn run(folder: &Path, name: &str, workload: &str, args: &[&str]) -> u64 {
     let stem = folder.join(name);
     let words = [
@@ -44,8 +44,7 @@ fn run(folder: &Path, name: &str, workload: &str, args: &[&str]) -> u64 {
     done.statistics.expect("a heap").collections_count()
 }
 
-/// The labels of the cost centres of a log, in the order of their numbers, and the threads that it
-/// creates.
+/// The labels of a log's cost centres, by number, and the threads that it creates.
 fn contents(log: &Path) -> (Vec<String>, Vec<u64>) {
     let (complaints, _) = check(&mut Merged::open(log, false).unwrap()).unwrap();
     assert!(complaints.rules().is_empty(), "{:?}", complaints.rules());

@@ -1,5 +1,5 @@
-//! The experiment files that come with gclab: each is legal, has a question, and has the size that
-//! its name promises.
+//! The experiment files that come with gclab: each is valid, has a question, and is as large as its
+//! name promises.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ fn each_can_be_planned_and_asks_something() {
     }
 }
 
-/// Four breakdowns and a restriction, and each profile once, in addition to three rounds of every
+/// Four breakdowns and a restriction, with each profile once, on top of three rounds of every
 /// workload.
 #[test]
 fn profiles_shows_what_there_is() {
@@ -94,8 +94,8 @@ fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_ten_roun
     assert_eq!(collectors.into_iter().collect::<Vec<_>>(), ["copying", "two-space"]);
 }
 
-/// Parallel collection off, and from each generation on, with and without load balancing and
-/// chunks; one capability only once for each size of the area.
+/// Parallel collection off, and from each generation, with and without load balancing and chunks; a
+/// single capability only once for each size of the area.
 #[test]
 fn parallel_switches_it_where_there_is_something_to_switch() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! A working folder for each test, and `gclab` in it.
+//! A working folder for each test, with `gclab` in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(crate) struct Bench {
     folder: TempDir,
 }
 
-/// The exit status and output of a command.
+/// A command's exit status and output.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub code: Option<i32>,
@@ -64,7 +64,7 @@ impl Bench {
         fs::write(self.path().join(name), text).unwrap();
     }
 
-    /// Makes `NAME/gclab`: a copy of gclab that does the same, and is another file.
+    /// Makes `NAME/gclab`: a different file that does the same as gclab.
     pub(crate) fn build(&self, name: &str) {
         let folder = self.path().join(name);
         fs::create_dir_all(&folder).unwrap();
@@ -81,14 +81,15 @@ impl Bench {
         self.path().join(name)
     }
 
-    /// Makes a program: a script of the shell.
+    /// Makes a program from a shell script.
     pub(crate) fn script(&self, name: &str, text: &str) {
         let text = format!("#!/bin/sh\n{text}\n");
         self.shell("printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"", &[name, &text]);
     }
 
-    /// Runs a line of the shell that makes a program. (A child that another test starts would hold
-    /// a file open that this process writes, and the system runs no file that is open for writing.)
+    /// Runs a shell command that makes a program. (If this process wrote it, a child started by
+    /// another test could hold the file open, and the system does not run a file that is open for
+    /// writing.)
     fn shell(&self, line: &str, words: &[&str]) {
         let mut command = Command::new("sh");
         command.args(["-c", line]).args(words).current_dir(self.path());
@@ -141,7 +142,7 @@ impl Bench {
         folders
     }
 
-    /// The one results folder.
+    /// The only results folder.
     #[track_caller]
     pub(crate) fn results(&self) -> ResultsDir {
         let folders = self.folders();
@@ -170,12 +171,12 @@ pub(crate) fn send(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether a process has ended: no such process, or a zombie.
+/// Whether a process has ended: it does not exist or is a zombie.
 pub(crate) fn is_gone(number: &str) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", number.trim())).map_or(true, |stat| stat.contains(") Z"))
 }
 
-/// The child of a process that runs `gclab exec`, if there is one.
+/// A child of this process that runs `gclab exec`.
 pub(crate) fn exec_of(runner: &Child) -> Option<String> {
     let list = fs::read_to_string(format!("/proc/{0}/task/{0}/children", runner.id())).unwrap_or_default();
     let is_exec =
@@ -183,8 +184,8 @@ pub(crate) fn exec_of(runner: &Child) -> Option<String> {
     list.split_whitespace().find(is_exec).map(str::to_owned)
 }
 
-/// An experiment of one program, `repeat` times. It ends with the status of `end`. The first `free`
-/// runs end at once. Those after them wait for [`Bench::open_gate`].
+/// An experiment with one program, run `repeat` times, that ends with status `end`. The first
+/// `free` runs end at once; later ones wait for [`Bench::open_gate`].
 pub(crate) fn gated(free: u32, repeat: u32, end: &str) -> String {
     let script = format!(
         "echo run >> started; test $(wc -l < started) -le {free} || until test -e go; do sleep 0.02; done; {end}"
@@ -192,8 +193,8 @@ pub(crate) fn gated(free: u32, repeat: u32, end: &str) -> String {
     format!("repeat = {repeat}\n[[program]]\nname = \"gated\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n")
 }
 
-/// An experiment of two collectors, two works and two settings, `repeat` times: 8 × `repeat` runs
-/// of a few milliseconds.
+/// An experiment with two collectors, two workloads and two settings, `repeat` times: 8 × `repeat`
+/// runs of a few milliseconds.
 pub(crate) fn tiny(repeat: u32) -> String {
     format!(
         r#"question = "Does it work?"

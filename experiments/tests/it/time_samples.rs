@@ -8,7 +8,7 @@ use gclab_eventlog::{Merged, check, kinds};
 use crate::log::counts;
 use crate::support::{Bench, until};
 
-/// The ticks of each stack in a report of `-P`; a stack is its labels, the innermost first.
+/// The ticks of each stack in a report of `-P`; a stack is its labels, innermost first.
 fn ticks_in_report(report: &str) -> BTreeMap<Vec<String>, u64> {
     let rows = report.lines().skip_while(|line| !line.contains("individual")).skip(3);
     let mut open: Vec<String> = Vec::new();
@@ -26,7 +26,7 @@ fn ticks_in_report(report: &str) -> BTreeMap<Vec<String>, u64> {
     all
 }
 
-/// Runs a program with samples in its log, and checks them. Returns the stacks that were sampled.
+/// Runs a program with samples in its log, and checks them. Returns the sampled stacks.
 fn sampled(program: &[&str], flags: &[&str]) -> BTreeSet<Vec<String>> {
     let bench = Bench::new();
     let run = [
@@ -75,7 +75,7 @@ fn sampled(program: &[&str], flags: &[&str]) -> BTreeSet<Vec<String>> {
 #[test]
 fn the_samples_of_a_time_profile_in_the_log_are_the_ticks_of_its_report() {
     let mut stacks = BTreeSet::new();
-    // A busy machine may take no sample in some of the runs.
+    // On a busy machine some of the runs may have no sample.
     until("samples of two stacks", || {
         for (program, flags) in [
             (&["gcbench", "16", "12", "200000"][..], &["-A64k"][..]),

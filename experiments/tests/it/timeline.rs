@@ -59,7 +59,7 @@ fn a_timeline_is_one_page_with_the_data_of_the_log() {
     let data = data(&page);
     let json = bench.gclab(&["events", "summary", "ghc.eventlog", "--json"]).exits(0);
     let figures: Value = serde_json::from_str(&json.stdout).unwrap();
-    // Everything is kept singly: each pause has four numbers, and each piece its state and length.
+    // Nothing is merged: each pause has four numbers, and each piece its state and length.
     assert_eq!((&data["step"], &data["caps"]), (&1.into(), &vec![0, 1].into()));
     assert_eq!(data["end"], figures["Total_elapsed_ns"]);
     let pauses = numbers(&data["pauses"]);
@@ -85,7 +85,7 @@ fn a_timeline_is_one_page_with_the_data_of_the_log() {
         };
         assert_eq!(data["length"], sum(&[0, 1, 2, 3, 4, 5, 6, 7, 8]));
         // GC threads work, are idle or wait while their capability is in a collection. A capability
-        // waits longer than that: from its request on.
+        // waits longer: from its request.
         let in_collections = figures[&format!("cap_{cap}.gc_ns")].as_u64().unwrap();
         assert!(
             sum(&[3, 4, 5, 8]) <= in_collections && in_collections <= sum(&[2, 3, 4, 5, 8]),
@@ -179,12 +179,12 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     assert!(numbers(&data(&page)["pauses"]).len() > 40);
 }
 
-/// Lanes continued past the damage of another capability, while the figures did not.
+/// Lanes used to continue past the damage of another capability, but the numbers did not.
 #[test]
 fn lanes_and_figures_of_a_damaged_log_are_of_the_same_events() {
     let mut log = ghc();
     let begin = log.windows(4).position(|bytes| bytes == b"datb").unwrap() + 4;
-    // In the middle of the first block, which is that of capability 0, an event has no known type.
+    // In the middle of the first block, which is capability 0's, an event has an unknown type.
     let size = u32::from_be_bytes(log[begin + 10..begin + 14].try_into().unwrap()) as usize;
     let mut at = begin + 24;
     while at < begin + size / 2 {
@@ -208,14 +208,14 @@ fn lanes_and_figures_of_a_damaged_log_are_of_the_same_events() {
         .sum();
     assert_eq!(figures["GC_elapsed_ns"], pauses);
     assert_eq!(figures["Total_elapsed_ns"], data["end"]);
-    // The events after the run are not part of it.
+    // Events after the run are not part of it.
     assert!(data["length"].as_u64().unwrap() > data["end"].as_u64().unwrap() + 1);
-    // Capability 1 lies after the damage in the file.
+    // Capability 1 comes after the damage in the file.
     assert!(figures["cap_1.collections"].as_u64().unwrap() > 40, "{figures}");
     assert!(figures["cap_0.collections"].as_u64().unwrap() < 40, "{figures}");
 }
 
-/// The bytes after the head of an event at this place.
+/// The number of bytes after the header of an event at this position.
 fn declared(log: &[u8], kind: u16, at: usize) -> usize {
     let entry = [&b"etb\0"[..], &kind.to_be_bytes()].concat();
     let place = log.windows(6).position(|bytes| bytes == entry).unwrap();

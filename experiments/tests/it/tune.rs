@@ -1,4 +1,4 @@
-//! `gclab tune`: searches for flags, of workloads and of programs, and what it refuses.
+//! `gclab tune`: searching flags of workloads and programs, and what it rejects.
 
 use std::fs;
 
@@ -14,8 +14,8 @@ fn with_script(script: &str) -> Bench {
     bench
 }
 
-/// A program that looks like one of OCaml, and whose time depends on its flags: `s=4M` takes QUICK
-/// seconds, `o=400` dies, and all others take SLOW.
+/// A program that looks like an OCaml one and whose time depends on its flags: `s=4M` takes QUICK
+/// seconds, `o=400` dies, and everything else takes SLOW.
 const DEPENDS: &str = r#"case "$OCAMLRUNPARAM" in
 *o=400*) echo "Fatal error: exception Out_of_memory" >&2; exit 2 ;;
 *s=4M*) sleep QUICK ;;
@@ -23,8 +23,8 @@ const DEPENDS: &str = r#"case "$OCAMLRUNPARAM" in
 esac
 echo done"#;
 
-/// Searches until the answer is the one that `is_right` accepts. The times of a busy machine may
-/// hide the difference, so each search has a program with a larger one.
+/// Searches until `is_right` accepts the answer. A busy machine's times may hide the difference, so
+/// each search has a program with a larger one.
 fn searched(words: &[&str], is_right: impl Fn(&Done) -> bool) -> (Bench, Done) {
     let searches = [("0", "0.03"), ("0.02", "0.2"), ("0.2", "1")];
     let searches = searches.into_iter().map(|(quick, slow)| {
@@ -59,7 +59,7 @@ fn a_search_finds_the_flag_that_matters() {
             .iter()
             .all(|one| !one["flags"].as_str().unwrap().contains("o=400"))
     );
-    // The records are a folder of results like any other, with the runs that were done as its plan.
+    // The records are an ordinary folder of results, with the completed runs as its plan.
     let results = bench.results();
     assert_eq!(results.runs().len() as u64, answer["runs"].as_u64().unwrap());
     assert_eq!(results.manifest().plan.len(), results.runs().len());
@@ -92,11 +92,11 @@ fn an_answer_begins_with_a_sentence_and_shows_failures() {
     }
 }
 
-/// Without an effect of any flag the answer must not name one as better.
+/// If no flag has an effect, the answer must not call one better.
 #[test]
 fn flags_without_effect_leave_the_default_as_good() {
-    // Noise may look like a small gain, and on a busy machine like a larger one, as the program is
-    // so short.
+    // Noise may look like a small gain and, since the program is so short, like a larger one on a
+    // busy machine.
     let is_right = ["0.01", "0.1", "0.5"].into_iter().any(|seconds| {
         let bench = with_script(&format!("sleep {seconds}; echo done"));
         let words = ["tune", "--budget=40", "--runtime=ocaml", "--json", "--", "./prog"];
@@ -136,7 +136,7 @@ fn an_interrupted_search_resumes_where_it_stopped() {
         "{}",
         done.all()
     );
-    // The run that was killed is the only one that ran twice.
+    // The killed run is the only one that ran twice.
     assert!(
         count() <= results.runs().len() + 1,
         "{} of {}",
@@ -171,7 +171,7 @@ fn a_workload_is_tuned_over_flags_and_collectors() {
     );
 }
 
-/// A limit that no setting can keep is said, and no setting is recommended.
+/// If no setting meets a limit, the answer says so and recommends none.
 #[test]
 fn a_limit_that_nothing_meets_is_reported() {
     let bench = with_script("sleep 0.02; echo done");
@@ -240,7 +240,7 @@ fn wrong_requests_are_refused() {
         &["tune", "--runtime=ocmal", "--", "./prog"],
         &["unknown runtime `ocmal`", "ocaml"],
     );
-    // It passes the flags of GHC on, as no program of GHC's does that takes them.
+    // It passes GHC's flags on, though a GHC program would take them itself.
     refused(
         &bench,
         &["tune", "--runtime=ghc", "--", "./prog"],
@@ -267,8 +267,8 @@ fn a_goal_that_the_runtime_does_not_report_is_refused() {
     assert!(is_said && done.stdout.contains("broken"), "{}", done.all());
 }
 
-/// A workload runs under gclab, so another runtime would be a request that has no effect. The same
-/// holds for an experiment file, which has the runtimes of its programs.
+/// A workload runs under gclab, so asking for another runtime would have no effect. The same goes
+/// for an experiment file, which gives its programs' runtimes.
 #[test]
 fn a_runtime_is_of_a_command_alone() {
     let bench = Bench::new();

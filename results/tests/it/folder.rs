@@ -1,4 +1,4 @@
-//! Results folders: round trips, and the ways in which a folder can be damaged.
+//! Results folders: round trips, and the ways in which they can be damaged.
 
 use crate::synthetic::{self, runs, small, write};
 use gclab_results::{Configuration, Generation, Manifest, PlannedRun, ResultsDir, ResultsError, RunRecord, Status};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use tempfile::{TempDir, tempdir};
 
-/// The runs of the small experiment as a folder lists them: without their collections.
+/// The runs of the small experiment as a folder lists them, without their collections.
 fn small_runs() -> Vec<RunRecord> {
     let mut runs = synthetic::small_runs();
     runs.iter_mut().for_each(|run| run.collections = None);
@@ -126,8 +126,8 @@ fn every_outcome_survives() {
     }
 }
 
-/// The process was killed at any moment of writing a line: no run before it is lost, and the folder
-/// can be continued.
+/// The process was killed while it wrote a line: no earlier run is lost, and the folder can be
+/// continued.
 #[test]
 fn a_torn_last_line_costs_only_itself() {
     let runs = small_runs();
@@ -151,7 +151,7 @@ fn a_torn_last_line_costs_only_itself() {
     }
 }
 
-/// Only the line end is missing: the run is whole and counts.
+/// Only the newline is missing: the run is complete and counts.
 #[test]
 fn a_whole_line_without_its_end_counts() {
     let runs = small_runs();
@@ -164,8 +164,8 @@ fn a_whole_line_without_its_end_counts() {
     assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..3]);
 }
 
-/// A disk is full while a line is written: the error says so, and no run is lost when the folder is
-/// continued later.
+/// The disk fills up while a line is written: the error says so, and no run is lost when the folder
+/// is continued later.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_costs_only_the_line() {
@@ -182,7 +182,7 @@ fn a_full_disk_costs_only_the_line() {
     );
     assert!(dir.runs().is_empty() && !dir.is_done(&runs[0].id));
     fs::remove_file(dir.runs_file()).expect("the link goes");
-    // Half of the line had been written before the disk was full.
+    // Half of the line had been written when the disk filled up.
     fs::write(dir.runs_file(), "{\"schema\": 1, \"gcl").expect("can be written");
     dir.append_run(runs[0].clone()).expect("there is room again");
     assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..1]);
@@ -257,7 +257,7 @@ fn folders_without_a_plan_and_folders_with_one() {
     assert!(error.to_string().contains("cannot make the folder"), "{error}");
 }
 
-/// The collections are next to the runs, in few bytes, and a line without a run is ignored.
+/// The collections are kept beside the runs, in few bytes, and a line without a run is ignored.
 #[test]
 fn collections_are_in_a_file_of_their_own() {
     let runs = runs(&small());
@@ -279,7 +279,7 @@ fn collections_are_in_a_file_of_their_own() {
     assert!(fs::metadata(dir.runs_file()).expect("lines").len() < 2 * 5000);
 
     // A run that was killed while its line was written is done again, and a line of another plan is
-    // not known.
+    // unknown.
     fs::write(&file, &whole[..whole.len() - 40]).expect("cut");
     let mut dir = ResultsDir::open(dir.path()).expect("it reads");
     dir.append_run(runs[2].clone()).expect("a line");
@@ -288,7 +288,7 @@ fn collections_are_in_a_file_of_their_own() {
     assert!(found.contains_key(&runs[0].id) && found.contains_key(&runs[2].id));
 }
 
-/// Parts of one plan: (shard, rounds, processor).
+/// Shards of one plan: (shard, rounds, processor).
 fn part(parent: &Path, shard: Option<&str>, rounds: &[u32], cpu: &str) -> ResultsDir {
     let mut manifest = Manifest::new("x");
     manifest.shard = shard.map(str::to_owned);

@@ -1,4 +1,4 @@
-//! The runs that are kept for reference can be read by this gclab, and are whole.
+//! The runs kept for reference can be read by this gclab, and are complete.
 
 use gclab_results::{ResultsDir, Status};
 use std::fs;
@@ -19,7 +19,7 @@ fn reference_runs_are_whole() {
         assert!(
             results.runs().iter().all(|run| match run.outcome {
                 Status::Ok => true,
-                // Multiples of the least heap look for the heap that is too small.
+                // Sweeps over multiples of the least heap look for heaps that are too small.
                 Status::HeapExhausted | Status::Timeout => run.heap_multiple.is_some(),
                 _ => false,
             }),
@@ -28,8 +28,8 @@ fn reference_runs_are_whole() {
         );
         builds.push((manifest.build.clone(), path));
     }
-    // A sweep that follows another one finds the new results in the source tree, and records that
-    // the tree has changes. Its executable is then that of a sweep that found none.
+    // A sweep that follows another one finds its results in the source tree, and records
+    // uncommitted changes. Its executable must be the one of a sweep that found none.
     let of_sources: Vec<_> = builds
         .iter()
         .filter(|(build, _)| build.git_dirty == Some(false))

@@ -1,4 +1,4 @@
-//! The figures of a run as they are recorded.
+//! A run's statistics as they are recorded.
 
 use gclab_core::stats::{
     Collection, Cycle, GcThread, GenerationStats, Sharings, SinglePause, Statistics, Times, WorkSearch,
@@ -67,7 +67,7 @@ fn a_run_has_what_its_threads_did_and_how_often_each_way_to_share_was_taken() {
     assert_eq!((alone.par_elapsed_seconds, alone.par_shared_seconds), (None, None));
 }
 
-/// A record says why a figure is absent that it would otherwise have.
+/// If a value is absent that should be there, a record says why.
 #[test]
 fn figures_that_need_single_pauses_are_absent_with_the_reason() {
     let mut statistics = Statistics::default();
@@ -97,8 +97,8 @@ fn figures_that_need_single_pauses_are_absent_with_the_reason() {
     assert!(reason.contains("1048577 pauses"), "{reason}");
 }
 
-/// Statistics of a run of 1 s, measured from 0.1 to 0.9 s, with a collection before that and three
-/// within. The ends of collections are 0.05, 0.2, 0.3 and 0.5 s.
+/// Statistics of a run of 1 s, measured from 0.1 to 0.9 s, with one collection before that and
+/// three in it. Collections end at 0.05, 0.2, 0.3 and 0.5 s.
 fn measured() -> Statistics {
     let collection = |start_ms: u64, cycle, in_use| {
         let mut one = Collection::default();
@@ -143,8 +143,8 @@ fn figures_of_single_collections_are_those_of_the_measured_phase() {
     let expected = 50.0 + 225.0 + 300.0 + 600.0 + 1000.0;
     assert!((stats.space_time_byte_seconds.unwrap() - expected).abs() < 1e-6);
     let bounded = stats.pauses.unwrap().bounded_utilisation.unwrap();
-    // A window of 10 ms may be one pause. No window of 100 ms has more than one pause, but one of
-    // 110 ms has two.
+    // A window of 10 ms may be all pause. No window of 100 ms contains more than one pause, but one
+    // of 110 ms contains two.
     assert_eq!(bounded["10 ms"], 0.0);
     assert!((bounded["100 ms"] - (1.0 - 20.0 / 110.0)).abs() < 1e-9, "{bounded:?}");
 

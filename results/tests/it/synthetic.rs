@@ -1,5 +1,5 @@
 //! Synthetic records: a simple model of a copying collector, with seeded noise. The same input
-//! makes the same records on every machine, so that `fixtures/small` can be checked against it.
+//! gives the same records on every machine, so that `fixtures/small` can be checked against it.
 
 use gclab_results::{
     Axis, Collections, Configuration, Generation, Manifest, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
@@ -7,7 +7,7 @@ use gclab_results::{
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// An experiment to make records of.
+/// An experiment to make records for.
 pub(crate) struct Experiment {
     pub name: &'static str,
     pub question: &'static str,
@@ -36,7 +36,7 @@ pub(crate) fn small() -> Experiment {
     }
 }
 
-/// A linear congruential generator (Knuth's MMIX constants): enough for noise.
+/// A linear congruential generator (Knuth's MMIX constants), good enough for noise.
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -53,7 +53,7 @@ impl Noise {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Around 1, skewed to the right as times are.
+    /// Around 1, skewed to the right like times.
     fn factor(&mut self, amount: f64) -> f64 {
         let u = self.next();
         1.0 + amount * (u + u * u * u - 0.6)
@@ -301,7 +301,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
     (stats, pauses)
 }
 
-/// Makes a run fail: the figures that it would have written at its end are removed.
+/// Makes a run fail, without the values that it would have written at its end.
 pub(crate) fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
     run.outcome = outcome;
     run.checksum = None;
@@ -309,7 +309,8 @@ pub(crate) fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
     run.stderr_tail = Some(said.to_owned());
 }
 
-/// The runs of `fixtures/small`: all runs of the plan, with an exhausted heap and a crash.
+/// The runs of `fixtures/small`: all runs of the plan, one with an exhausted heap and one that
+/// crashed.
 pub(crate) fn small_runs() -> Vec<RunRecord> {
     let mut runs = runs(&small());
     for run in &mut runs {

@@ -1,4 +1,4 @@
-//! Made-up machines: their files, the facts, the findings, and the figures that vary.
+//! Made-up machines: their files, the facts, the findings, and the counts that vary.
 
 use std::fs;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{Disturbance, Finding, Root, Sample, Used, changes, findings, findings_on_threads, machine};
 
-/// A machine whose files these are.
+/// A machine with these files.
 fn made_up(files: &[(&str, &str)]) -> (TempDir, Root) {
     let folder = tempfile::tempdir().unwrap();
     put(&folder, files);
@@ -26,7 +26,7 @@ fn put(folder: &TempDir, files: &[(&str, &str)]) {
 
 const CPUINFO: &str = "processor\t: 0\nmodel name\t: A CPU @ 2.0GHz\nphysical id\t: 0\ncore id\t\t: 0\nflags\t\t: fpu sse2\n\nprocessor\t: 1\nphysical id\t: 0\ncore id\t\t: 0\n";
 
-/// A machine that is fit to measure on.
+/// A machine fit for measuring.
 const GOOD: [(&str, &str); 18] = [
     ("proc/cpuinfo", CPUINFO),
     ("proc/sys/kernel/hostname", "quiet\n"),
@@ -54,7 +54,7 @@ const GOOD: [(&str, &str); 18] = [
     ("sys/devices/system/cpu/vulnerabilities/mds", "Not affected\n"),
 ];
 
-/// The facts that are found in files, and whose change is a difference of machines.
+/// Facts that are read from files; if one differs, the machines differ.
 #[test]
 fn the_kernel_s_files_are_read() {
     let (folder, root) = made_up(&GOOD);
@@ -105,7 +105,7 @@ fn the_kernel_s_files_are_read() {
     assert_eq!(machine(&nothing), unknown, "nothing is guessed");
 }
 
-/// The facts of the findings that a strict sweep refuses.
+/// The facts behind the findings that a strict sweep refuses.
 fn strict(root: &Root) -> Vec<String> {
     let found = findings(root, &machine(root));
     for Finding { fact, why, remedy, .. } in &found {
@@ -186,7 +186,7 @@ fn a_virtual_machine_is_reported_but_not_refused() {
     );
 }
 
-/// The least limit of all groups around the process counts, in both versions.
+/// The lowest limit of all groups around the process counts, in both versions.
 #[test]
 fn limits_of_control_groups() {
     let v1 = [
@@ -243,7 +243,7 @@ fn more_threads_than_processors_are_found() {
     );
 }
 
-/// The counts at the beginning of a run of two seconds on two processors, which uses one second.
+/// The counts at the start of a run of two seconds on two processors, which uses one second.
 const BEFORE: [(&str, &str); 6] = [
     ("proc/stat", "cpu  1000 0 500 9000 10 0 0 50 0 0\ncpu0 1 2 3\n"),
     (

@@ -1,4 +1,4 @@
-//! The search against children that are shell scripts, so that each way of ending does happen.
+//! The search, with shell scripts as children, so that each way of ending really happens.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::runner::stop::Stop;
 use crate::runner::write_program;
 use crate::runtime::Setting;
 
-/// Stands for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Each call
+/// Stands in for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Each call
 /// appends its heap to `started` in its folder. Without `-M` it records a peak of 32 MiB.
 const SCRIPT: &str = r#"#!/bin/sh
 workload=$2; collector=$4; record=$6; heap=1000000
@@ -39,12 +39,12 @@ esac
 struct Bench {
     folder: tempfile::TempDir,
     program: PathBuf,
-    /// The limit of each run.
+    /// The time limit of each run.
     timeout: Duration,
     stop: Stop,
 }
 
-/// Longer than any run takes on a busy machine.
+/// Longer than any run takes, even on a busy machine.
 const LONG: Duration = Duration::from_secs(600);
 
 impl Bench {
@@ -60,7 +60,7 @@ impl Bench {
         }
     }
 
-    /// Searches in the folder of this bench.
+    /// Searches in this bench's folder.
     fn find(&self, workload: &str) -> Result<Found, SearchError> {
         find(&question(workload), &self.tools(), &mut Progress::begin(1))
     }
@@ -104,7 +104,7 @@ fn heap(probe: &RunRecord) -> Option<u64> {
     probe.flags.get("M").map(|bytes| bytes.parse().unwrap())
 }
 
-/// What prepares a run may make the file that it reads.
+/// The preparation of a run may make the file that it reads.
 #[test]
 fn probes_of_another_preparation_are_others() {
     let bench = Bench::new();
@@ -166,7 +166,7 @@ fn nothing_is_probed_twice() {
     assert_eq!(bench.find("plain").unwrap(), first);
     assert_eq!(known(&question("plain"), &bench.tools()), Some(first.minimum.clone()));
     assert_eq!(bench.started(), started);
-    // More runs and a coarser search: only new probes are run.
+    // More runs and a coarser search: only the new probes are run.
     let tools = Tools {
         runs: 5,
         ..bench.tools()
@@ -192,7 +192,7 @@ fn nothing_is_probed_twice() {
 
 #[test]
 fn a_heap_with_which_a_run_does_not_end_in_time_is_too_small() {
-    // Where a machine is so busy that other runs reach the limit as well, the next limit is longer.
+    // If the machine is so busy that other runs also reach the limit, the next limit is longer.
     let searched = [1, 10, 60, 600].into_iter().find_map(|seconds| {
         let bench = Bench {
             timeout: Duration::from_secs(seconds),

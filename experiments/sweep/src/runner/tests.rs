@@ -1,4 +1,4 @@
-//! The runner against children that are shell scripts, so that each way of ending does happen.
+//! The runner, with shell scripts as children, so that each way of ending really happens.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use super::*;
 use crate::run::Combination;
 use crate::runtime::Setting;
 
-/// A folder with a plan, and a program whose behaviour is the name of the workload.
+/// A folder with a plan, and a program that behaves as the workload's name says.
 struct Bench {
     folder: tempfile::TempDir,
     program: PathBuf,
     plan: Vec<Run>,
 }
 
-/// Stands for `gclab exec WORKLOAD --collector NAME --record FILE`. Each call appends a line to
+/// Stands in for `gclab exec WORKLOAD --collector NAME --record FILE`. Each call appends a line to
 /// `started` in its folder.
 const SCRIPT: &str = r#"#!/bin/sh
 workload=$2; collector=$4; record=$6
@@ -81,7 +81,7 @@ impl Bench {
             None,
         )
         .unwrap();
-        // The runs on disk, not those in memory.
+        // The runs on disk rather than those in memory.
         (swept, self.open().runs().to_vec())
     }
 
@@ -93,7 +93,7 @@ impl Bench {
     }
 }
 
-/// Longer than any run takes on a busy machine.
+/// Longer than any run takes, even on a busy machine.
 const LONG: Duration = Duration::from_secs(600);
 
 #[test]
@@ -124,7 +124,7 @@ fn each_end_has_its_own_outcome() {
 
 #[test]
 fn a_run_past_its_time_is_killed_and_the_sweep_continues() {
-    // Where a machine is so busy that the good run reaches the limit, too, the next one is longer.
+    // If the machine is so busy that the good run also reaches the limit, the next limit is longer.
     let limits = [400, 4_000, 40_000, 120_000].map(Duration::from_millis);
     let outcomes = limits.map(|limit| {
         move || {
@@ -148,7 +148,7 @@ fn runs_that_are_done_are_not_repeated() {
     assert_eq!((first.len(), bench.started()), (6, 6));
     assert_eq!(bench.sweep(LONG), first);
     assert_eq!(bench.started(), 6);
-    // As after a crash of the machine: one line gone, one cut short.
+    // As after the machine crashed: one line lost, one cut short.
     let file = bench.open().runs_file();
     let text = fs::read_to_string(&file).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -158,7 +158,7 @@ fn runs_that_are_done_are_not_repeated() {
     assert_eq!(again[..4], first[..4], "the whole lines are unchanged");
 }
 
-/// Times that scatter as much as they can reach this precision after the pilot. A second sweep does
+/// However much times scatter, they can reach this precision after the pilot. A second sweep does
 /// nothing.
 #[test]
 fn a_sweep_ends_when_its_times_are_precise() {

@@ -1,4 +1,4 @@
-//! What each adapter makes of flags, and of what real runtimes printed.
+//! How each adapter interprets flags, and the output of real runtimes.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn files(statistics: &str) -> Files<'_> {
     }
 }
 
-/// The words of a command with these flags, and its variables.
+/// The command line and environment of a command with these flags.
 fn started(runtime: &str, command: &[&str], env: &[(&str, &str)], flags: &[(&str, &str)], measured: bool) -> Start {
     let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
     let env: Vec<_> = env
@@ -80,7 +80,7 @@ fn ghc_flags_go_between_rts() {
         line(&started("ghc", &["./p"], &[], &[("A", "1m")], true)),
         "./p +RTS -A1m -t/tmp/s --machine-readable -RTS"
     );
-    // After `--RTS` every word is the program's.
+    // Every word after `--RTS` is the program's.
     assert_eq!(
         line(&started("ghc", &["./p", "--RTS", "+RTS"], &[], &[("A", "1m")], false)),
         "./p +RTS -A1m -RTS --RTS +RTS"
@@ -195,7 +195,7 @@ fn keys_are_unique_and_limits_are_flags() {
     }
 }
 
-/// The beginning, the middle and the end of what GHC 9.0.2 wrote.
+/// The start, the middle and the end of GHC 9.0.2's output.
 const GHC: &str = r#"'./p' +RTS '-t/tmp/s' '--machine-readable' 
  [("bytes allocated", "32072752")
  ,("num_GCs", "31")
@@ -309,7 +309,7 @@ fn what_the_jvm_logs_becomes_statistics() {
         (pauses.count, pauses.max_ns, pauses.p50_ns, pauses.p90_ns),
         (3, Some(7_500_000), Some(2_000_000), None)
     );
-    // ZGC: several short pauses in one collection, and shares of the heap.
+    // ZGC: several short pauses in a collection, and shares of the heap.
     let z = "[0.312s][info][gc,phases   ] GC(0) Pause Mark Start 0.016ms\n\
              [0.330s][info][gc,phases   ] GC(0) Pause Mark End 0.019ms\n\
              [0.341s][info][gc          ] GC(0) Garbage Collection (Warmup) 38M(59%)->18M(28%)\n";
@@ -362,7 +362,7 @@ fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
         ((1, 1), (3, 180_000, 130_000), Some(64)),
         "the second did not end"
     );
-    // A cancelled cycle counts, and so does one that does its work while the program is stopped.
+    // A cancelled cycle counts, and so does one that works while the program is stopped.
     let cancelled = "[0.1s][info][gc          ] GC(0) Concurrent reset 0.052ms\n\
         [0.1s][info][gc          ] GC(0) Pause Init Mark (unload classes) 0.030ms\n\
         [0.2s][info][gc,start    ] GC(1) Pause Degenerated GC (Outside of Cycle)\n\
@@ -435,7 +435,7 @@ fn each_runtime_says_in_its_way_that_memory_ran_out() {
     assert_eq!(of("ghc", Some(1), "p: Most RTS options are disabled."), refused);
     let vm = "Unrecognized VM option 'UseFoo'\nError: Could not create the Java Virtual Machine.";
     assert_eq!(of("jvm", Some(1), vm), refused);
-    // Without a limit the words of a program are its own.
+    // Without a limit, the output means nothing to gclab.
     assert_eq!(of("none", Some(1), "out of memory"), None);
     let limited = Ended {
         limited: true,
@@ -495,7 +495,7 @@ fn each_runtime_tells_its_version_where_it_can() {
     assert_eq!(in_file(b"\x006.0.1\x004.13\x004.13.1.2\x004..1\x00"), None);
 }
 
-/// GHC takes each of these flags by itself, and its `--info` takes the pair.
+/// GHC accepts each of these flags alone, and its `--info` accepts both.
 #[test]
 fn ghc_refuses_or_ignores_some_pairs_of_flags() {
     let ghc = named("ghc").unwrap();

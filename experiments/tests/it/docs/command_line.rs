@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::generated::part_holds;
 use crate::support::Bench;
 
-/// The help of a command, and the names of its subcommands.
+/// A command's help, and the names of its subcommands.
 fn help(bench: &Bench, words: &[String]) -> (String, Vec<String>) {
     let mut line: Vec<&str> = words.iter().map(String::as_str).collect();
     line.push("--help");
@@ -21,7 +21,7 @@ fn help(bench: &Bench, words: &[String]) -> (String, Vec<String>) {
     (text, names)
 }
 
-/// Writes the help of a command and of all below it.
+/// Writes the help of a command and of all its subcommands.
 fn describe(bench: &Bench, words: &[String], page: &mut String) -> usize {
     let (text, names) = help(bench, words);
     let name = format!("gclab {}", words.join(" "));
@@ -40,7 +40,7 @@ fn the_page_of_commands_is_their_help() {
     part_holds("docs/command-line.md", "help of every command", page.trim_end());
 }
 
-/// Each status that commands end with has its row on the page.
+/// Each exit status has a row on the page.
 #[test]
 fn the_page_of_commands_has_their_statuses() {
     let bench = Bench::new();

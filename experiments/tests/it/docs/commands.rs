@@ -1,4 +1,4 @@
-//! The commands and experiment files in the documents.
+//! The commands and experiment files in the docs.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn blocks(language: &str) -> Vec<Block> {
     blocks
 }
 
-/// A bench with the experiment files, and with the fixtures that the words name.
+/// A bench with the experiment files and the fixtures that the words name.
 fn bench(words: &[&str]) -> Bench {
     let bench = Bench::new();
     fs::create_dir_all(bench.path().join("experiments")).unwrap();
@@ -29,11 +29,11 @@ fn bench(words: &[&str]) -> Bench {
     bench
 }
 
-/// Runs a command of a document, and returns its output. A sweep is only planned, but leaves the
-/// folder that it would have made, with other results.
+/// Runs a command from the docs, and returns its output. Sweeps are only planned, but leave the
+/// folder that they would have made, with other results.
 fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     let sweep = words[0] == "run" && !words.iter().any(|word| word.starts_with("--dry-run"));
-    // Without a shell, the output is not written to the file that the page names.
+    // There is no shell, so the output does not go to the file that the page names.
     let command = words.split(|word| *word == ">").next();
     let mut words = command.expect("a split has a first part").to_vec();
     // A grid is measured, which takes long for large sweeps in a debug build.
@@ -41,7 +41,7 @@ fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     if words[0] == "run" && words.iter().all(|word| !word.starts_with("--dry-run")) {
         words.push("--dry-run=commands");
     }
-    // The runs at the limit are the longest ones. Tests of `minheap` repeat them.
+    // The runs at the limit take longest. The tests of `minheap` repeat them.
     if words[0] == "minheap" && !words.contains(&"--runs") {
         words.splice(1..1, ["--runs", "1"]);
     }
@@ -53,7 +53,7 @@ fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     done.stdout
 }
 
-/// A folder of results where `gclab run FILE [--out DIR]` makes one.
+/// Makes a folder of results where `gclab run FILE [--out DIR]` would.
 fn leave_results(bench: &Bench, words: &[&str]) {
     let out = words
         .iter()
@@ -68,7 +68,7 @@ fn leave_results(bench: &Bench, words: &[&str]) {
     }
 }
 
-/// The commands of a page share a folder: each works as it is written, after those before it.
+/// The commands of a page share a folder: each works as written, after those before it.
 #[test]
 #[ignore = "runs the commands of every page: .ci/docs"]
 fn commands_print_what_is_shown() {
@@ -97,8 +97,8 @@ fn commands_print_what_is_shown() {
     }
 }
 
-/// A census counts bytes, so the tables of the page on profiles are those of every machine. Times
-/// differ, and so may the numbers of sets of retainers.
+/// A census counts bytes, so the tables on the page about profiles are the same on every machine.
+/// Times differ, and so may the numbers of retainer sets.
 #[test]
 #[ignore = "runs the commands of every page: .ci/docs"]
 fn tables_of_profiles_are_those_of_their_commands() {
@@ -149,7 +149,7 @@ fn the_two_commands_are_for_what_is_there() {
     assert_eq!((shell.len(), lines.len()), (2, 1));
 }
 
-/// Every page that names a version of Rust names the manifest's.
+/// Every page that names a version of Rust names the one in the manifest.
 #[test]
 fn the_version_of_rust_is_that_of_the_manifest() {
     let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
@@ -181,7 +181,7 @@ fn experiment_files_are_right() {
         if !examples.iter().any(|example| example.contains(&block.text)) {
             let bench = Bench::new();
             bench.write("shown.toml", &block.text);
-            // The block before is the file that this one builds on.
+            // This file builds on the previous block.
             bench.write("base.toml", &base);
             if block.text.contains("old/gclab") {
                 bench.build("old");

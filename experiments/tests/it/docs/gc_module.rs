@@ -1,4 +1,4 @@
-//! The example of the module `Gc` runs, and its page has its output.
+//! The example of the module `Gc` runs, and its page shows the output.
 
 use super::generated::part_holds;
 

@@ -1,15 +1,15 @@
-//! Text and pictures in the documents that follow from the source. `UPDATE_DOCS=1` renews them.
+//! Text and pictures in the docs that are generated from the source. `UPDATE_DOCS=1` renews them.
 
 use std::fs;
 
 use super::root;
 
-/// Whether the documents are to be renewed.
+/// Whether to renew the docs.
 pub(super) fn renews() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 
-/// Checks a file of the workspace against the text that the source gives, or renews it.
+/// Checks a file of the workspace against the generated text, or renews it.
 #[track_caller]
 pub(super) fn holds(name: &str, text: &str) {
     let path = root().join(name);

@@ -1,10 +1,10 @@
-//! Links lead somewhere, every page is listed once, and the glossary has one entry for each term.
+//! Links have targets, every page is listed once, and the glossary has one entry for each term.
 
 use super::{Page, files, pages, root};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The lines outside of code blocks, numbered from 1.
+/// The lines outside code blocks, numbered from 1.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
     text.lines().enumerate().filter_map(move |(at, line)| {
@@ -22,13 +22,13 @@ fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The name that GitHub and mdBook give to a heading in links.
+/// The anchor that GitHub and mdBook give to a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// Why a relative link leads nowhere; `None` if it is good.
+/// Why a relative link is broken; `None` if it works.
 fn broken(page: &Page, target: &str) -> Option<String> {
     let (file, fragment) = target.split_once('#').unwrap_or((target, ""));
     let goal = match file {
@@ -107,7 +107,7 @@ fn the_glossary_has_one_entry_for_each_term() {
     assert!(seen.len() > 50, "only {} terms were found", seen.len());
 }
 
-/// A browser takes text such as `<size>` for an element and shows nothing.
+/// Browsers take text such as `<size>` for an element and show nothing.
 #[test]
 fn pages_contain_no_elements_of_html() {
     for page in pages() {

@@ -1,5 +1,5 @@
 //! README and `docs/` agree with the project: commands run, experiment files are legal, paths and
-//! names exist, links lead somewhere, and the tutorials' code compiles and runs.
+//! names exist, links work, and the tutorials' code compiles and runs.
 
 mod command_line;
 mod commands;
@@ -14,7 +14,7 @@ mod reference;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A page of the documentation.
+/// A page of the docs.
 pub(crate) struct Page {
     pub path: PathBuf,
     pub text: String,
@@ -24,7 +24,7 @@ pub(crate) struct Page {
 pub(crate) struct Block {
     pub language: String,
     pub text: String,
-    /// The page and the line, for messages.
+    /// Page and line, for messages.
     pub place: String,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// All files below `folder` with this extension, except those of builds and the built book.
+/// All files below `folder` with this extension, except in build folders and the built book.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -64,13 +64,13 @@ pub(crate) fn pages() -> Vec<Page> {
 }
 
 impl Page {
-    /// The path of the page from the root.
+    /// The page's path from the root.
     pub(crate) fn name(&self) -> String {
         let path = self.path.strip_prefix(root()).unwrap_or(&self.path);
         path.display().to_string()
     }
 
-    /// The code blocks of the page.
+    /// The page's code blocks.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut inside = false;
@@ -94,7 +94,7 @@ impl Page {
         blocks
     }
 
-    /// The lines outside of fences.
+    /// The lines outside fences.
     pub(crate) fn prose(&self) -> impl Iterator<Item = &str> {
         let mut inside = false;
         self.text.lines().filter(move |line| {
@@ -104,7 +104,7 @@ impl Page {
         })
     }
 
-    /// The texts in backticks, outside of fences.
+    /// The texts in backticks outside fences.
     pub(crate) fn code(&self) -> Vec<&str> {
         self.prose()
             .flat_map(|line| line.split('`').skip(1).step_by(2))

@@ -1,4 +1,4 @@
-//! Names in the documents are names of the project.
+//! Names in the docs exist in the project.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use gclab_flags::FLAGS;
 
 use super::{files, pages, root};
 
-/// The folders of the workspace: a text that begins with one of them is a path.
+/// The folders of the workspace: a text that starts with one of them is a path.
 const FOLDERS: [&str; 8] = [
     "core/",
     "collectors/",
@@ -25,7 +25,7 @@ fn paths_exist() {
     for page in pages() {
         for code in page.code() {
             let is_path = FOLDERS.iter().any(|folder| code.starts_with(folder)) && !code.contains([' ', '*', '<']);
-            // Users make runs and probes.
+            // Runs and probes are made by users.
             if is_path
                 && !["results/runs/", "results/minheap/"]
                     .iter()
@@ -39,7 +39,7 @@ fn paths_exist() {
     assert!(paths > 20, "only {paths} paths were found");
 }
 
-/// Words of the source that begin with a capital letter or follow `fn`.
+/// Words in the source that start with a capital letter or follow `fn`.
 fn words_of_the_source() -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for file in files(&root(), "rs") {
@@ -78,15 +78,15 @@ fn identifiers_exist() {
 #[test]
 fn flags_exist() {
     let known: Vec<&str> = FLAGS.iter().map(|flag| flag.name).collect();
-    // A test of the flags' crate checks the page of flags itself. The page for users of GHC, and
-    // the one for programs of other runtimes, name flags that gclab has not.
+    // A test in the flags crate checks the page on flags itself. The page for users of GHC, and the
+    // one on programs of other runtimes, name flags that gclab does not have.
     let apart = ["docs/flags.md", "docs/coming-from-ghc.md", "docs/programs.md"];
     for page in pages().iter().filter(|page| !apart.contains(&page.name().as_str())) {
         for code in page.code().into_iter().filter(|code| *code != "-RTS") {
             let Some(flag) = code.strip_prefix('-').filter(|flag| !flag.starts_with('-')) else {
                 continue;
             };
-            // A flag by itself: `-A`, `-F1.5`, `-DZ<n>`.
+            // A single flag: `-A`, `-F1.5`, `-DZ<n>`.
             if flag.starts_with(|c: char| c.is_alphabetic()) && !flag.contains(' ') {
                 let found = known.iter().any(|name| {
                     flag.strip_prefix(name)

@@ -1,6 +1,6 @@
-//! The tutorials' code: compiled in its place, run under the checker, and shown on the pages as it
-//! is. (With their own `main` they are examples of this package, and `.ci/outside` checks them as
-//! crates outside the workspace.)
+//! The tutorials' code: compiled in place, run under the checker, and shown on the pages as it is.
+//! (With their own `main` the tutorials are examples of this package, and `.ci/outside` checks them
+//! as crates outside the workspace.)
 
 #[path = "../../../../docs/examples/clockwork/src/clockwork.rs"]
 mod clockwork;
@@ -20,8 +20,7 @@ use mark_sweep::MarkSweep;
 use super::{files, pages, root};
 
 type Collectors = (Clockwork, (MarkSweep, gclab_collectors::All));
-/// The tutorial's workload alone. With all workloads, each of them would be compiled for each of
-/// the collectors.
+/// Only the tutorial's workload. Otherwise each workload would be compiled for each collector.
 type OwnWorkload = (pipeline::Pipeline, ());
 
 struct Pipeline;

@@ -1,8 +1,8 @@
-//! Tables of `docs/` whose data are in `results/reference`: they are those of the report on that
-//! folder.
+//! Tables in `docs/` with data from `results/reference`: they must equal those in that folder's
+//! report.
 //!
-//! The place of a table on its page is between `<!-- results/reference/NAME, TITLE: begin -->` and
-//! the same with `end`. A folder that is not there yet leaves its places as they are.
+//! A table's place on its page is between `<!-- results/reference/NAME, TITLE: begin -->` and the
+//! same with `end`. While a folder does not exist yet, its places stay as they are.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use super::generated::part_holds;
 use super::{pages, root};
 use crate::support::Bench;
 
-/// The first table below the heading `title` of a report in Markdown.
+/// The first table below the heading `title` in a Markdown report.
 fn table(report: &str, title: &str) -> String {
     let is_title = |line: &&str| line.starts_with('#') && line.trim_start_matches('#').trim() == title;
     let titles: Vec<&str> = report.lines().filter(|line| line.starts_with('#')).collect();
@@ -27,7 +27,7 @@ fn table(report: &str, title: &str) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// The date, the machine and the build of a folder, as a line of a page.
+/// A folder's date, machine and build, as a line for a page.
 fn provenance(dir: &ResultsDir) -> String {
     let manifest = dir.manifest();
     let (machine, build) = (&manifest.machine, &manifest.build);
@@ -72,7 +72,7 @@ fn tables_of_the_reference_data_are_those_of_their_reports() {
     assert!(places >= 3, "only {places} tables were found");
 }
 
-/// The flags of each runtime, as its adapter lists them.
+/// Each runtime's flags, as its adapter lists them.
 #[test]
 fn the_flags_of_runtimes_are_those_of_their_adapters() {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `gclab heap analyse`: what is large in a heap of another program.
+//! `gclab heap analyse`: what is large in the heap of another program.
 
 use super::{cells, json, postcss};
 use crate::docs::root;
@@ -33,7 +33,7 @@ fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
             }
             assert!(found["name"].is_string());
         }
-        // The known facts about the file.
+        // Known facts about the file.
         let counts = ["nodes", "edges", "strong_edges", "reached", "self_size", "reached_size"]
             .map(|key| report[key].as_u64().unwrap());
         assert_eq!(counts, [76_142, 321_259, 314_221, 76_142, 5_683_202, 5_683_202]);
@@ -48,14 +48,14 @@ fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
             (&16_109.into(), &1_027_784.into())
         );
         assert!(report["names"].as_array().unwrap().len() <= top);
-        // The style sheet at work is the one thing that is the program's.
+        // The style sheet being processed is the only one that is the program's.
         let suspects = report["suspects"].as_array().unwrap();
         assert_eq!((suspects.len(), &suspects[0]["id"]), (1, &6215.into()));
     }
 }
 
-/// Another program found the first sixty classes, from the definition. It takes all plain objects
-/// as one class, and closures by the names of their functions.
+/// Another program found the first sixty classes, by definition. It takes all plain objects as one
+/// class, and closures by the names of their functions.
 #[test]
 fn the_largest_classes_of_a_snapshot_are_those_that_another_program_found() {
     let expected = fs::read_to_string(root().join("experiments/tests/it/fixtures/postcss.classes.json")).unwrap();
@@ -101,7 +101,7 @@ fn nodes_that_are_not_objects_are_listed_only_if_asked_for() {
     assert!(all.contains("synthetic (GC roots)"), "{all}");
 }
 
-/// A list filled the list of holders, cell by cell.
+/// A list used to fill the list of holders, cell by cell.
 #[test]
 fn a_list_is_one_line() {
     let bench = Bench::new();
@@ -142,7 +142,7 @@ fn a_jvm_dump_in_text() {
     insta::assert_snapshot!(bench.gclab(&words).exits(0).stdout);
 }
 
-/// HotSpot writes the roots last, so a dump that is cut off has none.
+/// HotSpot writes roots last, so a dump that is cut off has none.
 #[test]
 fn without_roots_nothing_is_said_to_be_retained() {
     let bench = Bench::new();
@@ -177,7 +177,7 @@ fn paths_lead_from_the_root_to_the_object() {
     }
 }
 
-/// A thread was a number among others of its class.
+/// A thread used to be just a number among others of its class.
 #[test]
 fn a_jvm_thread_is_identified_by_its_name() {
     let report = json(
@@ -203,7 +203,7 @@ fn a_jvm_thread_is_identified_by_its_name() {
     );
 }
 
-/// One question: the objects of a class, with what refers to one of them.
+/// One query: the objects of a class, and what refers to one of them.
 #[test]
 fn objects_are_found_by_class_name_and_size() {
     let bench = Bench::new();
@@ -227,7 +227,7 @@ fn objects_are_found_by_class_name_and_size() {
         .map(|object| &object["name"])
         .collect();
     assert_eq!(names, ["Root", "Array"]);
-    // A thread of a JVM by its name, and a class without its package.
+    // A JVM's thread by its name, and a class without its package.
     assert_eq!(
         ask(&[&cells(), "--objects", "main"])["objects"][0]["name"],
         "java.lang.Thread"
@@ -247,7 +247,7 @@ fn objects_are_found_by_class_name_and_size() {
     );
 }
 
-/// One path was all that could be asked for.
+/// It used to be possible to ask only for one path.
 #[test]
 fn an_object_is_shown_with_its_fields_and_all_that_refers_to_it() {
     let bench = Bench::new();
@@ -328,7 +328,7 @@ fn equal_strings_and_empty_collections_are_reported_with_what_they_waste() {
         .exits(2);
 }
 
-/// A dump from a pipe was read as if its middle were its beginning.
+/// A dump from a pipe used to be read as if its middle were its start.
 #[test]
 fn a_dump_of_a_jvm_is_read_from_a_pipe() {
     let bench = Bench::new();

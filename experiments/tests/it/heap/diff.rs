@@ -6,7 +6,7 @@ use crate::support::Bench;
 use serde_json::Value;
 use std::fs;
 
-/// Three snapshots of the program of the page: forty listeners more in each.
+/// Snapshots of the page's program: each has forty listeners more than the one before.
 fn leak(number: u32) -> String {
     root()
         .join(format!("workloads/fixtures/leak-{number}.heapsnapshot.gz"))
@@ -23,7 +23,7 @@ fn report(words: &[&str]) -> Value {
     )
 }
 
-/// The class of a report with this beginning of its name.
+/// The class in a report whose name starts with this.
 fn class<'r>(report: &'r Value, name: &str) -> &'r Value {
     let classes = report["classes"].as_array().unwrap();
     classes
@@ -49,7 +49,7 @@ fn the_holder_of_new_objects_is_named_with_its_path() {
         (&holder["parts"][0]["count"], &holder["parts"][0]["name"]),
         (&80.into(), &"onConfigChanged server.js:13:52".into())
     );
-    // Each step is the half, but for the growth of the array of listeners.
+    // Each step is half of it, except for the growth of the array of listeners.
     let steps: Vec<u64> = holder["steps"]
         .as_array()
         .unwrap()
@@ -68,7 +68,7 @@ fn the_holder_of_new_objects_is_named_with_its_path() {
     }
 }
 
-/// The other way round everything is gone; the same file twice is not a change.
+/// In reverse, everything is gone; and a file compared with itself shows no change.
 #[test]
 fn a_heap_that_does_not_grow_has_no_leak() {
     let gone = report(&[&leak(3), &leak(1)]);
@@ -112,7 +112,7 @@ fn a_build_fails_if_the_heap_grows_by_more_than_is_allowed() {
     assert!(missing.stderr.contains("none: no such file"), "{}", missing.stderr);
 }
 
-/// Our dumps number objects anew, so objects are compared by class and path.
+/// Our dumps renumber objects, so they are compared by class and path.
 #[test]
 fn heaps_without_stable_ids_are_compared_by_class_and_path() {
     let bench = Bench::new();
@@ -160,14 +160,14 @@ fn no_line_wraps_and_the_first_is_the_answer() {
             first.contains("EventEmitter @77535 holds") && first.contains("onConfigChanged"),
             "{first}"
         );
-        // The name of a file has any length.
+        // The name of a file may have any length.
         for line in text.lines().filter(|line| !line.starts_with("next: ")) {
             assert!(line.chars().count() <= 80, "{line}");
         }
     }
 }
 
-/// The page for a person with a leak shows what its commands print.
+/// The page on finding a leak shows what its commands print.
 #[test]
 fn the_page_on_leaks_shows_what_its_commands_print() {
     let page = pages()

@@ -27,7 +27,7 @@ fn an_exhausted_run_leaves_no_file() {
     assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0);
 }
 
-/// A dumped heap as JSON, and the closures and pointers that the command counted.
+/// A dumped heap as JSON, and the command's counts of closures and pointers.
 fn dumped(bench: &Bench, words: &[&str]) -> (Value, [u64; 2]) {
     let words = [&["heap", "dump"], words, &["-o", "out.heapsnapshot", "+RTS", "-A64k"]].concat();
     let said = bench.gclab(&words).exits(0).stdout;
@@ -42,7 +42,7 @@ fn dumped(bench: &Bench, words: &[&str]) -> (Value, [u64; 2]) {
     )
 }
 
-/// Regression: both runs of a dump wrote the heap profile.
+/// Both runs of a dump used to write the heap profile.
 #[test]
 fn a_dump_takes_a_heap_profile_once() {
     let bench = Bench::new();
@@ -109,7 +109,8 @@ fn a_dump_has_all_that_readers_of_snapshots_look_for() {
         ),
         (nodes * 7, edges * 3)
     );
-    // Root, `(GC roots)` and three kinds of roots; edges among these, and from frames and handles.
+    // Root, `(GC roots)` and three kinds of roots; edges between these, and from frames and
+    // handles.
     assert_eq!(nodes, closures + 5);
     assert!(pointers < edges && edges < pointers + 100 && closures > 100);
     assert_eq!(
@@ -183,7 +184,7 @@ fn every_workload_can_be_dumped_and_read() {
     }
 }
 
-/// memlab's analysis of a file as JSON: nodes, edges, and the ten largest objects, of equals one.
+/// memlab's analysis of a file as JSON: nodes, edges, and the ten largest objects, without ties.
 const MEMLAB: &str = r#"
 const { getFullHeapFromFile } = require('@memlab/heap-analysis');
 console.log = console.info = () => {};
@@ -194,7 +195,7 @@ getFullHeapFromFile(process.argv[1]).then(heap => {
   require('fs').writeFileSync(process.argv[2], JSON.stringify({ edges, retained }));
 });"#;
 
-/// `.ci/memlab` gets memlab, and runs this.
+/// `.ci/memlab` installs memlab and runs this.
 #[test]
 #[ignore = "needs node, and in GCLAB_MEMLAB the folder in which `npm install @memlab/heap-analysis` was run"]
 fn memlab_loads_a_dump_and_finds_what_we_find() {

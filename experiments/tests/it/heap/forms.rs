@@ -1,13 +1,13 @@
-//! `gclab heap analyse` for other programs, and as a page.
+//! Output of `gclab heap analyse` for other programs, and as a page.
 
 use super::{json, postcss};
 use crate::support::Bench;
 use std::fs;
 
-/// Bytes of the objects of the snapshot. The rest belongs to nodes that are not objects.
+/// The bytes of the snapshot's objects. The rest belongs to nodes that are not objects.
 const OBJECTS: u64 = 5_680_610;
 
-/// A number of protocol buffers at the start of some bytes, and the rest.
+/// A protocol buffers number at the start of some bytes, and the rest.
 fn varint(bytes: &[u8]) -> (u64, &[u8]) {
     let end = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap();
     let value = bytes[..=end]
@@ -17,7 +17,7 @@ fn varint(bytes: &[u8]) -> (u64, &[u8]) {
     (value, &bytes[end + 1..])
 }
 
-/// The fields of a message that are bytes, with their numbers.
+/// The byte fields of a message, with their numbers.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {

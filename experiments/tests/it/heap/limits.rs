@@ -1,4 +1,4 @@
-//! The memory that an analysis takes, and how much it unpacks at most.
+//! How much memory an analysis takes, and how much it unpacks at most.
 
 use super::postcss;
 use crate::support::Bench;
@@ -20,13 +20,13 @@ fn within(bench: &Bench, megabytes: u64, words: &[&str]) -> (Option<i32>, String
     )
 }
 
-/// The address space in which a command starts, in megabytes: mostly the program's own pages.
+/// The address space in which a command can start, in megabytes: mostly the program's own pages.
 fn start_of(bench: &Bench) -> u64 {
     let starts = |megabytes: &u64| within(bench, *megabytes, &["--version"]).0 == Some(0);
     (10..100).find(starts).expect("100 MB are enough for a start")
 }
 
-/// The address space that an analysis takes beyond the start and the file, in megabytes.
+/// The address space that an analysis takes on top of the start and the file, in megabytes.
 const BASE: u64 = 8;
 
 /// A snapshot of `nodes` nodes of ten bytes each, with these edges and strings.
@@ -41,7 +41,7 @@ fn snapshot(nodes: usize, edges: &[String], first_edges: usize, strings: &str) -
     )
 }
 
-/// Memory ended in an abort; and it was not bounded by the size of the file.
+/// Running out of memory used to abort the process, and the size of the file did not bound memory.
 #[test]
 fn an_analysis_takes_at_most_five_times_the_file_and_says_when_there_is_too_little() {
     let bench = Bench::new();
@@ -72,7 +72,7 @@ fn an_analysis_takes_at_most_five_times_the_file_and_says_when_there_is_too_litt
             assert_eq!(code, Some(0), "{name} in five times its size: {message}");
         }
         let mut messages = 0;
-        // An analysis begins with somewhat more than `--version` does.
+        // An analysis needs slightly more to start than `--version` does.
         for megabytes in (start + 1..start + BASE + 3 * size).step_by(4) {
             let json = (megabytes % 8 < 4).then_some("--json");
             let words: Vec<&str> = ["heap", "analyse", name].into_iter().chain(json).collect();
@@ -105,7 +105,7 @@ fn a_file_is_unpacked_up_to_the_limit() {
     );
 }
 
-/// Each class of a dump had a list of all fields that it inherits: one megabyte of classes took
+/// Each class in a dump used to have its own list of inherited fields: one megabyte of classes took
 /// gigabytes.
 #[test]
 fn classes_of_a_dump_share_the_fields_that_they_inherit() {

@@ -1,4 +1,4 @@
-//! `gclab heap`: heaps of other programs, analysed, and heaps of our own, dumped.
+//! `gclab heap`: analysing heaps of other programs, and dumping our own.
 
 mod analyse;
 mod diff;

@@ -1,4 +1,4 @@
-//! Words and files that `gclab heap` refuses.
+//! Words and files that `gclab heap` rejects.
 
 use super::postcss;
 use crate::support::Bench;
@@ -71,7 +71,7 @@ fn every_error_is_one_message() {
         ],
     ]
     .map(|words| {
-        // The names are not the subject of this test.
+        // The names do not matter here.
         let message = refused(words);
         let cut = |line: &str| match line
             .split_once("s: ")

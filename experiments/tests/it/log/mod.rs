@@ -75,7 +75,7 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
         ("-hc", 1, &kinds::HEAP_PROF_SAMPLE_COST_CENTRE),
         ("-hb", 6, &kinds::HEAP_PROF_SAMPLE_STRING),
     ] {
-        // The other workload names no roots.
+        // The other workload does not name roots.
         let work: &[&str] = match flag {
             "-ho" => &["hsc_env"],
             _ => &["word_index", "-", "50", "1000"],
@@ -87,7 +87,7 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
         assert!(complaints.rules().is_empty(), "{flag}: {:?}", complaints.rules());
         let hp = fs::read(bench.path().join(format!("{}.hp", work[0]))).unwrap();
         let hp = gclab_eventlog::hp::Profile::read(&hp[..], "its profile").unwrap();
-        // The file has two samples more, as GHC's has: an empty one at the start, one at the end.
+        // Like GHC's, the file has two more samples: an empty one at the start, and one at the end.
         let in_file = hp
             .samples
             .iter()
@@ -202,12 +202,12 @@ fn text_is_printed_while_the_program_runs() {
     assert!(found.is_some() && ended.is_none(), "{found:?} {ended:?}");
 }
 
-/// `GC_GLOBAL_SYNC` says that all have stopped: until the collection ends, no capability begins it.
-/// Each begins when its thread stops, so a capability may wait longer than the program.
+/// `GC_GLOBAL_SYNC` means that all have stopped: no capability starts the collection after it. Each
+/// starts when its thread stops, so a capability may wait longer than the program.
 #[test]
 fn all_capabilities_begin_a_collection_before_its_sync() {
     let bench = Bench::new();
-    // On a busy machine one thread may be over before the other begins.
+    // On a busy machine one thread may finish before the other starts.
     let met = (0..20).any(|_| {
         let run = ["exec", "par_trees", "2", "11", "+RTS", "-N2", "-A64k", "-l"];
         bench.gclab(&run).exits(0);
@@ -249,7 +249,7 @@ fn text_comes_before_the_checksum() {
     assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "no file is left");
 }
 
-/// The run ended with status 1 and a message.
+/// The run used to end with status 1 and a message.
 #[test]
 fn a_reader_of_the_text_may_leave() {
     let bench = Bench::new();
@@ -268,7 +268,7 @@ fn a_reader_of_the_text_may_leave() {
     }
 }
 
-/// `GCLABRTS` was refused together with the command line.
+/// `GCLABRTS` used to be rejected together with the command line.
 #[test]
 fn the_file_of_the_environment_is_for_runs_with_a_log() {
     let bench = Bench::new();
@@ -291,7 +291,7 @@ fn the_file_of_the_environment_is_for_runs_with_a_log() {
     }
 }
 
-/// The log of `ocaml` had 4 MiB for every `s`.
+/// The log of `ocaml` used to say 4 MiB whatever `s` was.
 #[test]
 fn the_allocation_area_in_a_log_is_that_of_the_heap() {
     let bench = Bench::new();
@@ -313,7 +313,7 @@ fn the_allocation_area_in_a_log_is_that_of_the_heap() {
     }
 }
 
-/// The target of the link was left, empty.
+/// The target of the link used to remain as an empty file.
 #[test]
 fn a_refused_run_leaves_no_file_behind_a_link() {
     let bench = Bench::new();
@@ -330,7 +330,7 @@ fn a_refused_run_leaves_no_file_behind_a_link() {
             .unwrap()
             .is_symlink()
     );
-    // What a run has written, a refused one does not touch.
+    // A run that is refused does not touch an earlier run's output.
     bench.gclab(&[&run[..], &["-s/no/such/folder/x"]].concat()).exits(2);
     bench.gclab(&["events", "check", "target.eventlog"]).exits(0);
 }

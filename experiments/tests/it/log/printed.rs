@@ -1,4 +1,4 @@
-//! The summary of a run's log has the figures that the run printed.
+//! The summary of a run's log has the numbers that the run printed.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::Bench;
 
-/// The figures of `-t --machine-readable`, by their keys.
+/// The values that `-t --machine-readable` prints, by key.
 fn figures(text: &str) -> BTreeMap<String, String> {
     let pairs = text.split("(\"").skip(1).filter_map(|pair| {
         let (key, rest) = pair.split_once("\", \"")?;
@@ -19,7 +19,7 @@ fn figures(text: &str) -> BTreeMap<String, String> {
     pairs.collect()
 }
 
-/// The keys whose figures a log determines to the digit.
+/// The keys whose values a log determines exactly.
 fn is_exact(key: &str) -> bool {
     let exact = [
         "bytes allocated",
@@ -40,7 +40,7 @@ fn is_exact(key: &str) -> bool {
     exact.contains(&key) || LOOKS.contains(&key) || key.starts_with("gen_") || key.starts_with("sparks_")
 }
 
-/// The keys of the time of looks at the heap.
+/// The keys for the time spent in looks at the heap.
 const LOOKS: [&str; 4] = [
     "rp_wall_seconds",
     "hc_wall_seconds",
@@ -48,7 +48,7 @@ const LOOKS: [&str; 4] = [
     "inspect_wall_seconds",
 ];
 
-/// The keys that a log has within some microseconds, or some time slices of a loaded system.
+/// The keys whose values a log has within some microseconds, or some time slices on a busy system.
 const NEARLY: [&str; 4] = [
     "init_wall_seconds",
     "mut_wall_seconds",
@@ -56,11 +56,11 @@ const NEARLY: [&str; 4] = [
     "total_wall_seconds",
 ];
 
-/// The most seconds by which these figures may differ.
+/// How many seconds these values may differ.
 const NEAR: f64 = 0.25;
 
-/// Makes a run and its log again until `far` returns no figure that differs by more: a busy machine
-/// may stop a process between its reading of the clock and its event.
+/// Repeats the run and its log until `far` returns no value that differs by more: a busy machine
+/// may interrupt a process between reading the clock and writing the event.
 fn until_near(mut far: impl FnMut() -> Option<String>) {
     let begun = Instant::now();
     while let Some(far) = far() {
@@ -69,7 +69,7 @@ fn until_near(mut far: impl FnMut() -> Option<String>) {
 }
 
 /// Runs a workload with a log and checks the log: it keeps every rule, and its summary has the
-/// figures of the run. Returns the number of figures that were compared.
+/// run's numbers. Returns how many were compared.
 fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> usize {
     let mut compared = 0;
     until_near(|| {
@@ -80,7 +80,7 @@ fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> 
     compared
 }
 
-/// The number of figures that were compared, and one that differs by more than [`NEAR`].
+/// How many values were compared, and one that differs by more than [`NEAR`].
 fn compared_with_log(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> (usize, Option<String>) {
     let run = [
         &["exec"],
@@ -123,7 +123,7 @@ fn compared_with_log(bench: &Bench, workload: &[&str], collector: &str, flags: &
             continue;
         };
         let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-        // Decimals are numbers in the object.
+        // Decimals are numbers in the JSON object.
         let number = |text: &str| text.parse::<f64>().ok();
         let same = found == figure || (number(&found).is_some() && number(&found) == number(&figure));
         assert!(same, "{run:?}: {key} is {found}, expected {figure}");
@@ -187,7 +187,7 @@ fn times(text: &str) -> Vec<(String, f64)> {
     lines.collect()
 }
 
-/// MUT had the time of censuses, and there was no line for them.
+/// MUT used to include the time of censuses, which had no line of their own.
 #[test]
 fn a_summary_has_the_lines_of_the_text_of_its_run_also_with_censuses() {
     let bench = Bench::new();
@@ -205,7 +205,7 @@ fn a_summary_has_the_lines_of_the_text_of_its_run_also_with_censuses() {
             format!("{run:?}: {said}{summary}"),
             format!("INIT MUT GC {expected}EXIT Total"),
         );
-        // This line stands for a share.
+        // This line is a percentage.
         let theirs: Vec<_> = theirs.into_iter().filter(|(name, _)| name != "%GC").collect();
         assert_eq!((names(&theirs), names(&ours)), (expected.clone(), expected), "{case}");
         let mut far = None;
@@ -234,7 +234,7 @@ fn a_summary_has_the_lines_of_the_text_of_its_run_also_with_censuses() {
         ("two-space", &["-DS"], "CHECK "),
     ] {
         with(collector, flags, expected);
-        // To the microsecond.
+        // Exact to the microsecond.
         logged(&bench, &["gcbench", "12", "10", "20000"], collector, flags);
     }
 }

@@ -1,4 +1,4 @@
-//! GHC programs, if there is a compiler.
+//! GHC programs, if a compiler is installed.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use gclab_results::Status;
 use super::{results, runs};
 use crate::support::Bench;
 
-/// A GHC program, if there is a compiler.
+/// Compiles the program, if GHC is installed.
 fn haskell(bench: &Bench, options: &[&str]) -> bool {
     if Command::new("ghc").arg("--version").output().is_err() {
         eprintln!("there is no ghc here: programs of GHC are not tested");
@@ -72,7 +72,7 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
         recorded.as_ref().is_some_and(|found| found.starts_with(&version)),
         "{recorded:?}"
     );
-    // The least heap, by -M; an exhausted one is a result.
+    // The least heap in terms of -M; an exhausted one is a result.
     bench.write("heap.toml", &format!("heap = [0.5, 2]\n{HASKELL}"));
     bench.gclab(&["run", "heap.toml"]).exits(0);
     for run in runs(&bench, "heap") {
@@ -84,7 +84,7 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
         assert_eq!(run.outcome, expected);
         assert!(run.flags.contains_key("M"));
     }
-    // A flag that its runtime does not have, in one message before the first run.
+    // A flag that its runtime does not have gives one message before the first run.
     bench.write("n.toml", &format!("{HASKELL}flags = {{ N = 2 }}\n"));
     let threads = bench.gclab(&["run", "n.toml"]).exits(2);
     assert!(
@@ -94,7 +94,7 @@ fn a_program_of_ghc_is_swept_over_its_flags() {
     );
 }
 
-/// The runtime's reason names what the program lacks, and the remedy fits it.
+/// The runtime's message says what the program lacks, and the advice fits.
 #[test]
 fn a_program_without_an_event_log_is_told_so() {
     let bench = Bench::new();
@@ -103,7 +103,7 @@ fn a_program_without_an_event_log_is_told_so() {
     }
     bench.write("log.toml", &format!("{HASKELL}eventlog = true\n"));
     let done = bench.gclab(&["run", "log.toml"]);
-    // From GHC 9.4 on every program can write one.
+    // GHC 9.4 and later can always write one.
     if done.code == Some(0) {
         return;
     }
@@ -114,7 +114,7 @@ fn a_program_without_an_event_log_is_told_so() {
     assert!(!done.stderr.contains("-rtsopts"), "{}", done.all());
 }
 
-/// GHC reads no flags after `--`.
+/// GHC does not read flags after `--`.
 #[test]
 fn a_command_with_two_dashes_gets_its_flags_before_them() {
     let bench = Bench::new();
@@ -159,7 +159,7 @@ fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
     );
 }
 
-/// Each of two flags is legal, and the two are not.
+/// Each of two flags is legal, but not both.
 #[test]
 fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
     let bench = Bench::new();
@@ -179,14 +179,14 @@ fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
     }
     assert!(bench.folders().is_empty());
     assert_eq!(bench.gclab(&["plan", "pair.toml"]).exits(2).stderr, done.stderr);
-    // The remedy works.
+    // The advice works.
     bench.write(
         "left.toml",
         &format!("exclude = [{{ c = true, xn = true }}]\n{HASKELL}{sweep}"),
     );
     bench.gclab(&["run", "left.toml"]).exits(0);
     assert_eq!(runs(&bench, "left").len(), 6);
-    // gclab does not read the flags in a command. Such a run is a usage error, with its reason.
+    // gclab does not read the flags in a command. Such a run is a usage error, with a reason.
     let own = HASKELL.replace("\"20000\"", "\"20000\", \"+RTS\", \"-c\", \"-RTS\"");
     bench.write("own.toml", &format!("{own}flags = {{ xn = true }}\n"));
     bench.gclab(&["run", "own.toml"]).exits(1);

@@ -1,8 +1,8 @@
-//! The standard input of a program: results of two inputs are never mixed.
+//! The standard input of a program: results for two inputs are never mixed.
 
 use super::{results, runs, with_script};
 
-/// The file's name stays, and its content changes.
+/// The file keeps its name, but its content changes.
 #[test]
 fn another_input_of_the_same_name_is_another_plan() {
     let bench = with_script("wc -c");
@@ -26,7 +26,7 @@ fn another_input_of_the_same_name_is_another_plan() {
     assert_eq!(lengths, [Some("6".to_owned()), Some("6".to_owned())]);
 }
 
-/// A path with the place of an argument names several files.
+/// A path with an argument's placeholder names several files.
 #[test]
 fn each_value_of_an_argument_has_the_hash_of_its_own_input() {
     let bench = with_script("cat");
@@ -49,7 +49,7 @@ fn each_value_of_an_argument_has_the_hash_of_its_own_input() {
     assert_ne!(after[1].id, before[1].id);
 }
 
-/// A device may have no end, and a read of a pipe waits for its writer.
+/// A device may be endless, and reading a pipe would wait for its writer.
 #[test]
 fn an_input_without_end_is_not_hashed() {
     let bench = with_script("head -c 3 | wc -c");

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::with_script;
 use crate::support::{send, until};
 
-/// Stands for a program that needs 64 MiB of address space, and ends as OCaml's do if it has less.
-/// Each run leaves a line in `runs`.
+/// Stands in for a program that needs 64 MiB of address space, and fails as OCaml's do if it has
+/// less. Each run adds a line to `runs`.
 const NEEDS_64_MIB: &str = "echo run >> runs\nlimit=$(ulimit -v)\n\
     [ \"$limit\" != unlimited ] && [ $limit -lt 65536 ] && { echo 'Fatal error: exception Out_of_memory' >&2; exit 2; }\n\
     echo fine";
@@ -30,12 +30,12 @@ fn the_least_limit_of_a_program_is_found_once() {
     let folder = bench.path().join(found["folder"].as_str().unwrap());
     let probes = fs::read_to_string(folder.join("runs.jsonl")).unwrap();
     assert!(probes.lines().count() as u64 >= found["probes"].as_u64().unwrap());
-    // The second search has all its answers from the first one's probes.
+    // The second search gets all its answers from the first one's probes.
     let runs = || fs::read_to_string(bench.path().join("runs")).unwrap();
     let before = runs();
     let again = bench.gclab(&words).exits(0);
     assert_eq!((again.stdout, runs()), (done.stdout, before));
-    // A table is for people.
+    // A table for people.
     let table = bench.gclab(&["minheap", "--runtime", "ocaml", "--", "./prog", "a word"]);
     let table = table.exits(0).stdout;
     for part in [
@@ -46,15 +46,15 @@ fn the_least_limit_of_a_program_is_found_once() {
     ] {
         assert!(table.contains(part), "{part}\n{table}");
     }
-    // Another program is another question.
+    // Another program is another search.
     super::script_at(&bench, "prog", &NEEDS_64_MIB.replace("65536", "32768"));
     let other = bench.gclab(&words).exits(0);
     let other: Value = serde_json::from_str(&other.stdout).unwrap();
     assert_eq!(other["reference_bytes"], 32 << 20);
 }
 
-/// Stands for a small program of OCaml's. Its major heap had 1 MiB, so the search begins there, and
-/// the system kills a process that does not fit.
+/// Stands in for a small OCaml program with a major heap of 1 MiB, where the search starts. The
+/// system kills a process that does not fit.
 #[test]
 fn a_program_that_the_system_kills_below_its_limit_has_a_minimum() {
     let script = "echo 'minor_words: 1' >&2; echo 'top_heap_words: 131072' >&2\n\
@@ -67,7 +67,7 @@ fn a_program_that_the_system_kills_below_its_limit_has_a_minimum() {
     let found: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(found["reference_bytes"], 64 << 20, "{}", done.all());
     assert_eq!(found["collectors"][0]["too_small_because"], "heap exhausted");
-    // Without a limit, the same end is a crash.
+    // Without a limit, ending like this is a crash.
     super::script_at(&bench, "prog", "kill -SEGV $$");
     let crash = bench.gclab(&words).exits(1);
     assert!(crash.stderr.contains("crash (signal 11)"), "{}", crash.all());

@@ -1,4 +1,4 @@
-//! A wrong `[[program]]` is shown with its place, and with what would be right.
+//! An invalid `[[program]]` is reported with its place, and with what would be right.
 
 use super::with_script;
 
@@ -139,7 +139,7 @@ fn a_wrong_program_is_shown_with_its_place() {
     );
 }
 
-/// Values of a whole file: each message says what would be right.
+/// Values for the whole file: each message says what would be right.
 #[test]
 fn a_wrong_value_is_shown_with_a_right_one() {
     let bench = with_script("true");
@@ -177,7 +177,7 @@ fn a_wrong_value_is_shown_with_a_right_one() {
     bench.gclab(&["run", "w.toml", "--shard", "1/3"]).exits(0);
 }
 
-/// Where the folder of the probes should be, there is a file.
+/// There is a file where the probes' folder should be.
 #[test]
 fn a_search_without_a_folder_for_its_probes_is_refused() {
     let bench = with_script("true");

@@ -1,5 +1,4 @@
-//! Programs that are not gclab's own: `[[program]]` of experiment files, and `gclab run --
-//! COMMAND`.
+//! Programs other than gclab's own: `[[program]]` in experiment files, and `gclab run -- COMMAND`.
 
 mod ghc;
 mod inputs;
@@ -30,7 +29,7 @@ fn script_at(bench: &Bench, name: &str, script: &str) {
     bench.script(name, script);
 }
 
-/// The folder of the newest runs of an experiment.
+/// The folder of an experiment's newest runs.
 fn results(bench: &Bench, name: &str) -> ResultsDir {
     let of_name = |path: &PathBuf| {
         let folder = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -102,7 +101,8 @@ fn a_program_stands_where_a_workload_stands() {
         csv.lines().next().unwrap().ends_with(",figure_steps") && csv.contains(",1250\n"),
         "{csv}"
     );
-    // The same file again has nothing left to do; another program of the same name is another plan.
+    // With the same file there is nothing left to do; another program with the same name is another
+    // plan.
     bench.gclab(&["run", "own.toml"]).exits(0);
     assert_eq!(bench.folders().len(), 1);
     script_at(
@@ -157,7 +157,7 @@ fn a_program_stands_beside_the_collectors_of_a_workload() {
     assert!(done.stdout.contains("script"), "{}", done.all());
 }
 
-/// Each end of a program, with its outcome.
+/// Each way in which a program can end, with its outcome.
 #[test]
 fn each_way_to_end_is_told_apart() {
     let script = r#"
@@ -187,7 +187,7 @@ fn each_way_to_end_is_told_apart() {
             "[[program]]\nname = \"{name}\"\ncommand = [\"./prog\", \"{name}\"]\nexpect = {{ pattern = 'yes' }}\n{prepare}"
         );
     }
-    // Where a machine is so busy that other runs reach the limit, too, the next one is longer.
+    // If the machine is so busy that other runs also reach the limit, the next limit is longer.
     let endless = ["endless", "stubborn", "fork"];
     let ended = ["3s", "30s", "120s"].into_iter().find_map(|limit| {
         let bench = with_script(script);
@@ -283,7 +283,7 @@ fn flags_from_outside_of_the_plan_do_not_reach_a_program() {
 fn commands_without_a_file_are_compared() {
     let bench = with_script("sleep 0.0$1");
     fs::copy(bench.path().join("prog"), bench.path().join("other")).unwrap();
-    // The first two are options of the program, and the third begins another one.
+    // The first two are options of the program, and the third starts another program.
     let words = [
         "run", "--repeat", "3", "--", "./prog", "1", "--", "-x", "--", "./other", "5",
     ];
@@ -294,12 +294,12 @@ fn commands_without_a_file_are_compared() {
         .collect();
     assert_eq!(names.iter().filter(|name| *name == "other").count(), 3, "{names:?}");
     assert!(done.stdout.contains("other and prog"), "{}", done.all());
-    // A program against itself: the noise of the machine.
+    // A program against itself: the machine's noise.
     let itself = bench
         .gclab(&["run", "--repeat", "3", "--", "./other", "5", "--", "./other", "5"])
         .exits(0);
     assert!(itself.stdout.contains("other and other-2"), "{}", itself.all());
-    // The same program twice: what differs is its name.
+    // The same program twice, under different names.
     let words = [
         "run", "--out", "named", "--", "./other", "1", "x", "--", "./other", "5", "x",
     ];
@@ -332,7 +332,7 @@ fn a_program_that_fails_at_once_is_not_run_again() {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
     }
     assert_eq!(runs(&bench, "prog").len(), 1);
-    // Whatever its place, and whatever the other does.
+    // Whatever its position, and whatever the other program does.
     bench.script("good", "echo fine");
     for (out, words) in [
         ("last", ["./good", "--", "./prog"]),
@@ -423,7 +423,7 @@ fn a_dry_run_shows_programs() {
     assert!(bench.folders().is_empty());
 }
 
-/// Stands for a program that needs 64 MiB of address space: it says so, and ends as OCaml's do.
+/// Stands in for a program that needs 64 MiB of address space: it says so, and fails as OCaml's do.
 #[test]
 fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
     let script = "limit=$(ulimit -v)\n[ \"$limit\" != unlimited ] && [ $limit -lt 65536 ] && { echo 'Fatal error: exception Out_of_memory' >&2; exit 2; }\necho fine";
@@ -434,7 +434,7 @@ fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
          [[program]]\nname = \"q\"\ncommand = [\"./prog\"]\n",
     );
     let done = bench.gclab(&["run", "heap.toml"]).exits(0);
-    // Each does different work, so there is no least heap that completes all of them.
+    // They do different work, so no least heap completes them all.
     assert!(!done.stdout.contains("completes all workloads"), "{}", done.all());
     let results = results(&bench, "heap");
     let minima: Vec<_> = results

@@ -1,8 +1,8 @@
-//! The experiment files of `workloads/peers` are legal, and plan the runs that they are to have.
+//! The experiment files of `workloads/peers` are valid, and plan the intended runs.
 
 use crate::support::Bench;
 
-/// Each file, the number of its runs, and some of its commands.
+/// Each file, its number of runs, and some of its commands.
 const FILES: &[(&str, &str, &[&str])] = &[
     (
         "barrier",

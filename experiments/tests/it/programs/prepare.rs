@@ -1,4 +1,4 @@
-//! `prepare` of a whole file: the commands run before each run, of workloads and of programs.
+//! `prepare` for a whole file: the commands run before each run of a workload or a program.
 
 use std::fs;
 
@@ -28,13 +28,13 @@ fn every_run_is_prepared_in_its_own_environment() {
         .map(str::to_owned)
         .collect();
     log.sort();
-    // Two rounds of the workload and of the program without an own preparation.
+    // Two rounds of the workload, and of the program that has no `prepare`.
     let twice = |line: &str| vec![line.to_owned(); 4];
     assert_eq!(log, [twice("file cold"), twice("file warm"), twice("own")].concat());
     let first = results(&bench, "w");
     let of_programs = &first.manifest().programs;
     assert!(of_programs.iter().all(|program| program.prepare.len() == 1));
-    // What prepares a run affects its result: another preparation is another plan.
+    // What prepares a run affects its result, so another preparation is another plan.
     bench.write("w.toml", &file("other"));
     bench.gclab(&["run", "w.toml"]).exits(0);
     assert_eq!(bench.folders().len(), 2);
@@ -87,7 +87,7 @@ fn a_preparation_that_is_not_there_is_refused_before_the_first_run() {
         assert!(done.stderr.contains(message), "{message}\n{}", done.all());
         assert!(bench.folders().is_empty());
     }
-    // A later command, and the program, may be a file that an earlier command makes.
+    // A later command, and the program, may be a file made by an earlier command.
     bench.write(
         "made.toml",
         "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"./made\"]\nprepare = [[\"cp\", \"prog\", \"made\"], [\"./made\"]]\n",

@@ -1,8 +1,8 @@
-//! The resident memory of programs that are smaller than gclab.
+//! The resident memory of programs smaller than gclab.
 
 use super::{runs, with_script};
 
-/// `dd` holds one block. gclab itself reads larger files than that before the first run.
+/// `dd` holds one block. gclab itself reads larger files before the first run.
 #[test]
 fn a_small_program_has_the_resident_memory_of_its_own() {
     let bench = with_script("exec dd if=/dev/zero of=/dev/null bs=8M count=1");

@@ -1,4 +1,4 @@
-//! Slips in a `[[program]]` that are legal but reported.
+//! Slips in a `[[program]]` that are legal, but reported.
 
 use std::fs;
 use std::io::Write;
@@ -36,14 +36,14 @@ fn a_place_that_no_axis_fills_is_reported() {
     let done = bench.gclab(&["run", "arg.toml"]).exits(0);
     let note = "program p: no axis `args.b` fills {b}, so the program gets it as written";
     assert!(done.stderr.contains(note), "{}", done.all());
-    // Without swept arguments, braces are the program's own.
+    // Without swept arguments, braces belong to the program.
     bench.write("own.toml", &file(""));
     let done = bench.gclab(&["run", "own.toml"]).exits(0);
     assert!(!done.stderr.contains("no axis"), "{}", done.all());
 }
 
-/// `^` and `$` are the ends of the output; the page of programs says how they become those of a
-/// line.
+/// `^` and `$` match the ends of the output; the page on programs says how to make them match the
+/// ends of a line.
 #[test]
 fn a_pattern_of_a_whole_line_needs_its_flag() {
     let bench = with_script("echo begin; echo sum=42");
@@ -62,10 +62,10 @@ fn a_pattern_of_a_whole_line_needs_its_flag() {
     }
 }
 
-/// As `minheap` and `tune` do.
+/// Like `minheap` and `tune`.
 #[test]
 fn run_of_a_command_tells_its_runtime_from_its_file() {
-    // A shell followed by the mark of OCaml's executables.
+    // A shell, followed by the mark of OCaml's executables.
     let bench = Bench::new();
     let prog = bench.path().join("prog");
     fs::copy("/bin/sh", &prog).unwrap();

@@ -1,4 +1,4 @@
-//! Figures of a program's output that have a unit.
+//! Metrics with a unit, read from a program's output.
 
 use super::{results, with_script};
 
@@ -35,7 +35,7 @@ fn figures_are_recorded_in_the_unit_of_the_record_and_shown_in_their_own() {
     assert!(headings.ends_with("peak MiB  p99 ms  requests"), "{}", done.all());
 }
 
-/// A figure without sense is absent, and the record says why.
+/// A senseless value is left out, and the record says why.
 #[test]
 fn figures_without_sense_are_left_out_with_the_reason() {
     let bench = with_script("echo v: nan; echo w: -5; echo h: 1e400; echo d: 5e-324; echo ok: 7");
@@ -74,7 +74,7 @@ fn figures_without_sense_are_left_out_with_the_reason() {
     );
 }
 
-/// Less of a figure is better, unless the file says otherwise.
+/// Lower is better, unless the file says otherwise.
 #[test]
 fn compare_judges_the_figures_of_a_program() {
     let bench = with_script("read a < v; echo \"v: $a steps, $((a * 2)) requests\"");

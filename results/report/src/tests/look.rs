@@ -1,4 +1,4 @@
-//! Pages for people to look at, and for the check in a browser.
+//! Pages for people to look at, and for the browser check.
 
 use super::synthetic::{self, runs, small, small_runs, write};
 use crate::{html, report, terminal};

@@ -1,4 +1,4 @@
-//! Reports on made-up runs: their meaning, as data.
+//! Reports on made-up runs: their meaning as data.
 
 mod look;
 pub(crate) mod synthetic;

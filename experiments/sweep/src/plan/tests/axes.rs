@@ -12,7 +12,7 @@ use crate::build::Build;
 use crate::experiment::{Axis, Point};
 use crate::runtime::Setting;
 
-/// The runs as words, without the collector and the work.
+/// The runs in words, without collector and workload.
 fn settings_of(runs: &[Run]) -> Vec<String> {
     let flags = |run: &Run| {
         let all = run.planned.flags.iter().chain(&run.planned.settings);
@@ -58,7 +58,7 @@ fn the_first_round_takes_ends_and_middle_of_each_range_first() {
     experiment.rest.repeat = 1;
     let cells = settings_of(&experiment.runs());
     assert_eq!(cells.len(), 28);
-    // The second round is the random order of the seed, without ranks.
+    // The second round is the seed's random order, without ranks.
     let points: Vec<String> = experiment.experiment().entries[0]
         .points()
         .iter()
@@ -215,7 +215,7 @@ fn a_plan_in_another_order_keeps_its_ids_and_its_order() {
     other[0].round = 17;
     other[0].id = "another-17".to_owned();
     assert_eq!(adopt(&runs, &made_by("", &other)), None, "one is another");
-    // Values that mean the same are the same.
+    // Values that mean the same are equal.
     let found: Vec<PlannedRun> = runs.iter().map(|run| run.planned.clone()).collect();
     let renamed = Lists {
         sweeps: vec![vec![
@@ -233,7 +233,7 @@ fn a_plan_in_another_order_keeps_its_ids_and_its_order() {
     assert!(adopted.iter().zip(&found).all(|(run, found)| run.planned == *found));
 }
 
-/// The plan of a folder that a gclab with this hash made.
+/// The plan of a folder made by a gclab with this hash.
 fn made_by(executable: &str, plan: &[PlannedRun]) -> Manifest {
     let mut manifest = Manifest::new("x");
     manifest.build.executable = Some(executable.to_owned());
@@ -241,7 +241,7 @@ fn made_by(executable: &str, plan: &[PlannedRun]) -> Manifest {
     manifest
 }
 
-/// Keys that affect results and are in no configuration keep runs apart, whichever build and
+/// Keys that affect results without being in a configuration keep runs apart, whichever build and
 /// whichever gclab made the plan.
 #[test]
 fn runs_with_another_preparation_or_other_counters_are_others() {

@@ -1,4 +1,4 @@
-//! Plans of experiments whose runs are known.
+//! Plans of experiments with known runs.
 
 mod axes;
 
@@ -51,7 +51,7 @@ impl Work {
 }
 
 impl Lists {
-    /// The experiment: works × collectors × builds.
+    /// The experiment: workloads × collectors × builds.
     pub(super) fn experiment(&self) -> Experiment {
         let sweeps = Arc::new(self.sweeps.clone());
         let builds: Vec<_> = match &self.builds[..] {
@@ -191,7 +191,7 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), 2 * 3 * 6);
 }
 
-/// Two profiles of the first work, none of the second, one of the third.
+/// Two profiles of the first workload, none of the second, one of the third.
 pub(super) fn profiled(mut lists: Lists) -> Lists {
     let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
     for (work, own) in lists.workloads.iter_mut().zip(profiles) {
@@ -200,7 +200,7 @@ pub(super) fn profiled(mut lists: Lists) -> Lists {
     lists
 }
 
-/// Event logs of the first work and the second.
+/// Event logs of the first and the second workload.
 pub(super) fn logged(mut lists: Lists) -> Lists {
     lists.workloads[..2].iter_mut().for_each(|work| work.eventlog = true);
     lists
@@ -218,7 +218,7 @@ fn an_event_log_is_one_run_of_each_cell_after_its_profiles() {
             "timed runs are as they were"
         );
         let logs: Vec<&Run> = all.iter().filter(|run| run.planned.eventlog == Some(true)).collect();
-        // Two collectors and six settings of each work.
+        // Two collectors and six settings of each workload.
         assert_eq!((logs.len(), all.len()), (12 * 2, profiles.len() + 12 * 2));
         let cells: BTreeSet<_> = logs.iter().map(|run| &run.planned.cell).collect();
         assert_eq!(cells.len(), logs.len(), "each once");
@@ -246,7 +246,7 @@ fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
         let (timed, all) = (lists(repeat, 7).runs(), profiled(lists(repeat, 7)).runs());
         let (as_before, more) = all.split_at(timed.len());
         assert_eq!(as_before, timed, "timed runs are as they were");
-        // Two collectors and six settings of each work.
+        // Two collectors and six settings of each workload.
         assert_eq!(more.len(), 12 * (2 + 1));
         let keys: BTreeSet<_> = more
             .iter()
@@ -320,7 +320,7 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
     let runs = plan(&experiment, &minima, Shard::default());
     assert!(runs.iter().all(|run| run.planned.heap_multiple.is_some()));
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
-    // Profiles are of the same heaps: two of the first work, one of the third, each at two sizes
+    // Profiles use the same heaps: two of the first workload, one of the third, each at two sizes
     // under two collectors.
     let all = plan(&profiled(lists).experiment(), &minima, Shard::default());
     let more = &all[runs.len()..];
@@ -359,7 +359,7 @@ fn each_round_is_one_pass_over_all_cells() {
 fn the_order_is_a_function_of_the_seed() {
     assert_eq!(lists(3, 7).runs(), lists(3, 7).runs());
     assert_ne!(ids(&lists(3, 7).runs()), ids(&lists(3, 8).runs()));
-    // Each round has its own random stream: more rounds do not change earlier ones.
+    // Each round has its own random stream, so more rounds do not change earlier ones.
     assert_eq!(lists(5, 7).runs()[..36 * 3], lists(3, 7).runs()[..]);
 }
 
@@ -383,7 +383,7 @@ fn every_place_of_a_shuffle_is_equally_likely() {
             *counts.entry((place, item)).or_default() += 1;
         }
     }
-    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are
+    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five deviations are
     // 145.
     assert!(
         counts.len() == 36 && counts.values().all(|n| n.abs_diff(1000) < 145),

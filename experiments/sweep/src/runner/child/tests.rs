@@ -1,4 +1,4 @@
-//! Children that are shell scripts, so that each way of ending does happen.
+//! Shell scripts as children, so that each way of ending really happens.
 
 use super::super::pipe::MOST_END;
 use super::*;
@@ -15,11 +15,10 @@ fn sh(script: &str, timeout: Duration) -> Finished {
     run(command, None, limits, &stop).unwrap()
 }
 
-/// Longer than any test takes on a busy machine.
+/// Longer than any test takes, even on a busy machine.
 const LONG: Duration = Duration::from_secs(600);
 
-/// Time limits for a test that must see one expire: each is for a machine too busy for the previous
-/// one.
+/// Time limits for a test that must see one expire, each for a machine too busy for the one before.
 const SHORT: [Duration; 4] = [
     Duration::from_millis(300),
     Duration::from_secs(3),
@@ -41,8 +40,8 @@ fn an_exit_status_and_the_output() {
     );
 }
 
-/// A loop in a process that the child starts: the counters of the kernel count it, and they
-/// count neither this process nor the time before the child became a shell.
+/// A loop in a process started by the child: the kernel's counters include it, but neither this
+/// process nor the time before the child became a shell.
 #[test]
 fn counters_count_the_child_and_its_processes() {
     let (there, _) = crate::counters::available();
@@ -56,8 +55,7 @@ fn counters_count_the_child_and_its_processes() {
     assert_eq!(counters.instructions.is_some(), has("instructions"), "{counters:?}");
     let cpu = (finished.used.user + finished.used.system).as_secs_f64();
     if let Some(clock) = counters.task_clock_ns {
-        // The clock of the counter runs on while a hypervisor has the processor, and the
-        // account of CPU time does not.
+        // While a hypervisor has the processor, the counter's clock runs on, but CPU time does not.
         let (clock, wall) = (clock as f64 / 1e9, finished.wall.as_secs_f64());
         assert!(
             clock > 0.5 * cpu && clock < 2.0 * wall,
@@ -76,8 +74,8 @@ fn counters_count_the_child_and_its_processes() {
     }
 }
 
-/// A descriptor of a counter in the child would keep the counter alive, and shift the numbers
-/// of its files.
+/// A counter's descriptor in the child would keep the counter alive, and shift the numbers of the
+/// child's files.
 #[test]
 fn the_child_has_no_descriptor_of_a_counter() {
     let finished = sh("ls -l /proc/self/fd", LONG);
@@ -165,8 +163,8 @@ fn a_process_that_leaves_the_group_does_not_hold_up_the_end() {
     assert_eq!((finished.end, finished.stdout.as_str()), (End::Exit(0), "out\n"));
 }
 
-/// Runs a script that writes the number of a process to the file `$PID`. Returns the end of the
-/// script, and the number; no number if the script did not come so far.
+/// Runs a script that writes the number of a process to the file `$PID`. Returns how the script
+/// ended, and the number, or none if the script did not get that far.
 fn left_behind(script: &str, timeout: Duration) -> (Finished, Option<String>) {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("pid");
@@ -176,7 +174,7 @@ fn left_behind(script: &str, timeout: Duration) -> (Finished, Option<String>) {
     (finished, number.map(|text| text.trim().into()))
 }
 
-/// The same with a limit that the script reaches.
+/// The same with a time limit that the script reaches.
 fn left_at_the_deadline(script: &str) -> String {
     let tries = SHORT.into_iter().find_map(|limit| {
         let (finished, number) = left_behind(script, limit);
@@ -187,7 +185,7 @@ fn left_at_the_deadline(script: &str) -> String {
     tries.expect("the script begins within two minutes")
 }
 
-/// After the kill a process is gone, or a zombie that its new parent has yet to collect.
+/// After the kill the process is gone, or a zombie that its new parent has yet to collect.
 #[track_caller]
 fn assert_gone(number: &str) {
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Axes, `exclude` and `builds` of experiment files, and the message for each wrong one.
+//! Axes, `exclude` and `builds` in experiment files, and the message for each wrong one.
 
 use super::super::*;
 use super::{HEAD, message, spec};
@@ -35,7 +35,7 @@ fn points_are_an_axis_of_a_sweep() {
 
 #[test]
 fn a_sweep_may_be_for_some_names_alone() {
-    // two-space honours no -n.
+    // two-space does not honour -n.
     let sweeps = "heap = [1.5, 3.0]\n[[sweep]]\ncollector = [\"copying\"]\nheap = [1.50]\nn = [\"0\", \"1m\"]\n[[sweep]]\nA = [\"1m\"]\n";
     assert_eq!(
         runs(&format!("{HEAD}{sweeps}")),
@@ -121,7 +121,7 @@ fn programs_have_arguments_and_variables_of_their_own() {
     assert_eq!(other[1].description.env["T"], "2");
 }
 
-/// `.ci/instructions` counts what each of them takes.
+/// `.ci/instructions` counts how much each of them takes.
 #[test]
 fn a_large_product_has_a_line_for_each_of_its_runs() {
     let list = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
@@ -206,7 +206,7 @@ fn wrong_axes() {
     insta::assert_snapshot!(messages.join("\n\n"));
 }
 
-/// The file of a program shows its runtime. `runtime` is for those that it does not show.
+/// A program's file reveals its runtime. `runtime` is for programs whose file does not.
 #[test]
 fn the_runtime_of_a_program_is_that_of_its_file() {
     let folder = tempfile::tempdir().unwrap();

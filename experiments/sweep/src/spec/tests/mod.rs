@@ -1,4 +1,4 @@
-//! Legal experiment files and their contents, and the message for each kind of illegal one.
+//! Valid experiment files and their contents, and the message for each kind of error.
 
 mod axes;
 mod ocaml;
@@ -84,7 +84,7 @@ pub(super) fn spec(text: &str) -> Result<Experiment, Box<SpecError>> {
     )
 }
 
-/// The message that a user would see. Lists of all flags, which grow, are cut short.
+/// The message as a user sees it. Lists of all flags, which keep growing, are cut short.
 pub(super) fn message(text: &str) -> String {
     let error = spec(text).expect_err(text);
     let text = error.render(false);
@@ -184,7 +184,7 @@ fn profiles_of_the_file_and_of_a_workload() {
     )
     .unwrap();
     let of: Vec<String> = spec.entries.iter().map(|own| own.profiles.join(" | ")).collect();
-    // Those of the file; its own, in their place; none.
+    // The file's, the workload's own instead, and none.
     assert_eq!(of, ["-hy | -hr -R0 -i0 | -hT -hyTree,Node -i0.01", "-hT", ""]);
 }
 
@@ -248,7 +248,7 @@ fn event_logs_of_the_file_and_of_a_workload() {
     assert_eq!(logs("eventlog = false\n"), [false, true, false]);
 }
 
-/// A log gets its own run: its flags belong neither to timed runs nor to profiles.
+/// Logs get their own runs: their flags belong neither to timed runs nor to profiles.
 #[test]
 fn wrong_event_logs() {
     let cases = [

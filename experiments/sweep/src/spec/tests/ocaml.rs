@@ -1,4 +1,4 @@
-//! Letters of OCaml's in experiment files: fixed, swept, and wrong.
+//! OCaml's letters in experiment files: fixed, swept, and wrong.
 
 use gclab_core::collector::Description;
 use gclab_core::config::{OcamlLetter, Parameter};

@@ -12,7 +12,7 @@ pub(super) struct Crate {
     pub uses: BTreeSet<String>,
 }
 
-/// The place of each crate: the row from the top, the column, and the columns that it spans.
+/// The position of each crate: row from the top, column, and number of columns.
 const PLACES: &[(&str, u32, f64, f64)] = &[
     ("experiments", 0, 0.0, 5.0),
     ("experiments/programs", 1, 0.5, 1.0),
@@ -50,7 +50,7 @@ fn place(folder: &str) -> Rect {
     Rect::new(GAP + column * COLUMN, top, span * COLUMN - GAP, height)
 }
 
-/// The crates that each crate uses, without those that it also reaches through another one.
+/// The crates that each crate uses, except those that it also reaches through another.
 pub(super) fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
     let uses: BTreeMap<&str, &BTreeSet<String>> = crates.iter().map(|c| (c.folder.as_str(), &c.uses)).collect();
     let reached = |from: &str| {
@@ -77,8 +77,8 @@ pub(super) fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
     arrows
 }
 
-/// The picture. Colours: blue for the command, sand for results, green for the heap; grey is for
-/// tests only.
+/// The picture. Blue is for the command, sand for results, green for the heap, and grey for crates
+/// that only tests use.
 pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
     let about = "The crates of gclab. An arrow means that a crate uses another one; arrows to crates that are also \
                  reached through others are left out.";
@@ -88,7 +88,7 @@ pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
         for to in uses {
             let target = place(to);
             assert!(target.y > source.bottom(), "an arrow from {from} to {to} leads up");
-            // From a wide box straight down, to a wide box straight down, else between the middles.
+            // Straight down from or to a wide box, otherwise from middle to middle.
             let begin = target.middle().clamp(source.x + 30.0, source.right() - 30.0);
             let end = begin.clamp(target.x + 30.0, target.right() - 30.0);
             picture.path(&[(begin, source.bottom()), (end, target.y - 1.0)], "arrow");

@@ -7,14 +7,14 @@ use super::svg::{Picture, Rect, TEXT, TITLE};
 pub(super) struct Course {
     /// The collectors, and the kind of collection.
     pub name: String,
-    /// The phases in their order: the name, and the state when the phase is over.
+    /// The phases in order: name, and state at the end of the phase.
     pub phases: Vec<(String, String)>,
 }
 
 const WIDTH: f64 = 206.0;
 const HEIGHT: f64 = 116.0;
 const GAP: f64 = 18.0;
-/// The boxes of one line.
+/// Boxes on a line.
 const IN_A_LINE: usize = 5;
 
 pub(super) fn picture(courses: &[Course]) -> String {

@@ -9,11 +9,11 @@ pub(super) struct Sizes {
     pub megablock: usize,
     pub block: usize,
     pub word: usize,
-    /// The bits of a header, the lowest first: a range such as `48–55`, and the meaning.
+    /// The bits of a header, lowest first: a range such as `48–55`, and its meaning.
     pub bits: Vec<(String, String)>,
 }
 
-/// A size in the largest unit that has a whole number of it.
+/// A size in the largest unit that gives a whole number.
 fn size(bytes: usize) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let powers = (bytes.trailing_zeros() / 10).min(4);
@@ -23,7 +23,7 @@ fn size(bytes: usize) -> String {
 const LEFT: f64 = 200.0;
 const WIDTH: f64 = 840.0;
 
-/// A row of cells of equal width, the first `texts.len()` with a text.
+/// A row of cells of equal width; the first `texts.len()` of them have text.
 fn cells(picture: &mut Picture, top: f64, count: usize, texts: &[(&str, &str)]) -> Vec<Rect> {
     let width = WIDTH / count as f64;
     let rects = (0..count).map(|place| Rect::new(LEFT + place as f64 * width, top, width, 44.0));

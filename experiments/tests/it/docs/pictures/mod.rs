@@ -1,4 +1,4 @@
-//! The pictures in `docs/pictures` follow from the source: `UPDATE_DOCS=1` redraws them.
+//! The pictures in `docs/pictures` are drawn from the source: `UPDATE_DOCS=1` redraws them.
 
 mod architecture;
 mod collection;
@@ -33,7 +33,7 @@ fn collectors() -> Vec<&'static str> {
     All::descriptions().iter().map(|description| description.name).collect()
 }
 
-/// The crates of the workspace by their manifests. Dependencies for tests do not count.
+/// The workspace's crates, from their manifests, without dev-dependencies.
 fn crates() -> Vec<Crate> {
     let mut folders = BTreeMap::new();
     let mut found = Vec::new();
@@ -89,7 +89,7 @@ fn the_architecture_is_that_of_the_manifests() {
     );
 }
 
-/// The bits of a header, from the table in the documentation of its module.
+/// The bits of a header, from the table in its module's docs.
 fn bits() -> Vec<(String, String)> {
     let source = read("core/src/closure/header.rs");
     let rows = source.lines().filter_map(|line| line.strip_prefix("//! | "));
@@ -120,7 +120,7 @@ fn the_heap_has_the_sizes_of_the_source() {
     holds("docs/pictures/heap.svg", &heap::picture(&sizes));
 }
 
-/// Notes the names of phases.
+/// Records the names of phases.
 struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Listener for Notes {
@@ -153,7 +153,7 @@ impl CollectorVisitor for Phases {
     }
 }
 
-/// What is true when a phase is over, from the documentation of `Phase`.
+/// What holds at the end of a phase, from the docs of `Phase`.
 fn state_after(phase: &str) -> String {
     let source = read("core/src/stats/phase.rs");
     let (_, variants) = source.split_once("pub enum Phase {").expect("the phases");

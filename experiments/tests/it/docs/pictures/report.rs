@@ -1,8 +1,8 @@
-//! The parts of a report, and the marks of its charts.
+//! The parts of a report, and the marks in its charts.
 
 use super::svg::{Picture, Rect, SMALL, TEXT, TITLE};
 
-/// The groups of parts from top to bottom: a class, a name, and the parts or their meaning.
+/// The groups of parts from top to bottom: class, name, and the parts or their meaning.
 const PARTS: [(&str, &str, &str); 6] = [
     (
         "sand",
@@ -59,7 +59,7 @@ pub(super) fn picture() -> String {
     );
     picture.centred(chart.middle(), chart.bottom() + 34.0, "memory, or a flag", TEXT);
     picture.text(chart.x + 8.0, chart.y + 10.0, "time", TEXT);
-    // A curve with its band, falling as a heap grows.
+    // A curve with its band, falling as the heap grows.
     let curve = [(660.0, 110.0), (730.0, 190.0), (810.0, 232.0), (930.0, 248.0)];
     let upper = curve.map(|(x, y)| format!("{x} {}", y - 16.0)).join(" ");
     let lower: Vec<String> = curve.iter().rev().map(|(x, y)| format!("{x} {}", y + 16.0)).collect();

@@ -19,7 +19,7 @@ pub(super) struct Rect {
     pub height: f64,
 }
 
-/// A font: its size and weight.
+/// A font: size and weight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Font {
     pub size: f64,
@@ -36,9 +36,9 @@ pub(super) const SMALL: Font = Font {
     bold: false,
 };
 
-/// The space between the border of a box and its text.
+/// The space between a box's border and its text.
 const PADDING: f64 = 10.0;
-/// The height of a line of text, as a multiple of the size of its font.
+/// The height of a line of text, in font sizes.
 const LINE: f64 = 1.4;
 
 const STYLE: &str = ".white{fill:#fff}.plain{fill:#fff;stroke:#7a808a;stroke-dasharray:4 3}.blue{fill:#e8eefb;stroke:#4467a5}.green{fill:#e6f4ea;stroke:#3d7f52}\
@@ -47,7 +47,7 @@ const STYLE: &str = ".white{fill:#fff}.plain{fill:#fff;stroke:#7a808a;stroke-das
     .arrow{stroke:#55617a;stroke-width:1.4;fill:none;marker-end:url(#tip)}.line{stroke:#55617a;stroke-width:1.2;fill:none}\
     .dash{stroke:#55617a;stroke-width:1.2;fill:none;stroke-dasharray:4 3}";
 
-/// An upper bound of the width of a text in the common fonts without serifs.
+/// An upper bound for the width of a text in common sans-serif fonts.
 pub(super) fn width_of(text: &str, font: Font) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
@@ -60,7 +60,7 @@ pub(super) fn width_of(text: &str, font: Font) -> f64 {
     text.chars().map(em).sum::<f64>() * font.size * bold
 }
 
-/// The lines of a text that fit a width.
+/// The lines of a text wrapped to a width.
 pub(super) fn wrap(text: &str, font: Font, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -98,7 +98,7 @@ impl Rect {
 }
 
 impl Picture {
-    /// An empty picture. `about` says in words what a reader of the picture sees.
+    /// An empty picture. `about` describes it in words.
     pub(super) fn new(width: f64, height: f64, about: &str) -> Picture {
         Picture {
             body: String::new(),
@@ -119,13 +119,13 @@ impl Picture {
         .unwrap();
     }
 
-    /// A line of text that begins at `x`, with its foot at `y`.
+    /// A line of text that starts at `x`, with its baseline at `y`.
     pub(super) fn text(&mut self, x: f64, y: f64, text: &str, font: Font) {
         self.within(x + width_of(text, font), y);
         self.put_text(x, y, text, font, "start");
     }
 
-    /// A line of text around `x`, with its foot at `y`.
+    /// A line of text centred at `x`, with its baseline at `y`.
     pub(super) fn centred(&mut self, x: f64, y: f64, text: &str, font: Font) {
         self.within(x + width_of(text, font) / 2.0, y);
         self.put_text(x, y, text, font, "middle");
@@ -146,7 +146,7 @@ impl Picture {
         .unwrap();
     }
 
-    /// A box with a title and a text that is wrapped into it.
+    /// A box with a title and wrapped text.
     #[track_caller]
     pub(super) fn boxed(&mut self, rect: Rect, class: &str, title: &str, text: &str) {
         self.rect(rect, class);
@@ -169,7 +169,7 @@ impl Picture {
         );
     }
 
-    /// A box with one line in its middle.
+    /// A box with one centred line.
     #[track_caller]
     pub(super) fn label(&mut self, rect: Rect, class: &str, text: &str, font: Font) {
         self.rect(rect, class);
@@ -196,7 +196,7 @@ impl Picture {
         writeln!(self.body, r#"<path class="{class}" d="M{}"/>"#, points.join(" L")).unwrap();
     }
 
-    /// Text in SVG that was made elsewhere.
+    /// SVG text made elsewhere.
     pub(super) fn raw(&mut self, svg: &str) {
         self.body.push_str(svg);
         self.body.push('\n');

@@ -1,12 +1,12 @@
-//! Changes that are known, changes that another program finds, and how often noise is taken for a
-//! change.
+//! Known changes, changes found by another program, and how often noise passes for a change.
 
 use super::partition::{Sums, partitions};
 use super::statistic::{extra, strongest};
 use super::{Point, chance, changes, large, last_change, levels};
 use crate::inference::noise::Noise;
 
-/// The annual flow of the Nile at Aswan from 1871 to 1970 (Cobb, 1978): the dam of 1898 shows.
+/// The annual flow of the Nile at Aswan from 1871 to 1970 (Cobb, 1978), which drops with the dam of
+/// 1898.
 const NILE: [f64; 100] = [
     1120.0, 1160.0, 963.0, 1210.0, 1160.0, 1160.0, 813.0, 1230.0, 1370.0, 1140.0, 995.0, 935.0, 1110.0, 994.0, 1020.0,
     960.0, 1180.0, 799.0, 958.0, 1140.0, 1100.0, 1210.0, 1150.0, 1250.0, 1260.0, 1220.0, 1030.0, 1100.0, 774.0, 840.0,
@@ -17,7 +17,7 @@ const NILE: [f64; 100] = [
     912.0, 746.0, 919.0, 718.0, 714.0, 740.0,
 ];
 
-/// A point of a folder with one run.
+/// A folder's point with one run.
 fn single(value: f64) -> Point {
     Point::of(&[value]).expect("a value")
 }
@@ -27,7 +27,7 @@ fn of(values: &[f64]) -> Vec<Point> {
 }
 
 /// The partitions that R's strucchange prints for `breakpoints(Nile ~ 1)`, with at least 15 points
-/// in each level: the places, and the sums of squares.
+/// in each level: positions, and sums of squares.
 #[test]
 fn partitions_are_those_of_strucchange() {
     let found = partitions(&Sums::of(&NILE), 4, 15);
@@ -49,7 +49,7 @@ fn partitions_are_those_of_strucchange() {
     );
 }
 
-/// One change, in 1899, as strucchange and Cobb's paper have it; the means of the logarithms.
+/// One change, in 1899, as in strucchange and Cobb's paper; means are of logarithms.
 #[test]
 fn the_nile_changes_once() {
     let points = of(&NILE);
@@ -60,7 +60,7 @@ fn the_nile_changes_once() {
     let geometric = |years: &[f64]| (years.iter().map(|flow| flow.ln()).sum::<f64>() / years.len() as f64).exp();
     assert!((change.base / geometric(&NILE[..28]) - 1.0).abs() < 1e-12 && at == 28);
     assert!((change.new / geometric(&NILE[28..]) - 1.0).abs() < 1e-12);
-    // Student's interval of two samples with one variance: t(0.975, 98) = 1.984467454.
+    // Student's interval for two samples with equal variance: t(0.975, 98) = 1.984467454.
     let ci = change.interval(0.95).expect("a hundred points");
     assert!(
         (ci.low - 0.723700509).abs() < 1e-6 && (ci.high - 0.822994711).abs() < 1e-6,
@@ -68,7 +68,7 @@ fn the_nile_changes_once() {
     );
 }
 
-/// A regression that was mended: two changes show, although one alone fits no better than noise.
+/// A regression that was fixed: both changes show, although one alone fits no better than noise.
 #[test]
 fn a_change_that_was_undone_shows() {
     let noise = [0.1, -0.2, 0.15, -0.05, 0.2, -0.1, 0.05, -0.15, 0.12, -0.08, 0.02, -0.04];
@@ -90,8 +90,8 @@ fn a_change_that_was_undone_shows() {
     assert_eq!(large(&points, &found.starts, 0.05), Vec::<usize>::new());
 }
 
-/// Each folder is a little slower, and no step is as large as the threshold. The steps together
-/// are.
+/// Each folder is slightly slower, and no single step reaches the threshold, but the steps together
+/// do.
 #[test]
 fn a_slow_creep_becomes_changes_that_count() {
     let values: Vec<f64> = (0..12).map(|at| 1.015f64.powi(at)).collect();
@@ -102,9 +102,9 @@ fn a_slow_creep_becomes_changes_that_count() {
     assert!(found.iter().all(|(_, change)| change.ratio() >= 1.03), "{found:?}");
 }
 
-/// The last of five folders with three runs each. Its own level has no other folder, so it is
-/// compared with the level before. Differences of the logarithms 0.1, a deviation of the runs of
-/// 0.01 around each mean: the variance of a mean is 0.0001 / 3, with 10 degrees of freedom.
+/// The last of five folders with three runs each. It is alone in its level, so it is compared with
+/// the level before. With a difference of logarithms of 0.1, and runs that deviate by 0.01 from
+/// each mean, the variance of a mean is 0.0001 / 3, with 10 degrees of freedom.
 #[test]
 fn the_last_folder_by_hand() {
     let folder = |log: f64| Point::of(&[-0.01f64, 0.0, 0.01].map(|by| (log + by).exp())).expect("runs");
@@ -127,8 +127,7 @@ fn the_last_folder_by_hand() {
     );
 }
 
-/// Folders scatter by more than their runs: their own scatter counts from three degrees of freedom
-/// on.
+/// Folders scatter more than their runs: their own scatter counts from three degrees of freedom.
 #[test]
 fn the_scatter_of_folders_widens_intervals() {
     let folder = |log: f64| Point::of(&[-0.001f64, 0.0, 0.001].map(|by| (log + by).exp())).expect("runs");
@@ -149,16 +148,16 @@ fn short_and_equal_series_have_no_levels() {
     assert_eq!(levels(&of(&[1.0, 2.0, 2.0])), None);
     assert_eq!(levels(&of(&[2.0; 30])), None);
     assert_eq!((Point::of(&[]), Point::of(&[1.0, 0.0])), (None, None));
-    // Exact steps, as in counts: no scatter is left, and the chance is as small as it gets.
+    // Exact steps, as in counts: no scatter remains, and the chance is as small as it gets.
     let found = levels(&of(&[19.0, 19.0, 19.0, 19.0, 20.0, 20.0, 20.0])).expect("a step");
     assert_eq!(found.starts, [4]);
     assert!(found.chance <= 0.001, "{}", found.chance);
 }
 
-/// With one change, the statistic is the greatest t² of all places. Alexandersson's test of
-/// homogeneity uses the same one in the form (n - 1) t² / (n - 2 + t²). Its printed quantiles at
-/// 95 % are 6.95 for 20 points, 8.45 for 50 and 9.15 for 100 (Alexandersson and Moberg, 1997),
-/// which they drew at random as well.
+/// With one change, the statistic is the largest t² over all positions. Alexandersson's homogeneity
+/// test uses it in the form (n - 1) t² / (n - 2 + t²). The printed quantiles at 95 % are 6.95 for
+/// 20 points, 8.45 for 50 and 9.15 for 100 (Alexandersson and Moberg, 1997); they were simulated,
+/// too.
 #[test]
 fn chances_are_those_of_printed_tables() {
     for (points, printed) in [(20, 6.95), (50, 8.45), (100, 9.15)] {
@@ -177,8 +176,8 @@ fn chances_are_those_of_printed_tables() {
     }
 }
 
-/// One history of `folders` folders with ten runs each: the runs scatter by 2 %, the folders by
-/// `scatter`, and from `at` on the figure is larger by `by`.
+/// A history of `folders` folders with ten runs each. Runs scatter by 2 %, folders by `scatter`,
+/// and from `at` the value is larger by `by`.
 fn history(noise: &mut Noise, folders: usize, scatter: f64, at: usize, by: f64) -> Vec<Point> {
     (0..folders)
         .map(|folder| {
@@ -205,13 +204,13 @@ fn share(
     100.0 * hits.count() as f64 / trials as f64
 }
 
-/// Whether a change is found, by a history alone.
+/// Whether a history alone shows a change.
 fn is_found(points: &[Point]) -> bool {
     levels(points).is_some_and(|found| found.chance <= 0.05)
 }
 
-/// How often noise is taken for a change, and how often a change is found: at its place, with its
-/// size in the interval, and without another one. `results/reference/history.md` has the table.
+/// How often noise passes for a change, and how often a change is found: in its place, with its
+/// size in the interval, and without any other. `results/reference/history.md` has the table.
 #[test]
 #[ignore = "simulates thousands of histories"]
 fn false_changes_and_power() {
@@ -219,7 +218,7 @@ fn false_changes_and_power() {
     crate::inference::tests::assert_in_reference("history.md", &table);
 }
 
-/// The same with few histories: a fault shows.
+/// The same with few histories, enough to reveal a mistake.
 #[test]
 fn few_false_changes() {
     measured(150, 0.5..=12.0);
@@ -259,7 +258,7 @@ fn measured(trials: usize, false_changes: std::ops::RangeInclusive<f64>) -> Stri
             "| {folders} | {} % | {none:.1} | {found:.1} | {placed:.1} | {alone:.1} | {covered:.1} | {last_none:.1} | {last_worse:.1} |\n",
             scatter * 100.0
         ));
-        // Half of the chance lies on the side of a worsening.
+        // Half of the chance is on the side of a worsening.
         assert!(
             false_changes.contains(&none),
             "{folders} {scatter}: {none} % of histories without a change have one"
@@ -268,7 +267,8 @@ fn measured(trials: usize, false_changes: std::ops::RangeInclusive<f64>) -> Stri
     table
 }
 
-/// The chances of the distribution itself: of noise, one history in twenty is below 5 %.
+/// The chances are themselves distributed as they should: for noise, one history in twenty is below
+/// 5 %.
 #[test]
 fn chances_are_uniform_without_a_change() {
     for folders in [4, 7, 25] {

@@ -1,5 +1,5 @@
-//! The coverage of the intervals that reports show. The counts are seeded, so each run of the tests
-//! has the same.
+//! The coverage of the intervals in reports. The random numbers are seeded, so every run of the
+//! tests counts the same.
 
 use super::assert_in_reference;
 use crate::inference::bootstrap::{ends, percentiles, runs_for_percentile};
@@ -7,13 +7,13 @@ use crate::inference::effect::{Effect, Order};
 use crate::inference::noise::Noise;
 use std::fmt::Write;
 
-/// The numbers of runs of the table.
+/// The table's numbers of runs.
 const RUNS: [usize; 7] = [3, 4, 5, 7, 10, 20, 50];
 
-/// Resamples of each interval. Reports have ten times as many, which changes the ends little.
+/// Resamples for each interval. Reports use ten times as many, which changes the ends little.
 const RESAMPLES: usize = 1000;
 
-/// Pauses of each run.
+/// Pauses in each run.
 const PAUSES: usize = 100;
 
 /// A distribution of the noise of a run's time.
@@ -21,9 +21,9 @@ const PAUSES: usize = 100;
 enum Times {
     /// Normal, with a deviation of 5 % of the mean.
     Normal,
-    /// Log-normal, with a deviation of 0.25 of the logarithm: a skewness of 0.78.
+    /// Log-normal, with a deviation of 0.25 in the logarithm: a skewness of 0.78.
     Skewed,
-    /// One run in ten is disturbed: longer by 0.3 times a Pareto variable of exponent 2.5.
+    /// One run in ten is disturbed: longer by 0.3 times a Pareto variable with exponent 2.5.
     HeavyTail,
     /// 15 % of the runs take 20 % longer.
     TwoModes,
@@ -73,7 +73,7 @@ fn effect(times: Times, order: Order, n: usize, trials: usize) -> f64 {
     share(n, trials, |noise| covers(&times.effect(n, 1.03, order, noise), 1.03))
 }
 
-/// Three workloads whose true ratios are 0.9, 1 and 1.2.
+/// Three workloads with true ratios of 0.9, 1 and 1.2.
 fn mean(times: Times, n: usize, trials: usize) -> f64 {
     let ratios = [0.9f64, 1.0, 1.2];
     share(n, trials, |noise| {
@@ -85,9 +85,10 @@ fn mean(times: Times, n: usize, trials: usize) -> f64 {
     })
 }
 
-/// The percentile of the pauses of `n` runs. Pauses of one run share a part of their length.
+/// The percentile of the pauses of `n` runs. Part of a pause's length is common to all pauses of
+/// its run.
 fn percentile(percent: f64, n: usize, trials: usize) -> f64 {
-    // The logarithm of a pause is the sum of one part for the run and one for the pause.
+    // The logarithm of a pause is the sum of a part for the run and one for the pause.
     let (of_run, of_pause) = (0.1, 0.5);
     let z = if percent == 50.0 { 0.0 } else { 2.326_347_874_040_841 };
     let truth = 1e6 * (f64::hypot(of_run, of_pause) * z).exp();
@@ -104,8 +105,8 @@ fn percentile(percent: f64, n: usize, trials: usize) -> f64 {
     })
 }
 
-/// A row of the table: the interval, the number of runs that reports ask for, and its coverage by
-/// the number of runs.
+/// A row of the table: the interval, the number of runs that reports require, and the coverage by
+/// number of runs.
 type Row = (String, usize, Vec<f64>);
 
 fn rows(trials: usize, trials_by_resamples: usize) -> Vec<Row> {
@@ -147,7 +148,7 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The shares that are below `least` although reports would show the interval.
+/// The shares below `least` for which reports would show the interval.
 fn faults(rows: &[Row], least: f64) -> Vec<String> {
     let shown = |(name, from, shares): &Row| {
         let low = RUNS
@@ -160,7 +161,7 @@ fn faults(rows: &[Row], least: f64) -> Vec<String> {
     rows.iter().flat_map(shown).collect()
 }
 
-/// No interval of a report contains the true value in fewer than nine of ten cases, whatever the
+/// Every interval in a report contains the true value in at least nine of ten cases, whatever the
 /// noise.
 #[test]
 #[ignore = "simulates thousands of experiments"]
@@ -170,14 +171,14 @@ fn intervals_cover_as_often_as_promised() {
     assert_in_reference("coverage.md", &table(&rows));
 }
 
-/// The same with few experiments: a fault in a formula shows.
+/// The same with few experiments, enough to reveal a mistake in a formula.
 #[test]
 fn intervals_cover() {
     let rows = rows(300, 40);
     assert_eq!(faults(&rows, 0.82), Vec::<String>::new(), "{}", table(&rows));
 }
 
-/// With fewer runs than reports ask for, fewer than nine of ten intervals would cover.
+/// With fewer runs than reports require, coverage would be below nine in ten.
 #[test]
 fn percentiles_of_few_runs_are_refused() {
     for percent in [50.0, 99.0] {

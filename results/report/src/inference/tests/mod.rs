@@ -1,4 +1,4 @@
-//! How often each interval contains the true value: experiments with known answers, many times.
+//! How often each interval contains the true value: many experiments with known answers.
 
 mod coverage;
 

@@ -1,4 +1,4 @@
-//! The synthetic records of the results crate, and records that only the tests of reports need.
+//! The synthetic records of the results crate, and records that only the report tests need.
 
 #[path = "../../../../tests/it/synthetic.rs"]
 mod base;
@@ -8,7 +8,7 @@ pub(crate) use base::*;
 use gclab_results::{Census, HeapProfile, Manifest, PlannedRun, RunRecord};
 use std::collections::BTreeMap;
 
-/// A large experiment, whose reports people can look at: two axes, three workloads.
+/// A large experiment, for reports that people look at: two axes, three workloads.
 pub(crate) fn large() -> Experiment {
     Experiment {
         name: "nursery",
@@ -25,12 +25,12 @@ pub(crate) fn large() -> Experiment {
     }
 }
 
-/// `large` with too many runs for a page to hold an element for each figure.
+/// `large` with too many runs for a page with an element for each point.
 pub(crate) fn many() -> Experiment {
     Experiment {
         name: "many",
         repeat: 115,
-        // Few bytes, as each collection has a record.
+        // Little allocation, since each collection has a record.
         workloads: vec![
             ("binary_trees", vec!["12"], 6.0, 1.0),
             ("hash_churn", vec!["2048", "8192"], 4.0, 2.0),
@@ -40,8 +40,8 @@ pub(crate) fn many() -> Experiment {
     }
 }
 
-/// `small` with two profiles of one of its configurations and one profile of another. As `profiles`
-/// plans them, they come last and have one run each.
+/// `small` with two profiles of one of its configurations and one of another. They come last and
+/// have one run each, as planned by `profiles`.
 pub(crate) fn profiled() -> (Manifest, Vec<RunRecord>) {
     let (mut manifest, mut runs) = (manifest(&small()), small_runs());
     let all = configurations(&small());
@@ -57,7 +57,7 @@ pub(crate) fn profiled() -> (Manifest, Vec<RunRecord>) {
         let (number, position) = (of_cell.count(), manifest.plan.len() as u32);
         let planned = PlannedRun::profiled(all[configuration].clone(), flags, number, position);
         let mut run = run(&small(), &planned);
-        // A hundred times as slow: statistics that count it as a timed run differ visibly.
+        // A hundred times slower: counting it as a timed run would visibly change the statistics.
         let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|s| s * 100.0);
         slower(&mut run.wall_seconds);
         let stats = run.stats.as_mut().expect("a good run");
@@ -80,7 +80,7 @@ fn census(seconds: f64, bands: &[(&str, u64)]) -> Census {
     }
 }
 
-/// More types than colours: a tree that grows, and others that do not; two markers.
+/// More types than colours: a tree that grows, others that do not, and two markers.
 fn by_type() -> HeapProfile {
     let mut censuses: Vec<Census> = (0..20u32)
         .map(|n| {
