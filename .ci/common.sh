@@ -1,4 +1,4 @@
-# Common functions, sourced by the checks. Not a check itself.
+# Common functions, which the checks source. Not a check itself.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,8 +11,8 @@ run() {
     "$@"
 }
 
-# run_tests_named COMMAND... -- FILTER... [OPTION...]: runs the tests whose names contain a filter.
-# Fails if a filter matches no test: otherwise a renamed test would be left out silently.
+# run_tests_named COMMAND... -- FILTER... [OPTION...]: runs the tests whose names contain a filter. Fails
+# if a filter matches no test: otherwise a renamed test would silently be left out.
 run_tests_named() {
     local command=() names word
     while [ "$1" != -- ]; do
@@ -27,8 +27,8 @@ run_tests_named() {
     run "${command[@]}" -- "$@"
 }
 
-# What all checks of the debug build pass to cargo. With other features, or for one package, it would
-# compile half of the workspace again.
+# What all checks of the debug build pass to cargo. With other features, or for a single package, cargo
+# would recompile half of the workspace.
 readonly workspace=(--workspace --locked --features gclab/bench)
 
 # Builds the `gclab` that the tests use, and sets `gclab` to its path.
@@ -49,20 +49,20 @@ fail() {
     exit 1
 }
 
-# Reports that the check cannot run here, and ends it as passed.
+# Says why the check cannot run here, and ends it as passed.
 skip() {
     printf '%s: SKIPPED: %s\n' "$(basename "$0")" "$*" >&2
     exit 0
 }
 
-# Installs Debian packages, in one check at a time.
+# Installs Debian packages, for one check at a time.
 install_packages() {
     local root=()
     [ "$(id -u)" = 0 ] || root=(sudo -n)
     (
         flock 9
         export DEBIAN_FRONTEND=noninteractive
-        # A fresh machine has no lists of packages yet.
+        # A fresh machine has no package lists yet.
         for update in false true; do
             ! $update || run "${root[@]}" apt-get update -qq || true
             ! run "${root[@]}" apt-get install -qq -y --no-install-recommends "$@" || exit 0
@@ -70,8 +70,8 @@ install_packages() {
     ) 9> "${TMPDIR:-/tmp}/gclab-packages.lock" > /dev/null 2>&1 || true
 }
 
-# need PROGRAM [PACKAGE...]: installs the Debian packages of a program (by default one of the same
-# name) if it is missing. Skips the check where they cannot be installed.
+# need PROGRAM [PACKAGE...]: installs a program's Debian packages (by default the one of the same name)
+# if it is missing. Skips the check if they cannot be installed.
 need() {
     local program=$1
     shift
@@ -79,7 +79,7 @@ need() {
     command -v "$program" > /dev/null || skip "$program is missing, and apt-get cannot install it"
 }
 
-# Prints the first line of README.md that begins with $1: checks run the commands that users read.
+# Prints the first line of README.md that starts with $1: checks run the commands that users read.
 readme_command() {
     grep -m 1 "^$1" README.md || fail "README.md has no line that begins with: $1"
 }

@@ -1,4 +1,4 @@
-// Drives the page of `gclab heap analyse --html` and leaves its findings in the title. `expected` is
+// Drives the page of `gclab heap analyse --html` and puts its findings into the title. `expected` is
 // the same analysis by `--json`.
 addEventListener("load", () => {
   const wrong = [];
@@ -10,7 +10,7 @@ addEventListener("load", () => {
   const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
   check(new Set(ids).size === ids.length, "an id stands twice");
 
-  // The figures are those of the other command.
+  // The numbers are the other command's.
   check(data.bytes === expected.reached_size && places[0].bytes === data.bytes, "the whole heap");
   check(cells("suspects").length === expected.suspects.length, "other suspects");
   const named = new Map(data.classes.map(line => [line[data.largest], line]));
@@ -21,10 +21,10 @@ addEventListener("load", () => {
     const object = objects.get(id);
     if (type !== "synthetic") check(object?.bytes === self_size && object?.retained === retained_size, `object ${name} @${id}`);
   }
-  // What is below a place fits into it, and each is at its place.
+  // Everything below a place fits into it, and is where it should be.
   places.forEach((place, at) => check(place.bytes >= place.below.reduce((sum, one) => sum + places[one].bytes, 0) && place.above <= at, `place ${at}`));
 
-  // Keys choose and zoom; a chosen place shows its largest object, whose path begins at the root.
+  // Keys select and zoom; a selected place shows its largest object, whose path starts at the root.
   drawNow();
   check(bars.length > 1 && canvas.height > ROW, "nothing is drawn");
   pane.focus();
@@ -39,7 +39,7 @@ addEventListener("load", () => {
   canvas.dispatchEvent(new MouseEvent("click", { clientX: box.left + bar.left + 1, clientY: box.top + 1.5 * ROW, bubbles: true }));
   check(chosen === bar.at, "a click chooses a bar");
 
-  // Every object that is referred to by a button opens.
+  // Every object behind a button opens.
   byId("suspects").querySelector("button")?.click();
   check(byId("object").textContent.includes(`@${expected.suspects[0]?.id ?? ""}`), byId("object").textContent);
   check(cells("path").length > 0, "no path");

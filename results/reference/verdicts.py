@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""How often is a verdict of `gclab compare` right? Compares a loop of known length with itself and with a longer one, twenty times of
-each kind, and prints how often an interval contains the truth, and the verdicts, as CSV. About six minutes on two quiet cores.
+"""How often is a verdict of `gclab compare` right? Compares a loop of known length with itself and with longer ones,
+twenty times each, and prints the verdicts, and how often an interval contains the truth, as CSV.
+Takes about six minutes on two quiet cores.
 
     results/reference/verdicts.py [GCLAB]
 """
@@ -25,7 +26,7 @@ numbers = itertools.count()
 
 
 def measure(**percents):
-    """A results folder with a program for each name, which takes so many percent longer."""
+    """A results folder with a program for each name, slower by that many percent."""
     file = os.path.join(scratch.name, "loops.toml")
     with open(file, "w") as out:
         out.write(f"repeat = {RUNS}\n")
@@ -51,7 +52,7 @@ def compare(*words):
 
 
 def row(kind, percent, comparisons):
-    """A row for each figure of some comparisons."""
+    """A row for each metric of some comparisons."""
     truth = 1 + percent / 100
     for figure in ["total_elapsed_seconds", "total_cpu_seconds"]:
         found = [one for figures in comparisons for one in figures if one["figure"] == figure]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the peers for which there is a compiler, into target/peers of the workspace. Names each missing
-# compiler and its Debian package. The arguments choose peers: ghc ocaml java mmtk (default: all). Ends
-# with status 1 if one of them was not built.
+# Builds the peers for which there is a compiler, into the workspace's target/peers. Names each missing compiler and its
+# Debian package. The arguments choose peers: ghc ocaml java mmtk (default: all). Ends with status 1 if one of them was
+# not built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 out=$(cd ../.. && pwd)/target/peers
@@ -20,10 +20,10 @@ build() {
 }
 
 ocaml() {
-    # The compiler writes into the folder of its source.
+    # The compiler writes into its source's folder.
     cp ocaml/peers.ml "$out/ocaml/main.ml"
     (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -o peers main.ml 2> warnings)
-    # The same with the runtime that writes events, for ocaml_events.py.
+    # The same with the instrumented runtime, for ocaml_events.py.
     (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -runtime-variant i -o peers-events main.ml 2> warnings)
 }
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""The counts of the collector `ocaml` beside those of OCaml, from the runs of `ocaml.toml`.
+"""The counts of `ocaml` beside OCaml's, from the runs of `ocaml.toml`.
 
-    ocaml_counts.py DIR                   the greatest distances, as Markdown (for docs/ocaml.md)
+    ocaml_counts.py DIR                   the largest distances, as Markdown (for docs/ocaml.md)
     ocaml_counts.py DIR --check FILE      compares gclab's counts with those in FILE, a CSV; lists the
                                           differences and exits with status 1 if there are any
     ocaml_counts.py DIR --renew FILE      writes the counts to FILE
 
-A count of OCaml's is what its runtime prints at exit (`v=0x400`), without the minor collection with which
-its program begins: that empties the minor heap, as it is here at the beginning. Neither side counts the
+OCaml's counts are what its runtime prints at exit (`v=0x400`), without the minor collection at the start
+of the program, which empties the minor heap: gclab's is empty from the start. Neither side counts the
 collection after the end of the program, which only gclab does.
 
-gclab's counts are the same on every machine. OCaml's are not: it sweeps its heap by address, and the
-system chooses the addresses. So a check says how many of OCaml's are others, and does not fail.
+gclab's counts are the same on every machine. OCaml's are not, because it sweeps its heap by address, and
+the system chooses the addresses. So a check says how many of OCaml's differ, and does not fail.
 """
 
 import csv
@@ -32,29 +32,29 @@ COMMENT = "# .ci/ocaml renew"
 
 
 def of_ocaml(run):
-    """The counts of a run of OCaml, without its first minor collection."""
+    """The counts of an OCaml run, without its first minor collection."""
     counts = {count: int(run["figures"][count]) for count in AIMS}
     return counts | {"minor_collections": counts["minor_collections"] - 1}
 
 
 def of_gclab(run):
-    """The counts of a run of gclab, which the collector reports as figures under OCaml's names."""
+    """The counts of a gclab run, which the collector reports under OCaml's names."""
     return {count: run["stats"]["figures"][count] for count in AIMS}
 
 
 def setting(run):
-    """The program and the letters of a run: the same on both sides."""
+    """A run's program and letters, the same on both sides."""
     letters = {key.removeprefix("ocaml."): value for key, value in run["flags"].items()}
     return run["workload"], letters["s"], int(letters["o"]), int(letters["a"])
 
 
 def words(size):
-    """The number of words of a size such as 32k."""
+    """The number of words in a size such as 32k."""
     return int(size[:-1]) << {"k": 10, "M": 20}[size[-1]]
 
 
 def pairs(lines):
-    """Of each setting, in order: our counts, and OCaml's. The lines are those of a `runs.jsonl`."""
+    """For each setting, in order: our counts and OCaml's, from the lines of a `runs.jsonl`."""
     ours, theirs = {}, {}
     for run in map(json.loads, lines):
         if run["outcome"] != {"status": "ok"}:
@@ -70,13 +70,13 @@ def pairs(lines):
 
 
 def distance(count, ours, theirs):
-    """How far two numbers are apart, as a share of OCaml's. Few collections apart are no distance."""
+    """The distance of two numbers as a share of OCaml's; 0 if only a few collections apart."""
     apart = abs(ours - theirs)
     return 0.0 if apart <= AIMS[count][2] else apart / max(theirs, 1)
 
 
 def worst(rows):
-    """Of each program and count: the greatest distance, the settings within the aim, all settings."""
+    """For each program and count: largest distance, number of settings within the aim, and in all."""
     found = {}
     for (program, *_), ours, theirs in rows:
         for count, (_, aim, _) in AIMS.items():
@@ -91,7 +91,7 @@ def percent(share):
 
 
 def table(rows):
-    """The greatest distances, as Markdown."""
+    """The largest distances, as Markdown."""
     heads = [f"{head}, {percent(aim)}" + (f" or {few}" if few else "") for head, aim, few in AIMS.values()]
     lines = [" | ".join(["| program", *heads]) + " |", "|:--" + "|--:" * len(AIMS) + "|"]
     found = worst(rows)
@@ -103,7 +103,7 @@ def table(rows):
 
 
 def as_csv(rows):
-    """All counts as CSV: of each count ours, then OCaml's."""
+    """All counts as CSV: for each count ours, then OCaml's."""
     heads = [name for count in AIMS for name in (count, f"{count}_ocaml")]
     lines = [COMMENT, ",".join(["program", "s", "o", "a", *heads])]
     for setting, ours, theirs in rows:
@@ -113,13 +113,13 @@ def as_csv(rows):
 
 
 def by_setting(text):
-    """Of each setting in the CSV: its counts by their names."""
+    """For each setting in the CSV, its counts by name."""
     rows = csv.DictReader(text.splitlines()[1:])
     return {" ".join(row[key] for key in ("program", "s", "o", "a")): row for row in rows}
 
 
 def changed(before, now):
-    """Messages about counts of gclab that differ, and how many of OCaml's differ."""
+    """Messages about gclab's counts that differ, and how many of OCaml's differ."""
     known, messages, theirs = by_setting(before), [], 0
     for setting, row in by_setting(now).items():
         last = known.pop(setting, {})

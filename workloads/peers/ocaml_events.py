@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""GC time and pauses of a program of OCaml 4.13 or 4.14, from the events of its instrumented runtime.
+"""GC time and pauses of an OCaml 4.13 or 4.14 program, from the events of its instrumented runtime.
 
     ocaml_events.py COMMAND...
 
 Runs the command, which was linked with `ocamlopt -runtime-variant i`, with OCAML_EVENTLOG_ENABLED=1.
-Then prints the figures on standard error, and ends with the status of the command. The events are in
-the Common Trace Format, as `eventlog_metadata` in OCaml's library folder describes them.
+Then prints the results on standard error, and ends with the command's status. The events are in the
+Common Trace Format, described by `eventlog_metadata` in OCaml's library folder.
 
-A pause is a time in which the runtime collects: phases without a gap between them in which a program
-could allocate (GAP). The time that the runtime takes to write the events out is left out, and so is
-the walk over the heap by which `Gc.stat` counts.
+A pause is a time in which the runtime collects: a sequence of phases without a gap in which a program
+could allocate (GAP). It excludes the time that the runtime takes to write the events, and the walk
+over the heap in `Gc.stat`.
 """
 
 import os
@@ -23,25 +23,25 @@ MAGIC, VERSION = 0xC1FC1FC1, 1
 HEADER = struct.Struct("<IHH")
 EVENT = struct.Struct("<QII")
 
-# The kinds of events, and the bytes behind the header of each.
+# The kinds of events, and the bytes after each one's header.
 ENTRY, EXIT, COUNTER, ALLOC, FLUSH = range(5)
 PAYLOAD = {ENTRY: 2, EXIT: 2, COUNTER: 10, ALLOC: 9, FLUSH: 8}
 
-# Phases, by OCaml's `caml/eventlog.h`. Those of `Gc.set` and `Gc.stat` are no collections.
+# Phases, by OCaml's `caml/eventlog.h`. `Gc.set` and `Gc.stat` are not collections.
 SET, STAT = 2, 3
 SLICE = 8
 
-# Between two pauses a program fills half of a minor heap, or asks for a collection. That takes more
-# nanoseconds than this; what the runtime does between two phases of one pause takes fewer.
+# Between two pauses a program fills half of a minor heap, or requests a collection. That takes
+# longer than this, in nanoseconds; the runtime's work between two phases of one pause is shorter.
 GAP = 2000
 
 
 class Malformed(Exception):
-    """The bytes are no event log of OCaml's."""
+    """The bytes are not an event log of OCaml's."""
 
 
 def events(data):
-    """The events of a log: nanoseconds since the start, kind, and phase or nanoseconds of a flush."""
+    """A log's events: nanoseconds since the start, kind, and phase or nanoseconds of a flush."""
     if len(data) < HEADER.size or HEADER.unpack_from(data)[:2] != (MAGIC, VERSION):
         raise Malformed("the log does not begin as one of OCaml 4.13 or 4.14 does")
     at = HEADER.size
@@ -61,7 +61,7 @@ def events(data):
 
 
 def pauses(log):
-    """Of each pause: its nanoseconds, and whether it had a slice of the major collector."""
+    """For each pause: its nanoseconds, and whether it included a major slice."""
     found = []
     open_phases, start, flushed, slices, last_end = [], 0, 0, False, None
     for time, kind, value in log:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""GC time, memory and pauses of the collector `ocaml` over those of OCaml, from the runs of
-`ocaml_speed.toml`: `ocaml_speed.py DIR` prints a table, as Markdown.
+"""GC time, memory and pauses of `ocaml` relative to OCaml, from the runs of `ocaml_speed.toml`:
+`ocaml_speed.py DIR` prints a table, as Markdown.
 
-All figures are of the whole process, also where a workload says what is measured. The collection
-after the end of the program, which only gclab does, does not count. Each figure is the median of
-its runs, and the geometric mean is over the programs.
+All numbers are for the whole process, even if a workload has a measured phase. The collection after
+the end of the program, which only gclab does, does not count. Each number is the median of its runs,
+and the geometric mean is over the programs.
 """
 
 import json
@@ -14,7 +14,7 @@ from statistics import geometric_mean, median
 
 OURS, PLAIN, EVENTS = "ocaml", "OCaml", "OCaml events"
 
-# Each figure: its heading, the program of OCaml that tells it, and how much of it there may be.
+# Each metric: its heading, the OCaml program that reports it, and how large it may be.
 FIGURES = {
     "gc": ("GC CPU, s", EVENTS, "1, and 0.5 on the mean"),
     "cpu": ("total CPU, s", PLAIN, ""),
@@ -24,7 +24,7 @@ FIGURES = {
 
 
 def of_gclab(run):
-    """The figures of a run of gclab, without its last collection, which OCaml does not make."""
+    """The metrics of a gclab run, without its last collection, which OCaml does not do."""
     stats = run["stats"]
     last = stats["phases"]["exit"]["gc_cpu_seconds"]
     return {
@@ -36,7 +36,7 @@ def of_gclab(run):
 
 
 def of_ocaml(run):
-    """The figures of a run of OCaml. Its heap is the minor heap and the major heap."""
+    """The metrics of an OCaml run. Its heap is the minor and the major heap."""
     stats = run["stats"]
     size = run["flags"]["s"]
     minor = int(size[:-1]) << {"k": 10, "M": 20}[size[-1]]
@@ -49,8 +49,8 @@ def of_ocaml(run):
 
 
 def medians(lines):
-    """Of each state of pages and program: the median of each figure on both sides. The lines are
-    those of a `runs.jsonl`."""
+    """For each state of pages and program, the median of each metric on both sides, from the lines
+    of a `runs.jsonl`."""
     runs = {}
     for run in map(json.loads, lines):
         if run["outcome"] != {"status": "ok"}:

@@ -3,8 +3,8 @@
 
 Prints them as the programs do.
 
-A formula, a list or a set stands for the data that the programs build on a heap. So a mistake that
-all programs share is still found.
+A formula, a list or a set stands in for the data that the programs build on a heap, so that a mistake
+shared by all programs is still found.
 """
 
 import sys
@@ -13,7 +13,7 @@ WORD = (1 << 64) - 1
 
 
 def mix(key):
-    """One draw of SplitMix64 from the state `key`."""
+    """One number of SplitMix64, from the state `key`."""
     z = (key + 0x9E3779B97F4A7C15) & WORD
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
@@ -21,14 +21,14 @@ def mix(key):
 
 
 def draws(seed):
-    """The draws of SplitMix64, one after the other."""
+    """The numbers of SplitMix64, one after another."""
     while True:
         yield mix(seed)
         seed = (seed + 0x9E3779B97F4A7C15) & WORD
 
 
 def tree(depth):
-    """The number of nodes of a complete tree."""
+    """The number of nodes in a complete tree."""
     return (1 << (depth + 1)) - 1
 
 
@@ -113,9 +113,9 @@ def server(_threads, requests, slots, _rate):
     return total
 
 
-# The most bytes live, from the arguments: objects x their size with a header of one word. gcbench:
-# its first tree. hash_churn: half of the keys are present, each an entry of four words and 39.5 bytes
-# in the mean; and the table.
+# The peak of live bytes, from the arguments: objects x their size with a one-word header. gcbench:
+# its first tree. hash_churn: half of the keys are present, each an entry of four words and 39.5
+# bytes on average; and the table.
 LIVE = {
     "binary_trees": lambda depth: (2 ** (depth + 2) - 1) * 24,
     "gcbench": lambda first, depth, array: (2 ** (first + 1) - 1) * 40,
@@ -127,12 +127,12 @@ LIVE = {
 
 
 def live(workload, args):
-    """The most bytes that are live in a run of a workload at these arguments."""
+    """The peak of live bytes in a run of a workload with these arguments."""
     return LIVE[workload](*map(int, args))
 
 
 def checksum(workload, args):
-    """The checksum of a workload at these arguments."""
+    """The checksum of a workload with these arguments."""
     return globals()[workload](*map(int, args)) & WORD
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Brings free memory into a state of huge pages before a run: `pages.py [MEGABYTES]`.
+"""Brings free memory into a known state of huge pages before a run: `pages.py [MEGABYTES]`.
 
-Some virtual machines return free memory to their host. The first process that touches it again
-pays for that in system time. So a process of its own writes to as much memory as the largest run
+Some virtual machines return free memory to their host, and the first process that touches it again
+pays for that in system time. So a separate process writes to as much memory as the largest run
 needs, and frees it. The variable PAGES names the state:
 
   cold  small pages are touched: the huge pages that a run asks for are mostly new to the host
   warm  small pages are touched, then huge pages
 
-`pages.py --check DIR` looks at the runs of gclab in a folder of results. It lists those with
-PAGES=warm whose page faults show small pages, and ends with status 1 if there are any.
+`pages.py --check DIR` looks at the gclab runs in a results folder. It lists the ones with PAGES=warm
+whose page faults reveal small pages, and ends with status 1 if there are any.
 """
 
 import json
@@ -19,14 +19,14 @@ import resource
 import sys
 from pathlib import Path
 
-# The pages that are touched, by the state that this leads to.
+# The pages to touch, by the state that this leads to.
 STATES = {"cold": ("small",), "warm": ("small", "huge")}
 
 # Attempts until huge pages are warm.
 TRIES = 4
 
-# Memory of huge pages takes at most this share of the faults that small pages would take, and this
-# number of faults in addition: of the program file, libraries and stacks.
+# Memory in huge pages takes at most this share of the faults of small pages, plus this number of
+# faults for the program file, libraries and stacks.
 WARM_SHARE, WARM_FAULTS = 1 / 8, 2000
 
 PAGE = 4096
@@ -52,7 +52,7 @@ def touch(megabytes, pages):
 
 
 def prepare(megabytes, state):
-    """Leads to the state. Returns a message if there are no huge pages to be had."""
+    """Brings about the state. Returns a message if no huge pages are to be had."""
     for _ in range(TRIES):
         faults = [touch(megabytes, pages) for pages in STATES[state]][-1]
         if state != "warm" or is_warm(faults, megabytes << 20):
@@ -61,8 +61,8 @@ def prepare(megabytes, state):
 
 
 def not_warm(lines):
-    """The runs of gclab with PAGES=warm, of the lines of a `runs.jsonl`, that had small pages.
-    Other runtimes ask for no huge pages, so their faults do not show the state."""
+    """The gclab runs with PAGES=warm in the lines of a `runs.jsonl` that had small pages. Other
+    runtimes do not ask for huge pages, so their faults do not reveal the state."""
     for line in lines:
         run = json.loads(line)
         warm = run.get("settings", {}).get("env.PAGES") == "warm"

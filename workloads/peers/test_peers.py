@@ -1,4 +1,4 @@
-"""Tests of what the experiment files of this folder rest on: `python3 -m unittest discover
+"""Tests what the experiment files in this folder rely on: `python3 -m unittest discover
 workloads/peers` from the root."""
 
 import json
@@ -18,12 +18,12 @@ import pages
 HERE = Path(__file__).parent
 GCLAB = Path(os.environ.get("GCLAB", HERE.parents[1] / "target/release/gclab"))
 
-# An answer of a program: the workload, its arguments, the checksum.
+# A program's answer: the workload, its arguments, the checksum.
 PROGRAM = re.compile(r'workload = \{ name = "(\w+)", args = \[([^]]*)\] \}\ncommand  = \[([^]]*)\]\nexpect   = \{ pattern = \'\^(\w+) checksum=\((\d+)\)')
 
 
 def programs(file):
-    """Of each program: the workload, its arguments, its command, the checksum, and its other lines."""
+    """For each program: workload, arguments, command, checksum, and other lines."""
     for table in file.read_text().split("[[program]]")[1:]:
         workload, args, command, printed, checksum = PROGRAM.search(table).groups()
         assert printed == workload
@@ -35,7 +35,7 @@ def numbers(text):
 
 
 def quick(workload, args):
-    """Whether the oracle takes but a moment: formulas, or few draws."""
+    """Whether the oracle is fast: formulas, or few random numbers."""
     draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1], "ocaml_gc": 8 * args[-1]}
     return draws.get(workload, 0) <= 1_000_000
 
@@ -171,7 +171,7 @@ class Counts(unittest.TestCase):
 
 class Speed(unittest.TestCase):
     def runs(self):
-        """A run of each side, as lines."""
+        """A run on each side, as lines."""
         common = {"id": "a", "workload": "w", "outcome": {"status": "ok"}, "settings": {"env.PAGES": "warm"}, "system_seconds": 0.5}
         ours = {
             "gc_cpu_seconds": 3.0,
@@ -198,7 +198,7 @@ class Speed(unittest.TestCase):
 
 
 class Events(unittest.TestCase):
-    """A log as OCaml's runtime writes it: phases 24 (minor), 8 (slice), 25 (roots) and 3 (`Gc.stat`)."""
+    """A log as OCaml's runtime writes it, with phases 24 (minor), 8 (slice), 25 (roots) and 3 (`Gc.stat`)."""
 
     def log(self, *records):
         data = ocaml_events.HEADER.pack(ocaml_events.MAGIC, ocaml_events.VERSION, 0)

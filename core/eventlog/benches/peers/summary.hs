@@ -1,7 +1,7 @@
--- The figures of a log by the library ghc-events, to compare the speed of readers with:
+-- Summarises a log with the ghc-events library, to compare the speed of readers:
 --   ghc -O1 -package ghc-events -outputdir target/peer -o target/peer/summary core/eventlog/benches/peers/summary.hs
 --   target/peer/summary FILE
--- It prints the number of events, collections and their elapsed nanoseconds, and bytes copied.
+-- Prints the number of events, of collections and of their elapsed nanoseconds, and the bytes copied.
 {-# LANGUAGE BangPatterns #-}
 module Main (main) where
 
@@ -11,7 +11,7 @@ import Data.Word (Word64)
 import GHC.RTS.Events
 import System.Environment (getArgs)
 
--- Events, collections, nanoseconds, bytes copied; by capability the beginning of a collection, and
+-- Events, collections, nanoseconds, bytes copied; by capability the start of a collection, and
 -- whether its statistics were read.
 data Sums = Sums !Int !Int !Word64 !Word64 !(Map.IntMap Word64) !(Map.IntMap Bool)
 

@@ -1,14 +1,13 @@
 {-# LANGUAGE NamedFieldPuns #-}
 
--- Reads an event log with the library ghc-events, and with that alone.
+-- Reads an event log with nothing but the ghc-events library.
 --
 --     check FILE.eventlog
 --
--- It decodes each event, and runs the library's machines over them: the rules of threads, tasks and
--- sparks that ThreadScope relies on. It prints a line `NAME VALUE` for each figure, under the name that
--- `gclab events summary --json` has for it. A log that the library or a machine refuses is an error.
--- So is an event of a type that the library does not know, but for gclab's own types, 1000 and
--- above.
+-- Decodes each event, and runs the library's state machines over them: the rules for threads, tasks
+-- and sparks that ThreadScope relies on. Prints a line `NAME VALUE` for each number, under its name in
+-- `gclab events summary --json`. A log that the library or a machine rejects is an error. So is an
+-- event of a type unknown to the library, except gclab's own types, 1000 and above.
 module Main (main) where
 
 import Control.Monad (forM_, unless)
@@ -43,7 +42,7 @@ main = do
     forM_ broken $ \event -> refuse ("the machine `" ++ name ++ "` refuses " ++ take 400 event)
   forM_ (figures events ordered) $ \(name, value) -> putStrLn (name ++ " " ++ show value)
 
--- The machines of the library, and the event at which each stops, if it does.
+-- The library's machines, and the event at which each stops, if any.
 rules :: [Event] -> [(String, Maybe String)]
 rules events =
   [ ("a capability runs one thread at a time", broken capabilityThreadRunMachine)
@@ -59,13 +58,13 @@ rules events =
     Left (_, event) -> Just (show event)
     Right _ -> Nothing
 
--- A collection, as the capability tells that led it.
+-- A collection, as reported by the capability that led it.
 data Collection = Collection {generation :: Int, threads :: Int, bytesCopied :: Word64, pause :: Word64}
 
--- The part of a collection that a capability has told so far: its start, and its figures.
+-- What a capability has reported of a collection so far: its start, and its numbers.
 data Open = Open Timestamp (Maybe (Int, Int, Word64))
 
--- The collections of a log. Events of one capability are in the order of the file.
+-- A log's collections. The events of a capability are in file order.
 collections :: [Event] -> [Collection]
 collections = snd . foldl' step (IntMap.empty, [])
  where

@@ -1,5 +1,5 @@
--- Programs whose heap is known: `leaks LEAK COUNT` fills it, collects, and stops itself.
--- All is exported, since GHC gives other names no symbols.
+-- Programs with a known heap: `leaks LEAK COUNT` fills it, collects, and stops itself.
+-- Everything is exported, because GHC makes symbols only for exported names.
 module Main where
 
 import Control.Concurrent
