@@ -1,7 +1,7 @@
-//! The single collections of a run, column by column: a line of `collections.jsonl`.
+//! The individual collections of a run, column by column: a line of `collections.jsonl`.
 //!
-//! A run has hundreds of collections, so they are in a file beside `runs.jsonl`, as one array for
-//! each figure. A collection takes about 50 bytes.
+//! A run has hundreds of collections, so they are in a separate file beside `runs.jsonl`, with one
+//! array for each column. A collection takes about 50 bytes.
 
 use gclab_core::stats::{Collection, Statistics};
 use serde::{Deserialize, Serialize};
@@ -16,12 +16,12 @@ pub struct Collections {
     pub start_ns: Vec<u64>,
     /// Elapsed time with the mutators stopped.
     pub elapsed_ns: Vec<u64>,
-    /// Time from the request until all mutators had stopped, which comes before `start_ns`.
+    /// Time from the request until all mutators had stopped, just before `start_ns`.
     pub sync_ns: Vec<u64>,
     /// The oldest generation collected, from 0.
     pub generation: Vec<u32>,
-    /// 1 if all generations were collected, or the last slice of a cycle ended: then `live_bytes`
-    /// is known. Otherwise 0.
+    /// 1 if all generations were collected, or if the last slice of a cycle ended, so that
+    /// `live_bytes` is known; otherwise 0.
     pub major: Vec<u8>,
     /// Bytes copied or moved.
     pub copied_bytes: Vec<u64>,
@@ -32,7 +32,7 @@ pub struct Collections {
 }
 
 impl Collections {
-    /// The collections of the run `id`; `None` if the statistics do not list them.
+    /// The collections of run `id`; `None` if the statistics do not list them.
     pub fn of(id: &str, stats: &Statistics) -> Option<Collections> {
         fn column<T>(stats: &Statistics, of: impl Fn(&Collection) -> T) -> Vec<T> {
             stats.collections.iter().map(of).collect()
@@ -55,7 +55,7 @@ impl Collections {
         self.start_ns.len()
     }
 
-    /// Whether there are no collections.
+    /// Whether there were no collections.
     pub fn is_empty(&self) -> bool {
         self.start_ns.is_empty()
     }
@@ -74,8 +74,8 @@ impl Collections {
         columns.into_iter().all(|length| length == self.len())
     }
 
-    /// The pauses, with the time to stop the mutators, of the collections that start within
-    /// `from_ns..to_ns`: how long each kept the mutators from running.
+    /// The pauses of collections that start within `from_ns..to_ns`, including the time to stop the
+    /// mutators: how long each kept the mutators from running.
     pub fn pauses(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = u64> {
         let starts = self.start_ns.iter().enumerate();
         let within = starts.filter(move |(_, start)| (from_ns..to_ns).contains(*start));

@@ -1,4 +1,4 @@
-//! The reasons why a results folder cannot be read or written, and the names of its files.
+//! Why a results folder cannot be read or written, and the names of its files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct TornLine {
     pub bytes: usize,
 }
 
-/// The reason why a results folder could not be created, read or extended.
+/// Why a results folder could not be created, read or extended.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The operating system refused an operation.
@@ -25,7 +25,7 @@ pub enum ResultsError {
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A folder without `plan.json`.
@@ -47,7 +47,7 @@ pub enum ResultsError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The reason why it cannot be read.
+        /// Why it cannot be read.
         problem: String,
     },
 }

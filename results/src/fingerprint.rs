@@ -1,6 +1,6 @@
 //! Stable hashes of configurations, programs and files.
 
-/// A hash of several parts that is the same on every machine: the first 64 bits of SHA-256.
+/// A hash of several parts, the same on every machine: the first 64 bits of SHA-256.
 #[derive(Default)]
 pub struct Fingerprint(hmac_sha256::Hash);
 

@@ -1,11 +1,11 @@
 //! A results folder: `plan.json`, `runs.jsonl` and `collections.jsonl`.
 //!
-//! Invariants: `plan.json` is written as a whole before the first run. `runs.jsonl` only grows, by
+//! Invariants: `plan.json` is written completely before the first run. `runs.jsonl` only grows, by
 //! a line for each finished run, and the line is on disk before [`ResultsDir::append_run`] returns.
-//! If the process is killed, at most the line that it was writing is lost: [`ResultsDir::torn`]
-//! reports it, and the next append cuts it off. Any other text that cannot be read is an error that
-//! names file and line. The line of a run's collections is written before the run's own; a line
-//! there without a run means nothing.
+//! If the process is killed, at most the line being written is lost: [`ResultsDir::torn`] reports
+//! it, and the next append cuts it off. Any other text that cannot be read is an error with file
+//! and line. A run's collections are written before the run itself; collections without a run are
+//! ignored.
 //!
 //! Cost: all runs are in memory, some 4 kB each.
 
@@ -20,20 +20,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The folder that holds the files of heap profiles.
+/// The folder for the files of heap profiles.
 pub const PROFILES: &str = "profiles";
-/// The folder that holds event logs.
+/// The folder for event logs.
 pub const EVENT_LOGS: &str = "eventlogs";
-/// The name of the plan until the whole file is on disk.
+/// The name of the plan until it is completely on disk.
 pub const PLAN_DRAFT: &str = "plan.json.new";
 const RUNS_FILE: &str = "runs.jsonl";
 const COLLECTIONS_FILE: &str = "collections.jsonl";
 
-/// An experiment's plan and the runs done so far, in one folder or in several that hold parts of
-/// one plan.
+/// An experiment's plan and the runs done so far, in one folder or in several with parts of one
+/// plan.
 #[derive(Debug)]
 pub struct ResultsDir {
-    /// The folders that hold the files; runs are appended to the first.
+    /// The folders with the files; runs are appended to the first.
     folders: Vec<PathBuf>,
     manifest: Manifest,
     runs: Vec<RunRecord>,
@@ -47,11 +47,11 @@ pub struct ResultsDir {
 /// The end of `runs.jsonl`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ending {
-    /// The number of bytes that hold whole records.
+    /// How many bytes hold complete records.
     good_bytes: u64,
-    /// Whether the last whole record lacks its line end.
+    /// Whether the last complete record lacks its newline.
     unterminated: bool,
-    /// Whether there are bytes after these that the next append must cut off.
+    /// Whether more bytes follow, which the next append must cut off.
     leftover: bool,
 }
 
@@ -70,7 +70,7 @@ impl ResultsDir {
         Ok(ResultsDir::without_runs(path, manifest))
     }
 
-    /// Reads a folder: its plan, and all runs that are done, if any.
+    /// Reads a folder: its plan, and all finished runs.
     ///
     /// # Errors
     /// Fails if there is no plan, if a line other than a torn last one is not a record, or if two
@@ -153,12 +153,12 @@ impl ResultsDir {
         of_its_purpose.push(run);
     }
 
-    /// Appends a run, and its collections to the file of these. The lines are on disk when this
+    /// Appends a run, and its collections to their own file. The lines are on disk when this
     /// returns. Cuts off a torn last line first.
     ///
     /// # Errors
-    /// Fails if a file cannot be written, or if it or the plan was deleted meanwhile. No earlier
-    /// run is lost, and the next append cuts off the part of the line that was written.
+    /// Fails if a file cannot be written, or if it or the plan has been deleted. No earlier run is
+    /// lost, and the next append cuts off whatever was written of the line.
     pub fn append_run(&mut self, mut run: RunRecord) -> Result<(), ResultsError> {
         let plan = self.path().join(PLAN_FILE);
         fs::metadata(&plan).map_err(|e| io_error("find", &plan, e))?;
@@ -172,12 +172,12 @@ impl ResultsDir {
         }
         serde_json::to_writer(&mut line, &run).expect("a record has only string keys");
         line.push(b'\n');
-        // The line is one write in append mode, so that two processes do not mix their lines.
+        // A single write in append mode, so that two processes do not mix their lines.
         let append = |Ending {
                           good_bytes, leftover, ..
                       }: Ending|
          -> io::Result<()> {
-            // A file that is gone is not made anew: the earlier runs would be missing in it.
+            // A file that is gone is not recreated, because it would lack the earlier runs.
             let mut file = OpenOptions::new().create(good_bytes == 0).append(true).open(&path)?;
             if leftover {
                 file.set_len(good_bytes)?;
@@ -186,7 +186,7 @@ impl ResultsDir {
             file.sync_all()
         };
         let written = append(self.ending);
-        // After a failure (a full disk) the file may have a part of the line.
+        // After a failure (a full disk) the file may contain part of the line.
         self.ending.leftover = written.is_err();
         written.map_err(|e| io_error("add a line to", &path, e))?;
         self.ending.good_bytes += line.len() as u64;
@@ -196,7 +196,7 @@ impl ResultsDir {
         Ok(())
     }
 
-    /// Appends a line to `collections.jsonl`. A line that was cut short stays alone.
+    /// Appends a line to `collections.jsonl`, on a new line if the last one was cut short.
     fn append_collections(&self, collections: &Collections) -> Result<(), ResultsError> {
         let path = self.path().join(COLLECTIONS_FILE);
         let mut line = serde_json::to_vec(collections).expect("collections have only string keys");
@@ -211,11 +211,10 @@ impl ResultsDir {
         append().map_err(|e| io_error("add a line to", &path, e))
     }
 
-    /// The single collections of the runs, by the run's id. Runs with too many collections have
-    /// none.
+    /// The individual collections of the runs, by run id. Runs with too many collections have none.
     ///
     /// # Errors
-    /// If a file cannot be read. A line that was cut short is passed over.
+    /// If a file cannot be read. A line that was cut short is skipped.
     pub fn collections(&self) -> Result<HashMap<String, Collections>, ResultsError> {
         let mut all = HashMap::new();
         for folder in &self.folders {
@@ -228,11 +227,11 @@ impl ResultsDir {
         Ok(all)
     }
 
-    /// Makes these runs the plan of the folder: those that were done, of a search that could have
-    /// asked for others.
+    /// Makes these runs the folder's plan: the finished runs of a search, which might have chosen
+    /// others.
     ///
     /// # Errors
-    /// Fails if the plan cannot be written; then the folder has the plan that it had.
+    /// Fails if the plan cannot be written; the folder then keeps its old plan.
     pub fn replace_plan(&mut self, plan: Vec<PlannedRun>) -> Result<(), ResultsError> {
         let manifest = Manifest {
             plan,
@@ -243,12 +242,12 @@ impl ResultsDir {
         Ok(())
     }
 
-    /// The folder; of several, the first.
+    /// The folder, or the first of several.
     pub fn path(&self) -> &Path {
         &self.folders[0]
     }
 
-    /// The path of the folder for people; of several, all of them: `a + b`.
+    /// The folder's path for people, or all of several: `a + b`.
     pub fn name(&self) -> String {
         let names = self.folders.iter().map(|folder| folder.display().to_string());
         names.collect::<Vec<_>>().join(" + ")
@@ -259,43 +258,43 @@ impl ResultsDir {
         &self.manifest
     }
 
-    /// The folders that hold the files: several if they were joined.
+    /// The folders with the files: several if they were joined.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// The timed runs that are done, in the order in which they ended (of several folders: in the
-    /// order of the plan).
+    /// The finished timed runs, in the order in which they ended (for several folders, in the order
+    /// of the plan).
     pub fn runs(&self) -> &[RunRecord] {
         &self.runs
     }
 
-    /// The runs for a heap profile that are done. Their times are not the program's.
+    /// The finished runs for heap profiles. Their times are not the program's.
     pub fn profiled(&self) -> &[RunRecord] {
         &self.profiled
     }
 
-    /// The runs for an event log that are done.
+    /// The finished runs for event logs.
     pub fn logged(&self) -> &[RunRecord] {
         &self.logged
     }
 
-    /// All runs that are done: the timed ones, then those for profiles, then those for event logs.
+    /// All finished runs: first the timed ones, then those for profiles and for event logs.
     pub fn all_runs(&self) -> impl Iterator<Item = &RunRecord> {
         self.runs.iter().chain(&self.profiled).chain(&self.logged)
     }
 
-    /// The number of planned runs that are done, of any purpose and with any outcome.
+    /// How many planned runs are finished, whatever their purpose and outcome.
     pub fn done(&self) -> usize {
         self.manifest.plan.iter().filter(|run| self.is_done(&run.id)).count()
     }
 
-    /// Whether the planned run with this id is done, with any outcome.
+    /// Whether the planned run with this id is finished, whatever its outcome.
     pub fn is_done(&self, id: &str) -> bool {
         self.done.contains(id)
     }
 
-    /// The ids of runs that are not in the plan: lines of another part, or of another plan.
+    /// The ids of runs that are not in the plan: lines of another shard, or of another plan.
     pub fn strays(&self) -> Vec<&str> {
         let planned: HashSet<&str> = self.manifest.plan.iter().map(|run| run.id.as_str()).collect();
         let ids = self.all_runs().map(|run| run.id.as_str());
@@ -318,19 +317,18 @@ impl ResultsDir {
         self.torn.as_ref()
     }
 
-    /// The path of a heap profile: a file in [`PROFILES`] with a name from
-    /// [`PlannedRun::file_stem`] and the ending `hp`, or `prof` for sets of retainers.
+    /// The path of a heap profile: a file in [`PROFILES`] named by [`PlannedRun::file_stem`],
+    /// ending in `hp`, or in `prof` for retainer sets.
     pub fn profile_file(&self, stem: &str, ending: &str) -> PathBuf {
         self.file(PROFILES, &format!("{stem}.{ending}"))
     }
 
-    /// The path of an event log: a file in [`EVENT_LOGS`] with a name from
-    /// [`PlannedRun::file_stem`].
+    /// The path of an event log: a file in [`EVENT_LOGS`] named by [`PlannedRun::file_stem`].
     pub fn event_log(&self, stem: &str) -> PathBuf {
         self.file(EVENT_LOGS, &format!("{stem}.eventlog"))
     }
 
-    /// The file in the folder that has it, or else in the first.
+    /// The file in the folder that has it, otherwise in the first.
     fn file(&self, kind: &str, name: &str) -> PathBuf {
         let path = |folder: &PathBuf| folder.join(kind).join(name);
         let mut paths = self.folders.iter().map(path);
@@ -344,10 +342,10 @@ impl ResultsDir {
         self.path().join(RUNS_FILE)
     }
 
-    /// Joins folders with parts of one plan (`gclab run --shard I/N`), each group at the place of
-    /// its first folder. Only parts of the same experiment, run by the same executable on the same
-    /// kind of processor, are joined; other folders remain as they are. A run that is in two parts
-    /// counts once.
+    /// Joins folders with parts of one plan (`gclab run --shard I/N`), each group in place of its
+    /// first folder. Only parts of the same experiment, run by the same executable on the same kind
+    /// of processor, are joined; other folders are left alone. A run that is in two parts counts
+    /// once.
     pub fn join(folders: Vec<ResultsDir>) -> Vec<ResultsDir> {
         let mut groups: Vec<ResultsDir> = Vec::new();
         for folder in folders {
@@ -360,7 +358,7 @@ impl ResultsDir {
         groups
     }
 
-    /// Takes in another part of the same plan.
+    /// Adds another part of the same plan.
     fn take_in(&mut self, part: ResultsDir) {
         let manifest = &mut self.manifest;
         let shards = [manifest.shard.take(), part.manifest.shard].into_iter().flatten();
@@ -389,7 +387,7 @@ impl ResultsDir {
     }
 }
 
-/// The bytes of a file; `None` if there is no such file.
+/// A file's bytes; `None` if it does not exist.
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, ResultsError> {
     match fs::read(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -413,7 +411,7 @@ fn parse_line<T: DeserializeOwned>(line: &[u8], path: &Path, number: usize) -> R
     parse(text.trim_end(), path, number)
 }
 
-/// Reads one JSON text that begins on the line `first` of the file.
+/// Reads a JSON text that starts on line `first` of the file.
 fn parse<T: DeserializeOwned>(text: &str, path: &Path, first: usize) -> Result<T, ResultsError> {
     serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
@@ -423,11 +421,11 @@ fn parse<T: DeserializeOwned>(text: &str, path: &Path, first: usize) -> Result<T
     })
 }
 
-/// Writes the plan of a folder.
+/// Writes a folder's plan.
 fn write_plan(folder: &Path, manifest: &Manifest) -> Result<(), ResultsError> {
     let mut text = serde_json::to_string_pretty(manifest).expect("a manifest has only string keys");
     text.push('\n');
-    // A plan that exists is whole: it gets its name only when the whole file is on disk.
+    // An existing plan is complete: it gets its name only once the whole file is on disk.
     let draft = folder.join(PLAN_DRAFT);
     write_synced(&draft, text.as_bytes()).map_err(|e| io_error("write", &draft, e))?;
     fs::rename(&draft, folder.join(PLAN_FILE)).map_err(|e| io_error("rename to plan.json", &draft, e))

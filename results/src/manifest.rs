@@ -1,8 +1,7 @@
 //! The description of an experiment: `plan.json`, which is written once, before the first run.
 //!
-//! It holds the question, the experiment file's text, the machine, the build, and all runs in their
-//! order. A folder with a plan and no runs is a valid folder: an interrupted experiment continues
-//! there.
+//! It has the question, the text of the experiment file, the machine, the build, and all runs in
+//! order. A folder with a plan but no runs is valid: an interrupted experiment continues there.
 
 use crate::fingerprint::Fingerprint;
 use crate::plan::{Configuration, PlannedRun};
@@ -25,34 +24,31 @@ pub struct Manifest {
     pub experiment: String,
     /// Seed of the order of runs.
     pub seed: u64,
-    /// The generator and the shuffle that make the order of runs from the seed.
+    /// The random generator and the shuffle that turn the seed into the order of runs.
     pub order: Option<String>,
-    /// The part of the whole plan that this folder holds, e.g. `1/4`; absent if it holds the
-    /// whole plan.
+    /// The part of the plan in this folder, e.g. `1/4`; absent if it has the whole plan.
     pub shard: Option<String>,
-    /// Longest time of a run before it is killed and counts as a timeout, in seconds.
+    /// Time limit for a run, in seconds; a run that exceeds it is killed and counts as a timeout.
     pub timeout_seconds: Option<f64>,
     /// Number of runs of each configuration.
     pub repeat: u32,
-    /// The precision at which the experiment is complete, also with fewer runs than `repeat`.
-    /// It is the share of the mean time that its 95 % interval reaches to either side, for each
-    /// configuration.
+    /// The precision at which the experiment is complete, even with fewer runs than `repeat`: the
+    /// half-width of the 95 % interval as a share of the mean time, for each configuration.
     pub precision: Option<f64>,
     /// The swept flags and other axes with their values, in the order of the file.
     pub sweep: Vec<Axis>,
-    /// Sizes of the heap, in multiples of the reference minimum of each workload; empty for an
-    /// experiment without `heap`.
-    #[serde(default)]
-    pub heap: Vec<f64>,
-    /// The least heap of each configuration, which was found before the plan was made; empty
+    /// Heap sizes as multiples of the reference minimum of each workload; empty for an experiment
     /// without `heap`.
     #[serde(default)]
+    pub heap: Vec<f64>,
+    /// The least heap of each configuration, found before the plan was made; empty without `heap`.
+    #[serde(default)]
     pub minima: Vec<Minimum>,
-    /// Whether runs of workloads read their performance counters at each pause
-    /// (`pause_counters`); absent if they do not.
+    /// Whether runs of workloads read their performance counters at each pause (`pause_counters`);
+    /// absent if not.
     pub pause_counters: Option<bool>,
-    /// The builds of gclab that do the runs, if the experiment names several; empty if the
-    /// gclab of `build` does them.
+    /// The builds of gclab that do the runs, if the experiment lists several; empty if the gclab in
+    /// `build` does them.
     #[serde(default)]
     pub builds: Vec<NamedBuild>,
     /// The commands of the experiment's `[[program]]` tables; empty without any.
@@ -66,7 +62,7 @@ pub struct Manifest {
     pub started: String,
     /// The command that repeats the experiment.
     pub command: Vec<String>,
-    /// All runs in their order.
+    /// All runs in order.
     pub plan: Vec<PlannedRun>,
 }
 
@@ -82,17 +78,17 @@ pub struct NamedBuild {
     pub executable: String,
 }
 
-/// A swept flag, or another swept axis, with its values.
+/// A swept flag, or another swept axis, and its values.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Axis {
     /// The flag's name in experiment files; or `build`, `env.NAME` or `args.NAME`.
     pub flag: String,
-    /// The text of the values, in the order of the file.
+    /// The values as text, in the order of the file.
     pub values: Vec<String>,
 }
 
-/// The machine of the runs. Facts that could not be found out are absent.
+/// The machine of the runs. Facts that could not be determined are absent.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Machine {
@@ -121,28 +117,28 @@ pub struct Machine {
     pub mitigations: Vec<String>,
     /// Whether processors may exceed their nominal frequency (boost, turbo).
     pub boost: Option<bool>,
-    /// Threads of one core that run at the same time (`on`, `off`, `notsupported`).
+    /// Whether cores run several threads at a time (`on`, `off`, `notsupported`).
     pub smt: Option<String>,
-    /// Randomisation of addresses: `off`, `partial` or `full`.
+    /// Address space randomisation: `off`, `partial` or `full`.
     pub address_randomisation: Option<String>,
     /// When the kernel compacts memory to make huge pages (`always`, `defer`, `madvise`, ...).
     pub huge_page_defrag: Option<String>,
     /// Swap space in bytes.
     pub swap_bytes: Option<u64>,
-    /// Processors that the control group may use at a time; absent without a limit.
+    /// How many processors the control group may use at a time; absent without a limit.
     pub cpu_limit: Option<f64>,
-    /// Bytes of memory that the control group may use; absent without a limit.
+    /// How many bytes of memory the control group may use; absent without a limit.
     pub memory_limit_bytes: Option<u64>,
     /// The source of power: `mains` or `battery`.
     pub power: Option<String>,
     /// The kernel's limit on performance counters (`perf_event_paranoid`).
     pub perf_event_paranoid: Option<i32>,
-    /// The performance counters that runs have, by their keys in records.
+    /// The performance counters available to runs, by their keys in records.
     #[serde(default)]
     pub counters: Vec<String>,
     /// Why runs lack performance counters; absent if they have all of them.
     pub counters_absent: Option<String>,
-    /// Cautions for readers of the figures, e.g. `governor is powersave`.
+    /// Warnings for readers of the results, e.g. `governor is powersave`.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -153,25 +149,25 @@ pub struct Machine {
 pub struct Build {
     /// Commit of the source tree.
     pub git_commit: Option<String>,
-    /// Whether the source tree had changes that are in no commit.
+    /// Whether the source tree had uncommitted changes.
     pub git_dirty: Option<bool>,
     /// The compiler, as printed by `rustc --version`.
     pub rustc: Option<String>,
     /// The cargo profile: `release` or `debug`.
     pub profile: Option<String>,
-    /// Hash of the executable's bytes (64 bits of SHA-256, hexadecimal): a folder never has
+    /// Hash of the executable's bytes (64 bits of SHA-256, hexadecimal): a folder never mixes
     /// results of two builds.
     pub executable: Option<String>,
 }
 
 impl Manifest {
-    /// The reference minimum of a workload, in bytes: the least of the minima of its
-    /// configurations. Heaps are multiples of it.
+    /// A workload's reference minimum, in bytes: the lowest minimum of its configurations. Heaps
+    /// are multiples of it.
     pub fn reference(&self, workload: &str, args: &[String]) -> Option<u64> {
         Minimum::least(self.minima.iter().filter(|m| m.workload == workload && m.args == args))
     }
 
-    /// Whether both hold parts of one plan, run by the same executable on the same kind of
+    /// Whether both have parts of the same plan, run by the same executable on the same kind of
     /// processor.
     pub fn is_part_beside(&self, other: &Manifest) -> bool {
         let key = |m: &Manifest| {
@@ -198,49 +194,50 @@ impl Manifest {
     }
 }
 
-/// A `[[program]]` of an experiment file.
+/// A `[[program]]` in an experiment file.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Program {
-    /// Names the program in the records of its runs: the hash of its command, folder,
-    /// environment, standard input (its path and its content) and preparation.
+    /// Identifies the program in the records of its runs: a hash of its command, folder,
+    /// environment, standard input (path and content) and preparation.
     pub id: String,
     /// The name in the experiment file.
     pub name: String,
-    /// The runtime of the program: `ghc`, `ocaml`, `jvm` or `none`.
+    /// The program's runtime: `ghc`, `ocaml`, `jvm` or `none`.
     pub runtime: String,
-    /// The words of the command, without the flags of its runtime.
+    /// The words of the command, without flags for its runtime.
     pub command: Vec<String>,
     /// The folder in which it runs; absent for the current one.
     pub dir: Option<String>,
-    /// Variables of its environment, in addition to those that `gclab run` has.
+    /// Environment variables, on top of those of `gclab run`.
     pub env: BTreeMap<String, String>,
     /// The file that is its standard input; absent for none.
     pub stdin: Option<String>,
     /// Commands that run before each run, untimed.
     pub prepare: Vec<Vec<String>>,
-    /// The end and the output that the program should have.
+    /// How the program should end, and what it should print.
     pub expect: Expectation,
-    /// Regular expressions, each with one group, which take figures from the output.
+    /// Regular expressions, each with one group, that extract metrics from the output.
     pub stats: BTreeMap<String, String>,
-    /// Units of figures of `stats`, by the name of the figure; absent if none has one.
+    /// Units of metrics in `stats`, by name; absent if none has one.
     pub units: Option<BTreeMap<String, String>>,
-    /// The figures of `stats` of which more is better.
+    /// The metrics in `stats` for which more is better.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub more_is_better: BTreeSet<String>,
-    /// Whether each configuration has one more run, untimed, with an event log.
+    /// Whether each configuration has an extra run, untimed, with an event log.
     pub eventlog: bool,
-    /// Hash of the file that runs (64 bits of SHA-256, hexadecimal): a folder never has results of
-    /// two builds of a program. Absent if the file cannot be read.
+    /// Hash of the program's file (64 bits of SHA-256, hexadecimal): a folder never mixes results
+    /// of two builds of a program. Absent if the file cannot be read.
     pub executable: Option<String>,
-    /// Hash of the file that is its standard input, as for `executable`: a folder never has
-    /// results of two inputs. Absent if there is none, or if it is not a regular file.
+    /// Hash of the file that is its standard input, like `executable`: a folder never mixes results
+    /// for two inputs. Absent if there is none, or if it is not a regular file.
     pub input: Option<String>,
-    /// The version of its runtime, as the runtime or the file reports it; absent if neither does.
+    /// The version of its runtime, as reported by the runtime or the file; absent if neither
+    /// reports it.
     pub runtime_version: Option<String>,
 }
 
-/// The end that a program should have, and its text on standard output.
+/// How a program should end, and what it should print on standard output.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Expectation {
@@ -248,24 +245,24 @@ pub struct Expectation {
     pub status: i32,
     /// SHA-256 of the whole output, in hexadecimal.
     pub checksum: Option<String>,
-    /// A regular expression that matches somewhere in the output. The text of its group, if it
-    /// has one, is the run's checksum.
+    /// A regular expression that matches somewhere in the output. If it has a group, the group's
+    /// text is the run's checksum.
     pub pattern: Option<String>,
 }
 
 impl Program {
-    /// The unit of a figure of `stats`, if the experiment gives it one.
+    /// The unit of a metric in `stats`, if the experiment gives one.
     pub fn unit(&self, figure: &str) -> Option<&str> {
         self.units.as_ref()?.get(figure).map(String::as_str)
     }
 
-    /// Whether more of a figure of `stats` is better.
+    /// Whether more is better for a metric in `stats`.
     pub fn more_is_better(&self, figure: &str) -> bool {
         self.more_is_better.contains(figure)
     }
 
-    /// The id of these parts: all of a program that could change the result of a run, apart from
-    /// flags.
+    /// The id: a hash of everything in a program, apart from flags, that could change the result of
+    /// a run.
     pub fn identity(&self) -> String {
         let mut hash = Fingerprint::new();
         let mut list = |words: &mut dyn Iterator<Item = &String>| {
@@ -282,7 +279,7 @@ impl Program {
     }
 }
 
-/// The least heap of one configuration: the result of a search.
+/// The least heap of a configuration, found by a search.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Minimum {
@@ -294,10 +291,10 @@ pub struct Minimum {
     /// The largest `-M` below the minimum with which a run did not complete, in bytes; absent if
     /// none was found.
     pub too_small_bytes: Option<u64>,
-    /// Number of runs of the search.
+    /// Number of runs in the search.
     pub probes: u32,
-    /// Remark on the search: a run crashed, or failed with more memory than another one completed
-    /// with.
+    /// A remark on the search: a run crashed, or failed with more memory than another one that
+    /// completed.
     pub note: Option<String>,
 }
 
@@ -310,7 +307,7 @@ impl Deref for Minimum {
 }
 
 impl Minimum {
-    /// The least of some minima, in bytes: the reference minimum, if all are of one workload.
+    /// The lowest of some minima, in bytes: the reference minimum, if all belong to one workload.
     pub fn least<'m>(minima: impl IntoIterator<Item = &'m Minimum>) -> Option<u64> {
         minima.into_iter().filter_map(|minimum| minimum.minimum_bytes).min()
     }
@@ -372,7 +369,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), others.len() + 1);
-        // A key that only judges a run is not part of it.
+        // A key that only judges a run does not affect the id.
         let judged = Program {
             expect: Expectation {
                 status: 3,

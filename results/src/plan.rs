@@ -20,20 +20,21 @@ pub struct Configuration {
     pub args: Vec<String>,
     /// The collector's name.
     pub collector: String,
-    /// The flags that are set, by their names in experiment files, with the text of their values.
+    /// The flags that are set, by their names in experiment files, with their values as text.
     pub flags: BTreeMap<String, String>,
-    /// Names the command of a `[[program]]`: `Program.id` in `plan.json`. Absent for gclab's own
-    /// workloads.
+    /// Identifies the command of a `[[program]]`: `Program.id` in `plan.json`. Absent for gclab's
+    /// own workloads.
     pub program: Option<String>,
-    /// The values of swept axes that are not flags, by name: `build`, `env.NAME`, `args.NAME`.
-    /// Absent without any.
+    /// The values of swept axes other than flags, by name: `build`, `env.NAME`, `args.NAME`. Absent
+    /// if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
 }
 
 impl Configuration {
-    /// A stable name of 16 hexadecimal digits, so that results of several folders can be matched.
-    /// (`PlannedRun::id` begins with a hash of what affects the result, and so of the build as well.)
+    /// A stable name of 16 hexadecimal digits, by which the results of several folders can be
+    /// matched. (`PlannedRun::id` starts with a hash of everything that affects the result,
+    /// including the build.)
     pub fn id(&self) -> String {
         let mut hash = Fingerprint::new();
         hash.part(&self.collector);
@@ -59,7 +60,7 @@ impl Configuration {
         hash.text()
     }
 
-    /// The collector, or the runtime of a program that has one.
+    /// The collector, or a program's runtime if it has one.
     pub fn collector(&self) -> Option<&str> {
         let is_named = self.program.is_none() || self.collector != "none";
         is_named.then_some(self.collector.as_str())
@@ -89,27 +90,28 @@ impl fmt::Display for Configuration {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct PlannedRun {
-    /// Names the run: its fingerprint, `-`, and the round. The fingerprint is a hash of exactly what
-    /// affects the result (see `docs/experiments.md`). Instead of the round, a profiled run has
-    /// `p0`, `p1` and so on, by the number of the profile, and a run for an event log has `l`.
+    /// Identifies the run: its fingerprint, `-`, and the round. The fingerprint is a hash of
+    /// exactly what affects the result (see `docs/experiments.md`). Instead of the round, a
+    /// profiled run has `p0`, `p1` and so on, by the number of the profile, and a run for an event
+    /// log has `l`.
     pub id: String,
-    /// Names the configuration: a hash of collector, workload, arguments, flags, program and
+    /// Identifies the configuration: a hash of collector, workload, arguments, flags, program and
     /// settings.
     pub cell: String,
-    /// Place in the order of all runs, from 0.
+    /// Position in the order of all runs, from 0.
     pub position: u32,
-    /// Number of the repetition of its configuration, from 0.
+    /// Number of the repetition of this configuration, from 0.
     pub round: u32,
     /// What runs.
     #[serde(flatten)]
     pub configuration: Configuration,
     /// `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
     pub heap_multiple: Option<f64>,
-    /// The flags of the heap profile, in a run that the experiment's `profiles` asks for. Such a run
-    /// is slower, and enters no statistic.
+    /// The flags of the heap profile, in a run for the experiment's `profiles`. Such a run is
+    /// slower, and does not enter any statistics.
     pub profile_flags: Option<String>,
-    /// Whether the run writes an event log, in an experiment with `eventlog`. Such a run enters no
-    /// statistic either.
+    /// Whether the run writes an event log, in an experiment with `eventlog`. Such a run does not
+    /// enter any statistics either.
     pub eventlog: Option<bool>,
     /// The runtime of a `[[program]]`: `ghc`, `ocaml`, `jvm` or `none`; absent for gclab's own
     /// workloads.
@@ -139,7 +141,7 @@ impl PlannedRun {
         }
     }
 
-    /// The run of `configuration` with profile number `number`, from 0, whose flags are `flags`.
+    /// The run of `configuration` with profile number `number`, from 0, and these flags.
     pub fn profiled(configuration: Configuration, flags: &str, number: usize, position: u32) -> PlannedRun {
         let run = PlannedRun::new(configuration, 0, position);
         PlannedRun {
@@ -159,7 +161,7 @@ impl PlannedRun {
         }
     }
 
-    /// This run with a fingerprint in its id, in place of the configuration's hash.
+    /// This run, with a fingerprint in its id instead of the configuration's hash.
     #[must_use]
     pub fn with_fingerprint(self, fingerprint: &str) -> PlannedRun {
         let number = self.id.rsplit_once('-').map_or("", |(_, number)| number);
@@ -178,8 +180,8 @@ impl PlannedRun {
         }
     }
 
-    /// The name of the files of its heap profile or event log, without an ending: the workload with
-    /// its arguments, the collector, its flags and those of the profile, in letters that need no
+    /// The name, without an extension, of the files of its heap profile or event log: the workload
+    /// and its arguments, the collector, its flags and the profile's, in letters that need no
     /// quotes, and the run's id: `hash_churn-1000-copying-A1m-hy-i0-13d7dc4df6839229-p0`.
     pub fn file_stem(&self) -> String {
         let mut words = vec![self.workload.clone()];
@@ -206,7 +208,7 @@ impl PlannedRun {
     }
 }
 
-/// The most letters of the words in the name of a run's files; the run's id follows them.
+/// The maximum length of the words in the name of a run's files; the run's id follows them.
 const LONGEST_STEM: usize = 100;
 
 /// The purpose of a run. Only timed runs enter statistics.
@@ -227,7 +229,7 @@ impl Purpose<'_> {
     }
 }
 
-/// Writes the flags of a profile, or a word.
+/// Writes a profile's flags, or a word.
 impl fmt::Display for Purpose<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -242,7 +244,7 @@ impl fmt::Display for Purpose<'_> {
 mod tests {
     use super::*;
 
-    /// A program without a runtime has no collector to name.
+    /// A program without a runtime does not have a collector to name.
     #[test]
     fn only_a_collector_that_exists_is_named() {
         let of = |collector: &str, program: Option<&str>| Configuration {

@@ -1,10 +1,10 @@
-//! The record of one run: one process, one line of JSON in `runs.jsonl`.
+//! The record of a run: one process, one line of JSON in `runs.jsonl`.
 //!
 //! Terms: a *configuration* is everything that could change a result (collector, workload,
 //! arguments, flags). A *run* is one process of one configuration. A *round* is one pass over all
-//! configurations. A figure that was not measured is absent (`None`, the key is not written); no
-//! figure is derived from printed text. Totals are in seconds, as in GHC's `--machine-readable`.
-//! Pauses are in integer nanoseconds, as in GHC's `GCDetails`. Sizes are in bytes.
+//! configurations. Values that were not measured are absent (`None`: the key is not written); none
+//! is derived from printed text. Totals are in seconds, as in GHC's `--machine-readable`. Pauses
+//! are in integer nanoseconds, as in GHC's `GCDetails`. Sizes are in bytes.
 
 use crate::collections::Collections;
 use crate::plan::PlannedRun;
@@ -14,8 +14,7 @@ use serde_with_macros::skip_serializing_none;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// One run: its configuration, its outcome, the figures of the operating system and those of
-/// the heap.
+/// One run: its configuration, its outcome, and what the operating system and the heap measured.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunRecord {
@@ -24,78 +23,75 @@ pub struct RunRecord {
     /// The planned run.
     #[serde(flatten)]
     pub run: PlannedRun,
-    /// The whole command line, which repeats the run.
+    /// The whole command line, with which the run can be repeated.
     pub command: Vec<String>,
     /// Seed of the order of runs, as in `plan.json`.
     pub seed: u64,
     /// Start of the process: UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`.
     pub started: Option<String>,
-    /// The machine's name, where runs of several machines may be mixed.
+    /// The machine's name, if runs of several machines may be mixed.
     pub host: Option<String>,
     /// Load average over one minute just before the run.
     pub load_average: Option<f64>,
-    /// How often the process gave up the processor by itself (`ru_nvcsw`).
+    /// How often the process gave up the processor voluntarily (`ru_nvcsw`).
     pub voluntary_context_switches: Option<u64>,
-    /// How often the process lost the processor to another one (`ru_nivcsw`): a high number
-    /// means a disturbed run.
+    /// How often the process lost the processor to another (`ru_nivcsw`): a high number means a
+    /// disturbed run.
     pub involuntary_context_switches: Option<u64>,
     /// Page faults served without reading from disk (`ru_minflt`).
     pub minor_page_faults: Option<u64>,
     /// Page faults that read from disk (`ru_majflt`).
     pub major_page_faults: Option<u64>,
-    /// The state of the machine during the run, apart from the run itself.
+    /// The state of the machine during the run, without the run's own effect.
     pub conditions: Option<Conditions>,
-    /// The counts of the performance counters; absent where the machine has none.
+    /// The performance counters; absent if the machine has none.
     pub counters: Option<Counters>,
-    /// Whether the run was to read its performance counters at each pause (`pause_counters`).
-    /// Such a run takes longer. Absent in other runs.
+    /// Whether the run should read its performance counters at each pause (`pause_counters`), which
+    /// takes longer. Absent in other runs.
     pub pause_counters: Option<bool>,
-    /// Why such a run lacks performance counters of its parts; absent if it has all of them.
+    /// Why such a run lacks performance counters for its parts; absent if it has them all.
     pub pause_counters_absent: Option<String>,
-    /// The counts of the mutator, in a run that read the counters at each pause: from when
-    /// there was a heap to the end of the run, without collections and looks at the heap.
-    /// Absent in other runs.
+    /// The mutator's counts, in a run that read the counters at each pause: from the creation of
+    /// the heap to the end of the run, without collections and looks at the heap. Absent in other
+    /// runs.
     pub mut_counters: Option<Counters>,
-    /// The counts of collections, from when the mutators had stopped. Absent without a
-    /// collection, too.
+    /// The counts in collections, once the mutators had stopped. Also absent without collections.
     pub gc_counters: Option<Counters>,
     /// The outcome of the run.
     pub outcome: Status,
-    /// The workload's checksum, a decimal number as text (JSON numbers lose digits beyond
-    /// 2^53). Of a `[[program]]`: the text of the group of its `expect.pattern`, or else the
-    /// SHA-256 that its `expect` asks for.
+    /// The workload's checksum, a decimal number as text (JSON numbers lose digits beyond 2^53).
+    /// For a `[[program]]`, the text of the group in its `expect.pattern`, or otherwise the SHA-256
+    /// required by its `expect`.
     pub checksum: Option<String>,
-    /// SHA-256 of all that a `[[program]]` printed on standard output.
+    /// SHA-256 of everything that a `[[program]]` printed on standard output.
     pub output_sha256: Option<String>,
     /// Bytes that a `[[program]]` printed on standard output.
     pub output_bytes: Option<u64>,
-    /// Facts that a reader of the figures should know: warnings of the runtime of a `[[program]]`,
-    /// and figures that are absent since gclab did not understand what the runtime wrote.
+    /// What readers of the results should know: warnings about the runtime of a `[[program]]`, and
+    /// values that are absent because gclab did not understand the runtime's output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The first and last lines of standard error, when the run did not end well.
+    /// The first and last lines of standard error, if the run did not end well.
     pub stderr_tail: Option<String>,
-    /// From the start of the process to its end, measured by the process that started it, in
-    /// seconds.
+    /// From the start of the process to its end, as measured by the parent process, in seconds.
     pub wall_seconds: Option<f64>,
     /// User CPU time of the process according to the operating system, in seconds.
     pub user_seconds: Option<f64>,
     /// System CPU time of the process according to the operating system, in seconds.
     pub system_seconds: Option<f64>,
-    /// Largest resident set of the process, which it asks the system for when it ends
-    /// (`VmHWM`), in bytes.
+    /// Largest resident set of the process, which it reads when it ends (`VmHWM`), in bytes.
     pub max_rss_bytes: Option<u64>,
-    /// Latency of requests; absent for workloads that answer none.
+    /// Latency of requests; absent for workloads without requests.
     pub latency: Option<Latency>,
     /// The heap profile, if the run was to write one (`-hT` and others).
     pub profile: Option<HeapProfile>,
-    /// The figures of the heap; absent if the run ended before it could write them.
+    /// The heap's statistics; absent if the run ended before it could write them.
     pub stats: Option<RunStats>,
-    /// The single collections, in the file of `--record`. A results folder has them in a file of
-    /// their own.
+    /// The individual collections, in the file of `--record`. A results folder has them in a separate
+    /// file.
     pub collections: Option<Collections>,
-    /// Figures that `stats` of a `[[program]]` took from its output, by name, apart from those
-    /// that have a place in `stats` of this record.
+    /// Metrics that `stats` of a `[[program]]` extracted from its output, by name, except those
+    /// with a place in this record's `stats`.
     pub figures: Option<BTreeMap<String, f64>>,
 }
 
@@ -108,7 +104,7 @@ pub enum Status {
     Ok,
     /// The heap ran out under `-M`: exit status 251.
     HeapExhausted,
-    /// The command line, a flag or an argument was refused: exit status 2.
+    /// The command line, a flag or an argument was rejected: exit status 2.
     Usage,
     /// Any other end: a panic, an abort, a signal.
     Crash {
@@ -119,17 +115,17 @@ pub enum Status {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signal: Option<i32>,
     },
-    /// The process ran longer than the experiment allows and was killed.
+    /// The process exceeded the experiment's time limit and was killed.
     Timeout,
-    /// A program ended as it should, but its output is not what `expect` says.
+    /// A program ended as it should, but its output is not as `expect` requires.
     WrongAnswer,
-    /// A command of `prepare` failed, so the program did not start.
+    /// A `prepare` command failed, so the program did not start.
     Unprepared,
 }
 
 impl Status {
-    /// The word for tables and reports: `ok`, `heap exhausted`, `usage error`, `crash`, `timeout`,
-    /// `wrong answer`, `unprepared`.
+    /// The outcome in tables and reports: `ok`, `heap exhausted`, `usage error`, `crash`,
+    /// `timeout`, `wrong answer`, `unprepared`.
     pub fn kind(&self) -> &'static str {
         match self {
             Status::Ok => "ok",
@@ -173,7 +169,7 @@ impl Deref for RunRecord {
 }
 
 impl RunRecord {
-    /// The record of a planned run, without any figure.
+    /// The record of a planned run, without any measurements.
     pub fn planned(run: &PlannedRun, seed: u64) -> RunRecord {
         RunRecord {
             gclab: env!("CARGO_PKG_VERSION").to_owned(),
@@ -184,71 +180,71 @@ impl RunRecord {
     }
 }
 
-/// The state of the machine during a run: the difference of the kernel's counts before and
-/// after it. Facts that the kernel does not tell are absent.
+/// The state of the machine during a run: the difference between the kernel's counts after and
+/// before it. Facts that the kernel does not report are absent.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Conditions {
     /// Processor time that the hypervisor gave to other guests (`steal`), in seconds, over all
     /// processors.
     pub steal_seconds: Option<f64>,
-    /// Processor time of all other processes, in seconds. The kernel counts in hundredths.
+    /// Processor time of all other processes, in seconds. The kernel counts hundredths.
     pub others_cpu_seconds: Option<f64>,
-    /// Time in which a process of the machine waited for memory (pressure stall information,
+    /// Time during which some process on the machine waited for memory (pressure stall information,
     /// `some`), in seconds.
     pub memory_stall_seconds: Option<f64>,
-    /// Time for which the control group had used up its share of the processors, in seconds.
+    /// Time during which the control group had used up its share of the processors, in seconds.
     pub quota_stall_seconds: Option<f64>,
     /// How often a processor slowed down because of heat.
     pub thermal_throttles: Option<u64>,
-    /// Pages that were written to swap space or read from it.
+    /// Pages written to or read from swap space.
     pub swapped_pages: Option<u64>,
-    /// Mean clock frequency of all processors just after the run, in MHz.
+    /// Mean clock frequency of all processors right after the run, in MHz.
     pub frequency_mhz: Option<f64>,
     /// The checks that failed during the run: `steal`, `other programs`, `memory pressure`,
     /// `processor quota`, `heat`, `swapping`, `preemption`. Absent if none did.
     pub disturbances: Option<Vec<String>>,
-    /// The facts of the machine that were not as `plan.json` says when the run was done, in a
-    /// folder that was continued elsewhere or later, with the facts of this run.
+    /// The machine's facts that differed from `plan.json` at the time of the run, with their values
+    /// then, in a folder that was continued elsewhere or later.
     pub machine_changes: Option<BTreeMap<String, String>>,
 }
 
-/// The counts of the performance counters in the process, its threads and the processes that it
-/// started, in user space. Counters that the machine does not have are absent.
+/// The performance counters of the process, its threads and the processes that it started, in user
+/// space. Counters that the machine lacks are absent.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Instructions that were retired.
+    /// Instructions retired.
     pub instructions: Option<u64>,
-    /// Cycles of the processor.
+    /// Processor cycles.
     pub cycles: Option<u64>,
-    /// Loads that missed the last cache.
+    /// Loads that missed the last-level cache.
     pub llc_misses: Option<u64>,
-    /// Loads that missed the cache of translations of data addresses.
+    /// Loads that missed the data TLB.
     pub dtlb_misses: Option<u64>,
     /// Time on a processor, in nanoseconds, by the kernel's task clock.
     pub task_clock_ns: Option<u64>,
     /// Page faults, minor and major.
     pub page_faults: Option<u64>,
-    /// Context switches, if the system lets the runner count in the kernel.
+    /// Context switches, if the system allows the runner to count in the kernel.
     pub context_switches: Option<u64>,
-    /// The least share of the time for which a counter counted. Counters share registers; a
-    /// count is scaled to the whole time. A counter that counted for less than 5 % of it is
-    /// absent. This is absent if all counted all the time.
+    /// The smallest share of the time for which a counter was active. Counters share registers, so
+    /// counts are scaled up to the whole time. A counter that was active for less than 5 % of it is
+    /// absent. This is absent if all were active all the time.
     pub least_share: Option<f64>,
 }
 
-/// The latency of the requests of a run. A percentile is the least latency that this share of
-/// the requests does not exceed (nearest rank). It is absent where no request could exceed it
-/// because there were too few: 99.99 needs 10,000 requests.
+/// The latency of a run's requests. A percentile is the lowest latency that this share of the
+/// requests does not exceed (nearest rank). It is absent if there were too few requests for any to
+/// exceed it: 99.99 needs 10,000 requests.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
     /// Number of requests answered.
     pub requests: u64,
-    /// Number of requests that were to start in a second, in an open loop: the latency of each
-    /// counts from the time at which it was to start. Absent in a closed loop, where each
-    /// request starts after the one before it, and its latency counts from its start.
+    /// Number of requests due in a second, in an open loop: each one's latency counts from the time
+    /// at which it was due. Absent in a closed loop, where each request starts after the one
+    /// before, and its latency counts from its start.
     pub rate_per_second: Option<u64>,
     /// Arithmetic mean, in nanoseconds.
     pub mean_ns: Option<f64>,
@@ -262,16 +258,16 @@ pub struct Latency {
     pub p99_9_ns: Option<u64>,
     /// Latency that 99.99 % of the requests do not exceed.
     pub p99_99_ns: Option<u64>,
-    /// The greatest latency, in nanoseconds.
+    /// The highest latency, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// Metered latency of a closed loop, for each length of a window; absent in an open loop,
-    /// and of more than four million requests.
+    /// Metered latency of a closed loop, for each window length; absent in an open loop, and with
+    /// more than four million requests.
     pub metered: Option<Vec<MeteredLatency>>,
 }
 
-/// The latency of the requests of a closed loop, counted from the starts that they would have
-/// had if those in a window around each were even (DaCapo's metered latency). Percentiles as of
-/// [`Latency`].
+/// The latency of requests in a closed loop, counted from the starts that they would have had if
+/// the starts in a window around each were evenly spaced (DaCapo's metered latency). Percentiles as
+/// in [`Latency`].
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MeteredLatency {
@@ -287,12 +283,12 @@ pub struct MeteredLatency {
     pub p99_9_ns: Option<u64>,
     /// Latency that 99.99 % of the requests do not exceed.
     pub p99_99_ns: Option<u64>,
-    /// The greatest latency, in nanoseconds.
+    /// The highest latency, in nanoseconds.
     pub max_ns: Option<u64>,
 }
 
 impl Latency {
-    /// The metered latency with the window of this length, or of the whole run (`None`); `None` if
+    /// The metered latency with a window of this length, or of the whole run (`None`); `None` if
     /// the record lacks it.
     pub fn metered_in(&self, window_ns: Option<u64>) -> Option<&MeteredLatency> {
         self.metered.as_ref()?.iter().find(|one| one.window_ns == window_ns)
@@ -303,41 +299,40 @@ impl Latency {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HeapProfile {
-    /// The criterion of the bands: `closure type`, `description`, `type`, `module`,
-    /// `retainers`, `roots`, `cost centre` or `biography`.
+    /// What the bands are: `closure type`, `description`, `type`, `module`, `retainers`, `roots`,
+    /// `cost centre` or `biography`.
     pub breakdown: String,
     /// The censuses in order of time.
     pub censuses: Vec<Census>,
-    /// CPU time of all censuses, in seconds; of all statistics only `prof_cpu_seconds` contains
-    /// it.
+    /// CPU time of all censuses, in seconds; among the run's totals, only `prof_cpu_seconds`
+    /// includes it.
     pub census_seconds: f64,
-    /// The sets of retainers that occurred, by the number at the beginning of the band's name:
-    /// module and name of each retainer. Absent for other breakdowns.
+    /// The retainer sets that occurred, by the number at the start of the band's name: module and
+    /// name of each retainer. Absent for other breakdowns.
     pub retainer_sets: Option<BTreeMap<String, Vec<String>>>,
 }
 
-/// The contents of the heap at one time.
+/// The contents of the heap at one moment.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Census {
-    /// CPU time of the mutators before it, in seconds.
+    /// CPU time of the mutators up to then, in seconds.
     pub seconds: f64,
     /// The name of the marker at which it was taken; absent for other censuses.
     pub marker: Option<String>,
-    /// Bytes by name of the band. Empty bands are left out, except in a biography, which has
-    /// all five.
+    /// Bytes by band. Empty bands are left out, except in a biography, which has all five.
     pub bands: BTreeMap<String, u64>,
 }
 
 impl Census {
-    /// The sum of the bytes of all bands.
+    /// The total bytes of all bands.
     pub fn bytes(&self) -> u64 {
         self.bands.values().sum()
     }
 }
 
 impl HeapProfile {
-    /// The census with the most bytes; of equal ones the first.
+    /// The census with the most bytes, or the first of several.
     pub fn peak(&self) -> Option<&Census> {
         self.censuses.iter().rev().max_by_key(|census| census.bytes())
     }

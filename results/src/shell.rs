@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-/// A command line as one text that a shell reads as the same words, on one line.
+/// A command line as text on one line, which a shell splits into the same words.
 pub fn shell_line(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,@%".contains(c);
     let quoted = words.iter().map(|word| {
         if !word.is_empty() && word.chars().all(plain) {
             word.clone()
         } else if word.contains(|c: char| c.is_control() || is_unprintable(c)) {
-            // Bash's and zsh's. A line break between other quotes would end a comment.
+            // For bash and zsh. A line break in other quotes would end a comment.
             format!(
                 "$'{}'",
                 word.replace('\\', r"\\")
@@ -35,8 +35,8 @@ fn in_quotes(c: char) -> String {
     }
 }
 
-/// The same text without characters that drive a terminal, end a line or change the direction of
-/// text: they stand as `\u001b`, which JSON reads as the character. Line breaks and tabs stay.
+/// The same text without characters that control the terminal, end a line or change the direction
+/// of text: they become `\u001b`, which JSON reads as the character. Line breaks and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
@@ -51,8 +51,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Whether no output may have this character as it is: it drives a terminal, ends a line (all but
-/// `\n`) or changes the direction of text.
+/// Whether this character must not be output as it is: it controls the terminal, ends a line
+/// (except `
+/// `) or changes the direction of text.
 pub fn is_unprintable(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let ends_line = matches!(c, '\u{2028}' | '\u{2029}');

@@ -1,4 +1,4 @@
-//! The figures of a run in its record, from the [`Statistics`] of a heap or of a foreign runtime.
+//! A run's statistics as recorded, from the [`Statistics`] of a heap or of a foreign runtime.
 
 use gclab_core::stats::{Collection, GcThread, PhaseTimes, Sharing, Slices, Statistics, Times, Utilisation};
 use gclab_core::words::Bytes;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 use std::collections::BTreeMap;
 
-/// The totals of a run, by GHC's names with their units, and all collections.
+/// The totals of a run, by GHC's names with units, and all collections.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,29 +17,29 @@ pub struct RunStats {
     pub copied_bytes: Option<u64>,
     /// Largest live data after a major collection.
     pub max_live_bytes: Option<u64>,
-    /// Sum of the live data after each major collection; this sum over `major_gcs` is the mean
+    /// Sum of the live data after each major collection; divided by `major_gcs` it is the mean
     /// residency.
     pub cumulative_live_bytes: Option<u64>,
     /// Largest bytes in large objects after a collection.
     pub max_large_objects_bytes: Option<u64>,
-    /// Largest slop (bytes in live blocks that hold no live data) after a major collection.
+    /// Largest slop (bytes in live blocks without live data) after a major collection.
     pub max_slop_bytes: Option<u64>,
-    /// Most memory that the heap had mapped at any moment, in whole megablocks.
+    /// Peak of memory mapped for the heap, in whole megablocks.
     pub peak_in_use_bytes: Option<u64>,
-    /// The part of the peak that blocks never filled: memory lost to fragmentation.
+    /// The part of that peak that blocks never filled: memory lost to fragmentation.
     pub fragmentation_bytes: Option<u64>,
-    /// Address space that was reserved for the heap.
+    /// Address space reserved for the heap.
     pub reserved_bytes: Option<u64>,
     /// All memory that the heap returned to the system.
     pub returned_bytes: Option<u64>,
-    /// Most memory that counts under `-M` at any moment: megablocks, side tables, mark stacks,
-    /// remembered sets.
+    /// Peak of memory that counts under `-M`: megablocks, side tables, mark stacks, remembered
+    /// sets.
     pub peak_taken_bytes: Option<u64>,
-    /// Most memory of the process that was resident after a major collection.
+    /// Peak of the process's resident memory after a major collection.
     pub max_resident_bytes: Option<u64>,
-    /// CPU time before the program began.
+    /// CPU time before the program started.
     pub init_cpu_seconds: Option<f64>,
-    /// Elapsed time before the program began.
+    /// Elapsed time before the program started.
     pub init_elapsed_seconds: Option<f64>,
     /// CPU time of the program itself.
     pub mut_cpu_seconds: Option<f64>,
@@ -49,15 +49,15 @@ pub struct RunStats {
     pub gc_cpu_seconds: Option<f64>,
     /// Elapsed time of all collections.
     pub gc_elapsed_seconds: Option<f64>,
-    /// CPU time of work on the stopped heap other than collections: censuses of profiles, the
-    /// checker, dumps. Absent without any.
+    /// CPU time of work on the stopped heap other than collections: censuses, the checker, dumps.
+    /// Absent if there was none.
     pub prof_cpu_seconds: Option<f64>,
     /// Elapsed time of the same work.
     pub prof_elapsed_seconds: Option<f64>,
-    /// The part of `prof_elapsed_seconds` in censuses by retainers (`-hr`): GHC's RP. Absent
-    /// without any, as are the next three.
+    /// The part of `prof_elapsed_seconds` in retainer censuses (`-hr`): GHC's RP. Absent if there
+    /// was none, like the next three.
     pub retainers_elapsed_seconds: Option<f64>,
-    /// The part in other censuses of heap profiles: GHC's PROF.
+    /// The part in other censuses: GHC's PROF.
     pub census_elapsed_seconds: Option<f64>,
     /// The part in the checker (`-DS`).
     pub check_elapsed_seconds: Option<f64>,
@@ -71,28 +71,28 @@ pub struct RunStats {
     pub total_cpu_seconds: Option<f64>,
     /// Elapsed time of the run inside the process.
     pub total_elapsed_seconds: Option<f64>,
-    /// The same figures for each phase of the run.
+    /// The same for each phase of the run.
     pub phases: Option<RunPhases>,
     /// The pauses of the measured phase.
     pub pauses: Option<Pauses>,
-    /// Elapsed time of each phase of the collections, by name, in seconds; see `phases_ns` of a
-    /// collection.
+    /// Elapsed time of each phase of the collections, by name, in seconds; see a collection's
+    /// `phases_ns`.
     pub gc_phase_seconds: Option<BTreeMap<String, f64>>,
     /// Number of collections.
     pub gcs: Option<u64>,
     /// Number of collections of the oldest generation.
     pub major_gcs: Option<u64>,
-    /// Number of pauses that did a slice of a cycle. Absent without any, as are the next two.
+    /// Number of pauses that did a slice of a cycle. Absent if there were none, like the next two.
     pub slices: Option<u64>,
     /// Number of cycles that ended with a slice.
     pub sliced_cycles: Option<u64>,
     /// Longest pause that did a slice.
     pub max_slice_seconds: Option<f64>,
-    /// Time in which the run thrashed: almost all of it went into major collections, in a row, that
-    /// freed almost nothing. Absent if it never did.
+    /// How long the run thrashed: it spent almost all of its time in consecutive major collections
+    /// that freed almost nothing. Absent if it never did.
     pub thrashing_seconds: Option<f64>,
-    /// Figures that only some collectors or programs have, by name, with the unit in the name.
-    /// Absent without any.
+    /// Metrics that only some collectors or programs have, by name, with the unit in the name.
+    /// Absent if there are none.
     pub figures: Option<BTreeMap<String, u64>>,
     /// Bytes copied by parallel collections.
     pub par_copied_bytes: Option<u64>,
@@ -100,51 +100,51 @@ pub struct RunStats {
     pub cumulative_par_max_copied_bytes: Option<u64>,
     /// Sum over parallel collections of the bytes copied in balance (GHC's `par_balanced`).
     pub cumulative_par_balanced_copied_bytes: Option<u64>,
-    /// Work balance of parallel collections: bytes copied in balance over bytes copied; 0 is
-    /// serial, 1 is perfect.
+    /// Work balance of parallel collections: bytes copied in balance over bytes copied; 0 means
+    /// serial, 1 perfect.
     pub work_balance: Option<f64>,
-    /// Work balance as GHC 7.4 to 8.2 printed it, for comparison with old logs.
+    /// Work balance as printed by GHC 7.4 to 8.2, for comparison with old logs.
     pub old_work_balance: Option<f64>,
     /// Elapsed time of parallel collections.
     pub par_elapsed_seconds: Option<f64>,
     /// The part of it in which several threads could work; the rest was sequential.
     pub par_shared_seconds: Option<f64>,
-    /// Time until all mutators had stopped, over all collections. It is mutator time, and no
-    /// part of `gc_elapsed_seconds`.
+    /// Time until all mutators had stopped, over all collections. It is mutator time, not part of
+    /// `gc_elapsed_seconds`.
     pub sync_elapsed_seconds: Option<f64>,
     /// Longest time until all mutators had stopped.
     pub max_sync_seconds: Option<f64>,
-    /// The threads of parallel collections, each summed over all of them; the leading thread
-    /// comes first. Absent without any.
+    /// The threads of parallel collections, each summed over all of them, with the leading thread
+    /// first. Absent if there were none.
     pub gc_threads: Option<Vec<GcThread>>,
     /// Number of capabilities.
     pub capabilities: Option<u32>,
-    /// Counts by generation, youngest first.
+    /// By generation, youngest first.
     #[serde(default)]
     pub generations: Vec<Generation>,
-    /// Bytes promoted in the measured phase. The figures from here to `space_time_byte_seconds`
-    /// come from the single collections, and are absent if these were too many to keep.
+    /// Bytes promoted in the measured phase. From here to `space_time_byte_seconds`, values come
+    /// from the individual collections, and are absent if there were too many to keep.
     pub promoted_bytes: Option<u64>,
-    /// Bytes of closures that slices marked in the measured phase. Absent without slices.
+    /// Bytes of closures marked by slices in the measured phase. Absent without slices.
     pub marked_bytes: Option<u64>,
-    /// Bytes of memory that slices swept in the measured phase. Absent without slices.
+    /// Bytes of memory swept by slices in the measured phase. Absent without slices.
     pub swept_bytes: Option<u64>,
-    /// Entries of the remembered sets that were visited as roots in the measured phase.
+    /// Entries of remembered sets visited as roots in the measured phase.
     pub remembered: Option<u64>,
-    /// Most passes of a collection of the measured phase over marked closures whose slots found no
-    /// room on a mark stack; 0 if nothing was marked.
+    /// In the measured phase, the largest number of passes of a collection over marked closures
+    /// whose slots had not fitted on a mark stack; 0 if nothing was marked.
     pub mark_passes: Option<u64>,
-    /// Bytes that minor collections of the measured phase copied. Absent without any.
+    /// Bytes copied by minor collections in the measured phase. Absent if there were none.
     pub minor_copied_bytes: Option<u64>,
-    /// Bytes allocated before minor collections of the measured phase. Absent without any.
+    /// Bytes allocated before minor collections in the measured phase. Absent if there were none.
     pub minor_allocated_bytes: Option<u64>,
-    /// The integral of the memory in use over the time of the whole run, in byte seconds. Memory is
-    /// taken to grow evenly between the ends of two collections, and to stay constant before the
+    /// The integral of memory in use over the time of the whole run, in byte seconds. Memory is
+    /// assumed to grow evenly between the ends of two collections, and to be constant before the
     /// first and after the last.
     pub space_time_byte_seconds: Option<f64>,
-    /// Why there is no list of the single collections although there were some.
+    /// Why the individual collections are not listed although there were some.
     pub collections_absent: Option<String>,
-    /// Most memory that the statistics of the run took, in addition to what counts under `-M`.
+    /// Peak of memory for the run's statistics, on top of what counts under `-M`.
     pub statistics_bytes: Option<u64>,
     /// Other facts about the run, as text.
     #[serde(default)]
@@ -222,8 +222,8 @@ impl From<&Statistics> for RunStats {
 }
 
 impl RunStats {
-    /// These statistics with one more figure; `None` if no number of theirs has this name. A count
-    /// is rounded.
+    /// These statistics with one more value; `None` if none of their numbers has this name. Counts
+    /// are rounded.
     pub fn with_figure(&self, name: &str, figure: f64) -> Option<RunStats> {
         let mut all = serde_json::to_value(self).ok()?;
         let mut with = |figure: serde_json::Value| {
@@ -234,7 +234,7 @@ impl RunStats {
     }
 }
 
-/// A figure of the slices of a run, if it had any.
+/// A value from the slices of a run, if it had any.
 fn of_slices<R>(stats: &Statistics, figure: impl Fn(&Slices) -> R) -> Option<R> {
     (stats.slices.count > 0).then(|| figure(&stats.slices))
 }
@@ -253,14 +253,14 @@ fn elapsed(times: Times) -> Option<f64> {
     if_any(times).and_then(|times| seconds(times.elapsed_ns))
 }
 
-/// The figures by name; `None` if there are none.
+/// The collector's own metrics by name; `None` if there are none.
 fn figures(stats: &Statistics) -> Option<BTreeMap<String, u64>> {
     let figures = stats.figures.iter();
     let by_name: BTreeMap<_, _> = figures.map(|figure| (figure.name.to_owned(), figure.value)).collect();
     (!by_name.is_empty()).then_some(by_name)
 }
 
-/// Seconds of each phase by name; `None` where none was noted.
+/// Seconds of each phase by name; `None` if none was recorded.
 fn phase_seconds(times: &PhaseTimes) -> Option<BTreeMap<String, f64>> {
     let by_name: BTreeMap<_, _> = times
         .taken()
@@ -269,24 +269,24 @@ fn phase_seconds(times: &PhaseTimes) -> Option<BTreeMap<String, f64>> {
     (!by_name.is_empty()).then_some(by_name)
 }
 
-/// `figure`, if there was a parallel collection: without one there is no work to be balanced.
+/// `figure`, if there was a parallel collection: otherwise there is no work to balance.
 fn in_parallel<T>(stats: &Statistics, figure: T) -> Option<T> {
     (!stats.sharings.threads.is_empty()).then_some(figure)
 }
 
-/// The phases of a run, one after the other. `init_elapsed_seconds` and the three totals add up
-/// to `total_elapsed_seconds`. In a run of a program that does not say what is measured, set-up
-/// takes no time, and exit is what follows the program's end.
+/// The phases of a run, one after another. `init_elapsed_seconds` and the three totals add up to
+/// `total_elapsed_seconds`. If the program does not mark a measured phase, set-up takes no time,
+/// and exit is what follows the end of the program.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunPhases {
-    /// Whether the program said where the measured phase begins.
+    /// Whether the program marked the start of the measured phase.
     pub marked: bool,
-    /// What the program does before the measured phase: it reads input and builds data.
+    /// What the program does before the measured phase, such as reading input and building data.
     pub setup: RunPhase,
     /// The measured phase. Reports show its times and pauses.
     pub measured: RunPhase,
-    /// The rest of the run, with the collection at its end.
+    /// The rest of the run, including the collection at its end.
     pub exit: RunPhase,
 }
 
@@ -301,11 +301,11 @@ impl From<&Statistics> for RunPhases {
     }
 }
 
-/// The figures of one phase of a run; the keys are the same as for the whole run.
+/// One phase of a run; the keys are the same as for the whole run.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunPhase {
-    /// Its start in seconds since the start of the run.
+    /// Its start, in seconds since the start of the run.
     pub start_seconds: f64,
     /// Elapsed time of the whole phase.
     pub total_elapsed_seconds: Option<f64>,
@@ -319,7 +319,7 @@ pub struct RunPhase {
     pub gc_elapsed_seconds: Option<f64>,
     /// CPU time of collections.
     pub gc_cpu_seconds: Option<f64>,
-    /// Elapsed time of other work on the stopped heap. Absent without any.
+    /// Elapsed time of other work on the stopped heap. Absent if there was none.
     pub prof_elapsed_seconds: Option<f64>,
     /// Bytes allocated by the mutator.
     pub allocated_bytes: Option<u64>,
@@ -331,8 +331,8 @@ pub struct RunPhase {
     pub major_gcs: Option<u64>,
     /// Time until all mutators had stopped, over all collections.
     pub sync_elapsed_seconds: Option<f64>,
-    /// The longest time for which a collection kept the mutators from running, with the time to
-    /// stop them. Absent without collections.
+    /// The longest time for which a collection kept the mutators from running, including the time
+    /// to stop them. Absent without collections.
     pub max_pause_seconds: Option<f64>,
 }
 
@@ -357,9 +357,9 @@ impl From<&gclab_core::stats::RunPhase> for RunPhase {
     }
 }
 
-/// The pauses of the measured phase: the times for which collections kept the mutators from
-/// running, with the time to stop them. Up to 2^20 pauses are kept singly while the program
-/// runs. Beyond that there is a histogram, and figures that need single pauses are absent.
+/// The pauses of the measured phase: how long collections kept the mutators from running, including
+/// the time to stop them. Up to 2^20 pauses are kept individually during the run. Beyond that there
+/// is a histogram, and values that need individual pauses are absent.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Pauses {
@@ -367,25 +367,25 @@ pub struct Pauses {
     pub count: u64,
     /// Their sum in nanoseconds.
     pub total_ns: u64,
-    /// The median: the nearest rank. Absent with fewer than two pauses.
+    /// The median (nearest rank). Absent with fewer than two pauses.
     pub p50_ns: Option<u64>,
-    /// The length that one pause in ten exceeds. Absent with fewer than ten pauses; so on for
-    /// the others.
+    /// The length that one pause in ten exceeds. Absent with fewer than ten pauses, and likewise
+    /// for the others.
     pub p90_ns: Option<u64>,
     /// One in a hundred.
     pub p99_ns: Option<u64>,
     /// One in a thousand.
     pub p99_9_ns: Option<u64>,
-    /// The longest pause. Absent without any.
+    /// The longest pause. Absent without pauses.
     pub max_ns: Option<u64>,
     /// The minimum mutator utilisation, for windows of 1, 10, 100 and 1000 ms that fit into the
-    /// measured phase: the least share of such a window in which the mutators could run, from 0
-    /// to 1. Needs single pauses.
+    /// measured phase: the smallest share of such a window in which the mutators could run, from 0
+    /// to 1. Needs individual pauses.
     pub least_utilisation: Option<BTreeMap<String, f64>>,
-    /// The bounded mutator utilisation, for the same windows: the least share of a window of this
-    /// length or longer. Needs the list of single collections.
+    /// The bounded mutator utilisation, for the same windows: the smallest share of a window of
+    /// this length or longer. Needs the list of individual collections.
     pub bounded_utilisation: Option<BTreeMap<String, f64>>,
-    /// Why figures that need single pauses are absent; percentiles then have three significant
+    /// Why values that need individual pauses are absent; percentiles then have three significant
     /// digits.
     pub single_pauses_absent: Option<String>,
 }
@@ -430,7 +430,7 @@ fn measured_ns(stats: &Statistics) -> (u64, u64) {
     (measured.start_ns, measured.start_ns + measured.total().elapsed_ns)
 }
 
-/// A figure of each of [`WINDOWS_MS`] for which there is one, by the window's length.
+/// A value for each of [`WINDOWS_MS`] that has one, by window length.
 fn by_window(of: impl Fn(u64) -> Option<f64>) -> Option<BTreeMap<String, f64>> {
     let windows = WINDOWS_MS.into_iter();
     let by_window: BTreeMap<_, _> = windows
@@ -439,7 +439,7 @@ fn by_window(of: impl Fn(u64) -> Option<f64>) -> Option<BTreeMap<String, f64>> {
     (!by_window.is_empty()).then_some(by_window)
 }
 
-/// A figure of each collection of the measured phase; `None` if there were none, or too many to
+/// A value from each collection of the measured phase; `None` if there were none, or too many to
 /// keep.
 fn all<T>(stats: &Statistics, of: impl Fn(&Collection) -> T) -> Option<impl Iterator<Item = T>> {
     let collections = stats.measured_collections();
@@ -484,10 +484,10 @@ pub struct Generation {
     pub cpu_seconds: Option<f64>,
     /// Elapsed time of these collections, in seconds.
     pub elapsed_seconds: Option<f64>,
-    /// Elapsed time of the longest one, in seconds, without the time to stop the mutators
-    /// (GHC's max pause).
+    /// Elapsed time of the longest one, in seconds, without the time to stop the mutators (GHC's
+    /// max pause).
     pub max_pause_seconds: Option<f64>,
-    /// How often each way to share the work among threads was chosen: a count by name
+    /// How often each way of sharing work among threads was chosen: counts by name
     /// (`docs/parallel-collection.md`).
     pub sharing: Option<BTreeMap<String, u64>>,
 }
@@ -505,8 +505,8 @@ impl From<(&Statistics, usize)> for Generation {
     }
 }
 
-/// How often each way to share was taken in collections of `generation`, without those that never
-/// were.
+/// How often each way of sharing was chosen in collections of `generation`, leaving out ways that
+/// never were.
 fn sharing_counts(stats: &Statistics, generation: usize) -> BTreeMap<String, u64> {
     Sharing::ALL
         .into_iter()

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-/// A moment in UTC as RFC 3339, in whole seconds: `2026-01-31T12:00:00Z`. A moment beyond the
-/// year 9999 is shown as the beginning of 1970.
+/// A moment in UTC as RFC 3339, in whole seconds: `2026-01-31T12:00:00Z`. Moments after the year
+/// 9999 are shown as the start of 1970.
 pub fn rfc3339(moment: SystemTime) -> String {
     let moment = jiff::Timestamp::try_from(moment).unwrap_or_default();
     jiff::Timestamp::from_second(moment.as_second())

@@ -1,6 +1,6 @@
-//! The units of figures: how each is measured, and how it is written.
+//! Units: how a value is measured, and how it is written.
 
-/// The unit in which a figure is measured, and the one in which it is written.
+/// The unit in which a value is measured, and the one in which it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds, written as seconds.
@@ -9,7 +9,7 @@ pub enum Unit {
     Milliseconds,
     /// Bytes, written as MiB.
     Mebibytes,
-    /// Bytes in a second, written as MiB in a second.
+    /// Bytes per second, written as MiB per second.
     MebibytesPerSecond,
     /// Byte seconds, written as MiB seconds.
     MebibyteSeconds,
@@ -33,7 +33,7 @@ impl Unit {
         }
     }
 
-    /// The figure in the unit in which it is written.
+    /// The value in the unit in which it is written.
     pub fn shown(self, value: f64) -> f64 {
         match self {
             Unit::Milliseconds => value * 1e3,
@@ -43,8 +43,8 @@ impl Unit {
         }
     }
 
-    /// The figure as text without its unit. Times have three decimals, or as many more (up to six)
-    /// as it takes to show three significant digits.
+    /// The value as text without its unit. Times have three decimals, or up to six if it takes more
+    /// to show three significant digits.
     pub fn text(self, value: f64) -> String {
         let shown = self.shown(value);
         match self {
@@ -64,7 +64,7 @@ impl Unit {
         }
     }
 
-    /// The figure as text with its unit.
+    /// The value as text with its unit.
     pub fn text_with_unit(self, value: f64) -> String {
         format!("{} {}", self.text(value), self.name()).trim_end().to_owned()
     }
