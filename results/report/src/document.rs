@@ -21,14 +21,14 @@ pub struct Document {
     pub(crate) question: Option<String>,
     /// The answer in sentences, the most important first; the start of every format.
     pub(crate) answer: Vec<String>,
-    /// The command that runs the best configuration, where one was shown to be the best.
+    /// The command that runs the best configuration, if one was shown to be best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) best: Option<String>,
     /// Counts and other facts for the header.
     pub(crate) facts: Vec<String>,
-    /// What a reader must know before believing the figures.
+    /// What readers must know before believing the figures.
     pub(crate) cautions: Vec<String>,
-    /// The sections in the order of the page. Those that answer the question come first.
+    /// The sections in page order, those that answer the question first.
     pub(crate) sections: Vec<Section>,
     /// The command that repeats the experiment; empty for other documents.
     pub(crate) command: String,
@@ -233,7 +233,7 @@ impl Cell {
         }
     }
 
-    /// A figure of one run.
+    /// A figure of a single run.
     pub(crate) fn figure(metric: &Metric, value: Option<f64>) -> Cell {
         let value = value.filter(|value| value.is_finite());
         value.map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))

@@ -3,7 +3,7 @@
 use crate::inference::{Advice, Effect, RUNS_FOR_INTERVAL, Spread};
 use crate::metric::{Metric, Unit};
 
-/// Stands for an unknown figure.
+/// Stands in for an unknown figure.
 pub(crate) const ABSENT: &str = "–";
 
 /// Times below this many seconds are written in milliseconds.
@@ -24,7 +24,7 @@ pub(crate) fn spread(metric: &Metric, spread: &Spread) -> String {
         .to_owned()
 }
 
-/// `1.32× (1.28–1.36)`; `too noisy` if the interval says nothing, and nothing else.
+/// `1.32× (1.28–1.36)`; just `too noisy` if the interval says nothing.
 pub(crate) fn effect(effect: &Effect) -> String {
     match effect.ci95() {
         Some(_) if effect.is_too_noisy() => "too noisy".to_owned(),
@@ -87,7 +87,7 @@ pub(crate) fn short_list<S: AsRef<str>>(names: &[S], most: usize) -> String {
     list(&shown)
 }
 
-/// The word with a capital letter at its beginning.
+/// The word with a capital first letter.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(char::to_uppercase);
@@ -106,13 +106,13 @@ pub(crate) fn shortened(name: &str, most: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// The largest unit of which `bytes` are at least one: its size in bytes, and its name.
+/// The largest unit that fits into `bytes` at least once: its size in bytes, and its name.
 pub(crate) fn byte_unit(bytes: f64) -> (f64, &'static str) {
     let units = [(1024f64.powi(3), "GiB"), (1024f64.powi(2), "MiB"), (1024.0, "KiB")];
     units.into_iter().find(|(size, _)| bytes >= *size).unwrap_or((1.0, "B"))
 }
 
-/// `2531360` as `2.4 MiB`; fewer bytes than a kibibyte without decimals.
+/// `2531360` as `2.4 MiB`; less than a kibibyte has no decimals.
 pub(crate) fn bytes(bytes: u64) -> String {
     match byte_unit(bytes as f64) {
         (1.0, unit) => format!("{bytes} {unit}"),
@@ -143,7 +143,7 @@ pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     Unit::Milliseconds.text(nanoseconds as f64 * 1e-9)
 }
 
-/// A number with at most six decimals and without zeros at its end.
+/// A number with at most six decimals and no trailing zeros.
 pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

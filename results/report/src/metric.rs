@@ -2,8 +2,8 @@
 //! and how to print it. `docs/measures.md` has the formulas, the units, and the blind spots.
 //!
 //! Times of the program and of collections, pauses, allocation and copying cover the measured phase
-//! of a run. Figures of memory and parallel collections cover the whole run, as do all figures of a
-//! foreign program.
+//! of a run. Figures about memory and parallel collections cover the whole run, as do all figures
+//! of a foreign program.
 
 use crate::inference::Effect;
 pub(crate) use gclab_results::Unit;
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// A figure of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Metric {
-    /// The name in CSV files: the key in the record where there is one.
+    /// The name in CSV files: the record's key if there is one.
     pub(crate) key: &'static str,
     /// The name in tables and charts.
     pub(crate) title: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Metric {
 enum Source {
     /// What this function returns; `None` if the run lacks it.
     Record(fn(&RunRecord) -> Option<f64>),
-    /// The figure of this name that `stats` of a program takes from its output.
+    /// The figure with this name that a program's `stats` extracts from its output.
     Own(&'static str),
 }
 
@@ -55,7 +55,7 @@ impl Metric {
         value.is_finite().then_some(value)
     }
 
-    /// The figure of this name that `stats` of `program` takes from its output.
+    /// The figure with this name that `stats` of `program` extracts from its output.
     pub(crate) fn own(name: &str, program: Option<&Program>) -> Metric {
         let unit = program.and_then(|program| program.unit(name)).unwrap_or_default();
         let key = lasting(name);
@@ -88,15 +88,15 @@ impl Metric {
         [TOTAL_ELAPSED, WALL].contains(self)
     }
 
-    /// Whether both sides of an effect are the same. Peaks that scatter by the unit in which they
-    /// are counted also are: the interval of their ratio then contains 1.
+    /// Whether both sides of an effect are the same. So are peaks that differ by less than the unit
+    /// in which they are counted: the interval of their ratio then contains 1.
     pub(crate) fn is_same(&self, effect: &Effect) -> bool {
         let is_small = *self == PEAK_IN_USE && (effect.base - effect.new).abs() <= MEGABLOCK;
         effect.base == effect.new || is_small && effect.ci95().is_some_and(|ci| ci.contains(1.0))
     }
 }
 
-/// The same text, which lasts as long as the program. There are few names of figures.
+/// The same text, kept until the process ends. There are few names of figures.
 fn lasting(text: &str) -> &'static str {
     static ALL: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,7 +143,7 @@ fn phase(run: &RunRecord) -> Option<&RunPhase> {
     Some(&stats(run)?.phases.as_ref()?.measured)
 }
 
-/// Makes a figure of the measured phase, or of the whole run where there are no phases.
+/// Makes a figure of the measured phase, or of the whole run if there are no phases.
 macro_rules! measured {
     ($field:ident) => {
         |run| phase(run).map_or_else(|| stats(run)?.$field, |phase| phase.$field)
@@ -157,8 +157,8 @@ macro_rules! measured_count {
     };
 }
 
-/// The elapsed time. For a foreign program it is wall-clock time, whatever its runtime says, so
-/// that programs of different runtimes can be compared.
+/// The elapsed time. For a foreign program it is wall-clock time, whatever its runtime reports, so
+/// that programs with different runtimes can be compared.
 fn total_elapsed(run: &RunRecord) -> Option<f64> {
     match run.runtime {
         None => measured!(total_elapsed_seconds)(run),
@@ -222,21 +222,21 @@ fn mark_cons(run: &RunRecord) -> Option<f64> {
     Some(COPIED.of(run)? / ALLOCATED.of(run).filter(|bytes| *bytes > 0.0)?)
 }
 
-/// Bytes that minor collections copied per byte allocated before them. `None` if all collections
-/// were major.
+/// Bytes copied by minor collections per byte allocated before them. `None` if all collections were
+/// major.
 fn survival_rate(run: &RunRecord) -> Option<f64> {
     let stats = stats(run)?;
     let allocated = stats.minor_allocated_bytes.filter(|bytes| *bytes > 0)?;
     Some(stats.minor_copied_bytes? as f64 / allocated as f64)
 }
 
-/// The mean of the live bytes after each major collection of the run.
+/// The mean of the live bytes after each major collection.
 fn mean_residency(run: &RunRecord) -> Option<f64> {
     let majors = stats(run)?.major_gcs.filter(|majors| *majors > 0)?;
     Some(stats(run)?.cumulative_live_bytes? as f64 / majors as f64)
 }
 
-/// The mean of the memory in use over the time of the whole run.
+/// The mean of memory in use over the time of the whole run.
 fn mean_in_use(run: &RunRecord) -> Option<f64> {
     let end = stats(run)?.total_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
     Some(stats(run)?.space_time_byte_seconds? / end)
@@ -262,7 +262,7 @@ fn sequential_share(run: &RunRecord) -> Option<f64> {
     Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
 }
 
-/// The minimum mutator utilisation for a window that the record names.
+/// The minimum mutator utilisation for a window in the record.
 fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
     stats(run)?
         .pauses
@@ -273,7 +273,7 @@ fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
         .copied()
 }
 
-/// The bounded mutator utilisation for a window that the record names.
+/// The bounded mutator utilisation for a window in the record.
 fn bounded_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
     stats(run)?
         .pauses
@@ -449,10 +449,10 @@ pub(crate) const MEASURES: &[Metric] = &[
     MARK_PASSES,
 ];
 
-/// The minimum mutator utilisation, each with the length of its window in milliseconds.
+/// The minimum mutator utilisation, with the lengths of windows in milliseconds.
 pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10), (100.0, MMU_100), (1000.0, MMU_1000)];
 
-/// The bounded mutator utilisation, each with the least length of its windows in milliseconds.
+/// The bounded mutator utilisation, with the minimum lengths of windows in milliseconds.
 pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
     &[(1.0, BMU_1), (10.0, BMU_10), (100.0, BMU_100), (1000.0, BMU_1000)];
 

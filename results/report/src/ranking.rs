@@ -1,10 +1,10 @@
 //! Which contender is best, and by how much: the one ranking behind every answer of a report.
 //!
-//! A contender is a setting with one configuration for each workload that is ranked. The best has
-//! the least geometric mean, and each other one has its effect against the best: paired by rounds,
-//! as all configurations of an experiment run in shuffled rounds. The best is called so only if
-//! every other contender was shown to be worse: a lead that may be noise is not a lead. Choosing
-//! the best of many flatters it a little.
+//! A contender is a setting with one configuration for each ranked workload. The best has the
+//! lowest geometric mean, and each other one has its effect against the best: paired by rounds, as
+//! all configurations of an experiment run in shuffled rounds. The best is called so only if every
+//! other contender was shown to be worse: a lead that may be noise is not a lead. Choosing the best
+//! of many flatters it a little.
 
 use crate::format::{self, short_list};
 use crate::inference::{Effect, Order, RUNS_FOR_INTERVAL, Spread, findings};
@@ -12,10 +12,10 @@ use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work};
 use serde::Serialize;
 
-/// Two figures that differ by less count as the same.
+/// Two figures that differ by less count as equal.
 pub(crate) const NEAR: f64 = 0.05;
 
-/// The most names in a sentence.
+/// Maximum number of names in a sentence.
 const NAMES: usize = 3;
 
 /// A setting, with its configuration on each workload; absent where it did not run.
@@ -27,13 +27,13 @@ pub(crate) struct Contender<'a> {
     pub(crate) groups: Vec<Option<&'a Group<'a>>>,
 }
 
-/// Contenders by a figure of which less is better.
+/// Contenders by a figure for which less is better.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Ranking {
     /// The figure.
     #[serde(serialize_with = "metric::key")]
     pub(crate) metric: Metric,
-    /// The contenders, the best first; those that fail come last.
+    /// The contenders, best first; those that fail come last.
     pub(crate) ranks: Vec<Rank>,
     /// The number of workloads.
     pub(crate) works: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Ranking {
 pub(crate) struct Rank {
     /// The name.
     pub(crate) label: String,
-    /// The place among the contenders that were given.
+    /// The index among the given contenders.
     #[serde(skip)]
     pub(crate) place: usize,
     /// The verdict.
@@ -126,7 +126,7 @@ impl<'a> Contender<'a> {
         self.groups.iter().flatten().copied()
     }
 
-    /// One of its configurations; they differ in the workload alone.
+    /// One of its configurations; they differ only in the workload.
     pub(crate) fn group(&self) -> &'a Group<'a> {
         self.groups().next().expect("a contender ran somewhere")
     }
@@ -140,7 +140,7 @@ impl<'a> Contender<'a> {
         self.groups.iter().map(complete).collect()
     }
 
-    /// The workloads on which it has no figure, by their place, each with the reason.
+    /// The workloads on which it has no figure, by index, each with the reason.
     fn failures(&self, metric: &Metric) -> Vec<(usize, &'static str)> {
         let reason = |group: &Option<&Group<'_>>| match group {
             None => Some("not run"),
@@ -240,8 +240,7 @@ impl Ranking {
         self.ranks[0].verdict = self.open().map_or(Verdict::Best, |open| open.verdict);
     }
 
-    /// The contender that keeps the first from being the best: one that is not as good as it for
-    /// certain, if there is one.
+    /// A contender that keeps the first from being the best: one that is not certain to be as good.
     fn open(&self) -> Option<&Rank> {
         let open = || {
             let others = self.ranks[1..].iter();
@@ -252,7 +251,7 @@ impl Ranking {
             .or_else(|| open().next())
     }
 
-    /// The first contender, with those that are as good as it for certain.
+    /// The first contender, and those that are certain to be as good.
     pub(crate) fn tied(&self) -> Vec<&str> {
         let tied = self.ranks[1..].iter().filter(|one| one.verdict == Verdict::Tied);
         let all = std::iter::once(self.first()).chain(tied);
@@ -280,13 +279,13 @@ impl Ranking {
         self.ranks.iter().all(|rank| rank.verdict == Verdict::Tied)
     }
 
-    /// The rank of a contender by its place among those that were given.
+    /// The rank of a contender, by its index among those given.
     pub(crate) fn of_place(&self, place: usize) -> Option<&Rank> {
         self.ranks.iter().find(|rank| rank.place == place)
     }
 
-    /// The answer in a sentence: `subject` is what is compared (`the total time`), `scope` where
-    /// (` over both programs`), and `word` what the best is (`fastest`).
+    /// The answer in a sentence: `scope` says where (` over both programs`), and `word` what the
+    /// best is (`fastest`).
     pub(crate) fn sentence(&self, word: &str, scope: &str) -> String {
         let first = self.first();
         let others: Vec<&Rank> = self.ranks[1..]
@@ -361,8 +360,8 @@ impl Ranking {
         format!("{tie}{text}{rest}").trim_start().to_owned()
     }
 
-    /// The answer in a few words, for a table: the best with its figure, the number of those that
-    /// tie, or that no difference was shown.
+    /// The answer in a few words, for a table: the best with its figure, how many tie, or that no
+    /// difference was shown.
     pub(crate) fn words(&self) -> String {
         let figure = |rank: &Rank| {
             let spread = rank.spread.as_ref();
@@ -382,7 +381,7 @@ impl Ranking {
 }
 
 impl Rank {
-    /// What it takes against the best: `takes 1.32× (1.28–1.36)`.
+    /// How it compares with the best: `takes 1.32× (1.28–1.36)`.
     pub(crate) fn takes(&self) -> String {
         match &self.effect {
             Some(effect) if effect.is_too_noisy() => "is too noisy to tell".to_owned(),
@@ -417,8 +416,8 @@ fn disturbance(effect: &Effect, contender: &Contender<'_>, best: &Contender<'_>)
     }
 }
 
-/// Whether a CPU time without a change contradicts a change of the elapsed time: in programs of one
-/// thread that hardly wait, both are the same work.
+/// Whether an unchanged CPU time contradicts a changed elapsed time: in single-threaded programs
+/// that hardly wait, both measure the same work.
 pub(crate) fn contradicts<'g, 'a: 'g>(cpu: &Effect, groups: impl Iterator<Item = &'g Group<'a>>) -> bool {
     let is_busy = |group: &Group<'_>| {
         let center = |metric: &Metric| group.spread(metric).map(|spread| spread.center);
@@ -428,8 +427,8 @@ pub(crate) fn contradicts<'g, 'a: 'g>(cpu: &Effect, groups: impl Iterator<Item =
     cpu.is_within(NEAR) && groups.into_iter().all(is_busy)
 }
 
-/// Judges the rankings of several workloads together: of the contenders that are called worse, at
-/// most one in twenty is expected to be chance.
+/// Judges the rankings of several workloads together: of the contenders called worse, at most one
+/// in twenty is expected to be chance.
 pub(crate) fn judge_together<'r>(rankings: impl Iterator<Item = &'r mut Ranking>) {
     let mut rankings: Vec<&mut Ranking> = rankings.collect();
     let chance = |rank: &Rank| rank.effect.as_ref().and_then(Effect::chance);
@@ -453,8 +452,8 @@ mod tests {
     use crate::tests::synthetic::{Experiment, manifest, runs, small, small_runs, write};
     use gclab_results::Conditions;
 
-    /// The answer of a report on collectors of these names, and all that a terminal shows of it; each
-    /// collector has its time in three rounds.
+    /// The answer of a report on collectors with these names, and all that a terminal shows of it;
+    /// each collector has its times in three rounds.
     fn answer(times: &[(&'static str, [f64; 3])], disturbed: bool) -> [String; 2] {
         let folder = tempfile::tempdir().expect("a folder");
         let experiment = Experiment {
@@ -483,7 +482,7 @@ mod tests {
         [document.answer.join(" "), crate::terminal(&document, true)]
     }
 
-    /// Only those that are as good for certain tie, in the sentence and in the table alike.
+    /// Only contenders certain to be as good tie, in both sentence and table.
     #[test]
     fn a_setting_that_cannot_be_told_does_not_tie() {
         let times = [
@@ -507,7 +506,7 @@ mod tests {
         );
     }
 
-    /// The interval excludes 1, but reaches from 1.1 to 2.6: nothing is said but that.
+    /// The interval excludes 1, but extends from 1.1 to 2.6: the report says only that.
     #[test]
     fn an_effect_that_is_too_noisy_has_no_sentence() {
         let [text, all] = answer(&[("copying", [1.0; 3]), ("two-space", [1.46, 1.73, 2.05])], true);
@@ -518,8 +517,8 @@ mod tests {
         assert!(!all.contains("takes too noisy"), "{all}");
     }
 
-    /// Every run was disturbed, so nothing is called worse, whatever the CPU time says, and no command
-    /// is shown as that of the best.
+    /// Every run was disturbed, so nothing is called worse, whatever the CPU time, and no command
+    /// is shown as the best one's.
     #[test]
     fn no_disturbed_run_is_called_worse() {
         let folder = tempfile::tempdir().expect("a folder");

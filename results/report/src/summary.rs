@@ -2,8 +2,8 @@
 //! are built from these groups.
 //!
 //! Only successful runs enter statistics; the others are counted by outcome. An *axis* is a flag
-//! that differs between configurations, or another setting that does: the build, a variable of the
-//! environment, an argument of a program. Groups are in the order in which a reader looks for them:
+//! that differs between configurations, or another setting that does: the build, an environment
+//! variable, an argument of a program. Groups are in the order in which readers look for them:
 //! workload, axes (numbers by size, other values in the experiment file's order), name.
 //!
 //! The *name* of a group is what competes: a collector, or a program of the experiment file. The
@@ -47,11 +47,11 @@ pub(crate) struct Group<'a> {
     pub(crate) configuration: Configuration,
     /// Its `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
     pub(crate) heap: Option<f64>,
-    /// The same as text, which is the value of the axis [`HEAP`].
+    /// The same as text: the value of the axis [`HEAP`].
     heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
     pub(crate) runs: Vec<&'a RunRecord>,
-    /// The figures that `stats` of its program takes from the output.
+    /// The figures that its program's `stats` extracts from the output.
     pub(crate) own: Vec<Metric>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) const UNSET: &str = "default";
 /// More than this share of disturbed runs makes the times of a group unreliable.
 const DISTURBED: f64 = 1.0 / 3.0;
 
-/// An axis as sentences and labels show it: a flag has its dash.
+/// An axis as shown in sentences and labels: a flag has its dash.
 pub(crate) fn axis_name(axis: &str) -> String {
     if matches!(axis, "build" | HEAP) || axis.contains('.') {
         axis.to_owned()
@@ -167,7 +167,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Whether any good run has a figure.
+    /// Whether any successful run has a figure.
     pub(crate) fn has(&self, metric: &Metric) -> bool {
         self.groups().any(|group| group.has(metric))
     }
@@ -177,12 +177,12 @@ impl<'a> Summary<'a> {
         self.axes.iter().any(|axis| axis.flag == flag)
     }
 
-    /// Whether all runs of a workload have one configuration: nothing is compared.
+    /// Whether all runs of a workload have the same configuration, so that nothing is compared.
     pub(crate) fn is_alone(&self) -> bool {
         self.works.iter().all(|work| work.groups.len() < 2)
     }
 
-    /// The place of a name among all of them, which is its colour and shape in all charts.
+    /// The index of a name, which determines its colour and shape in all charts.
     pub(crate) fn style_of(&self, name: &str) -> usize {
         self.names.iter().position(|other| other == name).unwrap_or(0)
     }
@@ -209,8 +209,8 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Whether the runs are of several programs, each of which does a work that only its own name
-/// describes: the experiment compares the programs.
+/// Whether the runs are of several programs, each doing work described only by its own name: the
+/// experiment compares the programs.
 fn programs_compete(groups: &[Group<'_>], programs: &[Program]) -> bool {
     // Two programs with the same command compete, too.
     let mut names = BTreeSet::new();
@@ -237,7 +237,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// The checksums and the collectors that computed them, when there is more than one checksum: a
+    /// The checksums and the collectors that computed them, if there is more than one checksum: a
     /// collector, or the workload, is wrong. Runs with different arguments may differ, and so may
     /// programs.
     pub(crate) fn disagreement(&self) -> Option<Checksums<'_>> {
@@ -292,13 +292,13 @@ impl<'a> Group<'a> {
         counts
     }
 
-    /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty without any.
+    /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty if there are none.
     pub(crate) fn failures_text(&self) -> String {
         let parts: Vec<String> = self.failures().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         parts.join(", ")
     }
 
-    /// Why the configuration has no figure, in a word or two; of several reasons the first.
+    /// Why the configuration has no figure, in a word or two; the first of several reasons.
     pub(crate) fn failure(&self) -> Option<&'static str> {
         let kind = self.failures().into_keys().next()?;
         Some(if kind == "timeout" && self.heap.is_some() {
@@ -319,12 +319,12 @@ impl<'a> Group<'a> {
         Spread::of(values_of(&self.values(metric)))
     }
 
-    /// Whether any good run has a figure.
+    /// Whether any successful run has a figure.
     pub(crate) fn has(&self, metric: &Metric) -> bool {
         self.ok().any(|run| metric.of(run).is_some())
     }
 
-    /// Whether so many of its good runs were disturbed that their times mean little.
+    /// Whether so many of its successful runs were disturbed that their times mean little.
     pub(crate) fn is_disturbed(&self) -> bool {
         let disturbed = self.ok().filter(|run| !disturbances(run).is_empty()).count();
         disturbed as f64 > DISTURBED * self.ok().count() as f64
@@ -359,11 +359,11 @@ pub(crate) fn disturbances(run: &RunRecord) -> &[String] {
         .unwrap_or_default()
 }
 
-/// The flags that limit the heap, each of another runtime. The multiple of the least heap replaces
+/// The flags that limit the heap, one for each runtime. The multiple of the least heap replaces
 /// them.
 const LIMITS: [&str; 3] = ["M", "Xmx", "address-space"];
 
-/// The flags and other settings of a run, with the multiple of the least heap for its limit.
+/// The flags and other settings of a run, with the multiple of the least heap instead of its limit.
 fn settings(run: &RunRecord) -> BTreeMap<String, String> {
     let mut settings = run.configuration.flags.clone();
     settings.extend(run.configuration.settings.clone());

@@ -8,20 +8,20 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Larger by the threshold or more, and the interval excludes 1 and is not too wide; or more runs
-    /// fail than before, or the checksum changed.
+    /// Larger by the threshold or more, and the interval excludes 1 and is not too wide; or more
+    /// runs fail than before, or the checksum changed.
     Worse,
     /// Smaller by the threshold or more, and the interval excludes 1 and is not too wide.
     Better,
-    /// It seems changed, but other programs disturbed the runs.
+    /// It seems to have changed, but other programs disturbed the runs.
     Disturbed,
     /// None of the other verdicts: too few runs or too much noise.
     Unclear,
     /// The interval is so wide that the figure says nothing.
     TooNoisy,
-    /// The interval of 90 % lies within the threshold on both sides of 1.
+    /// The 90 % interval is within the threshold on both sides of 1.
     Same,
-    /// Both folders hold the same runs.
+    /// Both folders have the same runs.
     Identical,
 }
 

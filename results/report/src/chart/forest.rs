@@ -1,5 +1,5 @@
-//! Charts of ratios with their intervals: a row for each setting, its name on the left, its figure
-//! on the right, and a line at 1.
+//! Charts of ratios with their intervals: a row for each setting, with its name on the left and its
+//! figure on the right, and a line at 1.
 
 use super::line::fit;
 use super::scale::{Scale, linear_ticks};
@@ -15,9 +15,9 @@ const TOP: f64 = 42.0;
 const ROW: f64 = 19.0;
 const BOTTOM: f64 = 24.0;
 const TICKS: usize = 4;
-/// The most letters of a name.
+/// Maximum length of a name.
 const LETTERS: usize = 25;
-/// Intervals that end beyond this multiple of the greatest ratio are cut off, with an arrow.
+/// Intervals that end beyond this multiple of the largest ratio are cut off, with an arrow.
 const CUT: f64 = 1.5;
 
 /// A chart with a row for each setting.
@@ -25,7 +25,7 @@ const CUT: f64 = 1.5;
 pub(crate) struct Forest {
     /// The title above the chart.
     pub(crate) title: String,
-    /// The rows, from the top to the bottom.
+    /// The rows, from top to bottom.
     pub(crate) rows: Vec<ForestRow>,
 }
 
@@ -36,10 +36,10 @@ pub(crate) struct ForestRow {
     pub(crate) style: usize,
     /// The name.
     pub(crate) label: String,
-    /// The ratio and the ends of its interval, which may be unknown; `None` for a setting that has
-    /// no ratio.
+    /// The ratio and the ends of its interval, which may be unknown; `None` for a setting without a
+    /// ratio.
     pub(crate) value: Option<(f64, Option<(f64, f64)>)>,
-    /// The ratio and its interval as text, or the reason why there is none.
+    /// The ratio and its interval as text, or the reason for their absence.
     pub(crate) text: String,
 }
 
@@ -105,7 +105,7 @@ impl ForestRow {
         );
         let _ = write!(svg, r#"<g style="--c:{}">"#, colour(self.style));
         if let Some((value, None)) = self.value {
-            // Its text says why there is no interval.
+            // The text says why there is no interval.
             svg.push_str(&hollow_mark(self.style, x.at(value), middle));
         }
         if let Some((value, Some(ends))) = self.value {

@@ -1,8 +1,7 @@
-//! Charts of lines and points: axes, series, bars of intervals, and dots of single runs.
+//! Charts of lines and points: axes, series, interval bars, and dots for single runs.
 //!
-//! A line never crosses a point that is missing. Missing points have crosses in their own row above
-//! the axis of values. A single run far above all marks does not set the scale: its dot lies at the
-//! edge.
+//! A line never crosses a missing point. Missing points have crosses in a separate row above the
+//! axis of values. A single run far above all marks does not set the scale: its dot is at the edge.
 
 use super::scale::{Scale, linear_ticks, log_ticks};
 use super::series::{Place, Point, Series};
@@ -17,13 +16,13 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 34.0;
 /// The height of a line of the title, and of the row of crosses.
 const LINE: f64 = 15.0;
-/// The breadth of a letter of 11 pixels, about.
+/// The approximate width of a letter of 11 pixels.
 const LETTER: f64 = 6.2;
 const BOTTOM: f64 = 44.0;
-/// Points of several series at the same place are drawn side by side, this many pixels apart, if
+/// Points of several series in the same place are drawn side by side, this many pixels apart, if
 /// the axis has no numbers. Crosses always are.
 const DODGE: f64 = 6.0;
-/// The most points that the description of a chart names.
+/// Maximum number of points in the description of a chart.
 const DESCRIBED: usize = 24;
 const TICKS: usize = 5;
 /// The axis ends at this multiple of the highest mark.
@@ -34,36 +33,36 @@ const CUT: f64 = 1.5;
 pub(crate) struct Chart {
     /// The title above the chart, with the unit.
     pub(crate) title: String,
-    /// The subject that stands above the chart on the page, such as a workload. A reader who hears
-    /// the page has it as a part of the title.
+    /// The subject shown above the chart on the page, such as a workload. Screen readers get it as
+    /// part of the title.
     pub(crate) about: String,
     /// The label of the horizontal axis.
     pub(crate) x_label: String,
-    /// The ticks of the horizontal axis, each with its place and its text.
+    /// The ticks of the horizontal axis: place and text.
     pub(crate) x_ticks: Vec<(f64, String)>,
     /// Whether the horizontal axis is logarithmic.
     pub(crate) x_log: bool,
-    /// Whether the vertical axis is logarithmic; else it starts at 0.
+    /// Whether the vertical axis is logarithmic; otherwise it starts at 0.
     pub(crate) y_log: bool,
     /// Whether a linear vertical axis fits the values instead.
     pub(crate) y_fit: bool,
-    /// The least upper end of the vertical axis, so that charts can share a scale.
+    /// A lower bound for the upper end of the vertical axis, so that charts can share a scale.
     pub(crate) y_max: f64,
-    /// The greatest lower end of a logarithmic axis, for the same purpose; 0 means none.
+    /// An upper bound for the lower end of a logarithmic axis, for the same purpose; 0 means none.
     pub(crate) y_min: f64,
-    /// Whether it is the chart that answers the question, which is wider than others.
+    /// Whether it is the chart that answers the question, which is wider than the others.
     pub(crate) wide: bool,
     /// The series, each with one style.
     pub(crate) series: Vec<Series>,
 }
 
 impl Chart {
-    /// The greatest mark or end of an interval, over all series.
+    /// The highest mark or end of an interval over all series.
     pub(crate) fn highest(&self) -> f64 {
         self.values().fold(0.0, f64::max)
     }
 
-    /// The least value above 0, over all series; infinite without any.
+    /// The lowest value above 0 over all series; infinite if there is none.
     pub(crate) fn lowest(&self) -> f64 {
         self.values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min)
     }
@@ -72,7 +71,7 @@ impl Chart {
         self.series.iter().flat_map(|series| &series.points)
     }
 
-    /// The marks and the ends of intervals; an interval that reaches far beyond all marks is cut.
+    /// The marks and the ends of intervals; an interval that extends far beyond all marks is cut.
     fn values(&self) -> impl Iterator<Item = f64> {
         let marks = || self.points().filter_map(|point| point.y).filter(|y| y.is_finite());
         let most = marks().fold(0.0, f64::max) * CUT;
@@ -88,7 +87,7 @@ impl Chart {
         )
     }
 
-    /// The number of points that have a value.
+    /// The number of points with a value.
     pub(crate) fn dots(&self) -> usize {
         self.points().filter(|point| point.y.is_some()).count()
     }
@@ -137,7 +136,7 @@ impl Chart {
     }
 
     /// The chart for the page's script: the places of all points in pixels, their values and their
-    /// tips. The script shows the runs of a mark, and draws the chart with the other scale.
+    /// tips. The script shows a mark's runs, and redraws the chart on the other scale.
     pub(crate) fn data(&self) -> Value {
         let frame = Frame::of(self, fit(&self.title, self.width() - 8.0).len());
         let series = self.places(&frame).zip(&self.series).map(|(place, series)| {
@@ -189,8 +188,8 @@ impl Chart {
         }
     }
 
-    /// Whether points of several series can overlap. On an axis of numbers they may: a point moved
-    /// aside would be at another number.
+    /// Whether points of several series are drawn side by side. On an axis of numbers they may
+    /// overlap: moved aside, a point would be at another number.
     fn is_side_by_side(&self) -> bool {
         let marked: Vec<&Series> = self.series.iter().filter(|series| series.marks).collect();
         marked.len() > 1
@@ -231,7 +230,7 @@ impl Chart {
         for (value, text) in &self.x_ticks {
             let at = frame.x.at(*value);
             let _ = write!(svg, r#"<path class="axis" d="M{at:.1} {base}v4"/>"#);
-            // A text that would overlap the one before it is left out; its tick remains.
+            // A text that would overlap the previous one is left out; its tick remains.
             let half = text.chars().count() as f64 * LETTER / 2.0;
             if at - half >= free_from {
                 free_from = at + half + 4.0;
@@ -253,12 +252,12 @@ fn tenth(pixel: f64) -> f64 {
     (pixel * 10.0).round() / 10.0
 }
 
-/// A value with four digits, which no chart shows more of.
+/// A value with four digits; no chart shows more.
 fn shown(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// The scales of a chart, and the room for its axes.
+/// A chart's scales, and the room for its axes.
 struct Frame {
     x: Scale,
     y: Scale,
@@ -269,7 +268,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// The frame of a chart whose title has some lines.
+    /// The frame of a chart whose title has this many lines.
     fn of(chart: &Chart, lines: usize) -> Frame {
         let has_crosses = chart
             .series
@@ -307,7 +306,7 @@ impl Frame {
         let places = chart.points().map(|point| point.x);
         let (x_low, x_high) = ends(&mut chart.x_ticks.iter().map(|tick| tick.0).chain(places));
         let (x_low, x_high) = if x_low.is_finite() { (x_low, x_high) } else { (0.0, 1.0) };
-        // The margin keeps bars at the ends off the axis, and crosses off their word.
+        // The margin keeps bars at the ends off the axis, and crosses off the word next to them.
         let margin = if has_crosses {
             26.0
         } else if chart.series.iter().any(|series| series.marks) {
@@ -332,7 +331,7 @@ impl Frame {
     }
 }
 
-/// A title in lines that fit into some pixels, broken at blanks.
+/// A title in lines that fit this many pixels, broken at spaces.
 pub(super) fn fit(title: &str, pixels: f64) -> Vec<String> {
     // A bold letter of 12.5 pixels takes about 7.
     let most = (pixels / 7.0) as usize;
@@ -390,7 +389,7 @@ mod tests {
         assert!(Chart::default().svg().ends_with("</svg>"), "an empty chart is a chart");
     }
 
-    /// Each series that fails at a place has its own cross there, not covered by any other.
+    /// Each series that fails at a place has its own cross there, which no other covers.
     #[test]
     fn crosses_of_several_series_lie_side_by_side() {
         let failed = |x: f64| Point { x, ..Point::default() };
@@ -422,7 +421,7 @@ mod tests {
         assert!(data["high"].as_f64().is_some_and(|high| high <= 2.0), "{data}");
     }
 
-    /// The script has every value: it need not read the picture.
+    /// The script gets every value, so it does not have to read the picture.
     #[test]
     fn the_data_have_values_tips_and_runs() {
         let point = Point {

@@ -1,4 +1,4 @@
-//! Charts as inline SVG: readable on screen and in print, without any script. All text is escaped.
+//! Charts as inline SVG: readable on screen and in print, without scripts. All text is escaped.
 
 mod forest;
 mod line;

@@ -1,4 +1,4 @@
-//! Scales: from figures to pixels, and the figures that get a tick.
+//! Scales: from figures to pixels, and where ticks go.
 
 /// A linear or logarithmic scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ impl Scale {
 /// power of ten. The last one is the upper end of the axis.
 pub(crate) fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
     let rough = max / most as f64;
-    // A step that is not normal has lost its digits, and multiples of it would never end.
+    // A subnormal step has lost its digits, and its multiples would never end.
     if !rough.is_normal() || rough < 0.0 {
         return vec![0.0, 1.0];
     }
@@ -59,13 +59,13 @@ pub(crate) fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
     (0..=count).map(|i| i as f64 * step).collect()
 }
 
-/// The least value of a logarithmic axis.
+/// The lowest value on a logarithmic axis.
 const LEAST: f64 = 1e-300;
 
 /// Ticks of a logarithmic axis that enclose `low ..= high`: 1, 2 and 5 times powers of ten if these
-/// are few, else powers of ten.
+/// are few, otherwise powers of ten.
 pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    // Powers of ten below the normal numbers have lost their digits.
+    // Subnormal powers of ten have lost their digits.
     let low = low.max(LEAST);
     let high = high.max(low);
     let inside = |steps: &[f64]| -> Vec<f64> {
@@ -88,7 +88,7 @@ pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// A record of another program may have any number; 5e-324 is the least one above 0.
+    /// A record of another program may have any number; 5e-324 is the smallest above 0.
     #[test]
     fn numbers_without_digits_have_ticks() {
         for tiny in [5e-324, 1e-320, f64::MIN_POSITIVE, 1e-300] {

@@ -16,27 +16,27 @@ pub(crate) struct Series {
     pub(crate) marks: bool,
     /// Whether points are joined by a line.
     pub(crate) joined: bool,
-    /// Whether that line is made of steps: each value holds until the next point.
+    /// Whether the line consists of steps: each value holds until the next point.
     pub(crate) steps: bool,
 }
 
-/// A point of a series, or the place of one that is missing.
+/// A point of a series, or the place of a missing one.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Point {
     /// The place on the horizontal axis.
     pub(crate) x: f64,
-    /// The value; `None` for a missing one, which is marked by a cross.
+    /// The value; `None` if it is missing, which is marked by a cross.
     pub(crate) y: Option<f64>,
     /// The ends of the value's interval, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ends: Option<(f64, f64)>,
-    /// The values of the single runs, which are drawn as dots.
+    /// The values of single runs, drawn as dots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) runs: Vec<f64>,
     /// Whether the value is an estimate whose interval is unknown: its mark is hollow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) hollow: bool,
-    /// The text that is shown where a pointer rests on the point.
+    /// The text shown while the pointer is over the point.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) tip: String,
     /// The runs that the point represents: the page shows their figures and their command.
@@ -48,7 +48,7 @@ pub(crate) struct Point {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Subject {
-    /// No runs that a reader could look at.
+    /// No runs to look at.
     #[default]
     None,
     /// All runs of some configurations, by their ids.
@@ -64,7 +64,7 @@ impl Subject {
 }
 
 impl Point {
-    /// A point without more than its place and its value.
+    /// A point with nothing but a place and a value.
     pub(crate) fn at(x: f64, y: f64) -> Point {
         Point {
             x,
@@ -78,9 +78,9 @@ impl Point {
 pub(super) struct Place<'f> {
     pub(super) x: &'f Scale,
     pub(super) y: &'f Scale,
-    /// The distance by which points are moved aside.
+    /// How far points are moved aside.
     pub(super) offset: f64,
-    /// The distance by which crosses are moved aside: those of several series have one row.
+    /// How far crosses are moved aside: those of several series share a row.
     pub(super) crosses: f64,
     /// The height of that row.
     pub(super) row: f64,

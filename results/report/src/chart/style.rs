@@ -6,7 +6,7 @@
 
 use gclab_results::is_unprintable;
 
-/// Okabe and Ito's colours for qualitative data, those that differ most first.
+/// Okabe and Ito's colours for qualitative data, the most different ones first.
 pub(super) const COLOURS: [&str; 7] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F",
 ];
@@ -19,7 +19,7 @@ pub(super) fn mark(style: usize, x: f64, y: f64) -> String {
     painted(style, x, y, "m")
 }
 
-/// The outline of a mark, for an estimate of which no interval is known.
+/// The outline of a mark, for an estimate without a known interval.
 pub(super) fn hollow_mark(style: usize, x: f64, y: f64) -> String {
     painted(style, x, y, "m hollow")
 }
@@ -30,7 +30,7 @@ pub(super) fn cross(x: f64, y: f64) -> String {
     format!(r#"<path class="cross" d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}"/>"#)
 }
 
-/// The corners of all marks but the first, which is a circle. `charts.js` has them too.
+/// The corners of all marks but the first, which is a circle. `charts.js` repeats them.
 const SHAPES: [&[(f64, f64)]; 7] = [
     // A square.
     &[(-3.1, -3.1), (3.1, -3.1), (3.1, 3.1), (-3.1, 3.1)],
@@ -79,7 +79,7 @@ const SHAPES: [&[(f64, f64)]; 7] = [
     ],
 ];
 
-/// How much larger a mark is than its corners say: later ones lie above earlier ones, which show
+/// How much larger a mark is than its corners: later marks are above earlier ones, which show
 /// around them.
 fn scale(style: usize) -> f64 {
     1.25 - 0.05 * (style % MARKS) as f64
@@ -117,8 +117,8 @@ pub(super) fn colour(style: usize) -> String {
     format!("var(--s{index},{})", COLOURS[index])
 }
 
-/// The attribute that makes a line dashed, every four styles: what lies below shows in the gaps. The
-/// style beyond the last colour, which has the first one again, is dashed.
+/// The attribute that makes a line dashed, every four styles: what is below shows in the gaps. The
+/// style beyond the last colour, which repeats the first one, is dashed.
 pub(super) fn dashes(style: usize) -> &'static str {
     if style % MARKS >= MARKS / 2 {
         r#" stroke-dasharray="5 3""#
@@ -137,7 +137,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // XML allows no control characters but line breaks and tabs.
+            // XML allows no control characters except line breaks and tabs.
             c if is_unprintable(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Eight series, as of all collectors, differ in their marks alone, and one on another is seen.
+    /// Eight series, as with all collectors, differ by mark even where one covers another.
     #[test]
     fn eight_marks_differ() {
         let shapes: BTreeSet<String> = SHAPES.iter().map(|shape| format!("{shape:?}")).collect();

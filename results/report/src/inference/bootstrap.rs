@@ -10,8 +10,8 @@
 //! normal distribution: the *expanded percentile interval* of Hesterberg, "What teachers should
 //! know about the bootstrap" (2015), section 5.2.
 //!
-//! Resamples come from a generator with a fixed seed, so that a report of the same runs has the
-//! same figures.
+//! The generator of resamples has a fixed seed, so that reports of the same runs have the same
+//! figures.
 
 use crate::inference::distributions::{normal_below, quantile_975};
 use crate::inference::order::{quantile, rank};
@@ -22,8 +22,8 @@ use rand_pcg::rand_core::Rng;
 /// The number of resamples.
 pub(crate) const RESAMPLES: usize = 10_000;
 
-/// The number of runs below which fewer than 90 of 100 intervals of a percentile of pooled events
-/// would contain it. Few runs say little about the rare events of a tail.
+/// With fewer runs, less than 90 of 100 intervals of a percentile of pooled events would contain
+/// it. Few runs say little about the rare events of a tail.
 pub fn runs_for_percentile(percent: f64) -> usize {
     if percent > 50.0 { 9 } else { 5 }
 }
@@ -31,7 +31,7 @@ pub fn runs_for_percentile(percent: f64) -> usize {
 /// The seed of all resamples.
 const SEED: u128 = 0x0067_636c_6162;
 
-/// Sorted events are looked up in about this many steps.
+/// Looking up sorted events starts at one of about this many steps.
 const STEPS: usize = 1024;
 
 /// Draws resamples.
@@ -41,7 +41,7 @@ pub(crate) struct Resampler {
 }
 
 impl Resampler {
-    /// A generator of resamples, the same one each time.
+    /// A generator of resamples, always the same.
     pub(crate) fn new() -> Resampler {
         Resampler {
             random: Pcg64Mcg::new(SEED),
@@ -49,7 +49,7 @@ impl Resampler {
     }
 
     /// Fills `drawn` with indexes below `n`. Some are more likely than others by 2^-32, too little
-    /// to show in an interval.
+    /// to affect an interval.
     pub(crate) fn draw(&mut self, n: usize, drawn: &mut [usize]) {
         for pair in drawn.chunks_mut(2) {
             let random = self.random.next_u64();
@@ -61,7 +61,7 @@ impl Resampler {
     }
 }
 
-/// The 95 % interval between the expanded percentiles of the figures of resamples of `n` runs.
+/// The 95 % interval between the expanded percentiles of figures from resamples of `n` runs.
 pub(crate) fn ends(mut figures: Vec<f64>, n: usize) -> Interval {
     let wider = (n as f64 / (n as f64 - 1.0)).sqrt();
     let below = normal_below(-wider * quantile_975((n - 1) as f64));
@@ -73,8 +73,8 @@ pub(crate) fn ends(mut figures: Vec<f64>, n: usize) -> Interval {
 }
 
 /// The 95 % intervals of percentiles (nearest rank) of the pooled events of several runs, such as
-/// pauses. `runs` has the sorted events of each run. An interval is `None` with fewer runs than
-/// [`runs_for_percentile`] says, or without an event.
+/// pauses. `runs` has each run's sorted events. An interval is `None` with fewer runs than
+/// [`runs_for_percentile`], or without events.
 pub fn interval_of_percentile(runs: &[Vec<u64>], percents: &[f64]) -> Vec<Option<Interval>> {
     let pooled: usize = runs.iter().map(Vec::len).sum();
     let mut intervals = vec![None; percents.len()];
@@ -97,7 +97,7 @@ pub(crate) fn percentiles(runs: &[Vec<u64>], percents: &[f64], resamples: usize)
     let n = runs.len();
     let mut resampler = Resampler::new();
     let (mut drawn, mut weights) = (vec![0; n], vec![0u32; n]);
-    // The step at which the last resample had its percentile: the next one has it near there.
+    // The step at which the last resample had its percentile: the next one's is nearby.
     let mut near = vec![0; percents.len()];
     let mut all = vec![Vec::with_capacity(resamples); percents.len()];
     for _ in 0..resamples {
@@ -109,7 +109,7 @@ pub(crate) fn percentiles(runs: &[Vec<u64>], percents: &[f64], resamples: usize)
             .zip(runs)
             .map(|(weight, run)| *weight as usize * run.len());
         let events: usize = events.sum();
-        // A resample of runs without an event has no percentile.
+        // A resample of runs without events has no percentile.
         if events > 0 {
             for ((figures, percent), near) in all.iter_mut().zip(percents).zip(&mut near) {
                 figures.push(pool.at(&weights, rank(events, *percent), near));
@@ -119,12 +119,12 @@ pub(crate) fn percentiles(runs: &[Vec<u64>], percents: &[f64], resamples: usize)
     all
 }
 
-/// The events of several runs in ascending order, with the number of events of each run up to
-/// regular steps.
+/// The events of several runs in ascending order, with each run's number of events up to regular
+/// steps.
 struct Pool {
     events: Vec<(u64, u32)>,
     step: usize,
-    /// The counts up to the beginning of each step, of all runs one after another.
+    /// The counts up to the start of each step, of all runs one after another.
     counts: Vec<u32>,
     runs: usize,
 }
@@ -149,8 +149,8 @@ impl Pool {
         }
     }
 
-    /// The event with this rank, from 1, where each run counts as often as its weight says. The
-    /// search begins at the step `near`, and leaves the step of the event there.
+    /// The event with this rank, from 1, if each run counts as often as its weight. The search
+    /// starts at step `near`, and leaves the event's step there.
     fn at(&self, weights: &[u32], rank: usize, near: &mut usize) -> f64 {
         let before = |step: usize| -> usize {
             let counts = &self.counts[step * self.runs..(step + 1) * self.runs];
@@ -160,7 +160,7 @@ impl Pool {
                 .sum();
             sum as usize
         };
-        // Before `low` are fewer events than the rank says, and before `high` are not.
+        // Before `low` there are fewer events than the rank, and before `high` there are not.
         let (mut low, mut high) = (0, self.counts.len() / self.runs);
         let mut seen = 0;
         let (mut at, mut reach) = ((*near).clamp(low, high - 1), 1);
@@ -171,7 +171,7 @@ impl Pool {
             } else {
                 high = at;
             }
-            // Twice as far in the same direction, until the event lies between.
+            // Twice as far in the same direction, until the event is in between.
             let (up, down) = (low + reach, high.saturating_sub(reach));
             at = if events < rank && up < high {
                 up
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(interval_of_percentile(&vec![Vec::new(); 9], &[50.0]), [None]);
     }
 
-    /// A weighted percentile is that of the pool with each run repeated.
+    /// A weighted percentile equals that of the pool with each run repeated.
     #[test]
     fn a_weighted_percentile_is_that_of_the_repeated_runs() {
         let mut state = 7u64;
@@ -240,8 +240,8 @@ mod tests {
         }
     }
 
-    /// The resamples are whole runs: with equal events inside each run, no percentile lies between
-    /// two runs, and the interval reaches from run to run.
+    /// Resamples are whole runs: if events are equal inside each run, no percentile is between two
+    /// runs, and the interval reaches from run to run.
     #[test]
     fn events_of_a_run_stay_together() {
         let runs: Vec<Vec<u64>> = (1..=8).map(|run| vec![run * 100; 500]).collect();

@@ -17,8 +17,8 @@ pub(crate) fn quantile_975(degrees_of_freedom: f64) -> f64 {
     calculated()
 }
 
-/// The 97.5 % quantiles of whole degrees of freedom. A report asks for the same few of them for
-/// each figure, and each takes some ten microseconds.
+/// The 97.5 % quantiles of integer degrees of freedom. A report needs the same few for each figure,
+/// and each takes some ten microseconds.
 static KNOWN: [OnceLock<f64>; 128] = [const { OnceLock::new() }; 128];
 
 /// The quantile of Student's t distribution at a probability between 0 and 1.
@@ -86,7 +86,7 @@ mod tests {
         assert!((normal_below(1.959_963_984_540_054) - 0.975).abs() < 1e-9);
     }
 
-    /// A tail is the inverse of a quantile, and of an infinite t it is 0.
+    /// A tail is the inverse of a quantile, and 0 for an infinite t.
     #[test]
     fn tails() {
         for degrees in [1.0, 2.5, 9.0, 40.0] {

@@ -1,4 +1,4 @@
-//! Do figures depend on the time of the run? A machine that gets warm, fills up or is shared drifts
+//! Do figures depend on the time of the run? A machine that warms up, fills up or is shared drifts
 //! while an experiment runs.
 //!
 //! A *residual* is the logarithm of a run's figure less the mean of its configuration: what is left
@@ -30,8 +30,8 @@ impl Drift {
     }
 }
 
-/// The sums of which the line is made. Configurations are added one by one, so that the runs of one
-/// of them are in memory at a time.
+/// The sums that determine the line. Configurations are added one by one, so that only one's runs
+/// are in memory at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Trend {
     /// The sums of squares and of products of residuals and positions, each without the mean of its
@@ -60,7 +60,7 @@ impl Default for Trend {
 
 impl Trend {
     /// Adds the runs of a configuration, each with its position and its figure. Returns the
-    /// geometric mean of the figures, over which each of them is its residual. A lone run has none.
+    /// geometric mean of the figures, to which the residuals are relative. A lone run has none.
     pub fn add(&mut self, runs: &[(f64, f64)]) -> Option<f64> {
         for (position, value) in runs {
             self.is_positive &= *value > 0.0 && value.is_finite();
@@ -93,7 +93,7 @@ impl Trend {
             return None;
         }
         let slope = self.products / square_x;
-        // Only rounding makes the rest negative.
+        // Only rounding can make the rest negative.
         let rest = (square_y - slope * self.products).max(0.0);
         let error = (rest / degrees as f64 / square_x).sqrt();
         let half = quantile_975(degrees as f64) * error;
@@ -139,7 +139,7 @@ mod tests {
         assert!((first - 1.1f64.powf(-9.0 / 19.0)).abs() < 1e-9, "{first}");
     }
 
-    /// A difference between configurations is not a drift, and noise is none.
+    /// A difference between configurations is not drift, and neither is noise.
     #[test]
     fn noise_is_not_drift() {
         let noise = |position: usize| [0.03, -0.01, -0.02, 0.02, -0.02][position % 5];
@@ -161,7 +161,7 @@ mod tests {
         assert!((found.ci95.low.ln() / 6.0 - (1.0 - half)).abs() < 1e-8, "{found:?}");
     }
 
-    /// The change is that from the first run to the last, wherever a part of a plan begins.
+    /// The change is from the first run to the last, wherever a shard of a plan starts.
     #[test]
     fn a_part_of_a_plan_has_the_drift_of_its_own_runs() {
         let noise = |position: usize| [0.01, -0.02, 0.01][position % 3];

@@ -5,8 +5,8 @@
 //! geometric mean is the centre of a sample in all tables and charts, so that `base × ratio = new`
 //! holds for the figures that a reader sees.
 //!
-//! Where the rounds of both samples were interleaved (*blocks* of the design), runs are compared in
-//! pairs: a disturbance of a round falls on both and cancels. The interval is Student's t on the
+//! If the rounds of both samples were interleaved (*blocks* of the design), runs are compared in
+//! pairs: a disturbance of a round affects both and cancels. The interval is Student's t on the
 //! differences of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's
 //! interval. Noise with a heavy tail or two modes widens both: each sample has the same tail.
 //! `results/reference/coverage.md` has the measured coverage.
@@ -87,16 +87,16 @@ pub enum Advice {
 const MOST_RUNS: usize = 60;
 
 /// An interval whose ends differ by more than this factor says nothing about the size of an effect,
-/// unless it stays [`FAR`] away from 1.
+/// unless it stays [`FAR`] from 1.
 const TOO_NOISY: f64 = 2.0;
 
 /// A wide interval still shows a change if both its ends are at least this factor away from 1.
 const FAR: f64 = 1.5;
 
-/// Folders of one build that were measured one after the other differ by more than the scatter of
-/// their runs suggests. Without a history that says by how much, the standard error of the runs counts this many
-/// times: in `results/reference/verdicts.csv` intervals that were half as wide contained the true
-/// ratio in 98 of 120 comparisons, and those by a history, which were twice as wide, in 119.
+/// Folders of one build that were measured one after another differ more than the scatter of their
+/// runs suggests. Without a history that says how much, the runs' standard error counts this many
+/// times. In `results/reference/verdicts.csv`, intervals half as wide contained the true ratio in
+/// 98 of 120 comparisons, and intervals from a history, which were twice as wide, in 119.
 const FOLDERS: f64 = 2.0;
 
 impl Effect {
@@ -138,7 +138,7 @@ impl Effect {
         })
     }
 
-    /// This ratio over another one, from other runs.
+    /// This ratio over another one from other runs.
     #[must_use]
     pub fn over(&self, other: &Effect) -> Effect {
         Effect {
@@ -155,8 +155,8 @@ impl Effect {
     }
 
     /// The effect with the scatter of folders: the standard error of the mean of one folder, with
-    /// its degrees of freedom. It replaces the error of the runs where it is larger; if it is not
-    /// known, that error counts twice.
+    /// its degrees of freedom. It replaces the error of the runs if it is larger; if it is unknown,
+    /// the error of the runs counts twice.
     #[must_use]
     pub fn with_scatter(self, scatter: Option<(f64, f64)>) -> Effect {
         let error = match scatter.map(|(error, degrees)| (error * 2f64.sqrt(), degrees)) {
@@ -193,8 +193,8 @@ impl Effect {
         !self.is_too_noisy() && self.ci95().is_some_and(|ci| !ci.contains(1.0))
     }
 
-    /// Whether the ratio is within the share `threshold` of 1: the whole 90 % interval lies there
-    /// (two one-sided tests of 5 % each: Schuirmann, 1987).
+    /// Whether the ratio is within the share `threshold` of 1: the whole 90 % interval is in that
+    /// range (two one-sided tests of 5 % each: Schuirmann, 1987).
     pub fn is_within(&self, threshold: f64) -> bool {
         let near = 1.0 + threshold;
         self.interval(0.9)
@@ -202,8 +202,8 @@ impl Effect {
     }
 
     /// Whether the interval is so wide that the ratio means nothing: its ends differ by more than a
-    /// factor of two, and the nearer one lies within a factor of 1.5 of 1. No verdict but this one
-    /// rests on such an effect.
+    /// factor of two, and the nearer one is within a factor of 1.5 of 1. This is the only verdict
+    /// on such an effect.
     pub fn is_too_noisy(&self) -> bool {
         let is_near = |ci: &Interval| ci.low < FAR && ci.high > FAR.recip();
         self.ci95()
@@ -217,7 +217,7 @@ impl Effect {
     }
 
     /// The probability of an effect this large by chance, if there is none; `None` with too few
-    /// runs. It is for judging several effects together, not for tables.
+    /// runs. It serves to judge several effects together, and is not for tables.
     pub fn chance(&self) -> Option<f64> {
         let (error, degrees) = self.error?;
         let log = self.ratio().ln();
@@ -236,8 +236,8 @@ impl Effect {
         };
         let (log, edge) = (self.ratio().ln().abs(), threshold.ln_1p());
         let variance = error * error * self.runs as f64;
-        // The interval of an effect at or beyond the threshold must exclude 1 (95 %). That of one
-        // within it must lie within the threshold on both sides (90 %).
+        // For an effect at or beyond the threshold, the interval must exclude 1 (95 %). For one
+        // within it, the interval must be within the threshold on both sides (90 %).
         let runs = if log >= edge {
             runs_to_see(variance, log, 0.95, MOST_RUNS)
         } else {
@@ -275,7 +275,7 @@ fn error_of_sum(effects: &[Effect]) -> Option<(f64, f64)> {
     Some((variance.sqrt(), degrees.max(1.0)))
 }
 
-/// The differences of the logarithms in the rounds that both samples have.
+/// The differences of the logarithms in rounds that both samples have.
 fn differences(base: &Rounds, new: &Rounds) -> Vec<f64> {
     let partners: BTreeMap<u32, f64> = new.iter().copied().collect();
     let pair = |(round, value): &(u32, f64)| Some(partners.get(round)?.ln() - value.ln());
@@ -317,8 +317,8 @@ mod tests {
         assert!((a / b - 1.0).abs() < 1e-9, "{a} is not {b}");
     }
 
-    /// Each round of the new sample takes 1.1 times as long, whatever the round took. Without pairs
-    /// the same figures show nothing.
+    /// Each round of the new sample takes 1.1 times as long as the base's. Without pairs the same
+    /// figures show nothing.
     #[test]
     fn a_disturbance_of_a_round_cancels_only_in_pairs() {
         let (base, new) = ([1.0, 2.0, 4.0], [1.1, 2.2, 4.4]);
@@ -440,7 +440,7 @@ mod tests {
         }
     }
 
-    /// Advice stays below a hundred runs; beyond that only less noise helps.
+    /// It advises fewer than a hundred runs; beyond that only less noise helps.
     #[test]
     fn advice_asks_for_few_runs_or_less_noise() {
         let noise = |at: usize, by: f64| if at.is_multiple_of(2) { by } else { -by };
@@ -448,14 +448,14 @@ mod tests {
             let new: Vec<f64> = (0..10).map(|at| (log + noise(at, by)).exp()).collect();
             paired(&[1.0; 10], &new).advice(0.03)
         };
-        // (t + z)² v ≤ n ln(1.05)² with v = 0.08² · 10/9 holds from 26 runs on.
+        // (t + z)² v ≤ n ln(1.05)² with v = 0.08² · 10/9 holds for 26 or more runs.
         assert_eq!(of(0.05f64.ln_1p(), 0.08), Advice::Runs(26));
         assert_eq!(of(-(0.05f64.ln_1p()), 0.08), Advice::Runs(26));
         assert_eq!(of(0.05f64.ln_1p(), 0.3), Advice::LessNoise);
         assert_eq!(paired(&[1.0; 2], &[1.1; 2]).advice(0.03), Advice::Runs(5));
     }
 
-    /// The chance of an effect is 5 % where an end of its interval is 1.
+    /// The chance of an effect is 5 % if an end of its interval is 1.
     #[test]
     fn the_chance_agrees_with_the_interval() {
         let new: Vec<f64> = [0.0f64, 0.1, 0.2].iter().map(|log| log.exp()).collect();

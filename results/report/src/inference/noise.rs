@@ -1,4 +1,4 @@
-//! Random numbers from a seed: normal noise for chances that have no formula, and for tests.
+//! Seeded random numbers: normal noise for chances without a formula, and for tests.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -8,7 +8,7 @@ use rand_pcg::rand_core::Rng;
 pub(crate) struct Noise(Pcg64Mcg);
 
 impl Noise {
-    /// A source; equal seeds have equal numbers.
+    /// A source; equal seeds give equal numbers.
     pub(crate) fn new(seed: u128) -> Noise {
         Noise(Pcg64Mcg::new(seed))
     }

@@ -4,8 +4,8 @@
 //! from the median of its configuration. The deviation is estimated by the median of the absolute
 //! deviations (MAD), times 1.4826, which one strange run cannot inflate. Source: Iglewicz and
 //! Hoaglin, "How to detect and handle outliers" (1993); the limit is wider than their 3.5, because
-//! few runs have a small MAD by chance. Outliers are not left out of any statistic, only named, so
-//! that a reader can look at them.
+//! few runs may have a small MAD by chance. Outliers are not excluded from any statistic, only
+//! named, so that a reader can look at them.
 
 use crate::inference::order::quantile;
 
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(outliers(values.to_vec()).len(), 3);
     }
 
-    /// Equal runs with one that differs by less than 5 % have no outlier; few runs have none, nor
+    /// Equal runs with one that differs by less than 5 % have no outliers; neither do few runs, or
     /// figures of 0.
     #[test]
     fn small_differences_and_few_runs_are_not_outliers() {

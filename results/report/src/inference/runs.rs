@@ -16,8 +16,9 @@ use crate::inference::sample::{RUNS_FOR_INTERVAL, moments};
 /// The 80 % quantile of the normal distribution: four of five experiments show the effect.
 const POWER_80: f64 = 0.841_621_233_572_914_4;
 
-/// The number of runs with which the interval of a logarithm excludes a point at this distance, in
-/// four of five experiments; `variance` is that of one run. `None` if it is more than `most`.
+/// The number of runs with which the interval of a logarithm excludes a point at this distance in
+/// four of five experiments; `variance` is the variance of one run. `None` if it is more than
+/// `most`.
 pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64, most: usize) -> Option<usize> {
     let enough = |n: &usize| {
         let t = quantile(f64::midpoint(1.0, confidence), (n - 1) as f64);
@@ -26,13 +27,13 @@ pub(crate) fn runs_to_see(variance: f64, distance: f64, confidence: f64, most: u
     (RUNS_FOR_INTERVAL..=most).find(enough)
 }
 
-/// The number of runs, the pilot's included, after which the interval of the geometric mean
-/// reaches at most the share `precision` to either side; `confidence` is the interval's, such
-/// as 0.95. It is at least the number of runs of the pilot. `None` if these are too few for an
+/// The number of runs, including the pilot's, after which the interval of the geometric mean
+/// extends at most the share `precision` to either side; `confidence` is the interval's, such as
+/// 0.95. It is at least the number of runs in the pilot. `None` if these are too few for an
 /// interval, or if a value is not above 0.
 ///
 /// # Panics
-/// Panics if `precision` is not above 0, or `confidence` does not lie between 0 and 1.
+/// Panics if `precision` is not above 0, or `confidence` is not between 0 and 1.
 pub fn runs_needed(pilot: &[f64], precision: f64, confidence: f64) -> Option<usize> {
     assert!(precision > 0.0, "a precision of {precision}");
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence of {confidence}");
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
     use crate::inference::noise::Noise;
 
-    /// For many runs t is 1.96, and n = 7.85 v / d²: for v = 0.02 and 5 % that is 65.9; t adds two.
+    /// For many runs t is 1.96, and n = 7.85 v / d²: for v = 0.02 and 5 % this is 65.9; t adds two.
     #[test]
     fn the_number_of_runs_by_the_textbook() {
         assert_eq!(runs_to_see(0.02, 0.05f64.ln_1p(), 0.95, 100), Some(68));

@@ -30,7 +30,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the value lies in the interval.
+    /// Whether the value is in the interval.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -39,9 +39,9 @@ impl Interval {
 /// The description of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// Number of runs that have the figure.
+    /// Number of runs with the figure.
     pub n: usize,
-    /// The centre: the geometric mean, or the arithmetic one if a value is 0, which has no
+    /// The centre: the geometric mean, or the arithmetic mean if a value is 0, which has no
     /// logarithm.
     pub center: f64,
     /// The smallest value.
@@ -51,7 +51,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Describes those values that are numbers (below 1e150); `None` if there are none.
+    /// Describes the values that are below 1e150; `None` if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let (mut n, mut sum, mut logs) = (0, 0.0, 0.0);
         let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);

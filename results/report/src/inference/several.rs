@@ -1,8 +1,8 @@
 //! Which of several findings remain when they are judged together?
 //!
-//! One in twenty intervals of 95 % misses by design: of a hundred unchanged figures, five would be
-//! called changed. Here findings are judged by their *false discovery rate*: of those that remain,
-//! at most [`FALSE_SHARE`] are expected to be chance. If nothing has changed at all, at most one
+//! One in twenty 95 % intervals misses by design: of a hundred unchanged figures, five would be
+//! called changed. So findings are judged by their *false discovery rate*: of those that remain, at
+//! most [`FALSE_SHARE`] are expected to be chance. If nothing has changed at all, at most one
 //! family in twenty has a finding.
 //!
 //! Source: Benjamini and Hochberg, "Controlling the false discovery rate" (1995). It also holds for
@@ -12,8 +12,8 @@
 /// The expected share of chance findings among those that remain.
 pub(crate) const FALSE_SHARE: f64 = 0.05;
 
-/// Says of each probability (of a deviation as large by chance) whether its finding remains when
-/// all of them are judged together.
+/// For each probability (of a deviation as large by chance), whether its finding remains when all
+/// of them are judged together.
 pub fn findings(probabilities: &[f64]) -> Vec<bool> {
     let mut sorted = probabilities.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(findings(&backwards)[11..], [true; 4], "the order does not matter");
     }
 
-    /// A step up: a probability above its own line remains if a later one lies below its line.
+    /// A step up: a probability above its own line remains if a later one is below its line.
     #[test]
     fn a_later_finding_lifts_earlier_ones() {
         assert_eq!(findings(&[0.03, 0.04]), [true, true]);

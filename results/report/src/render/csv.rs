@@ -6,20 +6,20 @@ use gclab_results::{ResultsDir, RunRecord, Status};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// A figure in its base unit. Times are measured in whole nanoseconds; digits beyond these are
-/// noise of the arithmetic.
+/// A figure in its base unit. Times are measured in whole nanoseconds; further digits are rounding
+/// noise.
 fn number(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Seconds | Unit::Milliseconds => {
             let text = format!("{value:.9}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
-        // These are whole numbers, or figures with few digits that the system wrote as text.
+        // These are integers, or figures with few digits that the system wrote as text.
         _ => value.to_string(),
     }
 }
 
-/// The figures of a run that have a name, and no column in every table.
+/// The figures of a run that have a name, but not a column in every table.
 fn by_name(run: &RunRecord) -> impl Iterator<Item = (&String, f64)> {
     let own = run.stats.iter().filter_map(|stats| stats.figures.as_ref()).flatten();
     let own = own.map(|(name, value)| (name, *value as f64));
@@ -31,9 +31,10 @@ fn by_name(run: &RunRecord) -> impl Iterator<Item = (&String, f64)> {
 }
 
 /// Writes the timed runs of these folders as CSV. Columns: the folder's name, the configuration, a
-/// `flag_` column for each flag of any run, a `setting_` column for each other setting, the outcome,
-/// each figure under its key, and a `figure_` column for each figure that `stats` of a program names
-/// or that only some collectors have. An empty cell is a figure that the run does not have.
+/// `flag_` column for each flag of any run, a `setting_` column for each other setting, the
+/// outcome, each figure under its key, and a `figure_` column for each figure that a program's
+/// `stats` names or that only some collectors have. An empty cell means that the run lacks the
+/// figure.
 ///
 /// # Errors
 /// If `to` cannot be written.

@@ -1,5 +1,5 @@
-//! Pages that draw what they have as JSON, each one HTML file that loads nothing from anywhere: the
-//! maps of a heap, one for each collection; and what holds the memory of a heap.
+//! Pages that draw their data, given as JSON, each one HTML file that loads nothing else: the maps
+//! of a heap, one for each collection; and what holds the memory of a heap.
 //!
 //! The scripts are plain: `model.js` decodes the data, others draw, and `control.js` moves the view
 //! and fills the tables.
@@ -46,9 +46,9 @@ pub struct HeapFacts<'a> {
     pub title: &'a str,
     /// The line below the title.
     pub facts: &'a str,
-    /// What a reader should know before the picture.
+    /// What readers should know before the picture.
     pub cautions: &'a [String],
-    /// The data as JSON. It may stand within a `<script>`.
+    /// The data as JSON, safe inside a `<script>`.
     pub data: &'a str,
 }
 

@@ -1,8 +1,8 @@
 //! A document as one self-contained HTML file.
 //!
-//! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
-//! part of this program. The only other markup is in charts, which escape their own text. The
-//! page has the data of its charts and long tables as JSON, for its scripts.
+//! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it comes
+//! from this program. The only other markup is in charts, which escape their own text. The page has
+//! the data of its charts and long tables as JSON, for its scripts.
 
 use crate::chart::{Chart, Stack, View, escape, swatch};
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
@@ -21,10 +21,10 @@ pub(super) const STYLE: &str = concat!(
 );
 pub(super) const SCRIPT: &str = include_str!("assets/page.js");
 
-/// Rules for documents alone.
+/// Rules only for documents.
 const OWN_STYLE: &str = include_str!("assets/report/report.css");
 
-/// The scripts of documents, each of which uses those before it.
+/// The scripts of documents; each uses the ones before it.
 const OWN_SCRIPTS: [&str; 4] = [
     include_str!("assets/report/tables.js"),
     include_str!("assets/report/runs.js"),
@@ -32,10 +32,10 @@ const OWN_SCRIPTS: [&str; 4] = [
     include_str!("assets/report/view.js"),
 ];
 
-/// A table with more rows is long: it has its first rows as markup, and all rows as data.
+/// A table with more rows is long: its first rows are markup, and all rows are data.
 const LONG: usize = 40;
 
-/// The rows of a long table that are markup.
+/// How many rows of a long table are markup.
 const FIRST: usize = 8;
 
 /// The documents as one HTML file.
@@ -60,7 +60,7 @@ pub fn html(documents: &[Document]) -> String {
 pub(super) struct Page(pub(super) String);
 
 impl Page {
-    /// The beginning of a page, up to its body; `style` has rules for this kind of page.
+    /// The start of a page, up to its body; `style` has rules for this kind of page.
     pub(super) fn begin(title: &str, style: &'static str) -> Page {
         let mut page = Page::default();
         page.markup(
@@ -87,8 +87,7 @@ impl Page {
         self
     }
 
-    /// Appends a chart or a swatch, which is SVG that escapes its own text, or data that are free of
-    /// markup.
+    /// Appends a chart or a swatch, which is SVG that escapes its own text, or data without markup.
     pub(super) fn svg(&mut self, svg: &str) -> &mut Page {
         self.0.push_str(svg);
         self
@@ -99,7 +98,7 @@ impl Page {
         self.markup(open).text(text).markup(close)
     }
 
-    /// Appends a collapsed list of cautions; nothing without any.
+    /// Appends a collapsed list of cautions, if there are any.
     pub(super) fn cautions(&mut self, cautions: &[String]) {
         let Some(first) = cautions.first() else { return };
         let more = match cautions.len() {
@@ -117,13 +116,13 @@ impl Page {
         self.markup("</ul></details>\n");
     }
 
-    /// Data for the page's scripts. They hold no markup: `<` is escaped.
+    /// Data for the page's scripts, without markup: `<` is escaped.
     pub(super) fn data(&mut self, json: &Value) -> &mut Page {
         self.markup("<script type=\"application/json\">");
         self.svg(&json.to_string().replace('<', "\\u003c")).markup("</script>")
     }
 
-    /// A document. Its sections have ids, which differ from document to document.
+    /// A document. The ids of its sections are unique on the page.
     fn document(&mut self, document: &Document, number: usize) {
         let id = |title: &str| match number {
             0 => slug(title),
@@ -379,8 +378,8 @@ fn is_part(part: &Part, (legend, chart): (Option<&Part>, &Part)) -> bool {
 }
 
 /// A table as compact data, from which the page's script makes rows. A column of plain numbers is
-/// one text, its values separated by blanks. Any other column lists each distinct cell once, and
-/// for each row the number of its cell: most columns have few distinct ones.
+/// one text, separated by spaces. Any other column lists each distinct cell once, and for each row
+/// the number of its cell: most columns have few distinct ones.
 fn table_data(table: &Table) -> Value {
     let columns = table.columns.iter().enumerate().map(|(at, column)| {
         let mut data = column_data(table.rows.iter().map(|row| &row[at]));

@@ -36,7 +36,7 @@ fn document(document: &Document) -> String {
         }
         let folded = section.place == Place::Detail;
         let begin = match folded {
-            // GitHub reads markup in it only after an empty line.
+            // GitHub reads markup inside only after an empty line.
             true => format!("\n<details><summary>{}</summary>\n", plain(section.title)),
             false => format!("\n### {}\n", plain(section.title)),
         };

@@ -7,14 +7,14 @@ use crate::topics::profiles::FileProfile;
 use gclab_eventlog::hp::Profile;
 use std::cmp::Reverse;
 
-/// The most bands in the table of all bands.
+/// Maximum number of bands in the table of all bands.
 const ROWS: usize = 1000;
-/// The most bands that the line names.
+/// Maximum number of bands named in the line.
 const NAMED: usize = 3;
-/// The most letters of a name in the line.
+/// Maximum length of a name in the line.
 const LETTERS: usize = 40;
 
-/// Rules for this page alone.
+/// Rules only for this page.
 const OWN_STYLE: &str = "svg.chart { width: 100%; max-width: 860px; }\n\
     .band { display: inline-block; width: .8rem; height: .8rem; vertical-align: -1px; }\n\
     td.full { white-space: normal; overflow-wrap: anywhere; }\n";
@@ -77,7 +77,7 @@ pub fn profile_line(profile: &Profile) -> String {
 fn facts(shown: &FileProfile<'_>) -> String {
     let censuses = counted(shown.censuses(), "census");
     let Some(peak) = shown.peak else {
-        // GHC writes an empty sample at the begin and at the end of each run.
+        // GHC writes an empty sample at the start and at the end of each run.
         let empty = shown.profile.samples.len().saturating_sub(2);
         return match shown.censuses() {
             0 if empty > 0 => format!("nothing to draw: none of {} counted a byte", counted(empty, "census")),
@@ -193,7 +193,7 @@ fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
     page.markup("</details>\n");
 }
 
-/// A cell with a figure, and the number to sort it by.
+/// A cell with a figure, and the number to sort by.
 fn figure(page: &mut Page, sort: f64, text: &str) {
     page.element("<td class=\"n\" data-sort=\"", &sort.to_string(), "\">")
         .text(text)

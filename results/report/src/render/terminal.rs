@@ -11,8 +11,8 @@ use unicode_width::UnicodeWidthStr;
 /// The width if standard output is not a terminal, and the maximum width of text.
 const COLUMNS: usize = 80;
 
-/// The widths of cells in a narrow table, whose words go to the next line: the first with which it
-/// fits is taken.
+/// The widths of cells in a narrow table, whose words wrap: the first width at which the table fits
+/// is used.
 const LETTERS: [usize; 4] = [200, 34, 26, 20];
 
 /// The units that stay on the line of their number.
@@ -75,7 +75,7 @@ pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
     text
 }
 
-/// Text on one line without characters that no output may have: a name cannot drive the terminal.
+/// Text on one line without forbidden characters: a name cannot control the terminal.
 fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c.is_control() || is_unprintable(c) {
@@ -90,8 +90,8 @@ pub fn wrapped(text: &str) -> String {
     indented(text, "", None)
 }
 
-/// Text in lines of at most `width` columns and at most [`COLUMNS`]; those after the first begin
-/// with `indent`.
+/// Text in lines of at most `width` columns and at most [`COLUMNS`]; all but the first start with
+/// `indent`.
 fn indented(text: &str, indent: &str, width: Option<usize>) -> String {
     let most = width.unwrap_or(COLUMNS).min(COLUMNS);
     broken(&visible(text), indent, most).join("\n")
@@ -113,7 +113,7 @@ fn broken(text: &str, indent: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text; a number and its unit are one, and so are a ratio and its interval.
+/// The words of a text; a number and its unit count as one, and so do a ratio and its interval.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -131,8 +131,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The tables that a table becomes in text: one for each value of the first column of a grouped
-/// table, with that value as the title.
+/// The tables that a table becomes in text: for a grouped table, one for each value of the first
+/// column, with that value as the title.
 fn split(table: &Table) -> Vec<(Option<String>, Table)> {
     if table.look != Look::Grouped {
         let whole = Table {
@@ -160,8 +160,8 @@ fn split(table: &Table) -> Vec<(Option<String>, Table)> {
     parts
 }
 
-/// The table with the columns that fit, and the titles of the others. In a narrow one cells have
-/// their second part only where it fits.
+/// The table with the columns that fit, and the titles of the others. In a narrow table, cells have
+/// their second part only if it fits.
 fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     let Some(width) = width else {
         let all: Vec<usize> = (0..table.columns.len()).collect();
@@ -274,7 +274,7 @@ mod tests {
         );
     }
 
-    /// A name without blanks is cut in its middle.
+    /// A name without spaces is cut in the middle.
     #[test]
     fn long_cells_of_a_narrow_table_go_on_in_the_next_line() {
         let columns = vec![Column::words("fastest"), Column::words("the next takes")];

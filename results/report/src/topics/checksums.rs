@@ -15,7 +15,7 @@ pub(crate) fn in_summary(summary: &Summary<'_>) -> Vec<String> {
     summary.works.iter().filter_map(text).collect()
 }
 
-/// The checksums of one workload with their collectors, when there is more than one checksum.
+/// The checksums of one workload with their collectors, if there is more than one checksum.
 pub(crate) fn disagreement(work: &Work<'_>) -> Option<String> {
     let found = work.disagreement()?;
     let parts: Vec<String> = found
@@ -29,7 +29,7 @@ pub(crate) fn disagreement(work: &Work<'_>) -> Option<String> {
 }
 
 /// The runs for heap profiles and event logs whose checksum differs from a timed run's of the same
-/// workload: one text for each. Neither may change the program's result.
+/// workload, in one text each. Neither may change the program's result.
 pub fn untimed_disagreements(dir: &ResultsDir) -> Vec<String> {
     let ok = |run: &&RunRecord| run.outcome.is_ok();
     let differs = |run: &&RunRecord| {

@@ -1,5 +1,5 @@
-//! What several topics share: the folder, the columns that identify a configuration, legends, and the places of
-//! configurations on an axis.
+//! What several topics share: the folder, the columns that identify a configuration, legends, and
+//! the places of configurations on an axis.
 
 use crate::chart::{Chart, Point, Series, Subject};
 use crate::document::{Cell, Column, Part, Tone};
@@ -31,8 +31,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The single collections of a run, if the folder has them. They are read at the first call. If
-    /// they cannot be read, the report leaves out their charts.
+    /// The individual collections of a run, if the folder has them. They are read at the first
+    /// call. If they cannot be read, the report leaves out their charts.
     pub(super) fn collections(&self, id: &str) -> Option<&Collections> {
         let all = self
             .collections
@@ -41,10 +41,10 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The most rows of charts for a workload; more settings are in the tables.
+/// Maximum number of rows of charts for a workload; more settings are in the tables.
 pub(super) const MOST_PANELS: usize = 6;
 
-/// The columns that identify a configuration: the axes, and the name where there are several.
+/// The columns that identify a configuration: the axes, and the name if there are several.
 pub(super) fn word_columns(summary: &Summary<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> = summary.axes.iter().map(|axis| Column::words(&axis.flag)).collect();
     if summary.names.len() > 1 || columns.is_empty() {
@@ -115,7 +115,7 @@ pub(super) fn word_cells(summary: &Summary<'_>, group: &Group<'_>) -> Vec<Cell> 
     cells
 }
 
-/// The colours of the names; none where a single name needs no legend.
+/// The colours of the names; none if a single name needs no legend.
 pub(super) fn legend(summary: &Summary<'_>) -> Option<Part> {
     let names = summary.names.iter().cloned().enumerate();
     (summary.names.len() > 1).then(|| Part::Legend(names.collect()))
@@ -127,8 +127,8 @@ pub(super) fn runs_of<'g, 'a: 'g>(groups: impl IntoIterator<Item = &'g Group<'a>
     Subject::Configurations(cells.map(|run| run.cell.clone()).collect())
 }
 
-/// The mark of a figure over the runs of a configuration, with a dot for each run; `scale` makes
-/// values of figures. A cross if it has none.
+/// The mark of a figure over the runs of a configuration, with a dot for each run; `scale` turns
+/// figures into values. A cross if it has none.
 pub(super) fn mark(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x: f64, scale: f64) -> Point {
     let label = summary.label(group, &[]);
     let subject = runs_of([group]);
@@ -154,7 +154,7 @@ pub(super) fn mark(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x:
 
 /// The horizontal axis, and the others.
 pub(super) fn split_axes<'s>(summary: &'s Summary<'_>) -> (Option<&'s Axis>, Vec<&'s Axis>) {
-    // Among equals, the first one in the experiment file.
+    // Among equal ones, the first in the experiment file.
     let axes = summary.axes.iter().rev();
     let main = axes.max_by_key(|axis| (is_numeric(axis), axis.values.len()));
     let others = summary.axes.iter().filter(|axis| Some(*axis) != main).collect();
@@ -166,7 +166,7 @@ pub(super) fn is_numeric(axis: &Axis) -> bool {
     axis.values.iter().all(|value| read_number(value).is_some())
 }
 
-/// The values of some axes that occur, in order, with the groups that have them.
+/// The values that occur on some axes, in order, with the groups that have them.
 pub(super) fn by_axes<'w, 'a>(work: &'w Work<'a>, axes: &[&Axis]) -> Vec<(String, Vec<&'w Group<'a>>)> {
     let mut parts: Vec<(String, Vec<&Group<'a>>)> = Vec::new();
     for group in &work.groups {
@@ -195,7 +195,7 @@ pub(super) struct Places<'s> {
 }
 
 impl<'s> Places<'s> {
-    /// From this ratio of the largest to the smallest number, an axis is logarithmic.
+    /// An axis is logarithmic if the largest number is at least this many times the smallest.
     const LOG_FROM: f64 = 4.0;
 
     /// The places on an axis; the names without one.
@@ -204,7 +204,7 @@ impl<'s> Places<'s> {
         let numbers: Vec<f64> = texts.iter().filter_map(|text| read_number(text)).collect();
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let wide = numbers.iter().copied().fold(0.0, f64::max) >= Self::LOG_FROM * least;
-        // A zero among numbers of different magnitudes (`n = ["0", "1m"]`) fits on neither kind of
+        // A zero among numbers of different magnitudes (`n = ["0", "1m"]`) suits neither kind of
         // scale.
         let numeric = axis.is_some() && numbers.len() == texts.len() && !(least <= 0.0 && wide);
         let mut places = Places {
@@ -246,8 +246,8 @@ impl<'s> Places<'s> {
         self.numeric
     }
 
-    /// A chart over these places with a series for each name; `point` makes the mark of a group, if
-    /// it has one.
+    /// A chart over these places with a series for each name; `point` makes a group's mark, if it
+    /// has one.
     pub(super) fn chart<'g, 'a: 'g>(
         &self,
         title: String,

@@ -1,7 +1,8 @@
 //! Did the machine hold still? Drift over the time of an experiment, and runs that stand apart.
 //!
 //! The figure is a run's time over the geometric mean of its configuration. Open-loop runs have
-//! none: a schedule fixes their time. No statistic excludes runs because of what is found here.
+//! none, because a schedule fixes their time. No statistic excludes runs because of what is found
+//! here.
 
 use super::common::Context;
 use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
@@ -32,7 +33,7 @@ struct Steadiness<'a> {
     drift: Option<Drift>,
     /// The outliers: each with its setting, and its time over the median.
     strange: Vec<(&'a RunRecord, String, f64)>,
-    /// The runs with their time over the mean of their configuration, in their order.
+    /// The runs in order, with their time over the mean of their configuration.
     residuals: Vec<(&'a RunRecord, String, f64)>,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn caution(summary: &Summary<'_>) -> Option<String> {
     })
 }
 
-/// The section, where there are enough runs for either question.
+/// The section, if there are enough runs for either question.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
     let found = steadiness(summary)?;

@@ -1,5 +1,5 @@
 //! The environment: the machine and the build, what varied from run to run, disturbed runs, and
-//! everything a reader must know before trusting the figures.
+//! everything readers must know before trusting the figures.
 
 use super::checksums;
 use super::common::Context;
@@ -12,7 +12,7 @@ use crate::summary::{Group, disturbances};
 use gclab_results::{ResultsDir, RunRecord, shell_line};
 use std::collections::BTreeMap;
 
-/// What varies from run to run, apart from the run itself.
+/// What varies from run to run, besides the run itself.
 const VARYING: [Metric; 8] = [
     metric::LOAD,
     metric::STEAL,
@@ -24,7 +24,7 @@ const VARYING: [Metric; 8] = [
     metric::FREQUENCY,
 ];
 
-/// The most disturbed runs that the table lists.
+/// Maximum number of disturbed runs in the table, the most disturbed first.
 const LISTED: usize = 50;
 
 /// The runs during which a check failed.
@@ -32,7 +32,7 @@ fn disturbed(runs: &[RunRecord]) -> impl Iterator<Item = &RunRecord> {
     runs.iter().filter(|run| !disturbances(run).is_empty())
 }
 
-/// The number of disturbed runs, and of each check; `None` without any.
+/// How many runs were disturbed, and how many by each check; `None` if none was.
 fn disturbed_words(runs: &[RunRecord]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in disturbed(runs).flat_map(disturbances) {
@@ -53,7 +53,7 @@ fn disturbed_words(runs: &[RunRecord]) -> Option<String> {
     })
 }
 
-/// A sentence for each aspect of the machine that has changed since the beginning.
+/// A sentence for each aspect of the machine that has changed since the start.
 fn changed(runs: &[RunRecord]) -> Vec<String> {
     let mut states: Vec<(&BTreeMap<String, String>, u32, usize)> = Vec::new();
     for run in runs {
@@ -80,7 +80,7 @@ fn changed(runs: &[RunRecord]) -> Vec<String> {
     states.iter().map(line).collect()
 }
 
-/// The notes of runs, each once, with the number of its runs.
+/// The notes of runs, each once, with how many runs have it.
 fn notes(runs: &[RunRecord]) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for note in runs.iter().flat_map(|run| &run.notes) {
@@ -90,7 +90,7 @@ fn notes(runs: &[RunRecord]) -> Vec<String> {
     counts.iter().map(note).collect()
 }
 
-/// What a reader must know before trusting the figures, the gravest first.
+/// What readers must know before trusting the figures, the gravest first.
 pub(super) fn cautions(of: &Context<'_>) -> Vec<String> {
     let (dir, summary, manifest) = (of.dir, of.summary, of.dir.manifest());
     let wrong = checksums::in_summary(summary)
@@ -133,7 +133,7 @@ pub(super) fn cautions(of: &Context<'_>) -> Vec<String> {
     }
     cautions.extend(notes(dir.runs()));
     cautions.extend(super::drift::caution(summary));
-    // The sweep warns of it, too, if it could see that.
+    // The sweep itself warns of it, if it could see that.
     let is_warned = manifest
         .machine
         .warnings

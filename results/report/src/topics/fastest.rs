@@ -15,10 +15,11 @@ use crate::ranking::{Contender, Ranking, Verdict, contenders, judge_together, se
 use crate::summary::{HEAP, Summary, Work};
 use std::collections::BTreeSet;
 
-/// The most settings in a chart without a horizontal axis of numbers; the best ones are drawn.
+/// Maximum number of settings in a chart whose horizontal axis has no numbers; the best ones are
+/// drawn.
 const MOST_ROWS: usize = 16;
 
-/// The most workloads whose figures are in the sentence where nothing is compared.
+/// Maximum number of workloads with figures in the sentence when nothing is compared.
 const FIGURES: usize = 3;
 
 /// The section; `None` if no run succeeded, which [`nothing`] reports.
@@ -94,7 +95,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// What a tie is.
+/// What counts as a tie.
 const NEAR_NOTE: &str = "Two figures tie if they are the same within 5 % for certain.";
 
 /// Whether the section on a swept flag answers the question instead.
@@ -106,7 +107,7 @@ fn is_complete(group: &crate::summary::Group<'_>, metric: &Metric) -> bool {
     group.failures().is_empty() && group.has(metric)
 }
 
-/// Each name at its best setting. All settings where there is one name.
+/// Each name at its best setting, or all settings if there is only one name.
 fn best_of_names<'a>(
     summary: &Summary<'_>,
     metric: &Metric,
@@ -126,7 +127,7 @@ fn best_of_names<'a>(
     summary.names.iter().filter_map(best).collect()
 }
 
-/// The sentence where nothing is compared.
+/// The sentence when nothing is compared.
 fn alone(summary: &Summary<'_>, works: &[&Work<'_>]) -> Option<String> {
     let time = summary.time_metric();
     let figure = |work: &&Work<'_>| {
@@ -148,7 +149,7 @@ fn alone(summary: &Summary<'_>, works: &[&Work<'_>]) -> Option<String> {
     (!figures.is_empty()).then(|| format!("{shown}{more}. One setting was measured, so nothing is compared."))
 }
 
-/// The workloads that no setting completes, in a sentence.
+/// A sentence about the workloads that no setting completes.
 fn without_an_answer(failed: &[&Work<'_>]) -> Option<String> {
     let name = |work: &&Work<'_>| {
         let reasons: BTreeSet<&str> = work

@@ -1,9 +1,9 @@
-//! When did a figure change? Many results folders in the order of time, configuration by
-//! configuration: the changes, and whether the last folder is worse than those before it.
+//! When did a figure change? Many results folders in order of time, configuration by configuration:
+//! the changes, and whether the last folder is worse than those before it.
 //!
-//! A folder is one point of a history: the geometric mean of its runs. The method is from
+//! A folder is one point of a history: the geometric mean of its runs. The method is that of
 //! [`crate::inference::levels`]. A change counts only if it survives when all figures are judged
-//! together ([`crate::inference::findings`]) and is at least the threshold. The same holds for the
+//! together ([`crate::inference::findings`]) and reaches the threshold. The same holds for the
 //! verdicts on the last folder.
 
 use super::comparison::{compared, facts, outcome_change, verdict_cell};
@@ -41,10 +41,10 @@ pub struct Folder {
     pub folder: String,
     /// When its experiment started: UTC, RFC 3339.
     pub started: String,
-    /// The commit of its build in eight digits, with a plus sign if there were other changes; empty
-    /// if unknown.
+    /// The commit of its build in eight digits, with a plus sign if there were uncommitted changes;
+    /// empty if unknown.
     pub commit: String,
-    /// The number of its runs that ended well.
+    /// How many of its runs ended well.
     pub good_runs: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct Folder {
 pub struct Row {
     /// The configuration.
     pub name: String,
-    /// A change of outcomes or checksums in the last folder, against the folder before it that has
+    /// A change of outcomes or checksums in the last folder, against the previous folder that has
     /// the configuration.
     pub note: Option<String>,
     /// The verdict on the outcomes of the last folder, if they overrule the figures.
@@ -68,11 +68,11 @@ pub struct Series {
     /// The figure.
     #[serde(rename = "figure", serialize_with = "metric::key")]
     pub(crate) metric: Metric,
-    /// The geometric mean of each folder; absent where a folder has none.
+    /// The geometric mean of each folder; absent if the folder has none.
     pub means: Vec<Option<f64>>,
-    /// The changes, each with the number of the first folder after it, from 1.
+    /// The changes, each with the number of its first folder, from 1.
     pub changes: Vec<(usize, Effect)>,
-    /// The last folder against its level; absent if it does not have the figure.
+    /// The last folder against its level; absent if it lacks the figure.
     pub last: Option<Last>,
 }
 
@@ -293,7 +293,7 @@ impl Row {
 }
 
 impl History {
-    /// Whether no two folders have a configuration in common that was run.
+    /// Whether no two folders share a configuration that was run.
     pub fn is_empty(&self) -> bool {
         self.configurations.is_empty()
     }
@@ -327,7 +327,7 @@ impl History {
         })
     }
 
-    /// A folder by its number, with its commit where that is known.
+    /// A folder by number, with its commit if that is known.
     fn name(&self, number: usize) -> String {
         match self.folders[number - 1].commit.as_str() {
             "" => number.to_string(),
@@ -373,7 +373,7 @@ impl History {
         answer
     }
 
-    /// The document; with `all`, configurations without a change as well.
+    /// The document; with `all`, it includes configurations without a change.
     pub fn document(&self, all: bool) -> Document {
         let mut sections = Vec::new();
         let changes: Vec<Vec<Cell>> = self

@@ -1,4 +1,4 @@
-//! A numeric flag was swept: from which value on does it no longer matter?
+//! A numeric flag was swept: beyond which value does it no longer matter?
 //!
 //! Each contender (a collector with the other swept flags) ranks the values of the flag, over all
 //! workloads and on each. The good values are the best one and its neighbours that were not shown
@@ -13,7 +13,7 @@ use crate::ranking::{Contender, NEAR, Rank, Ranking, Verdict, contenders};
 use crate::summary::{ARGS, HEAP, Summary, Work, axis_name};
 use gclab_results::Axis;
 
-/// The most contenders that have a sentence; the others are in the table.
+/// Maximum number of contenders with a sentence; the others are in the table.
 const SENTENCES: usize = 3;
 
 /// Changes of other figures below this ratio are not mentioned.
@@ -115,7 +115,7 @@ impl Curve<'_> {
         matches!(verdict, None | Some(Verdict::Worse | Verdict::Fails))
     }
 
-    /// The first and the last value that are not worse than the best and lie around it.
+    /// The first and the last value around the best that are not worse than it.
     fn good(&self) -> (usize, usize) {
         let best = self.ranking.first().place;
         let first = (0..best).rev().find(|&at| self.is_bad(at)).map_or(0, |at| at + 1);
@@ -136,7 +136,7 @@ impl Curve<'_> {
         }
     }
 
-    /// What the worse values next to the good ones take, and the first and the last value.
+    /// How much longer the worse values next to the good ones take, below and above.
     fn worse(&self) -> Vec<String> {
         let (first, last) = self.good();
         let end = self.values.len() - 1;
@@ -152,7 +152,7 @@ impl Curve<'_> {
         places.into_iter().filter_map(takes).collect()
     }
 
-    /// Whether the good values are as good as the best one for certain.
+    /// Whether the good values are certain to be as good as the best one.
     fn is_certain(&self) -> bool {
         let (first, last) = self.good();
         let best = self.ranking.first().place;
@@ -166,7 +166,7 @@ impl Curve<'_> {
         others.find(|one| !matches!(one.verdict, Verdict::Worse | Verdict::Fails | Verdict::Tied))
     }
 
-    /// A value as the runtime takes it: `-A4m`, and OCaml's `s=256k`.
+    /// A value in the runtime's notation: `-A4m`, and OCaml's `s=256k`.
     fn written(&self, axis: &Axis, value: &str) -> String {
         let mut runs = self
             .values
@@ -182,7 +182,7 @@ impl Curve<'_> {
         }
     }
 
-    /// A value that only looks worse, if no value is.
+    /// A value that only seems worse, if none is.
     fn disturbed(&self) -> Option<&Rank> {
         let is_worse = |rank: &Rank| rank.verdict == Verdict::Worse;
         // The first shares the verdict of the second.

@@ -1,7 +1,7 @@
 //! Request latency: which setting answers soonest, and within what time.
 //!
 //! Percentiles of several runs are not pooled: a figure is the centre of the runs, with the
-//! smallest and largest. A setting answers *within* a time if every one of its runs does. The times
+//! smallest and largest. A setting answers *within* a time if each of its runs does. These times
 //! are round: 1, 2 or 5 times a power of ten.
 
 use super::common::{Context, MOST_PANELS, by_axes, legend, runs_of, word_cells, word_columns};
@@ -88,8 +88,8 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// The answer for a workload: the settings by the highest percentile that all have, and the time
-/// within which they answer.
+/// The answer for a workload: the settings ranked by the highest percentile that all have, and the
+/// time within which they answer.
 fn answer(summary: &Summary<'_>, work: &Work<'_>) -> Option<(String, Option<Ranking>)> {
     let groups: Vec<&Group<'_>> = work.groups.iter().filter(|group| group.failures().is_empty()).collect();
     let is_common = |(_, metric): &&(f64, Metric)| !groups.is_empty() && groups.iter().all(|group| group.has(metric));
@@ -127,7 +127,7 @@ fn answer(summary: &Summary<'_>, work: &Work<'_>) -> Option<(String, Option<Rank
     Some((text, ranking))
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is not below a time in seconds.
+/// The smallest of 1, 2 and 5 times a power of ten that is not below a time in seconds.
 fn round_up(seconds: f64) -> f64 {
     if !seconds.is_normal() || seconds < 0.0 {
         return 0.0;
@@ -176,7 +176,7 @@ fn charts(summary: &Summary<'_>, work: &Work<'_>) -> Vec<Chart> {
         }
     });
     let mut charts: Vec<Chart> = charts.filter(|chart| chart.dots() > 1).take(MOST_PANELS).collect();
-    // One scale, so that settings can be compared by eye.
+    // The same scale, so that settings can be compared by eye.
     let highest = charts.iter().map(Chart::highest).fold(0.0, f64::max);
     let lowest = charts.iter().map(Chart::lowest).fold(f64::INFINITY, f64::min);
     for chart in charts.iter_mut().filter(|_| lowest.is_finite()) {

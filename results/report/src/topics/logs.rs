@@ -19,14 +19,14 @@ use std::path::PathBuf;
 
 /// Windows per decade of length.
 const PER_DECADE: i32 = 16;
-/// The most points of a line of allocation.
+/// Maximum number of points in a line of allocation.
 const POINTS: usize = 160;
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
-/// The most configurations whose charts are drawn: two charts take some twenty kilobytes.
+/// Maximum number of configurations with charts: two charts take some twenty kilobytes.
 const DRAWN: usize = 60;
 
-/// The lines of a chart of utilisation, in the order of their styles.
+/// The lines of a utilisation chart, in the order of their styles.
 const LINES: [&str; 3] = [
     "least of any window (MMU)",
     "least of any window that is as long or longer (BMU)",
@@ -56,12 +56,12 @@ struct Logged<'a> {
 
 /// The figures of a log.
 struct Log {
-    /// The pauses of the program: from the moment at which all capabilities have stopped to the end
-    /// of the collection.
+    /// The program's pauses: from the moment when all capabilities have stopped to the end of the
+    /// collection.
     pauses: Pauses,
-    /// The stops of capabilities until each is resumed.
+    /// The stops of capabilities until they resume.
     cap_pauses: Pauses,
-    /// Remarks on the log, such as the place at which it was cut short.
+    /// Remarks on the log, such as where it was cut short.
     remarks: Vec<String>,
     total_ns: u64,
     utilisation: Option<Utilisation>,
@@ -71,7 +71,7 @@ struct Log {
 
 /// The logged runs of a folder, in the order of the plan.
 fn logged<'a>(of: &Context<'a>) -> Vec<Logged<'a>> {
-    // A part of a sweep may have logged runs alone.
+    // A shard of a sweep may have only logged runs.
     let own = axes(of.dir.logged(), &of.dir.manifest().sweep);
     let axes = if of.dir.runs().is_empty() {
         &own
@@ -105,7 +105,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         if drawn == 0 || all[drawn - 1].work != logged.work {
             parts.push(Part::Heading(logged.work.clone()));
         }
-        // One log at a time is in memory.
+        // Only one log is in memory at a time.
         let log = logged.read();
         if let Ok(log) = &log {
             let charts = [log.utilisation(&logged.label), log.allocation(&logged.label)];
@@ -160,8 +160,8 @@ fn remarks(logged: &Logged<'_>, log: Result<&Log, &String>) -> String {
     format!("{}: {}.", logged.label, remarks.join("; "))
 }
 
-/// A row for the pauses of the program, and one for the pauses of capabilities, unless both have the
-/// same figures, as with one capability.
+/// A row for the program's pauses, and one for the capabilities', unless both have the same
+/// figures, as with one capability.
 fn pause_rows(logged: &Logged<'_>, log: &Log) -> Vec<Vec<Cell>> {
     let row = |of: &str, pauses: &Pauses| {
         let mut cells = vec![
@@ -251,7 +251,7 @@ impl Logged<'_> {
 
 impl Log {
     /// The minimum mutator utilisation and its bound, against the length of the window; `None`
-    /// without a pause.
+    /// without pauses.
     fn utilisation(&self, label: &str) -> Option<Chart> {
         let utilisation = self.utilisation.as_ref().filter(|all| all.longest_ns() > 0)?;
         let windows = windows(utilisation);
@@ -310,7 +310,7 @@ impl Log {
 }
 
 /// The windows of a chart, in nanoseconds: from below the longest pause to the whole span, evenly
-/// on a logarithmic axis, with the longest pause and the span.
+/// on a logarithmic axis, including the longest pause and the span.
 fn windows(utilisation: &Utilisation) -> Vec<u64> {
     let (longest, span) = (utilisation.longest_ns(), utilisation.span_ns());
     let decade = (longest as f64 / 2.0).max(1.0).log10().floor() as i32;

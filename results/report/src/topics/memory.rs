@@ -27,7 +27,7 @@ struct Budget<'a> {
 }
 
 impl Budget<'_> {
-    /// The place of a contender in the ranking, from 0; after all others if it has none.
+    /// The index of a contender in the ranking, from 0; after all others if it has none.
     fn place(&self, name: &str) -> usize {
         let ranks = self.ranking.iter().flat_map(|ranking| &ranking.ranks);
         ranks.take_while(|rank| rank.label != name).count()
@@ -55,8 +55,8 @@ fn multiples<'g, 'a: 'g>(groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<f64
     multiples
 }
 
-/// Whether budgets answer the question: there are some, and a contender ran all workloads. Programs
-/// of a file may do different work.
+/// Whether budgets answer the question: there are some, and a contender ran all workloads. A file's
+/// programs may do different work.
 pub(super) fn is_answer(summary: &Summary<'_>) -> bool {
     let ran = |work: &Work<'_>, of: &String| work.groups.iter().any(|group| name(summary, group) == *of);
     let all = |of: &String| summary.works.iter().all(|work| ran(work, of));
@@ -83,7 +83,7 @@ pub(super) fn budgets(of: &Context<'_>) -> Option<Section> {
     };
     let budgets: Vec<Budget<'_>> = multiples(summary.groups()).into_iter().map(budget).collect();
     let names = names(summary);
-    // The best first: a terminal has room for some.
+    // The best first, since a terminal has room for only some.
     let mut ordered: Vec<&String> = names.iter().collect();
     ordered.sort_by_cached_key(|name| budgets.iter().map(|budget| budget.place(name)).sum::<usize>());
     let mut columns = vec![Column::words("heap")];
@@ -169,7 +169,7 @@ fn sentence(budgets: &[Budget<'_>], works: usize) -> String {
     format!("{} (multiples of the least heap).", capital(&parts.join("; ")))
 }
 
-/// Contenders that use less than this share of the memory they may use are named.
+/// Contenders are named if they use less than this share of the memory they may use.
 const LITTLE: f64 = 0.7;
 
 /// The contenders that leave much of the largest heap unused, so that their curves flatten out.
@@ -359,7 +359,7 @@ pub(super) fn curves(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// The least heaps that the budgets are multiples of.
+/// The least heaps of which the budgets are multiples.
 pub(super) fn least_heaps(of: &Context<'_>) -> Option<Section> {
     let manifest = of.dir.manifest();
     if manifest.minima.is_empty() {

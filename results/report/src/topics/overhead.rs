@@ -1,5 +1,5 @@
 //! The lower bound of the cost of garbage collection (lower-bound overhead, LBO): for each
-//! workload, what each configuration costs over the least cost of the program alone that any of
+//! workload, the cost of each configuration over the lowest cost of the program alone that any of
 //! them shows.
 //!
 //! A run has a cost C (elapsed time, CPU time), of which G is known to be spent in collections. The
@@ -69,7 +69,7 @@ fn overheads<'a>(work: &'a Work<'a>, total: &Metric, collections: &Metric) -> Op
     })
 }
 
-/// The section, where a workload has two configurations or more.
+/// The section, if a workload has two or more configurations.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
     let mut parts = Vec::new();

@@ -13,7 +13,7 @@ use crate::format::{SHORT, capital, counted};
 use crate::metric::{self, Metric, Unit};
 use crate::summary::Work;
 
-/// The section. If only the heap was swept, the curves say it all.
+/// The section. If only the heap was swept, the curves say everything.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
     if summary.axes.len() < 2 && summary.groups().any(|group| group.heap.is_some()) {

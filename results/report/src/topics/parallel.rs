@@ -39,13 +39,13 @@ fn shared_any(group: &Group<'_>) -> bool {
     group.spread(&metric::PAR_GCS).is_some_and(|spread| spread.max > 0.0)
 }
 
-/// Whether collections may be shared: with several threads, and not switched off.
+/// Whether collections may be shared: there are several threads, and it is not switched off.
 fn is_on(group: &Group<'_>) -> bool {
     let count = |flag: &str| read_number(group.flag(flag)).filter(|count| *count > 0.0);
     count("qn").or(count("N")).unwrap_or(1.0) > 1.0 && group.flag("qg") != "false"
 }
 
-/// The name, and all flags but `left_out`: the key of a family.
+/// The name, and all flags except `left_out`: the key of a family.
 fn but_for(group: &Group<'_>, left_out: &[&str]) -> (String, BTreeMap<String, String>) {
     let flags = group.configuration.flags.iter().chain(&group.configuration.settings);
     let flags = flags.filter(|(name, _)| !left_out.contains(&name.as_str()));
@@ -55,7 +55,7 @@ fn but_for(group: &Group<'_>, left_out: &[&str]) -> (String, BTreeMap<String, St
     )
 }
 
-/// The sharing flags as words of a command line, e.g. `-qg0 -qb`.
+/// The sharing flags as on a command line, e.g. `-qg0 -qb`.
 fn words(group: &Group<'_>) -> String {
     let set = SHARING.iter().filter(|flag| group.flag(flag) != UNSET);
     let words: Vec<String> = set
@@ -71,10 +71,10 @@ fn words(group: &Group<'_>) -> String {
     }
 }
 
-/// The ways to share as contenders over the families: only families that have all of them.
+/// The ways to share as contenders, over the families that have all of them.
 fn ways<'a>(summary: &'a Summary<'a>) -> Vec<Contender<'a>> {
     let mut labels: Vec<String> = Vec::new();
-    // By workload, name and the flags unrelated to sharing.
+    // Workload, name, and the flags unrelated to sharing.
     type Family<'a> = (&'a str, String, BTreeMap<String, String>);
     let mut families: Vec<(Family<'_>, Vec<&Group<'_>>)> = Vec::new();
     for work in &summary.works {
@@ -214,7 +214,7 @@ fn sentences(ways: &[Contender<'_>], ranking: &Ranking, cpu: Option<&Ranking>) -
     }]
 }
 
-/// Speed-ups over the base, the work balance, and how the work was shared; where collections were
+/// Speed-ups over the base, the work balance, and how the work was shared, if collections were
 /// parallel or the number of capabilities was swept.
 pub(super) fn charts(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
@@ -320,7 +320,7 @@ pub(super) fn charts(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// The base of speed-ups: parallel collection off, or else one capability.
+/// The base of speed-ups: parallel collection off, otherwise one capability.
 fn base<'w, 'a>(work: &'w Work<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
     let with_n = [SHARING[0], SHARING[1], SHARING[2], "N"];
     let is_off =
@@ -335,7 +335,7 @@ fn base<'w, 'a>(work: &'w Work<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> 
 }
 
 /// How the work was shared, over all runs: `gen 0: 90 too little, 12 balanced; gen 1: 5 balanced`;
-/// `None` where it is not recorded.
+/// `None` if it is not recorded.
 fn decisions(group: &Group<'_>) -> Option<String> {
     let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
     for stats in group.ok().filter_map(|run| run.stats.as_ref()) {
@@ -355,7 +355,7 @@ fn decisions(group: &Group<'_>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The shares of the threads' time in the parallel parts: at work, waking up, idle, in termination.
+/// The shares of the threads' time in the parallel parts: working, waking up, idle, terminating.
 fn time_shares(group: &Group<'_>) -> Option<[f64; 4]> {
     let mut sums = [0u64; 4];
     for thread in group

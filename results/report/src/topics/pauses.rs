@@ -1,10 +1,10 @@
 //! Pauses of the mutator: percentiles, the whole distribution as a chart, and the minimum mutator
 //! utilisation.
 //!
-//! The pauses of all good runs of a configuration are pooled: the percentiles are those of the
-//! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 90 needs ten
-//! pauses, 99 a hundred, 99.9 a thousand. A run with too many pauses records only percentiles; then
-//! a percentile is the centre over the runs.
+//! The pauses of all successful runs of a configuration are pooled: percentiles are taken from the
+//! pool, and are not means of percentiles. A percentile is an observed pause (nearest rank); 90
+//! needs ten pauses, 99 a hundred, 99.9 a thousand. A run with too many pauses records only
+//! percentiles; then a percentile is the centre over the runs.
 //!
 //! The *minimum mutator utilisation* (Cheng and Blelloch, PLDI 2001) shows how pauses cluster: the
 //! smallest share of any window of a given length in which the mutator could run.
@@ -18,19 +18,19 @@ use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work};
 use gclab_results::{Axis, RunRecord};
 
-/// The most points of a distribution that are drawn.
+/// Maximum number of points of a distribution that are drawn.
 const POINTS: usize = 60;
 
 /// The pauses of one configuration.
 struct Pauses<'a> {
     group: &'a Group<'a>,
-    /// The number of pauses of all its good runs.
+    /// The number of pauses of all its successful runs.
     count: u64,
     /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
     percentiles: Vec<Option<u64>>,
     /// The longest pause of all runs, in nanoseconds.
     longest: Option<u64>,
-    /// The single pauses of each run, sorted, in nanoseconds; none if a run does not have them.
+    /// The individual pauses of each run, sorted, in nanoseconds; none if a run lacks them.
     runs: Vec<Vec<u64>>,
     /// All of them, sorted.
     sorted: Vec<u64>,
@@ -82,7 +82,7 @@ fn pauses<'a>(of: &Context<'_>, group: &'a Group<'a>) -> Option<Pauses<'a>> {
     })
 }
 
-/// The section, where a run recorded pauses.
+/// The section, if a run recorded pauses.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
     let mut parts = Vec::new();
@@ -134,8 +134,8 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
 /// A setting with the pauses of its configurations.
 type Setting<'r, 'a> = (String, Vec<&'r Pauses<'a>>);
 
-/// The settings that have charts, evenly over the horizontal axis at the first values of the other
-/// axes, and the number of settings that are left out.
+/// The settings with charts, evenly spaced over the horizontal axis at the first values of the
+/// other axes, and how many settings are left out.
 fn shown_settings<'r, 'a>(
     summary: &Summary<'_>,
     work: &Work<'_>,
@@ -171,7 +171,7 @@ fn shown_settings<'r, 'a>(
 
 /// The distribution: the length of pauses against the share of pauses that are not longer. Each
 /// tenth of the tail gets the same room. Pause i of n is placed at i/(n+1), so that the longest
-/// pause has a place as well.
+/// pause has a place, too.
 fn distribution(summary: &Summary<'_>, rows: &[&Pauses<'_>]) -> Chart {
     let points = |row: &Pauses<'_>| {
         let n = row.sorted.len() as f64;

@@ -14,7 +14,7 @@ use crate::summary::{Group, Summary, Work};
 use gclab_results::{Configuration, Manifest, Minimum, ResultsDir};
 use std::collections::BTreeSet;
 
-/// The figures that depend on the program and the collector alone, where a program has one thread.
+/// The figures that depend only on the program and the collector, if a program is single-threaded.
 const COUNTS: [Metric; 5] = [
     metric::ALLOCATED,
     metric::GCS,
@@ -166,7 +166,7 @@ fn ratios<'s, 'a: 's>(
     kind
 }
 
-/// The setting with the least time.
+/// The setting with the lowest time.
 fn fastest<'w, 'a>(work: &'w Work<'a>, time: &Metric) -> Option<&'w Group<'a>> {
     let timed = work
         .groups
@@ -221,7 +221,7 @@ impl Kind {
         };
         let text = |outcomes: BTreeSet<String>| outcomes.into_iter().collect::<Vec<_>>().join(", ");
         let outcomes = (outcome(old), new.map(&outcome));
-        // A heap on the verge of thrashing completes only in some runs.
+        // A heap on the verge of thrashing completes only some runs.
         if outcomes.0.len() == 1 {
             let is_same = outcomes.1.as_ref() == Some(&outcomes.0);
             let here = outcomes.1.map_or_else(|| "not run".to_owned(), text);
@@ -336,7 +336,7 @@ mod tests {
         said_of(|_| {}, change)
     }
 
-    /// The same, of runs that `made` changed before.
+    /// The same for runs changed by `made` beforehand.
     fn said_of(made: impl Fn(&mut RunRecord), change: impl Fn(&mut RunRecord)) -> (bool, String) {
         let parent = tempfile::tempdir().expect("a folder");
         let mut runs = small_runs();
@@ -352,7 +352,7 @@ mod tests {
         run.configuration.collector == "two-space"
     }
 
-    /// Twice as fast a machine takes half of every time, and no ratio changes.
+    /// A machine twice as fast halves every time, and no ratio changes.
     #[test]
     fn another_machine_changes_no_ratio_and_no_count() {
         let (differs, text) = said(|run| {

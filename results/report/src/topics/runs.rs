@@ -1,4 +1,4 @@
-//! The tables of configurations, of single runs, and of the runs that failed.
+//! The tables of configurations, of individual runs, and of the runs that failed.
 
 use super::common::{Context, rank_cell, word_cells, word_columns};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table, Tone};
@@ -10,7 +10,7 @@ use crate::summary::{Group, Summary, Work};
 use gclab_results::{Purpose, ResultsDir, RunRecord, Status, shell_line};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The figures in the table of single runs.
+/// The figures in the table of individual runs.
 const RAW: &[Metric] = &[
     metric::GC_ELAPSED,
     metric::MUT_ELAPSED,
@@ -38,7 +38,7 @@ const NARROW: &[Metric] = &[
     metric::LATENCY_P99_9,
 ];
 
-/// The most runs in the table of all runs, and the most failed ones that a page lists.
+/// Maximum number of runs in the table of all runs, and of failed ones listed on a page.
 const MOST_LISTED: usize = 20_000;
 const MOST_FAILED: usize = 200;
 
@@ -124,7 +124,7 @@ fn runs_cell(group: &Group<'_>) -> Cell {
     }
 }
 
-/// The names of figures that good runs have.
+/// The names of figures that successful runs have.
 fn figures(summary: &Summary<'_>, names: impl Fn(&RunRecord) -> Vec<String>) -> BTreeSet<String> {
     let runs = summary.groups().filter_map(|group| group.ok().next());
     runs.flat_map(names).collect()
@@ -137,14 +137,14 @@ fn with_unit(dir: &ResultsDir, name: &str) -> String {
     format!("{name} {unit}").trim_end().to_owned()
 }
 
-/// The centre of a figure over the good runs.
+/// The centre of a figure over the successful runs.
 fn center(group: &Group<'_>, value: impl Fn(&RunRecord) -> Option<f64>) -> Cell {
     centered(group.ok().filter_map(value).collect())
 }
 
 fn centered(values: Vec<f64>) -> Cell {
     let decimals = |value: &f64| number(*value).split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    // A mean is not that much more precise than the runs.
+    // A mean is hardly more precise than the runs.
     let most = values.iter().map(decimals).max().unwrap_or(0) + 2;
     let scale = 10_f64.powi(most as i32);
     let spread = Spread::of(values);

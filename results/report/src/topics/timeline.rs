@@ -2,10 +2,11 @@
 //! collection, without the collection at its end.
 //!
 //! Each collector has a chart, all at the same setting: the fastest configuration's if most
-//! collectors have a good run there, otherwise the first one at which most have. The chart shows
-//! the first good run: runs of one configuration differ in time, so a mean of their curves would
-//! match no run. A value holds until the next collection, so lines are steps. After a minor
-//! collection the live data of older generations include garbage, so these values are not drawn.
+//! collectors have a successful run there, otherwise the first one at which most have. The chart
+//! shows the first successful run: runs of one configuration differ in time, so a mean of their
+//! curves would match no run. A value holds until the next collection, so lines are steps. After a
+//! minor collection the live data of older generations includes garbage, so these values are not
+//! drawn.
 
 use super::common::Context;
 use super::common::by_axes;
@@ -16,14 +17,14 @@ use crate::metric::Unit;
 use crate::summary::{Group, Work};
 use gclab_results::{Axis, Collections};
 
-/// The most points of a line that are drawn. Of several points that share one, the point with the
+/// Maximum number of points of a line that are drawn. If several share a point, the one with the
 /// most memory in use is drawn.
 const POINTS: usize = 160;
 
 /// The lines of a chart, in the order of their styles.
 const LINES: [&str; 2] = ["in use", "live, after a major collection"];
 
-/// The section, where runs have these figures.
+/// The section, if runs have these figures.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let mut parts = Vec::new();
     for work in &of.summary.works {
@@ -47,7 +48,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     })
 }
 
-/// The setting of the charts of a workload, and the charts; none where no run has these figures.
+/// The setting of a workload's charts, and the charts; none if no run has these figures.
 fn timelines(of: &Context<'_>, work: &Work<'_>) -> (String, Vec<Chart>) {
     let summary = of.summary;
     let axes: Vec<&Axis> = summary.axes.iter().collect();
@@ -125,7 +126,7 @@ fn timeline(of: &Context<'_>, group: &Group<'_>) -> Option<Chart> {
     })
 }
 
-/// At most [`POINTS`] of these collections; the last one is among them.
+/// At most [`POINTS`] of these collections, including the last.
 fn thinned(all: &Collections, collections: &[usize]) -> Vec<usize> {
     let chunks = collections.chunks(collections.len().div_ceil(POINTS).max(1));
     let mut drawn: Vec<usize> = chunks

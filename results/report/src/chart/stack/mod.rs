@@ -1,10 +1,10 @@
 //! Charts of stacked bands, such as heap profiles.
 //!
-//! Bands lie on each other in their order, the first at the bottom, where its shape can be read
-//! best. Each is drawn as the area under its upper edge, the topmost first, so that the next one
-//! covers the part below it: one edge for each band, half the bytes. The first six bands have the
-//! colours of Okabe and Ito, the next six a light tint of each; the rest is grey. The legend is in
-//! the order of the picture and part of it, so that a chart cut out of the page is complete.
+//! Bands lie on each other in order, the first at the bottom, where its shape is easiest to read.
+//! Each is drawn as the area under its upper edge, the topmost first, so that the next one covers
+//! the part below it: one edge for each band, half the bytes. The first six bands have the colours
+//! of Okabe and Ito, the next six a light tint of each; the rest is grey. The legend is in the
+//! order of the picture and part of it, so that a chart cut out of the page is complete.
 //!
 //! A chart has three [views](View). The view of bytes shows its figures under the pointer.
 
@@ -27,15 +27,16 @@ const BASE: f64 = HEIGHT - 44.0;
 const TICKS: usize = 5;
 /// The left end of the legend, and the distance of its lines.
 const LEGEND: (f64, f64) = (RIGHT + 14.0, 16.0);
-/// The most letters of a name in the legend.
+/// Maximum length of a name in the legend.
 const LEGEND_LETTERS: usize = 27;
 /// The width of a single census, which spans no time.
 const LONE: f64 = 40.0;
-/// The least distances of the labels of markers, so that they do not overlap, and of their lines.
+/// The smallest distances between the labels of markers, so that they do not overlap, and between
+/// their lines.
 const MARKERS_APART: (f64, f64) = (12.0, 1.5);
 /// The colour of the rest, as an index into [`COLOURS`].
 const GREY: usize = 6;
-/// The first six of [`COLOURS`], mixed with some black, and two colours more.
+/// The first six of [`COLOURS`], mixed with some black, and two more colours.
 const SHADES: [&str; 8] = [
     "#00446B", "#803800", "#005F45", "#7A4964", "#8A5F00", "#346C8C", "#4A3B6B", "#B5A58A",
 ];
@@ -45,10 +46,10 @@ const TINTS: [&str; GREY] = ["#80B9D9", "#EAAF80", "#80CFB9", "#E6BCD3", "#F3CF8
 /// The number of bands with their own colour.
 pub(crate) const BAND_COLOURS: usize = 2 * GREY;
 
-/// The number of bands with their own colour in a chart that stands alone.
+/// The number of bands with their own colour in a chart that is alone on its page.
 pub(crate) const ALONE_COLOURS: usize = BAND_COLOURS + SHADES.len();
 
-/// The way in which bands are drawn.
+/// How bands are drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) enum View {
     /// The bytes of the bands, one on the other.
@@ -73,11 +74,11 @@ pub(crate) struct Stack {
     pub(crate) bands: Vec<Band>,
     /// Vertical lines, each with its place and its name.
     pub(crate) markers: Vec<(f64, String)>,
-    /// For a chart that stands alone on its page: the unit of the horizontal axis in a word. Such a
-    /// chart shows the value of a band where a pointer rests on it. The page has the legend. The
-    /// first colour is the topmost band's.
+    /// For a chart that is alone on its page: the unit of the horizontal axis in a word. Such a
+    /// chart shows a band's value under the pointer, and the page has the legend. The first colour
+    /// is the topmost band's.
     pub(crate) alone: Option<&'static str>,
-    /// The way in which the bands are drawn.
+    /// How the bands are drawn.
     pub(crate) view: View,
 }
 
@@ -161,7 +162,7 @@ impl Stack {
         if self.alone.is_some() { WIDE_RIGHT } else { RIGHT }
     }
 
-    /// The upper edge of each band; of lines, their heights.
+    /// The upper edge of each band; for lines, their heights.
     fn edges(&self) -> Vec<Vec<f64>> {
         let mut below = vec![0.0; self.x.len()];
         let sum = |at: usize| self.bands.iter().map(|band| band.bytes[at] as f64).sum::<f64>();
@@ -180,7 +181,7 @@ impl Stack {
         above.collect()
     }
 
-    /// Begins at 0, unless more than half of the axis would be empty.
+    /// Starts at 0, unless more than half of the axis would be empty.
     fn x_scale(&self) -> Scale {
         let (low, high) = self.ends();
         Scale::new(low, high, false, LEFT, self.right())
@@ -277,8 +278,8 @@ impl Stack {
             }
             if at - last_label >= MARKERS_APART.0 {
                 last_label = at;
-                // To the left of its line, upwards, with an outline of paper: it may lie on any
-                // band.
+                // To the left of its line, upwards, with an outline in the page's colour: it may be
+                // over any band.
                 let (left, down) = (at - 3.0, TOP + 3.0);
                 let _ = write!(
                     svg,
@@ -355,8 +356,8 @@ mod tests {
         assert_eq!(ticks_between(0.0, 0.0), [0.0], "an empty range has one tick");
     }
 
-    /// A band that keeps its bytes while another one grows has a falling share, and a line of its
-    /// own that does not rise.
+    /// A band that keeps its bytes while another grows has a falling share, and a line that does
+    /// not rise.
     #[test]
     fn shares_add_up_and_lines_do_not() {
         let band = |name: &str, bytes: &[u64]| Band {

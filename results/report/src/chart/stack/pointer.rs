@@ -1,4 +1,4 @@
-//! The figures of a stack where a pointer rests.
+//! The figures of a stack under the pointer.
 
 use super::{BASE, LEFT, LEGEND_LETTERS, LONE, RIGHT, Stack, TOP};
 use crate::chart::scale::Scale;
@@ -6,15 +6,15 @@ use crate::chart::style::escape;
 use crate::format::{self, shortened};
 use std::fmt::Write;
 
-/// The most letters of a name where a pointer rests.
+/// Maximum length of a name under the pointer.
 const TIP_LETTERS: usize = 200;
-/// The most places that tell their values under the pointer, and the most bands that they name.
+/// How many places show their values under the pointer, and how many bands they name.
 const STRIPS: usize = 80;
 /// See [`STRIPS`].
 const NAMED: usize = 6;
 
 impl Stack {
-    /// Draws a clear field over each band at each place, which shows the value there.
+    /// Draws a transparent field over each band at each place, which shows the value there.
     pub(super) fn values(&self, svg: &mut String, edges: &[Vec<f64>], x: &Scale, y: &Scale, unit: &str) {
         let middle = |one: usize, other: usize| (x.at(self.x[one]) + x.at(self.x[other])) / 2.0;
         let last = self.x.len().saturating_sub(1);
@@ -48,8 +48,8 @@ impl Stack {
         svg.push_str("</g>");
     }
 
-    /// Draws a strip that cannot be seen at each place: under the pointer it shows the largest
-    /// bands there.
+    /// Draws an invisible strip at each place, which shows the largest bands there under the
+    /// pointer.
     pub(super) fn strips(&self, svg: &mut String, x: &Scale) {
         let every = self.x.len().div_ceil(STRIPS).max(1);
         let places: Vec<usize> = (0..self.x.len()).step_by(every).collect();

@@ -1,7 +1,7 @@
-//! How often would pure noise fit as well? The statistics of `statistic` divide sums of squares by
-//! each other, so their distribution without a change depends on nothing but the number of points.
-//! It has no closed form, so it is simulated with series of normal noise from a seeded generator:
-//! the same history gives the same chances each time.
+//! How often would pure noise fit as well? The statistics in `statistic` are ratios of sums of
+//! squares, so without a change their distribution depends only on the number of points. It has no
+//! closed form, so it is simulated with series of normal noise from a seeded generator: the same
+//! history always gives the same chances.
 
 use super::partition::Sums;
 use super::statistic::{extra, most_changes, strongest};
@@ -15,13 +15,14 @@ const SEED: u128 = 0x0068_6973_746f_7279;
 /// The number of series, if they are short.
 const SERIES: usize = 9_999;
 
-/// The fewest series of a long history: a chance below one in a thousand is then unknown.
+/// The minimum number of series, for a long history: a chance below one in a thousand is then
+/// unknown.
 const LEAST_SERIES: usize = 999;
 
 /// About as many steps as fit in a second.
 const STEPS: usize = 200_000_000;
 
-/// The distributions that are known: by the number of points, or by the lengths of levels.
+/// The distributions simulated so far, by the number of points or by the lengths of levels.
 static KNOWN: Mutex<Option<HashMap<Vec<usize>, Vec<f64>>>> = Mutex::new(None);
 
 /// The chance of a statistic of [`strongest`] this large in `points` points without a change.
@@ -43,7 +44,7 @@ pub(super) fn of_one_more(statistic: f64, lengths: &[usize]) -> f64 {
         }));
         extra(&Sums::of(values), &edges).unwrap_or(0.0)
     };
-    // A first element that is never a number of points keeps the two kinds apart.
+    // A first element that is never a number of points distinguishes the two kinds.
     let key: Vec<usize> = std::iter::once(0).chain(lengths.iter().copied()).collect();
     above(statistic, key, LEAST_SERIES, draw)
 }

@@ -19,7 +19,7 @@ use crate::inference::several::FALSE_SHARE;
 /// The levels of a history, if it has a change at all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Levels {
-    /// The first points of the levels but the first, in order. There is at least one.
+    /// The first points of all levels except the first, in order. There is at least one.
     pub starts: Vec<usize>,
     /// The chance that pure noise fits as well. It is for judging several histories together: by
     /// itself, a history has a change if this is at most 5 %.
@@ -39,7 +39,7 @@ pub fn levels(points: &[Point]) -> Option<Levels> {
     })
 }
 
-/// The number of changes, of which there is at least one.
+/// The number of changes, which is at least one.
 fn number(sums: &Sums, partitions: &[Partition]) -> usize {
     let more = |found: &Partition| {
         let mut edges = vec![0];

@@ -1,7 +1,7 @@
 //! Where does a figure change in a history of folders, and by how much?
 //!
 //! A *point* is one folder: the logarithms of its runs' figures. A *level* is a stretch of
-//! neighbouring folders without a change. Folders scatter by more than their runs do: code layout
+//! neighbouring folders without a change. Folders scatter more than their runs do: code layout
 //! differs between builds, and machines have good and bad days. So the unit of a history is the
 //! folder.
 //!

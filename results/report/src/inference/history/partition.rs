@@ -10,7 +10,7 @@
 /// The best partition for a number of changes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Partition {
-    /// The first points of the levels but the first, in order.
+    /// The first points of all levels except the first, in order.
     pub(super) starts: Vec<usize>,
     /// The sum of squares around the means of the levels.
     pub(super) squares: f64,
@@ -20,7 +20,7 @@ pub(super) struct Partition {
 #[derive(Debug)]
 pub(super) struct Sums {
     /// Sums of the values before each point, and of their squares. The values are centred on the
-    /// overall mean, to lose little to rounding.
+    /// overall mean, to limit rounding errors.
     before: Vec<(f64, f64)>,
 }
 
@@ -57,8 +57,8 @@ impl Sums {
     }
 }
 
-/// The best partitions with 0 to `most` changes; each level has at least `least` points. There are
-/// fewer if the series is too short.
+/// The best partitions with 0 to `most` changes, with at least `least` points in each level. There
+/// are fewer if the series is too short.
 pub(super) fn partitions(sums: &Sums, most: usize, least: usize) -> Vec<Partition> {
     let n = sums.points();
     // `best[k][end]`: the least squares of the points before `end` with k changes, and the start

@@ -14,14 +14,14 @@ const LEAST_DEGREES: usize = 3;
 pub struct Point {
     /// The mean of the logarithms of its runs.
     pub(super) log: f64,
-    /// The variance of that mean by the scatter of the runs; absent with too few runs.
+    /// The variance of that mean, from the scatter of the runs; absent with too few runs.
     variance: Option<f64>,
     /// The number of runs.
     runs: usize,
 }
 
 impl Point {
-    /// The point of a folder with these values; `None` without one, or if one is not above 0.
+    /// The point of a folder with these values; `None` if there are none, or if one is not above 0.
     pub fn of(values: &[f64]) -> Option<Point> {
         let usable = !values.is_empty() && values.iter().all(|value| *value > 0.0 && value.is_finite());
         let logs: Vec<f64> = values.iter().filter(|_| usable).map(|value| value.ln()).collect();
@@ -41,7 +41,7 @@ impl Point {
 }
 
 /// The changes between neighbouring levels, each with the index of its first point. `starts` are
-/// the first points of the levels but the first, in order.
+/// the first points of all levels except the first, in order.
 pub fn changes(points: &[Point], starts: &[usize]) -> Vec<(usize, Effect)> {
     let edges = edges(points.len(), starts);
     let error = error(points, &edges);
@@ -54,8 +54,8 @@ pub fn changes(points: &[Point], starts: &[usize]) -> Vec<(usize, Effect)> {
         .collect()
 }
 
-/// The change of the last point against the level before it: against the other folders of its own
-/// level, or of the one before if its level has no other. `None` with fewer than two points.
+/// The change of the last point: against the other folders of its own level, or against the level
+/// before if its level has no other. `None` with fewer than two points.
 pub fn last_change(points: &[Point], starts: &[usize]) -> Option<Effect> {
     let last = points.len().checked_sub(1).filter(|last| *last > 0)?;
     let mut alone: Vec<usize> = starts.iter().copied().filter(|start| *start < last).collect();
@@ -66,7 +66,7 @@ pub fn last_change(points: &[Point], starts: &[usize]) -> Option<Effect> {
 }
 
 /// Drops changes smaller than `threshold`, a share, the smallest first. What remains are the starts
-/// of levels that differ from their neighbours by at least that. Many small changes in one
+/// of levels that differ from their neighbours by at least that much. Many small changes in one
 /// direction become fewer large ones.
 pub fn large(points: &[Point], starts: &[usize], threshold: f64) -> Vec<usize> {
     let mut starts = starts.to_vec();
@@ -120,8 +120,8 @@ fn error(points: &[Point], edges: &[usize]) -> Option<(f64, f64)> {
     Some((variance.sqrt(), degrees))
 }
 
-/// The standard error of the mean of one folder by the scatter of some folders, with its degrees of
-/// freedom; `None` with fewer than three folders.
+/// The standard error of the mean of one folder, from the scatter of some folders, with its degrees
+/// of freedom; `None` with fewer than three folders.
 pub fn scatter(points: &[Point]) -> Option<(f64, f64)> {
     let degrees = points.len().checked_sub(1).filter(|degrees| *degrees > 1)? as f64;
     let mean = mean(points);

@@ -6,19 +6,19 @@ use super::partition::{Partition, Sums, partitions};
 /// With fewer points, a change cannot be distinguished from noise.
 pub const POINTS_FOR_CHANGES: usize = 4;
 
-/// The most changes of a history.
+/// Maximum number of changes in a history.
 const MOST_CHANGES: usize = 10;
 
 /// Sums of squares below this are rounding.
 const ROUNDING: f64 = 1e-18;
 
-/// The most changes that are looked for among `points` points: a third of them, so that enough are
-/// left to tell how much they scatter.
+/// How many changes to look for at most among `points` points: a third of them, so that enough are
+/// left to show how much they scatter.
 pub(super) fn most_changes(points: usize) -> usize {
     (points.saturating_sub(1) / 3).min(MOST_CHANGES)
 }
 
-/// The greatest F statistic over all numbers of changes, with the best partition for each number.
+/// The largest F statistic over all numbers of changes, with the best partition for each number.
 pub(super) fn strongest(sums: &Sums) -> Option<(f64, Vec<Partition>)> {
     let points = sums.points();
     if points < POINTS_FOR_CHANGES {
@@ -38,7 +38,7 @@ pub(super) fn strongest(sums: &Sums) -> Option<(f64, Vec<Partition>)> {
     Some((greatest, partitions))
 }
 
-/// The greatest F statistic of one more change in one of the levels between `edges`; `None` if
+/// The largest F statistic of one more change in one of the levels between `edges`; `None` if
 /// nothing is left to explain.
 pub(super) fn extra(sums: &Sums, edges: &[usize]) -> Option<f64> {
     let levels = || edges.windows(2).map(|edge| (edge[0], edge[1]));

@@ -1,12 +1,12 @@
-//! The folded log as JSON, mostly lists of whole numbers. `model.js` reads it.
+//! The folded log as JSON, mostly lists of integers. `model.js` reads it.
 //!
-//! Times are differences to the number before. A piece of a lane is its state and its length; or,
-//! if it has several states, 9 more than the sum of 2^state over its states, and the time in each.
-//! A pause is its distance from the end of the one before, its length, and its generation and bytes
-//! copied; or, if it stands for several, 3 more than the sum of 2^generation, and for each of these
-//! generations the number, the sum, the longest, and the bytes copied. A look at the heap is its
-//! distance from the end of the one before, its length, and the time in looks: less, if it stands
-//! for several.
+//! Times are differences from the previous number. A piece of a lane is its state and its length;
+//! or, if it has several states, 9 more than the sum of 2^state over its states, and the time in
+//! each. A pause is its distance from the end of the one before, its length, its generation and the
+//! bytes copied; or, if it stands for several, 3 more than the sum of 2^generation, and for each of
+//! these generations the number, the sum, the longest, and the bytes copied. A look at the heap is
+//! its distance from the end of the one before, its length, and the time in looks, which is less if
+//! it stands for several.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ const SEVERAL_STATES: u64 = gclab_eventlog::STATES as u64;
 /// The first number of several pauses.
 const SEVERAL_PAUSES: u64 = 3;
 
-/// The data of the page. They can stand within a `<script>`.
+/// The data of the page, safe inside a `<script>`.
 pub(super) fn json(facts: &TimelineFacts<'_>) -> String {
     let TimelineFacts { timeline, summary, .. } = facts;
     let caps: Vec<u16> = timeline.lanes.iter().map(|lane| lane.cap).collect();
@@ -68,7 +68,7 @@ fn pauses(pauses: &[Pause]) -> Vec<i64> {
     let mut numbers = Vec::with_capacity(4 * pauses.len());
     let mut end = 0;
     for pause in pauses {
-        // Times are below 2^53, and sums of bytes that are larger have no meaning.
+        // Times are below 2^53, and sums of bytes beyond that are meaningless.
         numbers.extend([pause.from as i64 - end, (pause.to - pause.from) as i64]);
         end = pause.to as i64;
         let present = || pause.generations.iter().enumerate().filter(|(_, some)| some.count > 0);
@@ -100,7 +100,7 @@ fn looks(looks: &[Looked]) -> Vec<i64> {
     numbers.collect()
 }
 
-/// The columns of a series. The largest and the number are left out where every sample is one.
+/// The columns of a series. The largest and the number are left out if every sample is one.
 fn samples(samples: &[Sample], timeline: &Timeline) -> Value {
     let mut before = 0;
     let at = samples
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(data["salvage"], true);
         // States 0, 4 and 7: 9 + 1 + 16 + 128.
         assert_eq!(data["lanes"], json!([[154, 5, 7, 2, 3, 30]]));
-        // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns after the end of the first.
+        // Generations 0 and 2: 3 + 1 + 4. The second pause starts 2 ns after the end of the first.
         assert_eq!(data["pauses"], json!([2, 4, 0, 99, 2, 7, 8, 2, 4, 3, 8, 1, 2, 2, 9]));
         assert_eq!(data["looks"], json!([15, 3, 3, 2, 10, 4]));
         assert_eq!(

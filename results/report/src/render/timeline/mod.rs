@@ -60,7 +60,7 @@ fn line(facts: &TimelineFacts<'_>) -> String {
     parts.join(" · ")
 }
 
-/// The most cost centres in the table of a time profile.
+/// Maximum number of cost centres in the table of a time profile.
 const CENTRES: usize = 20;
 
 /// The samples of a time profile in the whole run, by the innermost cost centre.
@@ -89,7 +89,7 @@ fn time_profile(page: &mut Page, samples: &TimeSamples) {
     page.markup("</tbody></table></div></details>\n");
 }
 
-/// What a reader of the page should know about the log before the picture.
+/// What readers of the page should know about the log before the picture.
 fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     let timeline = facts.timeline;
     let mut cautions = Vec::new();

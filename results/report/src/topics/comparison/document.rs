@@ -275,7 +275,7 @@ impl Figure {
         of_effect.or(self.means.map(|means| (means.base, means.new))).unzip()
     }
 
-    /// The effect; `0 → 5` where there is none.
+    /// The effect, or `0 → 5` if there is none.
     fn change(&self) -> Cell {
         match self.means {
             None => Cell::effect(self.effect.as_ref()),

@@ -1,9 +1,9 @@
 //! Is the new one slower? Compares two results folders, configuration by configuration; or two
-//! collectors, builds or programs, by the settings that both were run at.
+//! collectors, builds or programs, at the settings that both ran with.
 //!
-//! Runs are compared in pairs if the rounds of both sides were interleaved in time: within one
-//! folder they always are. Folders measured one after the other differ by more than their runs do,
-//! which widens their intervals: by the scatter of a history of folders, or else by a fixed factor.
+//! Runs are compared in pairs if the rounds of both sides were interleaved in time; within one
+//! folder they always are. Folders measured one after another differ more than their runs do, which
+//! widens their intervals: by the scatter of a history of folders, or otherwise by a fixed factor.
 //!
 //! One in twenty intervals misses by design. So all figures are judged together: of those called
 //! better or worse, at most one in twenty is expected to be chance
@@ -34,19 +34,19 @@ pub struct Comparison {
     pub order: Order,
     /// What is compared, if not the folders themselves: the names of the base and of the new side.
     pub sides: Option<(String, String)>,
-    /// The configurations that both have.
+    /// The configurations on both sides.
     pub configurations: Vec<Row>,
-    /// The means over the workloads, of collectors, builds or programs.
+    /// The means over the workloads, for collectors, builds or programs.
     pub means: Vec<Mean>,
-    /// Configurations that only the base has.
+    /// Configurations only in the base.
     pub only_base: Vec<String>,
-    /// Configurations that only the new side has.
+    /// Configurations only on the new side.
     pub only_new: Vec<String>,
-    /// What a reader must know: another machine, another build profile, the order in time.
+    /// What readers must know: another machine, another build profile, the order in time.
     pub cautions: Vec<String>,
     /// The number of figures that were judged together.
     pub judged_together: usize,
-    /// Of these, the figures that would be called changed on their own, but not among the others.
+    /// How many of these would be called changed on their own, but not among the others.
     pub taken_back: usize,
 }
 
@@ -62,7 +62,7 @@ pub struct Row {
     pub verdict: Verdict,
     /// A change of outcomes or checksums, which overrules all figures.
     pub note: Option<String>,
-    /// The figures that both have.
+    /// The figures on both sides.
     pub figures: Vec<Figure>,
 }
 
@@ -76,10 +76,10 @@ pub struct Figure {
     pub verdict: Verdict,
     /// A reason for the verdict that the interval does not show.
     pub remark: Option<String>,
-    /// The effect; absent where a value is 0.
+    /// The effect; absent if a value is 0.
     #[serde(flatten)]
     pub effect: Option<Effect>,
-    /// The means of both sides, where there is no effect.
+    /// The means of both sides, if there is no effect.
     #[serde(flatten)]
     pub means: Option<Means>,
 }
@@ -140,8 +140,8 @@ impl<'a> Side<'a> {
 /// A group with the configuration by which it finds its partner.
 type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
 
-/// The groups of a folder that are compared. Only of one `side`, if given; then its collector or
-/// build is not part of the configuration.
+/// The groups of a folder to compare: only those of one `side`, if given, whose collector or build
+/// is then not part of the configuration.
 fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<Candidate<'s, 'a>> {
     let candidate = |group: &'s Group<'a>| {
         let mut key = group.configuration.clone();
@@ -163,8 +163,8 @@ fn candidates<'s, 'a>(summary: &'s Summary<'a>, side: Option<Side<'_>>) -> Vec<C
     summary.groups().filter_map(candidate).collect()
 }
 
-/// Leaves out of each configuration the flags that have one value in all configurations of its
-/// work. They are the same everywhere for that work: an OCaml program has no `-A`.
+/// Removes from each configuration the flags that have the same value in all configurations of its
+/// workload. They do not distinguish anything there: an OCaml program has no `-A`.
 fn without_fixed_flags(side: &mut [Candidate<'_, '_>]) {
     let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -189,9 +189,9 @@ fn without_fixed_flags(side: &mut [Candidate<'_, '_>]) {
 }
 
 /// Compares two folders; `threshold` is a share (0.03 for 3 %), not below 0. With `sides` it
-/// compares the runs of one collector or build in `base` with another's in `new`, at the
-/// settings that both have; the two folders may be one. `history` has folders of the same kind,
-/// whose scatter widens the intervals of folders that were measured one after the other.
+/// compares the runs of one collector or build in `base` with another's in `new`, at the settings
+/// that both have; the two folders may be the same. `history` has folders of the same kind, whose
+/// scatter widens the intervals of folders that were measured one after another.
 pub fn compare(
     base: &ResultsDir,
     new: &ResultsDir,
@@ -252,9 +252,9 @@ pub fn compare(
     }
 }
 
-/// The order of two folders in time: interleaved if each round of both began before the next round
-/// of either, and each folder began before the other's last run. Stamps are whole seconds, so runs
-/// of the same second have no order.
+/// The order of two folders in time: interleaved if each round of both started before the next
+/// round of either, and each folder started before the other's last run. Timestamps are whole
+/// seconds, so runs in the same second have no order.
 fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
     if base.path() == new.path() {
         return Order::Interleaved;
@@ -296,7 +296,7 @@ fn order(base: &ResultsDir, new: &ResultsDir) -> Order {
 }
 
 /// The facts about a folder that can make its figures differ from another folder's, with their
-/// names. (Not the commit: that is what most comparisons are about.)
+/// names. (Not the commit, which is what most comparisons are about.)
 pub(super) fn facts(manifest: &Manifest) -> [(&'static str, String); 5] {
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let (machine, build) = (&manifest.machine, &manifest.build);
@@ -320,8 +320,8 @@ fn differences(base: &Manifest, new: &Manifest) -> Vec<String> {
         .collect()
 }
 
-/// The figures that are judged: also the elapsed time of collections where these were parallel, as
-/// it can grow while the CPU time stays the same.
+/// The figures to judge. If collections were parallel they include their elapsed time, which can
+/// grow while the CPU time stays the same.
 pub(super) fn compared(groups: &[&Group<'_>]) -> Vec<Metric> {
     let is_parallel = groups
         .iter()
@@ -465,7 +465,7 @@ impl Sides<'_> {
         scatter(&self.past.iter().filter_map(point).collect::<Vec<_>>())
     }
 
-    /// The geometric means over the workloads, of each setting that several of them have.
+    /// The geometric means over the workloads, for each setting that several of them have.
     fn means(&self, pairs: &[(&Configuration, &Group<'_>, &Group<'_>)]) -> Vec<Mean> {
         let mut by_setting: BTreeMap<Configuration, Vec<(&Group<'_>, &Group<'_>)>> = BTreeMap::new();
         for (key, base, new) in pairs {
@@ -500,7 +500,7 @@ impl Sides<'_> {
         means
     }
 
-    /// What a reader must know about folders measured one after the other.
+    /// What readers must know about folders measured one after another.
     fn caution(&self, base: &ResultsDir, new: &ResultsDir) -> String {
         let begin = "The folders were measured one after the other";
         if self.history > 2 {
@@ -519,8 +519,8 @@ impl Sides<'_> {
     }
 }
 
-/// The verdict on a figure that has no ratio, as some runs have 0: a program's own figure changed if
-/// all runs of one side have 0 and none of the other.
+/// The verdict on a figure that has no ratio because some runs have 0: a program's own figure
+/// changed if all runs of one side have 0 and none of the other.
 fn from_zero(metric: &Metric, base: &Rounds, new: &Rounds) -> Verdict {
     let is_zero = |side: &Rounds| values_of(side).all(|value| value == 0.0);
     let is_positive = |side: &Rounds| values_of(side).all(|value| value > 0.0);
@@ -616,7 +616,7 @@ mod tests {
         write(&parent.join(name), manifest(&small()), &runs)
     }
 
-    /// Folders of the same runs: one after the other they have wider intervals.
+    /// Folders with the same runs: if they were measured one after another, intervals are wider.
     #[test]
     fn the_intervals_of_folders_have_the_scatter_of_folders() {
         let parent = tempfile::tempdir().expect("a folder");
@@ -665,7 +665,7 @@ mod tests {
         assert_eq!(order(&one, &other), Order::Sequential);
     }
 
-    /// It has no ratio, and is a change all the same; one that some runs lack may be chance.
+    /// It has no ratio, but is a change all the same; one that some runs lack may be chance.
     #[test]
     fn an_own_figure_that_all_runs_of_one_side_have_is_a_change() {
         let parent = tempfile::tempdir().expect("a folder");

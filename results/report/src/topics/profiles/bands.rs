@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::chart::{BAND_COLOURS, Band};
 
-/// The most censuses that are drawn. Of several that share a point, the largest is drawn.
+/// Maximum number of censuses that are drawn. If several share a point, the largest is drawn.
 const POINTS: usize = 160;
 
 /// The breakdown of a profile of lag and drag.
@@ -43,7 +43,7 @@ fn bytes(census: &Census, name: &str) -> u64 {
     census.bands.get(name).copied().unwrap_or(0)
 }
 
-/// The names of all bands, the largest area first, equal areas by name.
+/// The names of all bands, by area, largest first, then by name.
 fn by_area(profile: &HeapProfile) -> Vec<&str> {
     let mut areas: BTreeMap<&str, f64> = BTreeMap::new();
     for (census, weight) in profile.censuses.iter().zip(weights(&profile.censuses)) {
@@ -58,8 +58,8 @@ fn by_area(profile: &HeapProfile) -> Vec<&str> {
     names
 }
 
-/// The time that each census represents: half of the time from the one before it to the one after
-/// it, in seconds. All weights are 1 if no time passed.
+/// The time that each census represents, in seconds: half of the time from the one before it to the
+/// one after it. All weights are 1 if no time passed.
 fn weights(censuses: &[Census]) -> Vec<f64> {
     let at = |index: usize| censuses[index].seconds;
     let last = censuses.len().saturating_sub(1);
@@ -78,7 +78,7 @@ pub(super) fn in_order_of_life<T>(profile: &HeapProfile, bands: &mut [T], name: 
     }
 }
 
-/// At most [`POINTS`] censuses; the first and the last are among them.
+/// At most [`POINTS`] censuses, including the first and the last.
 pub(super) fn thinned(profile: &HeapProfile) -> Vec<&Census> {
     let censuses = &profile.censuses;
     let mut drawn: Vec<&Census> = censuses
@@ -121,7 +121,7 @@ mod tests {
             .collect()
     }
 
-    /// `short` has the largest census, but only for a moment; `long` has the larger area.
+    /// `short` has the largest census, but only briefly; `long` has the larger area.
     #[test]
     fn the_largest_by_area_not_by_census() {
         let censuses = vec![
@@ -131,7 +131,7 @@ mod tests {
             census(1.0, &[("long", 50), ("none", 0)]),
         ];
         assert_eq!(names(&profile("type", censuses)), ["long", "short", "none"]);
-        // Without any time between censuses, the sums count.
+        // If no time passes between censuses, the sums count.
         let at_once = vec![census(0.5, &[("a", 1), ("b", 2)]), census(0.5, &[("a", 2)])];
         assert_eq!(names(&profile("type", at_once)), ["a", "b"]);
     }

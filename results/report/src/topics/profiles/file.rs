@@ -17,10 +17,10 @@ const _: () = assert!(PLACES <= ALONE_COLOURS);
 /// Traces together stay below this percentage of all totals.
 const TRACES: u128 = 1;
 
-/// The most samples that are drawn. Of several that share a point, the largest is drawn.
+/// Maximum number of samples that are drawn. If several share a point, the largest is drawn.
 const POINTS: usize = 200;
 
-/// The name of the sum of the bands that have no place.
+/// The name of the sum of the other bands.
 const OTHER: &str = "OTHER";
 
 /// A profile with the bands of its picture.
@@ -28,13 +28,13 @@ const OTHER: &str = "OTHER";
 pub(crate) struct FileProfile<'p> {
     /// The profile.
     pub(crate) profile: &'p Profile,
-    /// All bands, the largest total first; of equals the one that comes first in the file.
+    /// All bands by total, largest first, then in file order.
     pub(crate) bands: Vec<FileBand>,
-    /// The number of bands, from the first on, that are drawn by themselves.
+    /// How many bands, from the first, are drawn individually.
     pub(crate) drawn: usize,
-    /// The number of bands after those that are drawn as one.
+    /// How many bands after those are drawn as one.
     pub(crate) other: usize,
-    /// The sample with the largest sum; absent without any value.
+    /// The sample with the largest sum; absent if there are no values.
     pub(crate) peak: Option<usize>,
     /// The samples that are drawn.
     points: Vec<usize>,
@@ -69,7 +69,7 @@ impl<'p> FileProfile<'p> {
         let places = bands.len() - traces;
         let drawn = if places > PLACES { PLACES - 1 } else { places };
         let sums: Vec<u64> = profile.samples.iter().map(Sample::sum).collect();
-        // Of equals the first.
+        // The first of equal ones.
         let peak = (0..sums.len()).rev().max_by_key(|&at| sums[at]);
         FileProfile {
             profile,
@@ -81,7 +81,8 @@ impl<'p> FileProfile<'p> {
         }
     }
 
-    /// The sample in which these bands together are largest, the first of equals, and their value.
+    /// The sample in which these bands together are largest (the first of equal ones), and their
+    /// value.
     pub(crate) fn most(&self, bands: &[FileBand]) -> (usize, u64) {
         let mut sums = vec![0_u64; self.profile.samples.len()];
         for (sample, value) in bands.iter().flat_map(|band| &band.values) {
@@ -106,7 +107,7 @@ impl<'p> FileProfile<'p> {
         self.profile.samples[sample].sum()
     }
 
-    /// The number of samples with any band. GHC writes an empty one at the beginning.
+    /// The number of samples with any band. GHC writes an empty one at the start.
     pub(crate) fn censuses(&self) -> usize {
         let samples = self.profile.samples.iter();
         samples.filter(|sample| !sample.values.is_empty()).count()
@@ -178,7 +179,7 @@ fn traces(bands: &[FileBand]) -> usize {
     bands.iter().rev().take_while(is_trace).count()
 }
 
-/// At most [`POINTS`] samples; the first, the last and the largest are among them.
+/// At most [`POINTS`] samples, including the first, the last and the largest.
 fn points(sums: &[u64]) -> Vec<usize> {
     let all: Vec<usize> = (0..sums.len()).collect();
     let largest = |places: &[usize]| places.iter().copied().max_by_key(|&at| sums[at]);
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_largest_total_is_on_top_and_traces_are_left_out() {
-        // The totals of `trace` and `small` are 17 of 997, that of `trace` alone is 8.
+        // The totals of `trace` and `small` are 17 of 997, and the total of `trace` alone is 8.
         let file = profile(&[
             ("small", &[4, 5]),
             ("large", &[500, 400]),

@@ -1,8 +1,8 @@
 //! Heap profiles: the bands over time and the largest census of each profiled run.
 //!
-//! Profiled runs are separate runs. Their figures enter no other part of a report, and this part
-//! uses no figures of other runs. The *peak* is the census with the most bytes; its table has the
-//! largest bands, the rest as one row, and the sum.
+//! Profiled runs are separate runs. Their figures do not enter any other part of a report, and this
+//! part does not use figures of other runs. The *peak* is the census with the most bytes; its table
+//! has the largest bands, the rest as one row, and the sum.
 
 mod bands;
 mod file;
@@ -18,20 +18,20 @@ use crate::metric::Unit;
 use crate::summary::{Group, axes};
 use gclab_results::{Census, HeapProfile, PROFILES, RunRecord};
 
-/// The most bands in the table of a peak.
+/// Maximum number of bands in the table of a peak.
 const ROWS: usize = BAND_COLOURS;
-/// The most members of a set of retainers that a table names.
+/// Maximum number of members of a retainer set named in a table.
 const MEMBERS: usize = 4;
-/// The most profiles that the answer describes, and the most that a page draws: each takes some
-/// twenty kilobytes.
+/// How many profiles the answer describes, and how many a page draws: each takes some twenty
+/// kilobytes.
 const DESCRIBED: usize = 4;
 /// See [`DESCRIBED`].
 const DRAWN: usize = 60;
-/// Limit on the bands that the answer names, and the smallest share of one.
+/// How many bands the answer names, and the smallest share of one.
 const NAMED: usize = 3;
 /// See [`NAMED`].
 const LEAST_SHARE: f64 = 0.005;
-/// The most letters of a name in the answer.
+/// Maximum length of a name in the answer.
 const LETTERS: usize = 40;
 
 /// A run that was done for its heap profile.
@@ -50,7 +50,7 @@ struct Profiled<'a> {
 
 /// The profiled runs of a folder, in the order of the plan.
 fn profiled<'a>(of: &Context<'a>) -> Vec<Profiled<'a>> {
-    // A part of a sweep may have profiled runs alone.
+    // A shard of a sweep may have only profiled runs.
     let own = axes(of.dir.profiled(), &of.dir.manifest().sweep);
     let axes = if of.dir.runs().is_empty() {
         &own
@@ -78,7 +78,7 @@ pub(super) fn setting(run: &RunRecord, axes: &[gclab_results::Axis]) -> String {
     format!("{}{}", group.name, values.collect::<String>())
 }
 
-/// The section. Without anything to compare, the profiles are the subject of the experiment.
+/// The section. If nothing is compared, the profiles are the subject of the experiment.
 pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     let all = profiled(of);
     all.first()?;
@@ -215,8 +215,8 @@ impl Profiled<'_> {
         Some((peak, rows))
     }
 
-    /// The profile in a sentence: the peak and its largest bands. The label names the run where
-    /// there are several.
+    /// The profile in a sentence: the peak and its largest bands. The label names the run if there
+    /// are several.
     fn sentence(&self, several: bool) -> String {
         let name = format!("{}, {}", self.work, self.setting);
         let name = if several { format!("{name}: ") } else { String::new() };
@@ -228,7 +228,7 @@ impl Profiled<'_> {
         else {
             return format!("{name}{}.", self.notes());
         };
-        // The largest first, in a biography, too: there is no room for all of them.
+        // The largest first, even in a biography: there is no room for all of them.
         let mut bands: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
         bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         let large = bands.iter().filter(|(_, bytes)| share(*bytes, peak) >= LEAST_SHARE);
@@ -281,7 +281,7 @@ fn share(bytes: u64, of: &Census) -> f64 {
     }
 }
 
-/// The retainer set of a band, and the rest of the band's name. The name begins with the number of
+/// The retainer set of a band, and the rest of the band's name. The name starts with the number of
 /// the set, in parentheses.
 fn set<'p, 'b>(profile: &'p HeapProfile, band: &'b str) -> Option<(&'p Vec<String>, &'b str)> {
     let (number, name) = band.strip_prefix('(')?.split_once(')')?;
@@ -298,7 +298,7 @@ fn full_name(profile: &HeapProfile, band: &str) -> String {
     set(profile, band).map_or_else(|| band.to_owned(), |(members, _)| members.join(", "))
 }
 
-/// The first members of a set of retainers; empty if the band is none.
+/// The first members of a retainer set; empty if the band does not have one.
 fn members(profile: &HeapProfile, band: &str) -> String {
     let Some((set, _)) = set(profile, band) else {
         return String::new();
