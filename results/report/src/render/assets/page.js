@@ -1,4 +1,4 @@
-// Sort a table by the column whose button is pressed: by number where cells have one, else by text.
+// Sorts a table by the column whose button is pressed: by number if cells have one, otherwise by text.
 document.querySelectorAll(":not(.long) > table.sortable th button").forEach(button => button.addEventListener("click", () => {
   const th = button.closest("th"), table = th.closest("table"), column = th.cellIndex;
   const up = th.getAttribute("aria-sort") !== "ascending";
@@ -9,7 +9,7 @@ document.querySelectorAll(":not(.long) > table.sortable th button").forEach(butt
   const rows = [...table.tBodies[0].rows].sort((a, b) => compare(key(a), key(b)) * (up ? 1 : -1));
   table.tBodies[0].append(...rows);
 }));
-// Paper has no clicks: open everything for it.
+// Nobody can click on paper: open everything.
 let opened = [];
 addEventListener("beforeprint", () => { opened = [...document.querySelectorAll("details:not([open])")]; opened.forEach(one => one.open = true); });
 addEventListener("afterprint", () => opened.forEach(one => one.open = false));

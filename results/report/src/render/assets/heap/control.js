@@ -1,4 +1,4 @@
-// Tables, the object at hand, search, keys and pointer.
+// Tables, the current object, search, keys and pointer.
 const PART = 100;
 function cell(name, content, className = "") {
   const element = document.createElement(name);
@@ -12,7 +12,7 @@ function row(...cells) {
   return line;
 }
 const figure = (bytes, words = size(bytes)) => cell("td", words, "n");
-// The name of an object, which leads to its details if there are any.
+// The name of an object, which links to its details if there are any.
 function link(id, words) {
   if (!objects.has(id)) return words;
   const button = document.createElement("button");
@@ -45,7 +45,7 @@ function tell() {
   const place = places[hovered ?? chosen];
   byId("readout").textContent = `${words(place)}: ${size(place.bytes)}, ${(100 * place.bytes / Math.max(1, places[0].bytes)).toFixed(1)} %${place.objects > 1 ? `, ${size(place.bytes / place.objects)} each` : ""}`;
 }
-// Chooses a place of the tree.
+// Selects a place of the tree.
 function choose(at) {
   chosen = at;
   show(places[at].largest);
@@ -57,7 +57,7 @@ function zoom(at) {
   choose(at);
 }
 
-// The places with the most bytes whose names are found, of which no other is above.
+// The largest places whose names match, without those below another match.
 function outermost() {
   let bytes = 0;
   const open = [0];
@@ -68,7 +68,7 @@ function outermost() {
   return bytes;
 }
 
-// The table of classes: the first rows of those that are found, by the column at hand.
+// The table of classes: the first rows of the matches, sorted by the current column.
 let column = data.first, down = true, shown = PART;
 function classes() {
   const key = line => line[column], named = typeof data.classes[0]?.[column] === "number" && column > 0;

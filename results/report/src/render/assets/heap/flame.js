@@ -1,5 +1,5 @@
-// The flame graph: the place at hand fills the width; those that hold it are above, and some levels of
-// those that it holds below.
+// The flame graph: the current place fills the width; the places that hold it are above, and some
+// levels of those that it holds are below.
 const ROW = 21, LETTER = 6.4, LEAST = 1, LEVELS = 32;
 const COLOURS = ["--t0", "--t1", "--t2", "--t3", "--t4", "--t5"];
 const pane = byId("pane"), canvas = byId("flame");
@@ -8,7 +8,7 @@ let top_ = 0, chosen = 0, hovered, wanted = "", bars = [];
 const hash = name => [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) >>> 0, 7);
 const isFound = place => wanted !== "" && place.name.toLowerCase().includes(wanted);
 
-// The bars in sight: place, left, width, and level from the top.
+// The visible bars: place, left, width, and level from the top.
 function layOut(width) {
   const list = [], above = [];
   for (let at = top_; at !== 0;) above.unshift(at = places[at].above);

@@ -1,4 +1,4 @@
-// The heap: places of the merged dominator tree, classes, and the objects that have details.
+// The heap: places of the merged dominator tree, classes, and the objects with details.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
 const text = number => data.texts[number];
@@ -15,7 +15,7 @@ function size(bytes) {
 }
 const percent = bytes => `${(100 * bytes / Math.max(1, data.bytes)).toFixed(1)} %`;
 
-// Place 0 is the whole; a place comes after the one above it.
+// Place 0 is the whole; each place comes after the one above it.
 const places = data.places.map(([above, way, name, objects, bytes, largest]) =>
   ({ above, way: text(way), name: text(name), objects, bytes, largest, below: [], level: 0 }));
 places.forEach((place, at) => {
@@ -24,8 +24,8 @@ places.forEach((place, at) => {
   places[place.above].below.push(at);
 });
 
-// An object by its id: name, label, bytes, retained bytes, path, referrers and fields. References are
-// the name of each, and the id, name and retained bytes of the object.
+// An object by id: name, label, bytes, retained bytes, path, referrers and fields. A reference has its
+// name, and the id, name and retained bytes of the object.
 const objects = new Map(data.objects.map(([id, name, label, bytes, retained, path, referrers, allReferrers, fields, allFields]) =>
   [id, { id, name: text(name), label, bytes, retained, path: ends(path), referrers: ends(referrers), allReferrers, fields: ends(fields), allFields }]));
 function ends(flat) {

@@ -1,4 +1,4 @@
-// The map at hand, the view, the tile at hand; keys, pointer and buttons; the figures.
+// The current map, view and tile; keys, pointer and buttons; the figures.
 let due = false;
 function draw() {
   if (due) return;
@@ -169,16 +169,16 @@ function legend() {
   byId("legend").replaceChildren(...parts, ...(note ? [note] : []));
 }
 
-// The map and the tile at hand in the page's address, so that they can be kept and sent. A map has
-// the name that --at takes: the number of its collection, or its marker.
+// The current map and tile in the page's address, so that they can be bookmarked and sent. A map is
+// named as for --at: the number of its collection, or its marker.
 const nameOf = ({ moment }) => moment.marker ?? String(moment.collection);
 function placeOf(name) {
-  // A number is that of a collection, as for --at.
+  // A number means a collection, as for --at.
   const isNumber = /^\d+$/.test(name);
   const place = frames.findIndex(({ moment }) =>
     isNumber ? moment.marker === null && moment.collection === Number(name) : moment.marker === name);
   if (place >= 0 || !isNumber) return place;
-  // Of a long run not every collection has a map: the next one has.
+  // In a long run not every collection has a map: take the next one that has.
   const next = frames.findIndex(({ moment }) => moment.marker === null && moment.collection > Number(name));
   return next < 0 ? frames.length - 1 : next;
 }

@@ -1,7 +1,7 @@
-// The picture: tiles in rows, as on a sheet that can be moved and zoomed.
+// The picture: tiles in rows, on a sheet that can be moved and zoomed.
 const byId = id => document.getElementById(id);
 const pane = byId("pane");
-// Rows have a megablock or a part of it, so that addresses are easy to find.
+// A row is a megablock or part of one, so that addresses are easy to find.
 const PER_ROW = Math.max(8, Math.min(64, 2 ** Math.ceil(Math.log2(Math.sqrt(tileCount * 1.6)))));
 const ROWS = Math.ceil(tileCount / PER_ROW);
 const LABEL = 9;
@@ -19,7 +19,7 @@ function useColour(use) {
   if (isLarge(use)) return "--large";
   return ["--nursery", "--aged", "--gen1", "--older"][stepOf(use)] || "--oldest";
 }
-// The depth of a tile's colour: from 0.15 to 1.
+// The opacity of a tile's colour: from 0.15 to 1.
 function depth(tiles, tile) {
   const most = { age: 10, holes: 8 };
   const share = shown === "occupancy" ? occupancy(tiles, tile) : shown === "age" ? tiles.age[tile] / 10 / most.age : shown === "holes" ? tiles.holes[tile] / most.holes : 1;
@@ -82,7 +82,7 @@ function drawMap() {
   for (let row = first; row <= last; row++) if (row % every === 0) pen.fillText(addressOf(row * PER_ROW), LEFT - LABEL, yOf(row * PER_ROW) + Math.min(size / 2, 8));
 }
 
-// The figures that have room in a tile.
+// The figures that fit into a tile.
 function words(pen, tiles, tile, x, y, size) {
   pen.fillStyle = colours["--ink"];
   pen.textAlign = "left";
@@ -95,7 +95,7 @@ function words(pen, tiles, tile, x, y, size) {
   pen.restore();
 }
 
-// The moves that are drawn: those of the tile at hand, or all.
+// The moves to draw: those of the current tile, or all.
 function movesShown() {
   const tile = held ?? hovered;
   return frame().moves.filter(move => allMoves || move.from === tile || move.to === tile);

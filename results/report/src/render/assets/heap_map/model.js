@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const WORD = 8, TILE_WORDS = data.tileBlocks * data.block / WORD;
 
-// A negative number -k stands for k more of the number before it.
+// A negative number -k repeats the number before it k times.
 function decode(column) {
   const numbers = [];
   for (const number of column) {

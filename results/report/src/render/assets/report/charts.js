@@ -1,5 +1,5 @@
-// Charts: the data of the charts of a box stand beside them. The mark that is nearest to the
-// pointer, or that the arrow keys chose, shows its runs; a click or Enter opens them.
+// Charts: a box has the data of its charts beside them. The mark nearest to the pointer, or selected
+// with the arrow keys, shows its runs; a click or Enter opens them.
 const NEAR = 16;
 const tip = make("div", { className: "tip", role: "status", hidden: true });
 const ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");
@@ -10,7 +10,7 @@ document.body.append(tip);
 const chartOf = new WeakMap();
 const round = number => Math.round(number * 10) / 10;
 
-// The pixel of a value on the vertical axis; one beyond it lies at its end.
+// The pixel of a value on the vertical axis; values beyond the axis are at its end.
 const upOf = (chart, value) => {
   const { low, high, log, top, base } = chart, at = Math.max(low, Math.min(high, value));
   const share = log ? Math.log(at / low) / Math.log(high / low) : (at - low) / (high - low);
@@ -82,7 +82,7 @@ const enliven = (svg, chart) => {
   svg.setAttribute("role", "application");
   svg.setAttribute("aria-roledescription", "chart");
   svg.setAttribute("aria-label", `${svg.querySelector("title").textContent}. Arrow keys move between marks, Enter shows the runs and the command.`);
-  // The browser's own tip would cover those of the page.
+  // The browser's own tip would cover the page's.
   svg.addEventListener("pointerenter", () => svg.querySelector(":scope > title")?.remove());
   svg.addEventListener("pointermove", event => {
     const mark = nearest(svg, event);
@@ -138,7 +138,7 @@ const markAt = (style, x, y, hollow) => {
   return shape ? polygon(SHAPES[shape - 1].map(([dx, dy]) => [dx * scale, dy * scale])) : `<circle cx="${x}" cy="${y}" r="${round(3.4 * scale)}" class="${name}"/>`;
 };
 
-// Draws the vertical axis and the series anew, with this scale.
+// Redraws the vertical axis and the series with this scale.
 const redraw = (svg, log) => {
   const chart = chartOf.get(svg);
   if (!chart.both || chart.log === log) return;

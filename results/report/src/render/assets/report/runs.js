@@ -1,9 +1,9 @@
-// The runs behind a mark or a row: their figures, places in the order, outcomes and commands.
+// The runs behind a mark or a row: their figures, positions, outcomes and commands.
 const NO_RUNS = { rows: 0, columns: [] };
 const runsOf = element => element.closest("article").querySelector(".runs")?.longTable.data ?? NO_RUNS;
 const columnNamed = (data, title) => data.columns.find(column => column.title === title);
 
-// The rows of the runs that a mark stands for; an empty list where it has none.
+// The rows of the runs behind a mark; empty if there are none.
 const rowsOf = (data, mark) => {
   if (!data.byCell) {
     data.byCell = new Map();
@@ -19,7 +19,7 @@ const rowsOf = (data, mark) => {
   return (mark.cells ?? "").split(" ").flatMap(cell => data.byCell.get(cell) ?? []);
 };
 
-// The runs in a few words: of one run its figures, of several their number and their outcomes.
+// The runs in a few words: the figures of a single run, or the number and outcomes of several.
 const inWords = (data, rows) => {
   if (rows.length === 1) {
     const [row] = rows;
@@ -39,14 +39,14 @@ const copy = async (pre, button) => {
   try {
     await navigator.clipboard.writeText(pre.textContent);
   } catch {
-    // A page of a file may not use the clipboard. The selection remains for the reader.
+    // A page from a file may not use the clipboard, but the text is selected.
     getSelection().selectAllChildren(pre);
     document.execCommand("copy");
   }
   button.textContent = "Copied";
 };
 
-// Opens the runs: the command, the figures that all share, and a table of the others.
+// Opens the runs: the command, the values that all share, and a table of the others.
 const showRuns = (data, title, rows) => {
   const commands = [...new Set(rows.map(data.commands.text))].filter(command => command);
   const same = data.columns.filter(column => rows.every(row => column.text(row) === column.text(rows[0])));

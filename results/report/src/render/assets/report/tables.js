@@ -1,5 +1,5 @@
-// Long tables. Their data stand beside them as compact JSON (render/data.rs); rows are made for one
-// part at a time, so that a page with thousands of runs has few elements.
+// Long tables. Their data is beside them as compact JSON (render/html.rs); rows are made for one part
+// at a time, so that a page with thousands of runs has few elements.
 const PART = 100;
 
 const columnOf = data => {
@@ -33,7 +33,7 @@ class LongTable {
     else details.addEventListener("toggle", () => this.bar || this.draw(), { once: true });
   }
 
-  // The columns, and for the table of all runs the cells and commands. They are read at the first use.
+  // The columns, and for the table of all runs the cells and commands. They are read at first use.
   get data() {
     if (!this.read) {
       const json = JSON.parse(this.box.querySelector("script").textContent);
@@ -109,7 +109,7 @@ class LongTable {
     this.draw();
   }
 
-  // Paper has all rows.
+  // Print all rows.
   all(yes) {
     [this.part, this.from] = [yes ? Infinity : PART, 0];
     this.draw();

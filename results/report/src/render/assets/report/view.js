@@ -2,7 +2,7 @@
 const styleSheet = document.head.appendChild(make("style"));
 const ruled = new Set();
 
-// Entries of legends become buttons that hide and show a series, in all sections at once.
+// Legend entries become buttons that hide and show a series in all sections at once.
 document.querySelectorAll(".legend [data-s]").forEach(entry => {
   const button = make("button", { type: "button", title: "Hide or show" }, ...entry.childNodes);
   button.dataset.s = entry.dataset.s;
@@ -37,8 +37,8 @@ const choice = (label, name, options, act) => {
 const recolour = theme => {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  // Pages of files may have no storage.
-  try { localStorage.setItem("gclab-theme", theme); } catch { /* The choice holds for this visit. */ }
+  // Pages from files may not have storage.
+  try { localStorage.setItem("gclab-theme", theme); } catch { /* The choice lasts for this visit. */ }
 };
 
 const scales = choice("Vertical scale", "scale", [["drawn", "as drawn"], ["linear", "linear"], ["log", "logarithmic"]], rescale);

@@ -37,7 +37,7 @@ function select(from, to, quiet) {
   tell(quiet);
 }
 const clear = () => select(0, 0);
-// All that has no name of its own is the whole run.
+// Everything without a name means the whole run.
 const interval = () => hasSelection() ? [selection.from, selection.to] : [0, log.length];
 
 function fit() {
@@ -141,7 +141,7 @@ panes.addEventListener("wheel", event => {
   event.preventDefault();
 }, { passive: false });
 
-// The line about the place of the pointer.
+// The line about what is under the pointer.
 function read(event) {
   const x = xOfEvent(event), at = Math.floor(momentAt(x));
   if (x < LEFT || x > LEFT + plotWidth() || at >= log.length) return;
@@ -162,7 +162,7 @@ function read(event) {
   byId("readout").textContent = words.join(" · ");
 }
 
-// The place of the page in its address, so that it can be kept and sent. Not while it moves.
+// The view in the page's address, so that it can be bookmarked and sent. Not while it moves.
 let remembered;
 function remember() {
   clearTimeout(remembered);

@@ -7,7 +7,7 @@ const selection = { from: 0, to: 0 };
 const hasSelection = () => selection.to > selection.from;
 
 const STATE_COLOURS = ["--idle", "--mutator", "--waiting", "--gc-idle", "--gen0", "--gen1", "--older", "--unknown", "--finishing"];
-// Without events of threads the mutator is not told from idle time.
+// Without thread events the mutator cannot be told from idle time.
 const SHORT = [log.threads ? "idle" : "not in a collection", "mutator", log.caps.length > 1 ? "waiting" : "stopping", "GC idle", "gen 0", "gen 1", "gen 2+", "GC", log.profile ? "census" : "finishing"];
 // States from the bottom of a lane to its top, where it is drawn as shares. Idle time is the ground.
 const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, FINISHING, WAITING];
@@ -95,7 +95,7 @@ function laneImage(lane, wide, high) {
       let row = high;
       for (const state of STACK) {
         const exact = (after[state] - before[state]) * scale;
-        // A short collection has a row of its own, so that it can be seen in a long run.
+        // A short collection gets a separate row, so that it can be seen in a long run.
         const least = state >= GEN0 && state <= UNKNOWN && exact > 0 ? 1 : 0;
         const rows = Math.min(row, Math.max(least, Math.round(exact)));
         for (const end = row - rows; row > end; row--) data[(row - 1) * wide + x] = pixels[state];
@@ -131,7 +131,7 @@ function drawLanes() {
   });
 }
 
-// The names of the states that have room for them.
+// The names of the states where they fit.
 function nameStates(pen, lane, y, high) {
   if (high < 16) return;
   const first = upTo(lane.ends, view.from);
@@ -165,7 +165,7 @@ function inkOn(name) {
 }
 let rgbOf = {};
 
-// Texts of markers come before those of messages, where there is no room for all.
+// If not all texts fit, markers' take precedence over messages'.
 function drawMarks(pen) {
   const y = AXIS + MARKS / 2, taken = [], shown = marks.filter(({ at }) => at >= view.from && at <= view.to);
   for (const { at, isMarker, text: words } of shown.filter(mark => mark.isMarker).concat(shown.filter(mark => !mark.isMarker))) {
@@ -185,7 +185,7 @@ function markerLines(pen, high) {
   pen.setLineDash([]);
 }
 
-// The ground of a pane with numbers upwards, of bytes if nothing else is said. Returns the height of a number.
+// The background of a pane with a vertical scale, in bytes by default. Returns the height of a number.
 function ground(pen, high, most, base = 1024, names = BYTES) {
   const power = powerOf(most, base, names), unit = base ** power;
   const step = unit * roundStepOf(most / unit / 4);
@@ -205,7 +205,7 @@ function paneTitle(pen, words) {
 }
 const roundStepOf = least => [.5, 1, 2, 5, 10, 20, 50, 100, 200].find(step => step >= least) || 500;
 
-// A line of steps through the samples. In a column with several, the largest counts.
+// A step line through the samples. If a column has several, the largest counts.
 function stepLine(pen, series, y, shade, dots) {
   const first = Math.max(0, upTo(series.at, view.from) - 1), behind = upTo(series.at, view.to);
   if (behind <= first) return;

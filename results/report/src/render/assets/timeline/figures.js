@@ -25,7 +25,7 @@ function named(name, words) {
 // Name, text and share of each figure.
 function rowsOf(figures) {
   const total = figures.Total_elapsed_ns, rows = [];
-  // Of a damaged log, sums and maxima are lower bounds; shares and the mutator's time are near.
+  // For a damaged log, sums and maxima are lower bounds; shares and the mutator's time are approximate.
   const [least, near] = log.salvage ? ["> ", "~ "] : ["", ""];
   const add = (name, figure, text, share, kind, mark = least) => {
     if (figure !== undefined) rows.push([name, mark + text(figure), share ? near + shareText(figure, total) : "", kind]);
@@ -74,7 +74,7 @@ function tell(quiet) {
   const bounds = hasSelection() ? ` --from ${from}ns` + (to < log.length ? ` --to ${to}ns` : "") : "";
   byId("command").textContent = log.path === null ? "" : `gclab events summary ${file}${log.salvage ? " --salvage" : ""}${bounds}`;
   tellCaps(from, to, figures);
-  // While a drag goes on, the rest can wait.
+  // During a drag, the rest can wait.
   if (quiet) return;
   tellLongest(from, to);
   const gc = figures.GC_elapsed_ns === undefined ? "" : `: ${figures.num_GCs} collections, GC ${lengthText(figures.GC_elapsed_ns)}, ${shareText(figures.GC_elapsed_ns, figures.Total_elapsed_ns)}`;
@@ -150,7 +150,7 @@ for (const id of ["from", "to"]) byId(id).addEventListener("change", () => {
   if (!hasSelection()) byId("wrong").textContent = `The shortest selection of this log is ${lengthText(log.step)}`;
 });
 
-// The legend has the states and lines that the log has.
+// The legend has the states and lines that occur in the log.
 function tellLegend() {
   const line = name => Object.assign(document.createElement("i"), { className: "line", style: `color: var(${name})` });
   const parts = used.map(state => named(STATE_COLOURS[state], NAMES[state]));

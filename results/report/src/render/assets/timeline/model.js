@@ -1,5 +1,5 @@
 "use strict";
-// The data of the log, and the figures of an interval of it. Times are nanoseconds.
+// The data of the log, and the figures of an interval. Times are in nanoseconds.
 const log = JSON.parse(document.getElementById("timeline").textContent);
 const STATES = 9, SEVERAL_STATES = STATES, SEVERAL_PAUSES = 3;
 const [IDLE, MUTATOR, WAITING, GC_IDLE, GEN0, GEN1, OLDER, UNKNOWN, FINISHING] = Array(STATES).keys();
@@ -91,18 +91,18 @@ const allocated = log.allocated.map(decodeSamples);
 const size = decodeSamples(log.size), live = decodeSamples(log.live), sparks = decodeSamples(log.sparks);
 const marks = log.marks.map(([at, isMarker, count, text]) => ({ at, isMarker, count, text: count > 1 ? `${text} (and ${count - 1} more)` : text }));
 
-// The nearest border between steps. All figures between two of these are exact.
+// The nearest border between steps. Figures between two borders are exact.
 function toStep(moment) {
   if (moment >= log.length - log.step / 2) return log.length;
   return Math.min(log.length, Math.max(0, Math.round(moment / log.step) * log.step));
 }
 
 const overlap = (a, b, from, to) => Math.max(0, Math.min(b, to) - Math.max(a, from));
-// The places of the samples from a moment on, before another one.
+// The indexes of the samples from one moment to another.
 const within = (series, from, to) => [upTo(series.at, from - 1), upTo(series.at, to - 1)];
 
-// The figures of an interval, by the names of `gclab events summary --json`. Those that the log does
-// not determine are absent.
+// The figures of an interval, named as in `gclab events summary --json`. Figures that the log does not
+// determine are absent.
 function figuresOf(from, to) {
   const whole = from <= 0 && to >= log.length;
   if (to >= log.length) to = Infinity;
@@ -139,7 +139,7 @@ function figuresOf(from, to) {
   return figures;
 }
 
-// The time of a pause or of a look within an interval. One that stands for several lies within it as a whole.
+// The time of a pause or look within an interval. One that stands for several is entirely inside.
 function pausedIn(pause, from, to) {
   if (pause.single) return overlap(pause.from, pause.to, from, to);
   return pause.from >= from && pause.from < to ? pause.total : 0;
@@ -182,7 +182,7 @@ function momentText(ns, precision) {
   return `${(ns / unit).toFixed(decimals)} ${name}`;
 }
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-// The power of a base that is the unit of a number, such as one of bytes.
+// The power of a base that is a number's unit, such as for bytes.
 function powerOf(number, base = 1024, names = BYTES) {
   let power = 0;
   while (number >= base ** (power + 1) && power < names.length - 1) power++;
@@ -193,7 +193,7 @@ function bytesText(bytes) {
   return `${power === 0 || Number.isInteger(number) ? number : number.toFixed(number < 10 ? 2 : 1)} ${BYTES[power]}`;
 }
 const shareText = (part, whole) => whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : "–";
-// A moment that a reader typed: a number with a unit, in seconds without one. NaN if it is none.
+// A moment that was typed: a number with a unit, or in seconds. NaN if it is invalid.
 function momentOf(text) {
   const found = /^\s*(\d+\.?\d*|\.\d+)\s*(ns|us|µs|ms|s|)\s*$/.exec(text);
   return found ? Math.round(Number(found[1]) * { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, "": 1e9 }[found[2]]) : NaN;
