@@ -1,6 +1,4 @@
-//! Line tables in compressed sections: they are a third of the command's file. Debuggers, profilers
-//! and backtraces read them as they are. The command has a fixed address: relocating it took a
-//! quarter of the instructions of a short run.
+//! The command has a fixed address: relocating it took a quarter of the instructions of a short run.
 
 use std::env;
 
@@ -8,7 +6,6 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release") {
-        println!("cargo::rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib");
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
 }

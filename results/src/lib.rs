@@ -1,8 +1,8 @@
-//! Records of runs, plans, and the folder that holds them.
+//! Records of runs, plans, the folder that holds them, and inference from samples of runs.
 //!
-//! This crate knows nothing of heaps, and draws no conclusions: it reads and writes a results
-//! folder ([`ResultsDir`]: the plan, and one [`RunRecord`] for each run). The crate `gclab-report`
-//! says what the records mean. `docs/results.md` describes the format.
+//! This crate knows nothing of heaps: it reads and writes a results folder ([`ResultsDir`]: the plan,
+//! and one [`RunRecord`] for each run), and has the statistics that reports and sweeps share
+//! ([`inference`]). The crate `gclab-report` says what the records mean. `docs/results.md` describes the format.
 //!
 //! ```
 //! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status};
@@ -31,6 +31,7 @@ mod collections;
 mod error;
 mod fingerprint;
 pub mod folder;
+pub mod inference;
 mod manifest;
 mod plan;
 mod record;

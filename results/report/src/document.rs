@@ -6,10 +6,10 @@
 
 use crate::chart::{Chart, Forest, Stack};
 use crate::format::ABSENT;
-use crate::inference::{Effect, Spread};
 use crate::metric::Metric;
 use crate::ranking::Ranking;
 use gclab_core::words::size::read_number;
+use gclab_results::inference::{Effect, Spread};
 use serde::Serialize;
 
 /// A whole document.

@@ -1,7 +1,7 @@
 //! Figures, names and counts as text, in the same form for all output formats.
 
-use crate::inference::{Advice, Effect, RUNS_FOR_INTERVAL, Spread};
 use crate::metric::{Metric, Unit};
+use gclab_results::inference::{Advice, Effect, RUNS_FOR_INTERVAL, Spread};
 
 /// Stands in for an unknown figure.
 pub(crate) const ABSENT: &str = "–";

@@ -1,9 +1,8 @@
 //! Reports on results folders: statistics, comparisons, and their presentation.
 //!
-//! Everything follows from the records of [`gclab_results`] and the event logs beside them; nothing
-//! here runs a program. From the ground up:
+//! Everything follows from the records of [`gclab_results`], its [`inference`](gclab_results::inference)
+//! and the event logs beside them; nothing here runs a program. From the ground up:
 //!
-//! - `inference`: the effect size with its interval, drift, outliers, and the history of a figure;
 //! - `metric` and `summary`: the figures of a run, and runs by configuration;
 //! - `ranking` and `verdict`: which contender is best, and whether a change made anything worse;
 //! - `format` and `chart`: figures as text, and charts as SVG;
@@ -38,7 +37,6 @@
 mod chart;
 mod document;
 mod format;
-pub mod inference;
 mod metric;
 mod ranking;
 mod render;

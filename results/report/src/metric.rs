@@ -5,8 +5,8 @@
 //! of a run. Figures about memory and parallel collections cover the whole run, as do all figures
 //! of a foreign program.
 
-use crate::inference::Effect;
 pub(crate) use gclab_results::Unit;
+use gclab_results::inference::Effect;
 use gclab_results::{Counters, MeteredLatency, Program, RunPhase, RunRecord, RunStats};
 use serde::Serializer;
 use std::collections::BTreeSet;
@@ -462,7 +462,7 @@ pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::Order;
+    use gclab_results::inference::Order;
 
     #[test]
     fn peaks_are_the_same_only_where_the_runs_scatter_by_a_megablock() {

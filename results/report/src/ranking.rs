@@ -7,9 +7,9 @@
 //! of many flatters it a little.
 
 use crate::format::{self, short_list};
-use crate::inference::{Effect, Order, RUNS_FOR_INTERVAL, Spread, findings};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work};
+use gclab_results::inference::{Effect, Order, RUNS_FOR_INTERVAL, Spread, findings};
 use serde::Serialize;
 
 /// Two figures that differ by less count as equal.

@@ -10,9 +10,9 @@
 //! programs of a file compete with each other like collectors, unless the file gives them
 //! workloads.
 
-use crate::inference::{Rounds, Spread};
 use crate::metric::{self, Metric};
 use gclab_core::words::size::read_number;
+use gclab_results::inference::{Rounds, Spread};
 use gclab_results::{Axis, Configuration, Program, ResultsDir, RunRecord};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Better, worse, the same or unclear: the verdict on the change of a figure between two samples.
 
-use crate::inference::Effect;
 use crate::metric::Metric;
+use gclab_results::inference::Effect;
 use serde::Serialize;
 
 /// The verdict on a figure or a configuration, in order of interest to a reader.

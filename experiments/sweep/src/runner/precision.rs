@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use gclab_report::inference::runs_needed;
+use gclab_results::inference::runs_needed;
 use gclab_results::{ResultsDir, RunRecord};
 
 use crate::run::describe_configuration;

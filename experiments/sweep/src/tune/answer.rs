@@ -1,6 +1,6 @@
 //! The answer of a search: whether a setting is better than the default, and by how much.
 
-use gclab_report::inference::{Effect, Order};
+use gclab_results::inference::{Effect, Order};
 
 use super::figures::{Goal, Limit};
 use super::search::{Candidate, Fate, Search};

@@ -22,7 +22,7 @@
 //!
 //! The default is in every rung, and is never out.
 
-use gclab_report::inference::{Effect, Interval, Order, RUNS_FOR_INTERVAL};
+use gclab_results::inference::{Effect, Interval, Order, RUNS_FOR_INTERVAL};
 use rand_pcg::Pcg64;
 
 use super::figures::{Figures, Goal, Limit};

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use gclab_core::collector::CollectorList;
 use gclab_eventlog::{Merged, check};
+use gclab_proof::tier;
 use gclab_workloads::{All, WorkloadList};
 use serde_json::Value;
 
@@ -165,10 +166,10 @@ fn mut_of_a_log_spans_the_sessions_of_all_threads() {
 #[test]
 fn every_log_keeps_the_rules_and_has_the_figures_of_its_run() {
     let bench = Bench::new();
-    for collector in gclab_collectors::All::descriptions() {
-        for workload in All::descriptions() {
+    for (place, collector) in gclab_collectors::All::descriptions().into_iter().enumerate() {
+        for (number, workload) in All::descriptions().into_iter().enumerate() {
             let words = [&[workload.name], workload.test.args].concat();
-            for threads in ["-N1", "-N2"] {
+            for threads in tier::rows(&["-N1", "-N2"], place + number) {
                 let compared = logged(&bench, &words, collector.name, &[threads]);
                 assert!(compared >= 16, "{compared} figures of {words:?} were compared");
             }

@@ -4,11 +4,11 @@
 use crate::chart::{Chart, Point, Series, Subject};
 use crate::document::{Cell, Column, Part, Tone};
 use crate::format;
-use crate::inference::Effect;
 use crate::metric::Metric;
 use crate::ranking::{Rank, Verdict};
 use crate::summary::{Group, HEAP, Summary, Work, axis_name, values_of};
 use gclab_core::words::size::read_number;
+use gclab_results::inference::Effect;
 use gclab_results::{Axis, Collections, ResultsDir};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -133,7 +133,7 @@ pub(super) fn mark(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x:
     let label = summary.label(group, &[]);
     let subject = runs_of([group]);
     let values = group.values(metric);
-    match crate::inference::Spread::of(values_of(&values)) {
+    match gclab_results::inference::Spread::of(values_of(&values)) {
         Some(spread) => Point {
             runs: values_of(&values)
                 .filter(|_| values.len() > 1)

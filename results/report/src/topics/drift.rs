@@ -8,10 +8,10 @@ use super::common::Context;
 use crate::chart::{Chart, Point, Series, Subject, linear_ticks};
 use crate::document::{Cell, Column, Part, Section, Table};
 use crate::format::{self, counted};
-use crate::inference::{Drift, RUNS_FOR_OUTLIERS, Trend, outliers};
 use crate::metric::{self, Metric};
 use crate::summary::Summary;
 use gclab_results::RunRecord;
+use gclab_results::inference::{Drift, RUNS_FOR_OUTLIERS, Trend, outliers};
 
 /// A change from the first run to the last that is worth a caution.
 const WORTH_A_WORD: f64 = 0.01;

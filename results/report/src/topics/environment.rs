@@ -6,9 +6,9 @@ use super::common::Context;
 use super::runs::is_failure;
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{bytes, counted, list, number, plural};
-use crate::inference::{RUNS_FOR_INTERVAL, Spread};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, disturbances};
+use gclab_results::inference::{RUNS_FOR_INTERVAL, Spread};
 use gclab_results::{ResultsDir, RunRecord, shell_line};
 use std::collections::BTreeMap;
 

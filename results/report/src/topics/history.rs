@@ -2,17 +2,19 @@
 //! the changes, and whether the last folder is worse than those before it.
 //!
 //! A folder is one point of a history: the geometric mean of its runs. The method is that of
-//! [`crate::inference::levels`]. A change counts only if it survives when all figures are judged
-//! together ([`crate::inference::findings`]) and reaches the threshold. The same holds for the
+//! [`gclab_results::inference::levels`]. A change counts only if it survives when all figures are judged
+//! together ([`gclab_results::inference::findings`]) and reaches the threshold. The same holds for the
 //! verdicts on the last folder.
 
 use super::comparison::{compared, facts, outcome_change, verdict_cell};
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table};
 use crate::format::{self, ABSENT, counted, percent};
-use crate::inference::{Effect, Levels, POINTS_FOR_CHANGES, Point, changes, findings, large, last_change, levels};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, values_of};
 use crate::verdict::{Verdict, judge};
+use gclab_results::inference::{
+    Effect, Levels, POINTS_FOR_CHANGES, Point, changes, findings, large, last_change, levels,
+};
 use gclab_results::{Configuration, Manifest, ResultsDir};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -7,11 +7,11 @@
 use super::common::{Context, is_numeric, split_axes};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, short_list};
-use crate::inference::Effect;
 use crate::metric::{self, Metric};
 use crate::ranking::{Contender, NEAR, Rank, Ranking, Verdict, contenders};
 use crate::summary::{ARGS, HEAP, Summary, Work, axis_name};
 use gclab_results::Axis;
+use gclab_results::inference::Effect;
 
 /// Maximum number of contenders with a sentence; the others are in the table.
 const SENTENCES: usize = 3;

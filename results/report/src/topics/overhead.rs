@@ -16,10 +16,10 @@ use super::common::{Context, Places, legend, runs_of, word_cells, word_columns};
 use crate::chart::Point;
 use crate::document::{Cell, Column, Part, Section, Table};
 use crate::format;
-use crate::inference::{Effect, Order, Spread};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work, values_of};
 use gclab_results::RunRecord;
+use gclab_results::inference::{Effect, Order, Spread};
 
 /// The costs: a name, the total, and the part in collections.
 const COSTS: [(&str, Metric, Metric); 2] = [

@@ -10,11 +10,11 @@ use super::common::{Context, mark, rank_cell, runs_of, word_cells, word_columns}
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Part, Place, Section, Table};
 use crate::format::{self, list};
-use crate::inference::{Effect, Order};
 use crate::metric::{self, Metric};
 use crate::ranking::{Contender, NEAR, Ranking, Verdict};
 use crate::summary::{Group, Summary, UNSET, Work};
 use gclab_core::words::size::read_number;
+use gclab_results::inference::{Effect, Order};
 use std::collections::BTreeMap;
 
 /// The sharing flags.

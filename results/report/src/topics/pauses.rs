@@ -13,9 +13,9 @@ use super::common::{Context, MOST_PANELS, by_axes, legend, runs_of, split_axes, 
 use crate::chart::{Chart, Point, Series};
 use crate::document::{Cell, Column, Part, Section, Table};
 use crate::format::{self, counted};
-use crate::inference::{Interval, Spread, interval_of_percentile, nearest_rank, runs_for_percentile};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work};
+use gclab_results::inference::{Interval, Spread, interval_of_percentile, nearest_rank, runs_for_percentile};
 use gclab_results::{Axis, RunRecord};
 
 /// Maximum number of points of a distribution that are drawn.

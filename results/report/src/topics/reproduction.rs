@@ -8,9 +8,9 @@
 
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table};
 use crate::format::{self, bytes, counted};
-use crate::inference::{Effect, Order, findings};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work};
+use gclab_results::inference::{Effect, Order, findings};
 use gclab_results::{Configuration, Manifest, Minimum, ResultsDir};
 use std::collections::BTreeSet;
 

@@ -3,10 +3,10 @@
 use super::common::{Context, rank_cell, word_cells, word_columns};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table, Tone};
 use crate::format::{ABSENT, counted, number};
-use crate::inference::Spread;
 use crate::metric::{self, Metric};
 use crate::ranking::{Ranking, settings};
 use crate::summary::{Group, Summary, Work};
+use gclab_results::inference::Spread;
 use gclab_results::{Purpose, ResultsDir, RunRecord, Status, shell_line};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,8 +3,8 @@
 use super::{Comparison, Figure, Mean, Means, Row};
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
 use crate::format::{self, ABSENT, counted, percent, short_list};
-use crate::inference::Effect;
 use crate::verdict::Verdict;
+use gclab_results::inference::Effect;
 
 impl Comparison {
     /// The number of configurations with a verdict.

@@ -7,16 +7,16 @@
 //!
 //! One in twenty intervals misses by design. So all figures are judged together: of those called
 //! better or worse, at most one in twenty is expected to be chance
-//! ([`crate::inference::findings`]).
+//! ([`gclab_results::inference::findings`]).
 
 mod document;
 
 use crate::format::counted;
-use crate::inference::{Effect, Order, Point, RUNS_FOR_INTERVAL, Rounds, findings, scatter};
 use crate::metric::{self, COMPARED, Metric, PAR_GCS};
 use crate::ranking::contradicts;
 use crate::summary::{Group, Summary, values_of};
 use crate::verdict::{Verdict, judge, more_and_less};
+use gclab_results::inference::{Effect, Order, Point, RUNS_FOR_INTERVAL, Rounds, findings, scatter};
 use gclab_results::{Configuration, Manifest, ResultsDir, RunRecord};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
