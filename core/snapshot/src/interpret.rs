@@ -95,10 +95,8 @@ fn pair(name: &[u8]) -> Option<(&[u8], u64)> {
 
 /// The number of a type.
 fn place(types: &[String], name: &str) -> Option<u8> {
-    types
-        .iter()
-        .zip(0_u8..)
-        .find_map(|(own, kind)| (own == name).then_some(kind))
+    let place = types.iter().position(|own| own == name)?;
+    u8::try_from(place).ok()
 }
 
 /// The edges that are properties of plain objects.
@@ -148,11 +146,11 @@ fn shapes(snapshot: &mut Snapshot) -> Result<(), Problem> {
             }
         };
         let node = snapshot.node(ordinal);
-        let names = properties.of(node);
-        let shape = names.fold(0, |shape, name| hasher.hash_one((shape, name)));
-        if !is_plain || shape == 0 {
+        let mut names = properties.of(node).filter(|_| is_plain).peekable();
+        if names.peek().is_none() {
             continue;
         }
+        let shape = names.fold(0, |shape, name| hasher.hash_one((shape, name)));
         let Some(&(first, made)) = shapes.get(&shape) else {
             insert(&mut shapes, shape, (ordinal, None))?;
             continue;

@@ -9,6 +9,7 @@ use gclab_snapshot::{Options, Snapshot};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::HashSet;
 use std::fs;
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -61,23 +62,35 @@ const SLOW: Duration = Duration::from_secs(2);
 /// Inputs in a run without a time limit.
 const ROUNDS: u64 = 1000;
 
-/// Reads an input in every way. Returns how it ended, without numbers.
-fn read(bytes: &[u8]) -> String {
-    let path = std::env::temp_dir().join(format!("gclab-fuzz-{}", std::process::id()));
+/// The first bytes of a core file, and of its program.
+const ELF: &[u8] = b"\x7fELF";
+
+/// Reads an input in every way. Returns how it ended, without numbers. A core file comes with its
+/// program after it.
+fn read(reader: &str, bytes: &[u8]) -> String {
+    let path = std::env::temp_dir().join(format!("gclab-fuzz-{reader}-{}", std::process::id()));
     fs::write(&path, bytes).unwrap();
     let options = Options {
         interpret: true,
         limit: UNPACKED,
         ..Options::all()
     };
+    let open = || match reader {
+        "core" => {
+            let program = bytes.windows(ELF.len()).rposition(|start| start == ELF).unwrap_or(0);
+            let (core, program) = bytes.split_at(program);
+            Snapshot::read_core(core, program, &path.display().to_string(), options)
+        }
+        _ => Snapshot::open(&path, options),
+    };
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
     let start = Instant::now();
-    let read = Snapshot::open(&path, options);
+    let read = open();
     let (peak, took) = (PEAK.load(Relaxed) - before, start.elapsed());
     let is_slow = |_| {
         let start = Instant::now();
-        let _ = Snapshot::open(&path, options);
+        let _ = open();
         start.elapsed() > SLOW
     };
     let (end, message) = match &read {
@@ -182,8 +195,14 @@ fn fuzz(reader: &str) {
     files.sort();
     let mut ends = HashSet::new();
     for file in files {
-        let bytes = fs::read(file).unwrap();
-        ends.insert(read(&bytes));
+        let mut bytes = fs::read(file).unwrap();
+        if reader == "core" {
+            let packed = std::mem::take(&mut bytes);
+            flate2::read::GzDecoder::new(&packed[..])
+                .read_to_end(&mut bytes)
+                .unwrap();
+        }
+        ends.insert(read(reader, &bytes));
         corpus.push(bytes);
     }
     let seconds = std::env::var("GCLAB_FUZZ_SECONDS")
@@ -207,7 +226,7 @@ fn fuzz(reader: &str) {
             }
         }
         bytes.truncate(LONGEST);
-        let end = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
+        let end = catch_unwind(AssertUnwindSafe(|| read(reader, &bytes)));
         let is_new = end.as_ref().map_or(true, |end| !ends.contains(end));
         if is_new {
             let name = format!("{reader}-{}-{round}", ends.len());
@@ -322,7 +341,7 @@ fn records_of_each_kind() {
         "\"node_count\":1,\"edge_count\":0",
         "\"node_count\":67000000,\"edge_count\":67000000",
     );
-    read(lie.as_bytes());
+    read("v8", lie.as_bytes());
 }
 
 /// One test, because memory is counted for the whole process.
@@ -331,4 +350,5 @@ fn any_file_ends_in_a_snapshot_or_one_message_in_bounded_memory() {
     records_of_each_kind();
     fuzz("hprof");
     fuzz("v8");
+    fuzz("core");
 }

@@ -1,7 +1,13 @@
 //! Core files of a program with a few closures, made here. `.ci/ghc-core` reads real ones.
 
 use std::collections::HashMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use gclab_snapshot::{Error, Options, Snapshot};
 use proptest::prelude::*;
 
@@ -120,8 +126,9 @@ fn elf(kind: u16, entry: u64, segments: &[(u32, u64, Vec<u8>)], sections: &[(&st
 }
 
 /// A core file and its program. A thread's stack has a list of two, a thunk behind an indirection,
-/// and a number; a CAF that only the frame's code refers to has an array of bytes.
-fn example() -> (Vec<u8>, Vec<u8>) {
+/// and a number; a CAF that only the frame's code refers to has an array of bytes. The list has
+/// `more` nodes besides.
+fn example(more: u64) -> (Vec<u8>, Vec<u8>) {
     let (mut program, mut heap) = (Memory::new(PROGRAM), Memory::new(BLOCK));
     let text = program.add(&[u64::from_le_bytes(*b"main:M.N"), u64::from_le_bytes(*b"ode\0\0\0\0\0")]);
     let caf = program.next();
@@ -169,6 +176,9 @@ fn example() -> (Vec<u8>, Vec<u8>) {
         0,
         0,
     ]);
+    // They come last, so that all else is where it is without them.
+    let rest = (0..more).fold(last, |next, number| heap.add(&[node, next + 1, nil + 1, number]));
+    heap.set(first + 8, rest + 1);
     for (index, word) in [constant, array, 0, 0].into_iter().enumerate() {
         program.set(caf + 8 * index as u64, word);
     }
@@ -221,7 +231,7 @@ fn read(core: &[u8], program: &[u8]) -> Result<Snapshot, Error> {
 
 #[test]
 fn closures_roots_and_names_are_those_of_the_program() {
-    let (core, program) = example();
+    let (core, program) = example(0);
     let snapshot = read(&core, &program).unwrap();
     let mut found: HashMap<String, (u64, Vec<String>)> = HashMap::new();
     for node in snapshot.nodes().skip(1) {
@@ -262,9 +272,32 @@ fn closures_roots_and_names_are_those_of_the_program() {
     assert_eq!((usage.live, usage.dead), (320, 16), "an indirection is dead");
 }
 
+/// Other tests read these files: a core with its program behind it, packed.
+/// `UPDATE_CORPUS=1` writes them.
+#[test]
+fn the_corpus_has_these_examples() {
+    for (name, more) in [("short.gz", 0), ("long.gz", 100)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/corpus/core")
+            .join(name);
+        let (core, program) = example(more);
+        let whole = [core, program].concat();
+        if std::env::var_os("UPDATE_CORPUS").is_some() {
+            let mut packed = GzEncoder::new(fs::File::create(&path).unwrap(), Compression::best());
+            packed.write_all(&whole).unwrap();
+            packed.finish().unwrap();
+        }
+        let mut unpacked = Vec::new();
+        GzDecoder::new(fs::File::open(&path).unwrap())
+            .read_to_end(&mut unpacked)
+            .unwrap();
+        assert!(unpacked == whole, "{name} is not the example");
+    }
+}
+
 #[test]
 fn files_that_do_not_belong_together_are_refused() {
-    let (core, program) = example();
+    let (core, program) = example(0);
     let message = |core: &[u8], program: &[u8]| read(core, program).unwrap_err().to_string();
     assert!(message(&program, &program).contains("not a core file"));
     assert!(message(&core, &core).contains("was not compiled by GHC"));
@@ -282,7 +315,7 @@ proptest! {
     /// Damage gives a message or other numbers, never a panic or an endless loop.
     #[test]
     fn damage_is_survived(in_core: bool, changes in prop::collection::vec((0_usize..1 << 16, any::<u8>()), 1..8), cut in 0_usize..1 << 16) {
-        let (mut core, mut program) = example();
+        let (mut core, mut program) = example(0);
         let file = if in_core { &mut core } else { &mut program };
         for (place, byte) in changes {
             let place = place % file.len();

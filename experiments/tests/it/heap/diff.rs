@@ -3,8 +3,10 @@
 use super::json;
 use crate::docs::{pages, root};
 use crate::support::Bench;
+use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::fs;
+use std::io::Read;
 
 /// Snapshots of the page's program: each has forty listeners more than the one before.
 fn leak(number: u32) -> String {
@@ -66,6 +68,31 @@ fn the_holder_of_new_objects_is_named_with_its_path() {
             "{name}"
         );
     }
+}
+
+/// Each collection of GHC moves closures, so cores are compared by class and path.
+#[test]
+fn the_list_that_grows_in_a_haskell_program_is_named_from_two_cores() {
+    let bench = Bench::new();
+    for name in ["short", "long"] {
+        let packed = root().join(format!("core/snapshot/tests/corpus/core/{name}.gz"));
+        let mut whole = Vec::new();
+        GzDecoder::new(fs::File::open(packed).unwrap())
+            .read_to_end(&mut whole)
+            .unwrap();
+        // The program comes after its core.
+        let program = whole.windows(4).rposition(|start| start == b"\x7fELF").unwrap();
+        fs::write(bench.path().join(name), &whole[..program]).unwrap();
+        fs::write(bench.path().join("program"), &whole[program..]).unwrap();
+    }
+    let words = ["heap", "diff", "--json", "--exe", "program", "short", "long"];
+    let report = json(&bench.gclab(&words).exits(0).stdout);
+    assert_eq!((&report["leak"], &report["by_id"]), (&true.into(), &false.into()));
+    let class = class(&report, "M.Node");
+    assert_eq!((&class["new"], &class["bytes"]), (&100.into(), &3200.into()));
+    let path = report["holders"][0]["path"].as_str().unwrap();
+    let is_thread = path.starts_with("TSO @") && path.ends_with(" \"thread 5\" > .stack STACK");
+    assert!(is_thread, "{path}");
 }
 
 /// In reverse, everything is gone; and a file compared with itself shows no change.
