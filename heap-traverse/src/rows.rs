@@ -8,28 +8,19 @@
 
 use crate::fetch::fetch;
 use crate::memory::{OutOfMemory, with_capacity};
+use std::ops::Deref;
 
 /// How many pairs ahead memory is fetched when rows are filled: about the time of a memory access.
 const AHEAD: usize = 32;
 
-/// Rows of numbers. Row i is `targets[starts[i]..starts[i + 1]]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    starts: Vec<u32>,
-    targets: Vec<u32>,
+/// Rows of numbers, their own or borrowed. Row i is `targets[starts[i]..starts[i + 1]]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rows<S = Vec<u32>> {
+    starts: S,
+    targets: S,
 }
 
 impl Rows {
-    /// The targets of row `row`.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    #[inline]
-    pub fn row(&self, row: u32) -> &[u32] {
-        let row = row as usize;
-        &self.targets[self.starts[row] as usize..self.starts[row + 1] as usize]
-    }
-
     /// No rows yet, with room for `rows` rows and `targets` targets.
     pub(crate) fn with_capacity(rows: u32, targets: u32) -> Result<Self, OutOfMemory> {
         let mut starts = with_capacity(rows as usize + 1)?;
@@ -91,15 +82,27 @@ impl Rows {
             self.targets[*start as usize] = target;
         }
     }
+}
 
-    /// Replaces each target by its number.
-    pub(crate) fn renumber(&mut self, number: &[u32]) {
-        for at in 0..self.targets.len() {
-            if let Some(&soon) = self.targets.get(at + AHEAD) {
-                fetch(number, soon);
-            }
-            self.targets[at] = number[self.targets[at] as usize];
-        }
+impl<S: Deref<Target = [u32]>> Rows<S> {
+    /// Rows made elsewhere, which keep the invariant.
+    pub(crate) fn of(starts: S, targets: S) -> Self {
+        Rows { starts, targets }
+    }
+
+    /// The same rows, borrowed.
+    pub(crate) fn view(&self) -> Rows<&[u32]> {
+        Rows::of(&self.starts, &self.targets)
+    }
+
+    /// The targets of row `row`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn row(&self, row: u32) -> &[u32] {
+        let row = row as usize;
+        &self.targets[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 
     /// The number of rows.

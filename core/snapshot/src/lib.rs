@@ -13,9 +13,9 @@
 //! few kilobytes that describe the rest, is parsed by serde_json. It gives the positions of the
 //! fields in a record, which differ between versions of V8.
 //!
-//! **Memory**: the columns requested by [`Options`], and the buffer; at most 25 bytes a node and 9
-//! an edge, plus the strings as in the file and 8 bytes each. [`Options::limit`] bounds the bytes
-//! read, unpacked. Running out of memory is an [`Error`].
+//! **Memory**: the columns requested by [`Options`], and the buffer; at most 25 bytes a node, 9
+//! an edge and 8 more a weak one, plus the strings as in the file and 8 bytes each.
+//! [`Options::limit`] bounds the bytes read, unpacked. Running out of memory is an [`Error`].
 //!
 //! **Checked while reading**: every edge ends at a node, every name is a string of the file, and
 //! there are as many nodes and edges as declared. Users of a [`Snapshot`] may rely on that. Any
@@ -39,6 +39,7 @@
 
 #![forbid(unsafe_code)]
 
+mod both;
 mod error;
 mod ghc;
 mod header;
@@ -54,6 +55,7 @@ mod snapshot;
 mod strings;
 mod write;
 
+pub use both::both;
 pub use error::{Error, Problem};
 pub use options::Options;
 pub use snapshot::{Edge, EdgeName, Node, Snapshot, Usage};

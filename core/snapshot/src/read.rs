@@ -60,6 +60,9 @@ impl Snapshot {
             rewind(file)?;
             hprof::third_pass(file, name, options, at, &mut snapshot)?;
         }
+        snapshot
+            .complete()
+            .map_err(|problem| Error::new(name, false, 0, problem))?;
         Ok(snapshot)
     }
 
@@ -332,6 +335,7 @@ impl Reader {
         if self.options.interpret {
             interpret(&mut snapshot, &self.extra).map_err(|problem| input.error(problem))?;
         }
+        snapshot.complete().map_err(|problem| input.error(problem))?;
         Ok(snapshot)
     }
 }

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::error::Problem;
+use crate::memory::push;
 use crate::strings::Strings;
 
 /// The heap of a program as V8 or a JVM wrote it, or as a core file has it.
@@ -32,7 +34,10 @@ pub struct Snapshot {
     pub(crate) first_edge: Vec<u32>,
     pub(crate) edge_types: Vec<u8>,
     pub(crate) edge_names: Vec<u32>,
+    /// By edge: its target. Once the snapshot is whole: the source, if the edge is weak.
     pub(crate) targets: Vec<u32>,
+    /// The places of weak edges among all edges, and their targets.
+    pub(crate) weak: Vec<(u32, u32)>,
     pub(crate) strings: Strings,
     /// Strings of a JVM whose letters have two bytes, in the order of nodes.
     pub(crate) wide: Vec<u32>,
@@ -106,6 +111,39 @@ impl Snapshot {
     /// The number of edges, parallel and weak ones included.
     pub fn edge_count(&self) -> u32 {
         self.targets.len() as u32
+    }
+
+    /// The number of edges that are not weak.
+    pub fn strong_edge_count(&self) -> u32 {
+        self.edge_count() - self.weak.len() as u32
+    }
+
+    /// By node: the place of its first edge among all edges, and then their number. By edge: the
+    /// ordinal of its target, or of its source if it is weak. So these are the rows of a graph in
+    /// which weak edges keep nothing alive.
+    pub fn strong_rows(&self) -> (&[u32], &[u32]) {
+        (&self.first_edge, &self.targets)
+    }
+
+    /// Adds the texts by which readers know some nodes.
+    pub(crate) fn add_labels(&mut self, strings: &Strings, mut labels: Vec<(u32, u32)>) -> Result<(), Problem> {
+        let first = self.strings.append(strings)?;
+        labels.iter_mut().for_each(|label| label.1 += first);
+        self.labels = labels;
+        Ok(())
+    }
+
+    /// Completes the snapshot, once the types of all edges are known.
+    pub(crate) fn complete(&mut self) -> Result<(), Problem> {
+        for node in 0..self.node_count() {
+            for place in self.node(node).edge_range() {
+                if Some(self.edge_types[place as usize]) == self.weak_type {
+                    let target = std::mem::replace(&mut self.targets[place as usize], node);
+                    push(&mut self.weak, (place, target))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The node with this ordinal.
@@ -282,9 +320,14 @@ impl<'s> Edge<'s> {
 
     /// The node that it leads to.
     pub fn target(self) -> Node<'s> {
+        let Snapshot { weak, targets, .. } = self.snapshot;
+        let known = match self.is_strong() {
+            true => None,
+            false => weak.binary_search_by_key(&self.place, |edge| edge.0).ok(),
+        };
         Node {
             snapshot: self.snapshot,
-            ordinal: self.snapshot.targets[self.place as usize],
+            ordinal: known.map_or(targets[self.place as usize], |at| weak[at].1),
         }
     }
 

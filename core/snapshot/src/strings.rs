@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::error::Problem;
-use crate::memory::{extend, push};
+use crate::memory::{extend, push, reserve};
 
 /// The most bytes that a character takes: two `\u` escapes.
 const LONGEST_LETTER: usize = 12;
@@ -73,6 +73,15 @@ impl Strings {
         }
         self.finish()?;
         Ok((self.ends.len() - 1) as u32)
+    }
+
+    /// Appends all strings of another list. Returns the index of the first.
+    pub(crate) fn append(&mut self, other: &Strings) -> Result<u32, Problem> {
+        let (start, first) = (self.text.len(), self.ends.len() as u32);
+        extend(&mut self.text, &other.text)?;
+        reserve(&mut self.ends, other.ends.len())?;
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+        Ok(first)
     }
 
     /// Makes one string of the text appended since the last call.

@@ -9,16 +9,15 @@ use clap::{Args as ClapArgs, ValueEnum};
 use gclab_core::heap::default_limit;
 use gclab_core::words::Bytes;
 use gclab_core::words::size::size_text;
-use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, Merged, Names};
-use gclab_heap_traverse::graph::GraphError;
+use gclab_heap_traverse::analysis::Analysis;
 use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
 use super::arguments::{Extent, id, limit};
+use super::holders::{self, Findings, findings};
 use super::page::{self, Class, Contents};
 use super::questions::{self, Question};
-use super::{holders, json, stacks, tables, text, words};
+use super::{json, stacks, tables, text, words};
 use crate::common::{print, print_by, refuse};
 use crate::input;
 
@@ -122,7 +121,7 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         return refuse(message);
     }
     if let Some(format) = arguments.format {
-        return match merged(&analysis) {
+        return match holders::merged(&analysis) {
             Ok(merged) if format == Format::Folded => print(&stacks::folded(&merged)),
             Ok(merged) => print_by(|out| out.write_all(&stacks::pprof(&merged))),
             Err(error) => refuse(format!("{file}: {error}")),
@@ -141,17 +140,14 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn merged(analysis: &Analysis<'_>) -> Result<Merged, OutOfMemory> {
-    Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)
-}
-
 /// Writes the page of an analysis.
 fn page(path: &Path, file: &str, analysis: &Analysis<'_>) -> Result<(), String> {
-    let read = || -> Result<_, GraphError> {
-        let classes = analysis.largest_classes(page::CLASSES, |class| !analysis.is_synthetic(class.first))?;
-        Ok((classes, merged(analysis)?, holders::suspects(analysis)?.0))
-    };
-    let (classes, merged, suspects) = read().map_err(|error| format!("{file}: {error}"))?;
+    let Findings {
+        merged,
+        suspects,
+        classes,
+        ..
+    } = findings(analysis, page::CLASSES, false).map_err(|error| format!("{file}: {error}"))?;
     let classes = classes.into_iter().map(|own| Class {
         name: words::class(analysis, own.figures.first),
         figures: vec![

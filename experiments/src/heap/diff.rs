@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::analyse::{again, open};
 use super::arguments::limit;
-use super::holders::{self, Held, Paths, held, lines};
+use super::holders::{self, Held, held, lines};
 use super::page::{self, Class, Contents};
 use super::words::{counted, fit, number, size};
 use crate::common::{print, refuse};
@@ -72,6 +72,7 @@ struct Count {
 /// An object that later files may have, too.
 struct Object {
     id: u64,
+    node: u32,
     class: u32,
     bytes: u64,
     retained: u64,
@@ -182,7 +183,6 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         true => by_ids(&files, &end, &classes),
         false => by_counts(&files, &end, &classes),
     };
-    let paths = Paths::new(&analysis);
     let least = (end.reached / 100 * LEAST).max(1);
     let (merged, steps) = match by_id {
         true => growth_by_id(&files, &end, &analysis, &names),
@@ -192,7 +192,7 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     let mut holders = Vec::new();
     for holder in merged.holders(least) {
         let Some(&place) = holder.path.last() else { continue };
-        let held = held(&analysis, &merged, &paths, &holder).map_err(failed)?;
+        let held = held(&analysis, &merged, &holder).map_err(|error| failed(error.into()))?;
         let steps = steps.get(&place).cloned().unwrap_or_default();
         // A cache that was filled once does not grow any more.
         let grows = steps.iter().all(|&step| step * 4 * steps.len() as u64 >= holder.bytes);
@@ -312,6 +312,7 @@ fn file<'s>(snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Anal
         if by_id {
             file.objects.push(Object {
                 id: node.id().unwrap_or_default(),
+                node: node.ordinal(),
                 class,
                 bytes: node.self_size(),
                 retained: analysis.retained(node.ordinal()),
@@ -324,16 +325,16 @@ fn file<'s>(snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Anal
     Ok((file, analysis, names))
 }
 
-/// Calls `each` with every object of either of two files, in the order of ids.
-fn both<'o>(one: &'o [Object], other: &'o [Object], mut each: impl FnMut(Option<&'o Object>, Option<&'o Object>)) {
+/// Calls `visit` with every object of either of two files, in the order of ids.
+fn each<'o>(one: &'o [Object], other: &'o [Object], mut visit: impl FnMut(Option<&'o Object>, Option<&'o Object>)) {
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
     loop {
         match (one.peek(), other.peek()) {
             (None, None) => return,
-            (Some(a), Some(b)) if a.id == b.id => each(one.next(), other.next()),
-            (Some(a), Some(b)) if a.id < b.id => each(one.next(), None),
-            (Some(_), None) => each(one.next(), None),
-            _ => each(None, other.next()),
+            (Some(a), Some(b)) if a.id == b.id => visit(one.next(), other.next()),
+            (Some(a), Some(b)) if a.id < b.id => visit(one.next(), None),
+            (Some(_), None) => visit(one.next(), None),
+            _ => visit(None, other.next()),
         }
     }
 }
@@ -341,7 +342,7 @@ fn both<'o>(one: &'o [Object], other: &'o [Object], mut each: impl FnMut(Option<
 /// Whether two files come from one heap: most objects with one id have one class.
 fn is_same_heap(before: &File, after: &File) -> bool {
     let (mut shared, mut same) = (0, 0);
-    both(&before.objects, &after.objects, |one, other| {
+    each(&before.objects, &after.objects, |one, other| {
         if let (Some(one), Some(other)) = (one, other) {
             shared += 1;
             same += usize::from(one.class == other.class);
@@ -366,7 +367,7 @@ fn has_grown(before: &File, analysis: &Analysis<'_>, merged: &Merged, holder: &a
 /// The growth of each class from the ids of its objects, most new bytes first.
 fn by_ids(files: &[File], end: &File, classes: &Classes) -> Vec<Growth> {
     let mut growths = empty(classes, files.len());
-    both(&files[0].objects, &end.objects, |before, after| match (before, after) {
+    each(&files[0].objects, &end.objects, |before, after| match (before, after) {
         (None, Some(new)) => {
             let growth = &mut growths[new.class as usize];
             growth.new += 1;
@@ -378,7 +379,7 @@ fn by_ids(files: &[File], end: &File, classes: &Classes) -> Vec<Growth> {
     });
     for (step, file) in files.iter().enumerate() {
         // Objects that are not in this file came in this step or later.
-        both(&file.objects, &end.objects, |before, after| {
+        each(&file.objects, &end.objects, |before, after| {
             if let (None, Some(new)) = (before, after) {
                 growths[new.class as usize].steps[step] += 1;
             }
@@ -428,16 +429,15 @@ fn sorted(mut growths: Vec<Growth>) -> Vec<Growth> {
 
 /// By node of the last file: the step in which it came, from 1; 0 if the first file has it.
 fn births(files: &[File], snapshot: &Snapshot, end: &File) -> Vec<u16> {
-    let mut born: HashMap<u64, u16> = HashMap::new();
+    let mut born = vec![0; snapshot.node_count() as usize];
     for file in files {
-        both(&file.objects, &end.objects, |before, after| {
+        each(&file.objects, &end.objects, |before, after| {
             if let (None, Some(new)) = (before, after) {
-                *born.entry(new.id).or_default() += 1;
+                born[new.node as usize] += 1;
             }
         });
     }
-    let of = |id: u64| born.get(&id).copied().unwrap_or(0);
-    snapshot.nodes().map(|node| of(node.id().unwrap_or_default())).collect()
+    born
 }
 
 fn answer(arguments: &Arguments, report: &Report) -> ExitCode {

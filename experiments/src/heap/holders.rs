@@ -1,10 +1,7 @@
 //! The holders of memory in the reader's own names.
 
-use std::cell::OnceCell;
-
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, Holder, Merged, Names, Rank, rank};
-use gclab_heap_traverse::graph::{GraphError, ShortestPaths};
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, rank};
 use serde::Serialize;
 
 use super::words::{COLUMNS, fit, label, name, number, percent, reference, size, way};
@@ -85,38 +82,11 @@ pub(super) struct Part {
     pub(super) path: String,
 }
 
-/// Shortest paths to objects, for which all are searched when the first is asked for.
-pub(super) struct Paths<'a> {
-    analysis: &'a Analysis<'a>,
-    all: OnceCell<ShortestPaths>,
-}
-
-impl<'a> Paths<'a> {
-    pub(super) fn new(analysis: &'a Analysis<'a>) -> Self {
-        Paths {
-            analysis,
-            all: OnceCell::new(),
-        }
-    }
-
-    fn to(&self, node: u32) -> Result<Vec<u32>, GraphError> {
-        if self.all.get().is_none() {
-            let _ = self.all.set(self.analysis.paths()?);
-        }
-        Ok(self.all.get().and_then(|all| all.to(node)).unwrap_or_default())
-    }
-}
-
 /// A holder in words.
 ///
 /// # Errors
 /// If there is not enough memory for the paths.
-pub(super) fn held(
-    analysis: &Analysis<'_>,
-    merged: &Merged,
-    paths: &Paths<'_>,
-    holder: &Holder,
-) -> Result<Held, GraphError> {
+pub(super) fn held(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> Result<Held, OutOfMemory> {
     let anchor = anchor(merged, &holder.path);
     let first = holder.path[anchor];
     let last = *holder.path.last().unwrap_or(&first);
@@ -151,7 +121,7 @@ pub(super) fn held(
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
     let by = match is_one {
         true => None,
-        false => Some(way_from_root(analysis, &paths.to(node)?, node)),
+        false => Some(way_from_root(analysis, &path_to(analysis, node)?, node)),
     };
     Ok(Held {
         id,
@@ -160,10 +130,15 @@ pub(super) fn held(
         bytes: holder.bytes,
         parts: shown.take(PARTS).map(|part| part_of(merged, part, is_one)).collect(),
         by,
-        is_runtime: is_runtime(analysis, merged, paths, holder)?,
+        is_runtime: is_runtime(analysis, merged, holder)?,
         is_one,
         is_list: !is_one && analysis.retained(node) > holder.bytes / 2,
     })
+}
+
+/// A shortest path to a node; empty if there is none.
+fn path_to(analysis: &Analysis<'_>, node: u32) -> Result<Vec<u32>, OutOfMemory> {
+    Ok(analysis.paths()?.to(node).unwrap_or_default())
 }
 
 /// The place on a path at which a reader's own names begin: the last object of a class of the
@@ -296,12 +271,7 @@ fn part_of(merged: &Merged, place: u32, behind: bool) -> Part {
 }
 
 /// Whether a holder is a part of Node.js or V8.
-fn is_runtime(
-    analysis: &Analysis<'_>,
-    merged: &Merged,
-    paths: &Paths<'_>,
-    holder: &Holder,
-) -> Result<bool, GraphError> {
+fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> Result<bool, OutOfMemory> {
     let of_runtime = |class: &str| {
         class.contains(" node:")
             || RUNTIME
@@ -319,7 +289,7 @@ fn is_runtime(
         .iter()
         .all(|&place| merged.class(place).starts_with('(') || merged.class(place).starts_with("system / "));
     let is_v8 = inner && {
-        let path = paths.to(last.largest)?;
+        let path = path_to(analysis, last.largest)?;
         let before = path.len().checked_sub(2).map(|at| path[at]);
         !last.is_one || before.is_none_or(|before| analysis.is_synthetic(before))
     };
@@ -327,7 +297,7 @@ fn is_runtime(
     let is_library = !is_v8_or_ours && {
         let mut places = holder.path.iter().chain(&holder.parts);
         // What a thread has in its frames is the program's, whatever its class.
-        let path = paths.to(last.largest)?;
+        let path = path_to(analysis, last.largest)?;
         let root = path.get(1).map_or_else(String::new, |&root| name(analysis, root));
         places.all(|&place| rank(merged.class(place)) == Rank::Library) && OWN_ROOTS.contains(&root.as_str())
     };
@@ -382,25 +352,54 @@ fn folded(head: &str, path: &str) -> Vec<String> {
     lines.iter().map(|line| fit(line)).collect()
 }
 
-/// The holders of much of the heap, largest first, and the bytes of those that are parts of Node.js
-/// or of the JVM.
+/// The answer to what holds the memory.
+pub(super) struct Findings {
+    pub(super) merged: Merged,
+    /// The holders of much of the heap, largest first.
+    pub(super) suspects: Vec<Held>,
+    /// The bytes of holders that are parts of Node.js or of the JVM.
+    pub(super) own: u64,
+    /// The classes that retain most, largest first.
+    pub(super) classes: Vec<ClassHolding>,
+}
+
+/// Finds what holds the memory, and the `count` largest classes, with `synthetic` also of nodes that
+/// stand for no object.
 ///
 /// # Errors
-/// If there is not enough memory for the merged tree.
-pub(super) fn suspects(analysis: &Analysis<'_>) -> Result<(Vec<Held>, u64), GraphError> {
-    let merged = Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)?;
-    let paths = Paths::new(analysis);
+/// If there is not enough memory.
+pub(super) fn findings(analysis: &Analysis<'_>, count: usize, synthetic: bool) -> Result<Findings, OutOfMemory> {
+    let is_wanted = |class: ClassFigures| synthetic || !analysis.is_synthetic(class.first);
+    // One after the other: together they would take more memory than all else.
+    let classes = analysis.largest_classes(count, is_wanted)?;
+    let (merged, suspects, own) = suspects(analysis)?;
+    Ok(Findings {
+        merged,
+        suspects,
+        own,
+        classes,
+    })
+}
+
+/// The merged tree, the suspects, and the bytes that are Node.js's or the JVM's own.
+fn suspects(analysis: &Analysis<'_>) -> Result<(Merged, Vec<Held>, u64), OutOfMemory> {
+    let merged = merged(analysis)?;
     let least = (analysis.reached_size() / 100 * SUSPECT).max(1);
     let (mut suspects, mut own) = (Vec::new(), 0);
     for holder in merged.holders(least) {
-        let held = held(analysis, &merged, &paths, &holder)?;
+        let held = held(analysis, &merged, &holder)?;
         if held.is_runtime {
             own += held.bytes;
         } else if suspects.len() < SUSPECTS {
             suspects.push(held);
         }
     }
-    Ok((suspects, own))
+    Ok((merged, suspects, own))
+}
+
+/// The dominator tree by class.
+pub(super) fn merged(analysis: &Analysis<'_>) -> Result<Merged, OutOfMemory> {
+    Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)
 }
 
 /// What hangs from a holder, as the first line of an answer says it.

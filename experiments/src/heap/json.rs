@@ -8,12 +8,11 @@ use std::process::ExitCode;
 
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, ClassHolding, Named, Sum};
-use gclab_heap_traverse::graph::GraphError;
 use gclab_snapshot::{Edge, Node, Usage};
 use serde::{Serialize, Serializer};
 
 use super::arguments::Extent;
-use super::holders::{Held, suspects};
+use super::holders::{Held, findings};
 use crate::common::{fail, refuse};
 
 /// The whole analysis, as `--json` prints it.
@@ -186,8 +185,9 @@ pub(super) fn report<'a>(
     analysis: &Analysis<'a>,
     Extent { top, synthetic, .. }: Extent,
     path: Option<&[u32]>,
-) -> Result<Report<'a>, GraphError> {
+) -> Result<Report<'a>, OutOfMemory> {
     let is_wanted = |node: u32| synthetic || !analysis.is_synthetic(node);
+    let found = findings(analysis, top, synthetic)?;
     let snapshot = analysis.snapshot();
     let types = analysis.types();
     let self_size = types.iter().map(|(_, sum)| sum.bytes).sum();
@@ -208,10 +208,10 @@ pub(super) fn report<'a>(
         reached: analysis.reached(),
         self_size,
         reached_size: analysis.reached_size(),
-        suspects: suspects(analysis)?.0,
+        suspects: found.suspects,
         retained: retained.map(|node| object(analysis, node)).collect(),
-        classes: analysis
-            .largest_classes(top, |figures| is_wanted(figures.first))?
+        classes: found
+            .classes
             .into_iter()
             .map(|holding| class(analysis, holding))
             .collect(),

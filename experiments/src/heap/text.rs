@@ -1,11 +1,11 @@
 //! An analysis as text: which classes and which objects hold the memory.
 
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures};
-use gclab_heap_traverse::graph::GraphError;
+use gclab_heap_traverse::OutOfMemory;
+use gclab_heap_traverse::analysis::{Analysis, ClassHolding};
 use gclab_report::wrapped;
 
 use super::arguments::Extent;
-use super::holders::{self, Held, SUSPECT, answer};
+use super::holders::{self, Findings, Held, SUSPECT, answer, findings};
 use super::words::{COLUMNS, class, counted, fit, fit_to, number, object, percent, reference, size};
 
 /// The most objects of one class in a row on a path that are all shown.
@@ -20,30 +20,30 @@ pub(super) fn text(
     analysis: &Analysis<'_>,
     wanted: Extent,
     path: Option<&[u32]>,
-) -> Result<String, GraphError> {
+) -> Result<String, OutOfMemory> {
     let mut out = String::new();
-    suspects(&mut out, file, analysis, path.is_none())?;
+    let found = findings(analysis, wanted.top, wanted.synthetic)?;
+    suspects(&mut out, file, analysis, &found, path.is_none());
     if let Some(path) = path {
         steps(&mut out, analysis, path);
     }
-    classes(&mut out, analysis, wanted)?;
+    classes(&mut out, analysis, &found.classes);
     types(&mut out, analysis);
     blocks(&mut out, analysis);
     Ok(out)
 }
 
 /// The answer: what holds most, and what the rest is.
-fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -> Result<(), GraphError> {
-    let all = analysis.reached_size();
-    let (suspects, own) = holders::suspects(analysis)?;
-    line(out, &headline(analysis, &suspects));
+fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, found: &Findings, more: bool) {
+    let (all, suspects) = (analysis.reached_size(), &found.suspects);
+    line(out, &headline(analysis, suspects));
     head(out, analysis);
     if let Some(first) = suspects.first().filter(|_| more) {
         out.push_str(&format!("next: gclab heap analyse {file} --path-to {}\n", first.id));
     }
     line(out, &format!("\n{:>10} {:>6}  what holds it", "retained", "%"));
     let mut rest = all;
-    for held in &suspects {
+    for held in suspects {
         holders::lines(held, all).iter().for_each(|text| line(out, text));
         rest = rest.saturating_sub(held.bytes);
     }
@@ -53,17 +53,16 @@ fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, more: bool) -
             &format!("{:>10} {:>6.1}  {words}", size(bytes), percent(bytes, all)),
         )
     };
-    if own > 0 {
+    if found.own > 0 {
         let snapshot = analysis.snapshot();
         let whose = match (snapshot.layout(), snapshot.blocks()) {
             (Some(_), _) => "the JVM and its libraries",
             (None, [_, ..]) => "GHC's own libraries",
             (None, []) => "Node.js and V8 themselves",
         };
-        row(own, whose);
+        row(found.own, whose);
     }
-    row(rest.saturating_sub(own), "the rest, in smaller parts");
-    Ok(())
+    row(rest.saturating_sub(found.own), "the rest, in smaller parts");
 }
 
 /// The answer in one sentence.
@@ -138,8 +137,7 @@ fn blocks(out: &mut String, analysis: &Analysis<'_>) {
     row("all", all);
 }
 
-fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Extent) -> Result<(), GraphError> {
-    let is_wanted = |figures: ClassFigures| wanted.synthetic || !analysis.is_synthetic(figures.first);
+fn classes(out: &mut String, analysis: &Analysis<'_>, largest: &[ClassHolding]) {
     let head = "class, and its largest object";
     line(
         out,
@@ -148,7 +146,7 @@ fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Extent) -> Result<
             "retained", "%", "itself", "objects"
         ),
     );
-    for holding in analysis.largest_classes(wanted.top, is_wanted)? {
+    for holding in largest {
         let figures = holding.figures;
         let largest = holding.largest.map_or_else(String::new, |node| {
             let id = analysis.snapshot().node(node).id().unwrap_or_default();
@@ -161,7 +159,6 @@ fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Extent) -> Result<
         let room = COLUMNS.saturating_sub(row.len() + largest.len());
         line(out, &format!("{row}{}{largest}", fit_to(&class, room)));
     }
-    Ok(())
 }
 
 fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {

@@ -1,17 +1,17 @@
 //! The classes of a snapshot's nodes. A *class* is a pair of a node's type and its name.
 //!
 //! A file may contain equal strings twice, so classes are compared by the text of their names, once
-//! for each pair of a type and a string, not for each node.
+//! for each string, not for each node.
 //!
-//! **Memory**: four bytes a node and 24 a class. While the classes are found, also up to 16 bytes
-//! for each pair of a type and a string.
+//! **Memory**: four bytes a node and 24 a class. While the classes are found, also up to 20 bytes a
+//! string.
 
+use crate::graph::NONE;
 use crate::memory::{OutOfMemory, filled, push, with_capacity, zeroed};
-use gclab_snapshot::{Node, Snapshot};
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use gclab_snapshot::{Snapshot, Strings};
+use hashbrown::{DefaultHashBuilder, HashTable};
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::BuildHasher;
 
 /// The longest name that is decoded for comparison, in bytes.
 const LONGEST_NAME: usize = 1 << 16;
@@ -100,80 +100,46 @@ impl Classes {
 /// The number of each node's class, and the first node of each class. Numbers follow the order of
 /// first nodes.
 fn numbered(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
-    let (mut of, pairs) = pairs(snapshot)?;
-    // The first node of each class.
-    let mut first: Vec<u32> = Vec::new();
-    let mut table = HashTable::new();
-    let mut class_of_pair = with_capacity(pairs.len())?;
-    let hash_of = |node: u32| text_hash(snapshot, snapshot.node(node));
-    for &node in &pairs {
-        let is_same = |other| same_class(snapshot, other, node);
-        class_of_pair.push(find_or_enter(&mut table, &mut first, node, hash_of, is_same)?);
-    }
-    for pair in &mut of {
-        *pair = class_of_pair[*pair as usize];
-    }
-    Ok((of, first))
-}
-
-/// The number of each node's pair of a type and a string's index, and the first node of each pair.
-fn pairs(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
-    let mut of = with_capacity(snapshot.node_count() as usize)?;
-    let mut first: Vec<u32> = Vec::new();
-    let mut table = HashTable::new();
-    let key = |node: Node<'_>| (u64::from(node.type_index()) << 32) | u64::from(node.name_index().unwrap_or(0));
-    let key_of = |node: u32| key(snapshot.node(node));
-    // Fibonacci hashing (Knuth 6.4). The table looks at both ends of the hash.
-    let hash_of = |node: u32| key_of(node).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    let strings = snapshot.strings();
+    let (mut of, mut first) = (with_capacity(snapshot.node_count() as usize)?, Vec::new());
+    // By string: the last class of this name; by class: the one of the same name before it.
+    let (mut last, mut before) = (filled(NONE, strings.len())?, Vec::<u32>::new());
+    // Of strings with the same text, the first.
+    let (hasher, mut texts) = (DefaultHashBuilder::default(), HashTable::new());
+    let hash_of = |&string: &u32| hasher.hash_one(text(strings, string));
     for node in snapshot.nodes() {
-        let own = key(node);
-        let is_same = |other| key_of(other) == own;
-        of.push(find_or_enter(&mut table, &mut first, node.ordinal(), hash_of, is_same)?);
+        let string = node.name_index().unwrap_or(0);
+        let known = |mut class: u32, first: &[u32], before: &[u32]| {
+            while class != NONE && snapshot.node(first[class as usize]).type_index() != node.type_index() {
+                class = before[class as usize];
+            }
+            class
+        };
+        let mut class = known(last[string as usize], &first, &before);
+        if class == NONE {
+            texts.try_reserve(1, hash_of).map_err(|_| OutOfMemory)?;
+            let own = text(strings, string);
+            let entry = texts.entry(hasher.hash_one(&own), |&other| text(strings, other) == own, hash_of);
+            let same = *entry.or_insert(string).get() as usize;
+            class = known(last[same], &first, &before);
+            if class == NONE {
+                class = first.len() as u32;
+                push(&mut before, std::mem::replace(&mut last[same], class))?;
+                push(&mut first, node.ordinal())?;
+            }
+            last[string as usize] = last[same];
+        }
+        of.push(class);
     }
     Ok((of, first))
 }
 
-/// The group number of `node`. `first` holds the first node of each group; a node that `is_same` as
-/// none of these starts a new group. `table` holds the numbers of all groups.
-fn find_or_enter(
-    table: &mut HashTable<u32>,
-    first: &mut Vec<u32>,
-    node: u32,
-    hash_of: impl Fn(u32) -> u64,
-    is_same: impl Fn(u32) -> bool,
-) -> Result<u32, OutOfMemory> {
-    let hash_of_group = |&group: &u32| hash_of(first[group as usize]);
-    table.try_reserve(1, hash_of_group).map_err(|_| OutOfMemory)?;
-    let entry = table.entry(hash_of(node), |&group| is_same(first[group as usize]), hash_of_group);
-    let next = first.len() as u32;
-    match entry {
-        Entry::Occupied(group) => Ok(*group.get()),
-        Entry::Vacant(free) => {
-            free.insert(next);
-            push(first, node)?;
-            Ok(next)
-        }
-    }
-}
-
-/// The text of a node's name that identifies its class. A long one is not decoded: V8 and JVMs do
-/// not write such names.
-fn text<'s>(snapshot: &'s Snapshot, node: Node<'s>) -> Cow<'s, [u8]> {
-    let raw = node.name_index().map_or(&[][..], |name| snapshot.strings().raw(name));
+/// The text of a name that identifies its class. A long one is not decoded: V8 and JVMs do not
+/// write such names.
+fn text(strings: &Strings, string: u32) -> Cow<'_, [u8]> {
+    let raw = strings.raw(string);
     if raw.len() > LONGEST_NAME || !raw.contains(&b'\\') {
         return Cow::Borrowed(raw);
     }
-    Cow::Owned(node.name().into_owned().into_bytes())
-}
-
-fn text_hash(snapshot: &Snapshot, node: Node<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&text(snapshot, node));
-    hasher.write_u8(node.type_index());
-    hasher.finish()
-}
-
-fn same_class(snapshot: &Snapshot, one: u32, other: u32) -> bool {
-    let (one, other) = (snapshot.node(one), snapshot.node(other));
-    one.type_index() == other.type_index() && text(snapshot, one) == text(snapshot, other)
+    Cow::Owned(strings.get(string).into_owned().into_bytes())
 }

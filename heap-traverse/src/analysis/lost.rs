@@ -13,12 +13,12 @@
 //! bound exceeds the last of the classes wanted. What a single node retains is already known.
 //!
 //! **Cost.** At worst the time of [`MOST`] searches of the graph for as many classes; two or three
-//! in real heaps. Four bytes a node and 16 a reachable node, including the graph.
+//! in real heaps. 12 bytes a node, in addition to the graph and the paths.
 
 use super::classes::Classes;
 use crate::fetch::fetch;
-use crate::graph::{Graph, NONE, ROOT};
-use crate::memory::{OutOfMemory, filled, push, with_capacity, zeroed};
+use crate::graph::{Graph, ROOT, ShortestPaths};
+use crate::memory::{OutOfMemory, push, with_capacity, zeroed};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
@@ -26,30 +26,29 @@ use std::collections::VecDeque;
 const MOST: usize = 63;
 /// Flag among the bits of a node: it is in the queue.
 const QUEUED: u64 = 1 << MOST;
-/// How many nodes of a queue ahead memory is fetched.
+/// How many nodes of the queue ahead their classes are fetched.
 const AHEAD: usize = 16;
 
-/// The reachable nodes, numbered from the nearest.
-struct Near<'c> {
-    /// The targets of its edges are numbers.
-    graph: Graph,
-    /// By number: the node.
-    order: Vec<u32>,
+/// A search of the reachable nodes.
+struct Search<'c> {
+    graph: Graph<&'c [u32]>,
+    paths: &'c ShortestPaths,
     classes: &'c Classes,
 }
 
 /// The `count` of the `wanted` classes that retain most, with the bytes, largest first; of equals,
 /// the lower number first. `single` gives the bytes that a node retains by itself.
 pub(super) fn largest(
-    graph: Graph,
+    graph: Graph<&[u32]>,
+    paths: &ShortestPaths,
     classes: &Classes,
     wanted: &[u32],
     count: usize,
     size: impl Fn(u32) -> u64,
     single: impl Fn(u32) -> u64,
 ) -> Result<Vec<(u32, u64)>, OutOfMemory> {
-    let (near, above) = Near::of(graph, classes)?;
-    let bounds = near.bounds(above, &size)?;
+    let search = Search { graph, paths, classes };
+    let bounds = search.bounds(&size)?;
     let (mut found, mut open) = (Vec::new(), Vec::new());
     for &class in wanted {
         match (bounds[class as usize], classes.figures(class)) {
@@ -68,7 +67,7 @@ pub(super) fn largest(
                 return Ok(found);
             }
         }
-        for (&class, bytes) in some.iter().zip(near.lost(some, &size)?) {
+        for (&class, bytes) in some.iter().zip(search.lost(some, &size)?) {
             push(&mut found, (class, bytes))?;
         }
     }
@@ -77,50 +76,24 @@ pub(super) fn largest(
     Ok(found)
 }
 
-impl<'c> Near<'c> {
-    /// Also returns, by number, that of the parent on a tree of shortest paths.
-    fn of(mut graph: Graph, classes: &'c Classes) -> Result<(Self, Vec<u32>), OutOfMemory> {
-        let mut number = filled(NONE, graph.node_count() as usize)?;
-        let (mut order, mut above) = (vec![ROOT], vec![0]);
-        number[ROOT as usize] = 0;
-        let mut at = 0;
-        while let Some(&node) = order.get(at) {
-            let soon = |ahead: usize| order.get(at + ahead).copied();
-            soon(2 * AHEAD).inspect(|&node| graph.rows().fetch_start(node));
-            soon(AHEAD).inspect(|&node| graph.rows().fetch_row(node));
-            let targets = soon(AHEAD / 2).map_or(&[][..], |node| graph.row(node));
-            targets.iter().take(AHEAD).for_each(|&target| fetch(&number, target));
-            for &target in graph.row(node) {
-                let number = &mut number[target as usize];
-                if *number == NONE {
-                    *number = order.len() as u32;
-                    push(&mut order, target)?;
-                    push(&mut above, at as u32)?;
-                }
-            }
-            at += 1;
-        }
-        graph.renumber(&number);
-        Ok((Near { graph, order, classes }, above))
+impl Search<'_> {
+    fn class(&self, node: u32) -> usize {
+        self.classes.of_nodes()[node as usize] as usize
     }
 
-    fn class(&self, number: u32) -> usize {
-        self.classes.of_nodes()[self.order[number as usize] as usize] as usize
-    }
-
-    /// By class: an upper bound of the bytes below its nodes on the tree `above`. Those below
-    /// another of the same class count twice, except in a list.
-    fn bounds(&self, above: Vec<u32>, size: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
-        let mut sums = with_capacity(self.order.len())?;
-        sums.extend(self.order.iter().map(|&node| size(node)));
-        for number in (1..sums.len()).rev() {
-            sums[above[number] as usize] += sums[number];
-        }
+    /// By class: an upper bound of the bytes below its nodes on the tree of shortest paths. Those
+    /// below another of the same class count twice, except in a list.
+    fn bounds(&self, size: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
+        let mut sums = zeroed(self.graph.node_count() as usize)?;
         let mut bounds = zeroed(self.classes.len())?;
-        for number in 0..sums.len() {
-            let class = self.class(number as u32);
-            if number == 0 || self.class(above[number]) != class {
-                bounds[class] = sums[0].min(bounds[class].saturating_add(sums[number]));
+        let reached = self.paths.reached();
+        let all = reached.iter().map(|&node| size(node)).sum();
+        for &node in reached.iter().rev() {
+            let (above, class) = (self.paths.before(node), self.class(node));
+            let sum = sums[node as usize] + size(node);
+            sums[above as usize] += sum;
+            if node == ROOT || self.class(above) != class {
+                bounds[class] = bounds[class].saturating_add(sum).min(all);
             }
         }
         Ok(bounds)
@@ -134,24 +107,18 @@ impl<'c> Near<'c> {
             bit[class as usize] = 1_u64 << at;
         }
         let all = some.iter().fold(0, |all, &class| all | bit[class as usize]);
-        // By number: the bits of the classes without which the root reaches the node.
-        let mut without = zeroed(self.order.len())?;
-        let mut queue = VecDeque::from(with_capacity::<u32>(self.order.len())?);
+        // By node: the bits of the classes without which it is reachable.
+        let mut without = zeroed(self.graph.node_count() as usize)?;
+        let mut queue = VecDeque::from(with_capacity::<u32>(self.paths.reached().len())?);
         without[ROOT as usize] = all;
         queue.push_back(ROOT);
-        while let Some(number) = queue.pop_front() {
-            let soon = |ahead: usize| queue.get(ahead).map(|&number| self.order[number as usize]);
-            soon(2 * AHEAD).inspect(|&node| {
-                self.graph.rows().fetch_start(node);
-                fetch(self.classes.of_nodes(), node);
-            });
-            soon(AHEAD).inspect(|&node| self.graph.rows().fetch_row(node));
-            let targets = soon(AHEAD / 2).map_or(&[][..], |node| self.graph.row(node));
-            targets.iter().take(AHEAD).for_each(|&target| fetch(&without, target));
-            let own = &mut without[number as usize];
+        while let Some(node) = queue.pop_front() {
+            queue.get(AHEAD).inspect(|&&node| fetch(self.classes.of_nodes(), node));
+            self.graph.expect(&without, |ahead| queue.get(ahead).copied());
+            let own = &mut without[node as usize];
             *own &= !QUEUED;
-            let passed = *own & !bit[self.class(number)];
-            for &target in self.graph.row(self.order[number as usize]) {
+            let passed = *own & !bit[self.class(node)];
+            for &target in self.graph.row(node) {
                 let known = &mut without[target as usize];
                 if passed & !*known != 0 {
                     if *known & QUEUED == 0 {
@@ -162,8 +129,8 @@ impl<'c> Near<'c> {
             }
         }
         let mut bytes = [0; MOST];
-        for (number, &node) in self.order.iter().enumerate() {
-            let mut lost = all & (!without[number] | bit[self.class(number as u32)]);
+        for &node in self.paths.reached() {
+            let mut lost = all & (!without[node as usize] | bit[self.class(node)]);
             while lost != 0 {
                 bytes[lost.trailing_zeros() as usize] += size(node);
                 lost &= lost - 1;

@@ -15,15 +15,18 @@
 
 use super::names::{is_container, text};
 use super::{Analysis, Names};
-use crate::graph::ROOT;
-use crate::memory::{OutOfMemory, push};
+use crate::fetch::fetch;
+use crate::graph::{NONE, ROOT};
+use crate::memory::{OutOfMemory, filled, push};
 use crate::rows::Rows;
 use gclab_snapshot::EdgeName;
+use hashbrown::HashMap;
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 /// Up to this many references to objects of one class keep their names.
 const NAMED: u32 = 8;
+/// How many open nodes ahead memory is fetched.
+const AHEAD: usize = 4;
 /// Limit on the classes that alternate in a list.
 const PERIOD: usize = 4;
 /// The way of a reference whose name says nothing.
@@ -68,7 +71,9 @@ pub struct Holder {
 }
 
 /// The objects of one class that one object holds.
+#[derive(Clone, Copy)]
 struct Siblings {
+    above: u32,
     count: u32,
     weight: u64,
     /// The largest weight, and its node.
@@ -76,16 +81,25 @@ struct Siblings {
 }
 
 impl Siblings {
-    /// Adds a node to those of its class.
-    fn add(all: &mut HashMap<u32, Siblings>, class: u32, node: u32, weight: u64) {
-        let own = all.entry(class).or_insert(Siblings {
-            count: 0,
-            weight: 0,
-            largest: (0, node),
-        });
-        own.count += 1;
-        own.weight += weight;
-        own.largest = own.largest.max((weight, node));
+    const NONE: Self = Siblings {
+        above: NONE,
+        count: 0,
+        weight: 0,
+        largest: (0, 0),
+    };
+
+    /// Adds a node below `above`. Those below another node are forgotten.
+    fn add(&mut self, above: u32, node: u32, weight: u64) {
+        if self.above != above {
+            *self = Siblings { above, ..Self::NONE };
+        }
+        self.count += 1;
+        self.weight += weight;
+        self.largest = self.largest.max((weight, node));
+    }
+
+    fn is_few(&self, above: u32) -> bool {
+        self.above == above && self.count <= NAMED
     }
 }
 
@@ -160,10 +174,15 @@ impl Merged {
             largest: ROOT,
         }];
         let mut known: HashMap<(u32, u32, u32, bool), u32> = HashMap::new();
-        let mut way_of_string: HashMap<u32, u32> = HashMap::new();
-        let (mut counts, mut ways) = (HashMap::new(), HashMap::new());
-        // The objects at the top, below several nodes that are not objects.
-        let mut top = HashMap::new();
+        let children = analysis.dominators.children()?;
+        let nodes = analysis.snapshot().node_count() as usize;
+        let mut way_of_string = filled(NONE, analysis.snapshot().strings().len())?;
+        // By name: the objects below the current node, and those at the top, below several nodes
+        // that are not objects.
+        let mut counts = filled(Siblings::NONE, names.all().len())?;
+        let mut top = counts.clone();
+        // By node: the way from its holder.
+        let mut ways = filled(NONE, nodes)?;
         for &node in analysis
             .dominators
             .reached()
@@ -174,13 +193,20 @@ impl Merged {
                 .holder(node)
                 .is_some_and(|above| analysis.is_synthetic(above) || above == ROOT);
             if is_below {
-                Siblings::add(&mut top, name_of(node), node, weights[node as usize]);
+                top[name_of(node) as usize].add(ROOT, node, weights[node as usize]);
             }
         }
         let mut open = vec![(ROOT, 0)];
         while let Some((node, above)) = open.pop() {
-            let children = analysis.children.row(node);
-            let kept = children.iter().copied().filter(|&child| weights[child as usize] > 0);
+            if let Some(&(soon, _)) = open.len().checked_sub(AHEAD).and_then(|at| open.get(at)) {
+                children.fetch_start(soon);
+                fetch(weights, soon);
+            }
+            let kept = children
+                .row(node)
+                .iter()
+                .copied()
+                .filter(|&child| weights[child as usize] > 0);
             let below: u64 = kept.clone().map(|child| weights[child as usize]).sum();
             if node != ROOT {
                 places[above as usize].bytes += weights[node as usize] - below;
@@ -189,23 +215,22 @@ impl Merged {
             if below == 0 {
                 continue;
             }
-            counts.clear();
             kept.clone()
-                .for_each(|child| Siblings::add(&mut counts, name_of(child), child, weights[child as usize]));
-            ways.clear();
-            if !analysis.is_synthetic(node) && counts.values().any(|own| own.count <= NAMED) {
+                .for_each(|child| counts[name_of(child) as usize].add(node, child, weights[child as usize]));
+            let mut few = kept.clone().map(|child| counts[name_of(child) as usize].is_few(node));
+            if !analysis.is_synthetic(node) && few.any(|few| few) {
                 let edges = analysis.snapshot.node(node).edges().filter(|edge| edge.is_strong());
                 for edge in edges {
                     let target = edge.target().ordinal();
-                    let is_named = counts.get(&name_of(target)).is_some_and(|own| own.count <= NAMED);
+                    let is_named =
+                        analysis.holder(target) == Some(node) && counts[name_of(target) as usize].is_few(node);
                     // Of two references, the first with a name wins.
-                    let is_known = ways.get(&target).is_some_and(|&way| way != any);
+                    let is_known = ![NONE, any].contains(&ways[target as usize]);
                     let (true, Some(EdgeName::String(string)), false) = (is_named, edge.name(), is_known) else {
                         continue;
                     };
-                    let way = match way_of_string.get(&string) {
-                        Some(&way) => way,
-                        None => {
+                    let way = match way_of_string[string as usize] {
+                        NONE => {
                             let text = text(analysis.snapshot(), Some(string));
                             let way = if text.bytes().all(|byte| byte.is_ascii_digit()) {
                                 any
@@ -216,11 +241,12 @@ impl Merged {
                             } else {
                                 texts.number(&format!(".{text}"))?
                             };
-                            way_of_string.insert(string, way);
+                            way_of_string[string as usize] = way;
                             way
                         }
+                        way => way,
                     };
-                    ways.insert(target, way);
+                    ways[target as usize] = way;
                 }
             }
             for child in kept {
@@ -229,11 +255,12 @@ impl Merged {
                     continue;
                 }
                 let class = name_of(child);
-                let way = ways
-                    .get(&child)
-                    .copied()
-                    .unwrap_or(if analysis.is_synthetic(node) { none } else { any });
-                let siblings: &Siblings = if above == 0 { &top[&class] } else { &counts[&class] };
+                let way = match ways[child as usize] {
+                    NONE if analysis.is_synthetic(node) => none,
+                    NONE => any,
+                    way => way,
+                };
+                let siblings = if above == 0 { &top } else { &counts }[class as usize];
                 let is_apart =
                     siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;
                 let chain = chain(&places, above, way, class).filter(|_| !is_container(&texts.all[class as usize]));

@@ -3,8 +3,8 @@
 //! An [`Analysis`] has the dominator tree of a snapshot, the retained size of each node, and the
 //! [`Classes`] of nodes, and finds the bytes that a class retains. Printing is left to renderers.
 //!
-//! **Memory**: 32 bytes a reachable node, 24 a class, and during construction also the graph and
-//! the search for dominators.
+//! **Memory**: the graph, 24 bytes a node and 24 a class, and during construction also the search
+//! for dominators.
 //!
 //! **Checked** by tests: the bytes that a class retains, against the definition on random graphs
 //! with WeakMaps, and against another program on a real heap.
@@ -21,9 +21,9 @@ pub use names::{Named, Names, Rank, Sum, rank};
 use crate::dominators::Dominators;
 use crate::graph::{Graph, GraphError, NONE, ROOT, ShortestPaths};
 use crate::memory::{OutOfMemory, filled, push, with_capacity};
-use crate::rows::Rows;
-use gclab_snapshot::{Edge, Snapshot};
+use gclab_snapshot::{Edge, Snapshot, both};
 use std::cmp::Reverse;
+use std::sync::OnceLock;
 
 /// The type name, in V8's snapshots and ours, of nodes that are not objects.
 const SYNTHETIC: &str = "synthetic";
@@ -32,11 +32,13 @@ const SYNTHETIC: &str = "synthetic";
 #[derive(Debug)]
 pub struct Analysis<'s> {
     snapshot: &'s Snapshot,
+    graph: Graph<&'s [u32]>,
     strong_edges: u32,
     dominators: Dominators,
     retained: Vec<u64>,
-    children: Rows,
     classes: Classes,
+    /// Shortest paths from the root, once they were asked for.
+    paths: OnceLock<Result<ShortestPaths, OutOfMemory>>,
 }
 
 impl<'s> Analysis<'s> {
@@ -45,20 +47,22 @@ impl<'s> Analysis<'s> {
     /// # Errors
     /// If the snapshot is empty, or there is no memory.
     pub fn of(snapshot: &'s Snapshot) -> Result<Self, GraphError> {
-        let graph = Graph::of_snapshot(snapshot)?;
-        let strong_edges = graph.edge_count();
-        let dominators = Dominators::of(&graph)?;
-        drop(graph);
-        let retained = dominators.retained(|node| snapshot.node(node).self_size())?;
-        let children = dominators.children()?;
-        let classes = Classes::of(snapshot)?;
+        let graph = Graph::shared(snapshot)?;
+        let tree = || {
+            let dominators = Dominators::of(&graph)?;
+            let retained = dominators.retained(|node| snapshot.node(node).self_size())?;
+            Ok::<_, OutOfMemory>((dominators, retained))
+        };
+        let (tree, classes) = both(tree, || Classes::of(snapshot)).map_err(|_| OutOfMemory)?;
+        let (dominators, retained) = tree?;
         Ok(Analysis {
             snapshot,
-            strong_edges,
+            graph,
+            strong_edges: snapshot.strong_edge_count(),
             dominators,
             retained,
-            children,
-            classes,
+            classes: classes?,
+            paths: OnceLock::new(),
         })
     }
 
@@ -135,7 +139,7 @@ impl<'s> Analysis<'s> {
         &self,
         count: usize,
         wanted: impl Fn(ClassFigures) -> bool,
-    ) -> Result<Vec<ClassHolding>, GraphError> {
+    ) -> Result<Vec<ClassHolding>, OutOfMemory> {
         let mut list = Vec::new();
         for class in (0..self.classes.len() as u32).filter(|_| count > 0) {
             if wanted(self.classes.figures(class)) {
@@ -150,10 +154,10 @@ impl<'s> Analysis<'s> {
     }
 
     // Not generic, so that it is compiled, and optimised, in this crate.
-    fn largest_of(&self, list: &[u32], count: usize) -> Result<Vec<ClassHolding>, GraphError> {
-        let graph = Graph::of_snapshot(self.snapshot)?;
+    fn largest_of(&self, list: &[u32], count: usize) -> Result<Vec<ClassHolding>, OutOfMemory> {
         let size = |node: u32| self.snapshot.node(node).self_size();
-        let found = lost::largest(graph, &self.classes, list, count, size, |node| self.retained(node))?;
+        let (paths, single) = (self.paths()?, |node| self.retained(node));
+        let found = lost::largest(self.graph, paths, &self.classes, list, count, size, single)?;
         // By class: its node that retains most.
         let mut largest = filled(NONE, self.classes.len())?;
         for &node in self.dominators.reached() {
@@ -190,12 +194,13 @@ impl<'s> Analysis<'s> {
         Ok(Some(path.unwrap_or_default()))
     }
 
-    /// Shortest paths from the root to all nodes.
+    /// Shortest paths from the root to all nodes, which the first call searches.
     ///
     /// # Errors
-    /// As [`Analysis::path_to`].
-    pub fn paths(&self) -> Result<ShortestPaths, GraphError> {
-        Ok(ShortestPaths::of(&Graph::of_snapshot(self.snapshot)?)?)
+    /// If there is not enough memory for eight bytes a node.
+    pub fn paths(&self) -> Result<&ShortestPaths, OutOfMemory> {
+        let paths = self.paths.get_or_init(|| ShortestPaths::of(&self.graph));
+        paths.as_ref().map_err(|&error| error)
     }
 
     /// The first edge from one node to another, preferring those that keep the target alive.

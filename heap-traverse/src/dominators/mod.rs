@@ -20,6 +20,7 @@ mod semi_nca;
 use crate::graph::{Graph, NONE, ROOT};
 use crate::memory::{OutOfMemory, zeroed};
 use crate::rows::Rows;
+use std::ops::Deref;
 
 /// The dominator tree of a graph.
 #[derive(Debug)]
@@ -35,8 +36,8 @@ impl Dominators {
     ///
     /// # Errors
     /// If there is not enough memory for it.
-    pub fn of(graph: &Graph) -> Result<Self, OutOfMemory> {
-        let (idom, order) = semi_nca::dominators(graph)?;
+    pub fn of<S: Deref<Target = [u32]>>(graph: &Graph<S>) -> Result<Self, OutOfMemory> {
+        let (idom, order) = semi_nca::dominators(graph.view())?;
         Ok(Dominators { idom, order })
     }
 

@@ -74,11 +74,16 @@ struct Skip {
     depth: u32,
 }
 
-pub(super) fn dominators(graph: &Graph) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
+pub(super) fn dominators(graph: Graph<&[u32]>) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
     let (tree, spare) = Tree::of(graph)?;
     let (mut semi, predecessors) = Predecessors::of(graph, &tree, spare)?;
-    let Tree { number, node, parent } = tree;
+    let Tree {
+        number,
+        mut node,
+        parent,
+    } = tree;
     drop(number);
+    node.shrink_to_fit();
     let links = semidominators(&parent, &mut semi, &predecessors)?;
     drop(predecessors);
     let idom = common_ancestors(parent, &semi, links);
@@ -95,7 +100,7 @@ pub(super) fn dominators(graph: &Graph) -> Result<(Vec<u32>, Vec<u32>), OutOfMem
 impl Tree {
     /// Searches depth-first from the root. Also returns an array of one number a node, whose memory
     /// can be reused.
-    fn of(graph: &Graph) -> Result<(Tree, Vec<u32>), OutOfMemory> {
+    fn of(graph: Graph<&[u32]>) -> Result<(Tree, Vec<u32>), OutOfMemory> {
         let nodes = graph.node_count() as usize;
         let mut tree = Tree {
             number: filled(NONE, nodes)?,
@@ -139,7 +144,7 @@ impl Tree {
 
     /// Prefetches the entries for the targets of a node.
     #[inline]
-    fn expect(&self, graph: &Graph, node: u32) {
+    fn expect(&self, graph: Graph<&[u32]>, node: u32) {
         for &target in graph.row(node).iter().take(SIBLINGS) {
             fetch(&self.number, target);
             graph.rows().fetch_start(target);
@@ -149,7 +154,7 @@ impl Tree {
     /// Calls `visit` with the numbers of both ends of every edge, source by source. Each edge is
     /// shown three times, so that memory for it can be fetched ahead.
     #[inline]
-    fn for_each_edge(&self, graph: &Graph, mut visit: impl FnMut(When, u32, u32)) {
+    fn for_each_edge(&self, graph: Graph<&[u32]>, mut visit: impl FnMut(When, u32, u32)) {
         // The last edges, each at its number modulo the length.
         let mut ring = [(0, 0); 2 * AHEAD];
         let mut edges = 0;
@@ -187,7 +192,7 @@ impl Tree {
 impl Predecessors {
     /// Also returns, by node, the lowest source of an edge from above, which is the parent or
     /// lower. Semidominators need no more of such edges. `spare` is memory for one number a node.
-    fn of(graph: &Graph, tree: &Tree, spare: Vec<u32>) -> Result<(Vec<u32>, Predecessors), OutOfMemory> {
+    fn of(graph: Graph<&[u32]>, tree: &Tree, spare: Vec<u32>) -> Result<(Vec<u32>, Predecessors), OutOfMemory> {
         let mut lowest = with_capacity(graph.node_count() as usize)?;
         lowest.extend_from_slice(&tree.parent);
         let mut ends = spare;

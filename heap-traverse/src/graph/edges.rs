@@ -5,19 +5,25 @@
 //!
 //! **Memory**: four bytes a node and four an edge.
 
+use crate::fetch::fetch;
 use crate::memory::OutOfMemory;
 use crate::rows::Rows;
+use std::ops::Deref;
 
 /// The node that represents the program's roots and refers to the objects that they hold.
 pub const ROOT: u32 = 0;
 
+/// How many nodes of a queue ahead memory is fetched.
+const AHEAD: usize = 16;
+
 /// The number for "no node".
 pub const NONE: u32 = u32::MAX;
 
-/// The nodes of a heap by ordinal, and a row for each node with the targets of its edges.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
-    rows: Rows,
+/// The nodes of a heap by ordinal, and a row for each node with the targets of its edges. The rows
+/// are its own, or those of a snapshot (`Graph<&[u32]>`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Graph<S = Vec<u32>> {
+    rows: Rows<S>,
 }
 
 /// Why a graph cannot be made.
@@ -69,6 +75,18 @@ impl Graph {
         }
         builder.finish()
     }
+}
+
+impl<S: Deref<Target = [u32]>> Graph<S> {
+    /// The graph of rows that keep the invariants.
+    pub(crate) fn of_rows(rows: Rows<S>) -> Self {
+        Graph { rows }
+    }
+
+    /// The same graph, borrowed.
+    pub(crate) fn view(&self) -> Graph<&[u32]> {
+        Graph::of_rows(self.rows.view())
+    }
 
     /// The number of nodes, reachable or not.
     pub fn node_count(&self) -> u32 {
@@ -89,14 +107,19 @@ impl Graph {
         self.rows.row(node)
     }
 
-    /// Replaces the target of each edge by its number, which may be none.
-    pub(crate) fn renumber(&mut self, number: &[u32]) {
-        self.rows.renumber(number);
+    /// Prefetches for a search what it needs soon: the rows of nodes ahead in its queue, and the
+    /// entries of their targets in `known`.
+    #[inline]
+    pub(crate) fn expect<T>(&self, known: &[T], ahead: impl Fn(usize) -> Option<u32>) {
+        ahead(2 * AHEAD).inspect(|&node| self.rows.fetch_start(node));
+        ahead(AHEAD).inspect(|&node| self.rows.fetch_row(node));
+        let targets = ahead(AHEAD / 2).map_or(&[][..], |node| self.row(node));
+        targets.iter().take(AHEAD).for_each(|&target| fetch(known, target));
     }
 
     /// The rows of all nodes.
     #[inline]
-    pub(crate) fn rows(&self) -> &Rows {
+    pub(crate) fn rows(&self) -> &Rows<S> {
         &self.rows
     }
 }

@@ -2,13 +2,14 @@
 
 use super::edges::{Graph, NONE, ROOT};
 use crate::memory::{OutOfMemory, filled, push};
+use std::ops::Deref;
 
 /// For each reachable node: the node before it on a shortest path. Of several paths, the one that a
-/// breadth-first search in the order of edges finds first. Takes four bytes a node, and four more
-/// during the search.
+/// breadth-first search in the order of edges finds first. Takes eight bytes a node.
 #[derive(Debug)]
 pub struct ShortestPaths {
     before: Vec<u32>,
+    reached: Vec<u32>,
 }
 
 impl ShortestPaths {
@@ -16,12 +17,17 @@ impl ShortestPaths {
     ///
     /// # Errors
     /// If there is not enough memory for the search.
-    pub fn of(graph: &Graph) -> Result<Self, OutOfMemory> {
+    pub fn of<S: Deref<Target = [u32]>>(graph: &Graph<S>) -> Result<Self, OutOfMemory> {
+        Self::search(graph.view())
+    }
+
+    fn search(graph: Graph<&[u32]>) -> Result<Self, OutOfMemory> {
         let mut before = filled(NONE, graph.node_count() as usize)?;
         let mut reached = vec![ROOT];
         before[ROOT as usize] = ROOT;
         let mut next = 0;
         while let Some(&from) = reached.get(next) {
+            graph.expect(&before, |ahead| reached.get(next + ahead).copied());
             for &target in graph.row(from) {
                 let before = &mut before[target as usize];
                 if *before == NONE {
@@ -31,7 +37,17 @@ impl ShortestPaths {
             }
             next += 1;
         }
-        Ok(ShortestPaths { before })
+        Ok(ShortestPaths { before, reached })
+    }
+
+    /// The reachable nodes, the nearest first.
+    pub fn reached(&self) -> &[u32] {
+        &self.reached
+    }
+
+    /// The node before a reachable one. The root's is the root.
+    pub fn before(&self, node: u32) -> u32 {
+        self.before[node as usize]
     }
 
     /// The nodes on a shortest path from the root to `node`. `None` if it is unreachable.

@@ -1,7 +1,23 @@
 //! The graph of a snapshot.
 
 use super::edges::{Builder, Graph, GraphError};
+use crate::rows::Rows;
 use gclab_snapshot::{Node, Snapshot};
+
+impl<'s> Graph<&'s [u32]> {
+    /// The graph of `snapshot` without rows of its own. In place of a weak edge it has one from the
+    /// node to itself, which keeps nothing alive.
+    ///
+    /// # Errors
+    /// If the snapshot has no nodes.
+    pub(crate) fn shared(snapshot: &'s Snapshot) -> Result<Self, GraphError> {
+        let (starts, targets) = snapshot.strong_rows();
+        match snapshot.node_count() {
+            0 => Err(GraphError::Empty),
+            _ => Ok(Graph::of_rows(Rows::of(starts, targets))),
+        }
+    }
+}
 
 impl Graph {
     /// The graph of `snapshot`: its nodes by ordinal, and every edge that is not weak.

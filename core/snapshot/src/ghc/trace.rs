@@ -489,6 +489,7 @@ impl<'i, 'd> Tracer<'i, 'd> {
             );
         }
         snapshot.strings.shrink();
+        snapshot.complete()?;
         Ok(snapshot)
     }
 }

@@ -6,24 +6,27 @@
 //! them.
 
 use crate::error::Problem;
-use crate::memory::reserve;
+use crate::memory::{TOGETHER, reserve, touch};
 
 /// The objects of a part, if they are spread evenly.
 const PART: u64 = 4;
 
-pub(super) struct Ids {
+pub(super) struct Ids<'i> {
+    /// By ordinal.
+    ids: &'i [u64],
     least: u64,
     /// The part of an id is its distance from the least one, without so many low bits.
     shift: u32,
     /// By part: where its ordinals begin. Then where the last one ends.
     starts: Vec<u32>,
     ordinals: Vec<u32>,
+    /// The first node that has the id of another before it.
+    pub(super) twice: Option<u32>,
 }
 
-impl Ids {
-    /// The nodes from ordinal `first` on. Also returns the first one that has the id of another
-    /// before it.
-    pub(super) fn of(ids: &[u64], first: usize) -> Result<(Self, Option<u32>), Problem> {
+impl<'i> Ids<'i> {
+    /// The nodes from ordinal `first` on.
+    pub(super) fn of(ids: &'i [u64], first: usize) -> Result<Self, Problem> {
         let id = |ordinal: u32| ids[ordinal as usize];
         let (mut ordinals, mut starts) = (Vec::new(), Vec::new());
         reserve(&mut ordinals, ids.len() - first)?;
@@ -44,22 +47,58 @@ impl Ids {
             starts.resize(starts.len().max(part + 1), at);
         }
         starts.resize(parts + 1, ordinals.len() as u32);
-        let ids = Ids {
+        Ok(Ids {
+            ids,
             least,
             shift,
             starts,
             ordinals,
-        };
-        Ok((ids, twice))
+            twice,
+        })
     }
 
-    /// The ordinal of an id among `ids`.
+    /// The part of an id.
+    fn part(&self, id: u64) -> Option<u32> {
+        u32::try_from(id.checked_sub(self.least)? >> self.shift).ok()
+    }
+
+    /// The id of a node.
+    pub(super) fn id(&self, node: usize) -> Option<u64> {
+        self.ids.get(node).copied()
+    }
+
+    /// The highest id.
+    pub(super) fn highest(&self) -> u64 {
+        self.ordinals.last().map_or(0, |&last| self.ids[last as usize])
+    }
+
+    /// The ordinals of many ids.
+    pub(super) fn find_all(&self, ids: &[u64]) -> Vec<Option<u32>> {
+        let some = ids.chunks(TOGETHER).inspect(|some| self.expect(some));
+        some.flatten().map(|&id| self.find(id)).collect()
+    }
+
+    /// Brings what finding some ids needs into the cache.
+    fn expect(&self, some: &[u64]) {
+        let parts = some.iter().filter_map(|&id| self.part(id));
+        touch(&self.starts, parts.clone());
+        let starts = parts.filter_map(|part| self.starts.get(part as usize).copied());
+        touch(&self.ordinals, starts.clone());
+        touch(
+            self.ids,
+            starts.filter_map(|start| self.ordinals.get(start as usize).copied()),
+        );
+    }
+
+    /// The ordinal of an id.
     #[inline]
-    pub(super) fn find(&self, ids: &[u64], id: u64) -> Option<u32> {
-        let part = usize::try_from(id.checked_sub(self.least)? >> self.shift).ok()?;
-        let (start, end) = (*self.starts.get(part)?, *self.starts.get(part.checked_add(1)?)?);
+    pub(super) fn find(&self, id: u64) -> Option<u32> {
+        let part = self.part(id)? as usize;
+        let (start, end) = (*self.starts.get(part)?, *self.starts.get(part + 1)?);
         let some = &self.ordinals[start as usize..end as usize];
-        let found = some.binary_search_by_key(&id, |&ordinal| ids[ordinal as usize]).ok()?;
+        let found = some
+            .binary_search_by_key(&id, |&ordinal| self.ids[ordinal as usize])
+            .ok()?;
         Some(some[found])
     }
 }
@@ -79,17 +118,17 @@ mod tests {
             first in 0_usize..3,
         ) {
             ids.splice(..0, vec![7; first]);
-            let (found, twice) = Ids::of(&ids, first).unwrap();
+            let found = Ids::of(&ids, first).unwrap();
             let (mut known, mut second) = (HashMap::new(), None);
             for (ordinal, &id) in ids.iter().enumerate().skip(first) {
                 if known.insert(id, ordinal as u32).is_some() {
                     second = second.or(Some(ordinal as u32));
                 }
             }
-            prop_assert_eq!(twice, second);
+            prop_assert_eq!(found.twice, second);
             for id in ids.iter().copied().chain(0..100).chain([u64::MAX]) {
                 let all: Vec<_> = (first..ids.len()).filter(|&ordinal| ids[ordinal] == id).collect();
-                match found.find(&ids, id) {
+                match found.find(id) {
                     Some(ordinal) => prop_assert!(all.contains(&(ordinal as usize))),
                     None => prop_assert!(all.is_empty()),
                 }

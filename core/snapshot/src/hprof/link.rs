@@ -1,6 +1,7 @@
 //! The second pass: sets names, sizes and edges of the nodes, in the order in which the first pass
 //! met them.
 
+use crate::both::both;
 use crate::error::{Error, Problem};
 use crate::hprof::class::{Class, source_name};
 use crate::hprof::cursor::{Basic, Cursor};
@@ -14,6 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::strings::Strings;
 use hashbrown::HashMap;
 use std::borrow::Cow;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// References of a class, other than fields, that the JVM follows, in the order in which [`Class`]
 /// has them.
@@ -45,25 +47,86 @@ pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Sna
         stacks: std::mem::take(&mut gathered.stacks),
         classes: std::mem::take(&mut gathered.numbered),
     };
-    let mut linker = Linker::new(&cursor, gathered)?;
-    linker.find_locals(&stacks).map_err(|problem| cursor.problem(problem))?;
-    drop(stacks);
-    linker.roots(&cursor)?;
-    records(&mut cursor, &mut linker, cut)?;
-    if linker.next != linker.snapshot.node_types.len() {
-        return Err(changed(&cursor, cursor.offset()));
+    let node_ids = std::mem::take(&mut gathered.snapshot.node_ids);
+    let ids = Ids::of(&node_ids, ROOTS.len() + 1).map_err(|problem| cursor.problem(problem))?;
+    let (sender, batches) = sync_channel(BATCHES);
+    let (nodes, edges) = both(
+        || Linker::new(&cursor, gathered, &ids, sender)?.nodes(&mut cursor, cut, stacks),
+        || Edges::of(&ids, batches),
+    )
+    .map_err(|_| cursor.problem(Problem::OutOfMemory))?;
+    // If there is no room for edges, the nodes are not complete, either.
+    let edges = edges.map_err(|problem| cursor.problem(problem))?;
+    drop(ids);
+    Ok(Snapshot {
+        node_ids,
+        first_edge: edges.first,
+        edge_types: edges.types,
+        edge_names: edges.names,
+        targets: edges.targets,
+        ..nodes?
+    })
+}
+
+/// Edges of some nodes, in order, whose targets are still ids.
+#[derive(Default)]
+struct Batch {
+    targets: Vec<u64>,
+    /// By edge: its name and its type.
+    edges: Vec<(u32, u8)>,
+    /// By node whose last edge is known: the number of these edges that come before its end.
+    ends: Vec<usize>,
+}
+
+/// The edges of a batch, or its nodes, and the batches that wait for their targets.
+const BATCH: usize = 1 << 13;
+const BATCHES: usize = 4;
+
+/// The columns of the edges.
+struct Edges {
+    first: Vec<u32>,
+    types: Vec<u8>,
+    names: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+impl Edges {
+    /// Finds the targets of all edges that come, and leaves out those that are not in the dump.
+    fn of(ids: &Ids<'_>, batches: Receiver<Batch>) -> Result<Self, Problem> {
+        // The edges of the root lead to the kinds of roots, which have no ids of the dump.
+        let kinds = 1..=ROOTS.len() as u32;
+        let mut all = Edges {
+            first: vec![0],
+            types: vec![ELEMENT; ROOTS.len()],
+            names: kinds.clone().collect(),
+            targets: kinds.collect(),
+        };
+        for Batch { targets, edges, ends } in batches {
+            let targets = ids.find_all(&targets);
+            let (mut some, mut at) = (targets.into_iter().zip(edges), 0);
+            for end in ends {
+                all.add(some.by_ref().take(end - at))?;
+                push(&mut all.first, all.targets.len() as u32)?;
+                at = end;
+            }
+            // The rest are of the next node.
+            all.add(some)?;
+        }
+        Ok(all)
     }
-    let mut snapshot = linker.snapshot;
-    if linker.strangers > 0 {
-        let objects = if linker.strangers == 1 { "object" } else { "objects" };
-        snapshot.warnings.push(format!(
-            "the fields of {} {objects} are not known, since the dump lacks the class",
-            linker.strangers
-        ));
+
+    fn add(&mut self, edges: impl Iterator<Item = (Option<u32>, (u32, u8))>) -> Result<(), Problem> {
+        for (target, (name, kind)) in edges {
+            let Some(target) = target else { continue };
+            if self.targets.len() >= MOST_EDGES {
+                return Err(Problem::Dump(format!("more than {MOST_EDGES} references")));
+            }
+            push(&mut self.types, kind)?;
+            push(&mut self.names, name)?;
+            push(&mut self.targets, target)?;
+        }
+        Ok(())
     }
-    snapshot.strings.shrink();
-    snapshot.bytes = cursor.offset();
-    Ok(snapshot)
 }
 
 fn changed(cursor: &Cursor<'_>, at: u64) -> Error {
@@ -98,7 +161,7 @@ impl Stacks {
     }
 }
 
-struct Linker {
+struct Linker<'i> {
     snapshot: Snapshot,
     /// The number of the heap dump.
     dump: u32,
@@ -120,10 +183,7 @@ struct Linker {
     class_names: Vec<u32>,
     /// The layout of a class as an object, without its static fields.
     class_layout: Layout,
-    /// Finds ordinals by the ids in the snapshot.
-    ids: Ids,
-    /// The second node with the same id as another, if there is one.
-    twice: Option<u32>,
+    ids: &'i Ids<'i>,
     sizes: Sizes,
     /// The strings of [`INTERNALS`], of the empty name, and of arrays of primitives by the numbers
     /// of their types.
@@ -132,16 +192,19 @@ struct Linker {
     arrays: [u32; 12],
     /// The ordinal of the next node.
     next: usize,
+    batch: Batch,
+    batches: SyncSender<Batch>,
 }
 
-impl Linker {
-    fn new(cursor: &Cursor<'_>, mut gathered: Gathered) -> Result<Self, Error> {
-        let snapshot = &mut gathered.snapshot;
-        let first = ROOTS.len() + 1;
-        let highest = snapshot.node_ids[first..].iter().copied().max().unwrap_or(0);
+impl<'i> Linker<'i> {
+    fn new(
+        cursor: &Cursor<'_>,
+        mut gathered: Gathered,
+        ids: &'i Ids<'i>,
+        batches: SyncSender<Batch>,
+    ) -> Result<Self, Error> {
         let placed = |problem| cursor.problem(problem);
-        let (ids, twice) = Ids::of(&snapshot.node_ids, first).map_err(placed)?;
-        let strings = &mut snapshot.strings;
+        let strings = &mut gathered.snapshot.strings;
         let mut internals = [0; INTERNALS.len()];
         for (string, name) in internals.iter_mut().zip(INTERNALS) {
             *string = strings.push(name).map_err(placed)?;
@@ -158,7 +221,13 @@ impl Linker {
                 .map_err(placed)?;
         }
         let layouts = layouts(cursor, &gathered, &class_names)?;
-        let (sizes, is_known) = infer(cursor.id_bytes, highest, &gathered.sample, &gathered.index, &layouts);
+        let (sizes, is_known) = infer(
+            cursor.id_bytes,
+            ids.highest(),
+            &gathered.sample,
+            &gathered.index,
+            &layouts,
+        );
         let how = if is_known {
             "by the distances between objects"
         } else {
@@ -170,7 +239,7 @@ impl Linker {
         let class = class_names
             .iter()
             .position(|&name| gathered.snapshot.strings.get(name) == "java.lang.Class");
-        let mut linker = Linker {
+        Ok(Linker {
             snapshot: gathered.snapshot,
             dump: gathered.dump,
             strangers: 0,
@@ -185,15 +254,37 @@ impl Linker {
             layouts,
             class_names,
             ids,
-            twice,
             sizes,
             internals,
             empty,
             arrays,
             next: 0,
-        };
-        linker.snapshot.first_edge.push(0);
-        Ok(linker)
+            batch: Batch::default(),
+            batches,
+        })
+    }
+
+    /// Sets all columns of nodes, and passes on the edges.
+    fn nodes(mut self, cursor: &mut Cursor<'_>, cut: Option<u64>, stacks: Stacks) -> Result<Snapshot, Error> {
+        self.find_locals(&stacks).map_err(|problem| cursor.problem(problem))?;
+        drop(stacks);
+        self.roots(cursor)?;
+        records(cursor, &mut self, cut)?;
+        if self.next != self.snapshot.node_types.len() {
+            return Err(changed(cursor, cursor.offset()));
+        }
+        self.send(cursor)?;
+        let mut snapshot = self.snapshot;
+        if self.strangers > 0 {
+            let objects = if self.strangers == 1 { "object" } else { "objects" };
+            snapshot.warnings.push(format!(
+                "the fields of {} {objects} are not known, since the dump lacks the class",
+                self.strangers
+            ));
+        }
+        snapshot.strings.shrink();
+        snapshot.bytes = cursor.offset();
+        Ok(snapshot)
     }
 
     /// Finds the objects in frames of threads that are in the dump. The threads hold them; others
@@ -201,7 +292,7 @@ impl Linker {
     fn find_locals(&mut self, stacks: &Stacks) -> Result<(), Problem> {
         let mut threads = HashMap::new();
         for root in &self.roots[THREADS] {
-            if let Some(thread) = self.ordinal(root.id) {
+            if let Some(thread) = self.ids.find(root.id) {
                 insert(&mut threads, root.thread, (thread, root.place))?;
             }
         }
@@ -231,10 +322,7 @@ impl Linker {
 
     /// Adds the rows of the root and of the kinds of roots.
     fn roots(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
-        let kinds = 1..=ROOTS.len() as u32;
-        for kind in kinds {
-            self.edge_to(cursor, ELEMENT, kind, kind)?;
-        }
+        // The edges of the root are known.
         self.finish(cursor, self.empty, 0)?;
         let roots = std::mem::take(&mut self.roots);
         for (held, (_, name, _, _)) in roots.iter().zip(&ROOTS) {
@@ -249,10 +337,10 @@ impl Linker {
 
     /// Checks that the next node is the object at offset `at`, as in the first pass.
     fn expect(&self, cursor: &Cursor<'_>, at: u64, id: u64) -> Result<(), Error> {
-        if self.snapshot.node_ids.get(self.next) != Some(&id) {
+        if self.ids.id(self.next) != Some(id) {
             return Err(changed(cursor, at));
         }
-        if self.twice == Some(self.next as u32) {
+        if self.ids.twice == Some(self.next as u32) {
             return Err(cursor.error_at(at, format!("a second object with the id 0x{id:x}")));
         }
         Ok(())
@@ -261,26 +349,21 @@ impl Linker {
     /// Adds an edge of the next node, if its target is in the dump.
     #[inline]
     fn edge(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, id: u64) -> Result<(), Error> {
-        match self.ordinal(id) {
-            Some(target) => self.edge_to(cursor, kind, name, target),
-            None => Ok(()),
+        if id != 0 {
+            self.batch.targets.push(id);
+            self.batch.edges.push((name, kind));
+        }
+        match self.batch.edges.len() {
+            BATCH.. => self.send(cursor),
+            _ => Ok(()),
         }
     }
 
-    /// The object with this id, if it is in the dump.
-    #[inline]
-    fn ordinal(&self, id: u64) -> Option<u32> {
-        self.ids.find(&self.snapshot.node_ids, id).filter(|_| id != 0)
-    }
-
-    fn edge_to(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, target: u32) -> Result<(), Error> {
-        if self.snapshot.targets.len() >= MOST_EDGES {
-            return Err(cursor.error_at(cursor.offset(), format!("more than {MOST_EDGES} references")));
-        }
-        push(&mut self.snapshot.edge_types, kind)
-            .and_then(|()| push(&mut self.snapshot.edge_names, name))
-            .and_then(|()| push(&mut self.snapshot.targets, target))
-            .map_err(|problem| cursor.problem(problem))
+    /// Passes on the batch.
+    fn send(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
+        let sent = self.batches.send(std::mem::take(&mut self.batch));
+        // The receiver says what is wrong.
+        sent.map_err(|_| cursor.problem(Problem::OutOfMemory))
     }
 
     /// Completes the next node.
@@ -291,8 +374,12 @@ impl Linker {
         self.next += 1;
         push(&mut self.snapshot.node_names, name)
             .and_then(|()| push(&mut self.snapshot.self_sizes, size))
-            .and_then(|()| push(&mut self.snapshot.first_edge, self.snapshot.targets.len() as u32))
-            .map_err(|problem| cursor.problem(problem))
+            .map_err(|problem| cursor.problem(problem))?;
+        self.batch.ends.push(self.batch.edges.len());
+        match self.batch.ends.len() {
+            BATCH.. => self.send(cursor),
+            _ => Ok(()),
+        }
     }
 
     /// Adds the edges of an instance's fields that are references.
@@ -385,7 +472,7 @@ impl Linker {
     }
 }
 
-impl Pass for Linker {
+impl Pass for Linker<'_> {
     fn begins(&mut self, dump: u32) -> bool {
         dump == self.dump
     }

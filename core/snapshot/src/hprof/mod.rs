@@ -14,9 +14,10 @@
 //! **Sizes.** A dump has no sizes of objects in memory: they follow from the fields (`layout.rs`).
 //!
 //! **How.** Classes may come after their objects, and references lead forwards, so the file is read
-//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). For people
-//! it is read once more, for the texts of some strings (`texts.rs`). The format is HotSpot's
-//! `heapDumper.cpp`, versions 1.0 to 1.0.2, and Android's 1.0.3.
+//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`), whose
+//! targets a second thread finds by their ids. For people it is read once more, for the texts of
+//! some strings (`texts.rs`). The format is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2, and
+//! Android's 1.0.3.
 //!
 //! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
 //! Of several heap dumps in one file one is read.
@@ -37,12 +38,14 @@ mod texts;
 
 use std::io::Read;
 
-use crate::error::Error;
+use crate::both::both;
+use crate::error::{Error, Problem};
 use crate::input::Input;
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 use cursor::Cursor;
 use gather::At;
+use texts::Texts;
 
 pub(crate) use cursor::MAGIC;
 pub(crate) use gather::Gathered;
@@ -55,7 +58,11 @@ impl Snapshot {
     /// If the bytes cannot be read, are damaged, or are not a heap dump.
     pub fn read_hprof<R: Read>([first, second]: [R; 2], name: &str, options: Options) -> Result<Self, Error> {
         let gathered = first_pass(first, name, options)?;
-        second_pass(second, name, options, gathered)
+        let mut snapshot = second_pass(second, name, options, gathered)?;
+        snapshot
+            .complete()
+            .map_err(|problem| Error::new(name, false, 0, problem))?;
+        Ok(snapshot)
     }
 }
 
@@ -87,11 +94,18 @@ pub(crate) fn third_pass(
     at: At,
     snapshot: &mut Snapshot,
 ) -> Result<(), Error> {
-    let cursor = Cursor::new(Input::new(Box::new(reader), name, options.limit, None)?)?;
-    strength::settle(snapshot).map_err(|problem| cursor.problem(problem))?;
-    let wanted = texts::wanted(snapshot).map_err(|problem| cursor.problem(problem))?;
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    texts::read(cursor, snapshot, at, &wanted)
+    let failed = |problem| Error::new(name, false, 0, problem);
+    let wanted = texts::wanted(snapshot).map_err(failed)?;
+    let read = || match wanted[..] {
+        [] => Ok(Texts::default()),
+        _ => {
+            let input = Input::new(Box::new(reader), name, options.limit, None)?;
+            texts::read(Cursor::new(input)?, at, &wanted)
+        }
+    };
+    let (texts, settled) = both(read, || strength::settle(snapshot)).map_err(|_| failed(Problem::OutOfMemory))?;
+    let Texts { strings, labels } = texts?;
+    settled
+        .and_then(|()| snapshot.add_labels(&strings, labels))
+        .map_err(failed)
 }

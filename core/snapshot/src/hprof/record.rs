@@ -41,6 +41,14 @@ const INSTANCE_DUMP: u8 = 0x21;
 const OBJECT_ARRAY_DUMP: u8 = 0x22;
 const PRIMITIVE_ARRAY_DUMP: u8 = 0x23;
 
+/// The records of objects, but for classes.
+const OBJECTS: [u8; 4] = [
+    INSTANCE_DUMP,
+    OBJECT_ARRAY_DUMP,
+    PRIMITIVE_ARRAY_DUMP,
+    PRIMITIVE_ARRAY_NO_DATA,
+];
+
 /// Android's: an unreachable object, the name of a part of the heap, and an array without its
 /// elements.
 const UNREACHABLE: u8 = 0x90;
@@ -320,39 +328,8 @@ impl Records {
 fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>) -> Result<(), Error> {
     let at = cursor.offset();
     let tag = cursor.u1("a record of the heap dump")?;
-    let root = ROOTS.iter().position(|root| root.0 == tag);
-    let root = root.map(|kind| (kind, ROOTS[kind].2, ROOTS[kind].3));
-    let android = ANDROID_ROOTS.iter().find(|root| root.0 == tag);
-    if let Some((kind, bytes, ids)) = root.or(android.map(|(_, bytes)| (0, *bytes, 0))) {
-        const REST: &str = "the rest of a root";
-        let id = cursor.id("the id of a root")?;
-        let thread = if bytes > 0 { cursor.u4(REST)? } else { 0 };
-        let place = if bytes > 4 { cursor.u4(REST)? } else { 0 };
-        cursor.skip(ids * u64::from(cursor.id_bytes), REST)?;
-        let kept = pass.map_or(Ok(()), |pass| pass.root(kind, Root { id, thread, place }));
-        return kept.map_err(|problem| cursor.problem(problem));
-    }
-    if tag == CLASS_DUMP {
-        let class = Class::read(cursor)?;
-        return pass.map_or(Ok(()), |pass| pass.class(cursor, at, class));
-    }
-    match tag {
-        UNREACHABLE => return cursor.id("the id of an object").map(|_| ()),
-        HEAP_DUMP_INFO => {
-            cursor.skip(4, "the number of a part of the heap")?;
-            return cursor.id("the name of a part of the heap").map(|_| ());
-        }
-        _ => {}
-    }
-    let known = [
-        INSTANCE_DUMP,
-        OBJECT_ARRAY_DUMP,
-        PRIMITIVE_ARRAY_DUMP,
-        PRIMITIVE_ARRAY_NO_DATA,
-    ];
-    if !known.contains(&tag) {
-        let known = "expected a root, a class (0x20), an object (0x21) or an array (0x22, 0x23)";
-        return Err(cursor.error_at(at, format!("record 0x{tag:02x} in the heap dump, {known}")));
+    if !OBJECTS.contains(&tag) {
+        return no_object(cursor, pass, at, tag);
     }
     let id = cursor.id("the id of an object")?;
     cursor.skip(4, "the stack of an object")?;
@@ -376,5 +353,36 @@ fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>) -> Result<(), Err
     match pass {
         Some(pass) => pass.object(cursor, at, id, body),
         None => cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object"),
+    }
+}
+
+/// Reads the rest of a record that is not of an object.
+fn no_object(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>, at: u64, tag: u8) -> Result<(), Error> {
+    let root = ROOTS.iter().position(|root| root.0 == tag);
+    let root = root.map(|kind| (kind, ROOTS[kind].2, ROOTS[kind].3));
+    let android = ANDROID_ROOTS.iter().find(|root| root.0 == tag);
+    if let Some((kind, bytes, ids)) = root.or(android.map(|(_, bytes)| (0, *bytes, 0))) {
+        const REST: &str = "the rest of a root";
+        let id = cursor.id("the id of a root")?;
+        let thread = if bytes > 0 { cursor.u4(REST)? } else { 0 };
+        let place = if bytes > 4 { cursor.u4(REST)? } else { 0 };
+        cursor.skip(ids * u64::from(cursor.id_bytes), REST)?;
+        let kept = pass.map_or(Ok(()), |pass| pass.root(kind, Root { id, thread, place }));
+        return kept.map_err(|problem| cursor.problem(problem));
+    }
+    if tag == CLASS_DUMP {
+        let class = Class::read(cursor)?;
+        return pass.map_or(Ok(()), |pass| pass.class(cursor, at, class));
+    }
+    match tag {
+        UNREACHABLE => cursor.id("the id of an object").map(|_| ()),
+        HEAP_DUMP_INFO => {
+            cursor.skip(4, "the number of a part of the heap")?;
+            cursor.id("the name of a part of the heap").map(|_| ())
+        }
+        _ => {
+            let known = "expected a root, a class (0x20), an object (0x21) or an array (0x22, 0x23)";
+            Err(cursor.error_at(at, format!("record 0x{tag:02x} in the heap dump, {known}")))
+        }
     }
 }

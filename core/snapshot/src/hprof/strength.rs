@@ -20,7 +20,7 @@ use hashbrown::HashMap;
 
 use crate::error::Problem;
 use crate::hprof::kinds::{CLASS, FIELD, FINAL, INTERNAL, MOST_EDGES, OBJECT, SOFT, WEAK};
-use crate::memory::{insert, push, reserve};
+use crate::memory::{TOGETHER, insert, push, reserve, touch};
 use crate::snapshot::Snapshot;
 
 /// The class of a WeakHashMap's pairs.
@@ -41,6 +41,9 @@ struct Pair {
     /// The edge from the pair to the value.
     place: u32,
 }
+
+/// How many targets of a node are fetched. More would evict each other before they are used.
+const SIBLINGS: usize = 16;
 
 struct Search<'s> {
     snapshot: &'s mut Snapshot,
@@ -158,17 +161,12 @@ impl Search<'_> {
     /// Reaches everything that the open nodes keep over edges of ranks up to `rank`.
     fn run(&mut self, rank: u8) -> Result<(), Problem> {
         loop {
-            while let Some(node) = self.open.pop() {
-                for place in self.snapshot.node(node).edge_range() {
-                    match self.snapshot.edge_types[place as usize] {
-                        WEAK | OPEN => {}
-                        SOFT if rank < 2 => {}
-                        FINAL if rank < 3 => {}
-                        _ => self.reach(self.snapshot.targets[place as usize], rank)?,
-                    }
-                }
-                if self.ranks[node as usize] & PAIRED != 0 {
-                    self.pairs_of(node, rank)?;
+            while !self.open.is_empty() {
+                // The newest ones, so that few are open.
+                let some = self.open.split_off(self.open.len().saturating_sub(TOGETHER));
+                self.expect(&some);
+                for node in some {
+                    self.pass_on(node, rank)?;
                 }
             }
             let waiting = std::mem::take(&mut self.waiting);
@@ -183,6 +181,35 @@ impl Search<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Reaches what a node keeps over edges of ranks up to `rank`.
+    fn pass_on(&mut self, node: u32, rank: u8) -> Result<(), Problem> {
+        for place in self.snapshot.node(node).edge_range() {
+            match self.snapshot.edge_types[place as usize] {
+                WEAK | OPEN => {}
+                SOFT if rank < 2 => {}
+                FINAL if rank < 3 => {}
+                _ => self.reach(self.snapshot.targets[place as usize], rank)?,
+            }
+        }
+        if self.ranks[node as usize] & PAIRED != 0 {
+            self.pairs_of(node, rank)?;
+        }
+        Ok(())
+    }
+
+    /// Brings what passing on from some nodes needs into the cache.
+    fn expect(&self, some: &[u32]) {
+        let snapshot = &*self.snapshot;
+        touch(&snapshot.first_edge, some.iter().copied());
+        let starts = || some.iter().map(|&node| snapshot.first_edge[node as usize]);
+        touch(&snapshot.edge_types, starts());
+        touch(&snapshot.targets, starts());
+        let edges = some
+            .iter()
+            .flat_map(|&node| snapshot.node(node).edge_range().take(SIBLINGS));
+        touch(&self.ranks, edges.map(|edge| snapshot.targets[edge as usize]));
     }
 
     /// Gives the values to the keys for those pairs of a node that are wholly reached.

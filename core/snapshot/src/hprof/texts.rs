@@ -14,6 +14,7 @@ use crate::hprof::kinds::{CLASS, INTERNAL};
 use crate::hprof::record::{Body, Pass, ROOTS, THREADS, records};
 use crate::memory::{insert, push};
 use crate::snapshot::{EdgeName, Node, Snapshot};
+use crate::strings::Strings;
 
 /// The most bytes of a text that are kept.
 const KEPT: usize = 120;
@@ -84,23 +85,30 @@ fn field<'s>(node: Node<'s>, name: &[u8]) -> Option<Node<'s>> {
         .map(|edge| edge.target())
 }
 
+/// Texts by which readers know nodes: the node, and the string.
+#[derive(Default)]
+pub(super) struct Texts {
+    pub(super) strings: Strings,
+    pub(super) labels: Vec<(u32, u32)>,
+}
+
 /// Reads the texts.
-pub(super) fn read(mut cursor: Cursor<'_>, snapshot: &mut Snapshot, at: At, wanted: &[Wanted]) -> Result<(), Error> {
-    let mut texts = Texts {
-        snapshot,
+pub(super) fn read(mut cursor: Cursor<'_>, at: At, wanted: &[Wanted]) -> Result<Texts, Error> {
+    let mut reader = Reader {
+        texts: Texts::default(),
         dump: at.dump,
         wanted,
         known: HashMap::new(),
         hasher: DefaultHashBuilder::default(),
         next: ROOTS.len() as u32 + 1,
     };
-    records(&mut cursor, &mut texts, at.cut)?;
-    texts.snapshot.labels.sort_unstable();
-    Ok(())
+    records(&mut cursor, &mut reader, at.cut)?;
+    reader.texts.labels.sort_unstable();
+    Ok(reader.texts)
 }
 
-struct Texts<'s> {
-    snapshot: &'s mut Snapshot,
+struct Reader<'s> {
+    texts: Texts,
     /// The number of the heap dump.
     dump: u32,
     /// The arrays that have not come yet.
@@ -112,7 +120,7 @@ struct Texts<'s> {
     next: u32,
 }
 
-impl Pass for Texts<'_> {
+impl Pass for Reader<'_> {
     fn begins(&mut self, dump: u32) -> bool {
         dump == self.dump
     }
@@ -139,7 +147,7 @@ impl Pass for Texts<'_> {
         })?;
         hasher.write_u8(u8::from(first.wide));
         let key = (of as u8, length, hasher.finish());
-        let Snapshot { strings, labels, .. } = &mut *self.snapshot;
+        let Texts { strings, labels } = &mut self.texts;
         let string = match self.known.get(&key) {
             Some(&string) => Ok(string),
             None => strings.push(&text(of, first.wide, &bytes)).and_then(|string| {
