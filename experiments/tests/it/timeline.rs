@@ -44,7 +44,8 @@ fn a_timeline_is_one_page_with_the_data_of_the_log() {
     let done = bench.gclab(&["events", "timeline", "ghc.eventlog"]).exits(0);
     assert_eq!(
         done.stdout,
-        "GC 22.0 %, mutator 69.8 % of 0.131 s: 51 pauses, the longest 5.051 ms.\n\
+        "The capabilities ran the program for 12 % and 0 % and waited for 66 % and 78 %.\n\
+         GC 22.0 %, mutator 69.8 % of 0.131 s: 51 pauses, the longest 5.051 ms.\n\
          Stopping the capabilities for them takes 31.4 %, which counts as mutator time.\n\
          ghc.eventlog.html: 0.131 s, 2 capabilities, 1259 events, 51 collections\n"
     );

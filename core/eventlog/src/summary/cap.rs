@@ -58,6 +58,8 @@ pub(super) struct Cap {
     /// The beginning of the last finished collection.
     before: Option<u64>,
     pub(super) figures: Option<Figures>,
+    /// Since when it runs a Haskell thread.
+    pub(super) runs: Option<u64>,
     work: Option<(Work, u64)>,
     /// The time without work in its current collection: idle, and after its GC thread finished.
     /// Added when the collection ends, with its length.
@@ -70,6 +72,15 @@ pub(super) struct Cap {
 }
 
 impl Cap {
+    /// Its Haskell thread stops.
+    pub(super) fn stop(&mut self, interval: Interval, time: u64) {
+        if let Some(since) = self.runs.take()
+            && let Some((from, to)) = interval.clip((since, time))
+        {
+            self.times.ran_ns = self.times.ran_ns.saturating_add(to - from);
+        }
+    }
+
     pub(super) fn start(&mut self, time: u64) {
         (self.started, self.figures, self.work) = (Some(time), None, None);
         self.open = (0, 0);

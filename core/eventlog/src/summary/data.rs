@@ -290,13 +290,15 @@ impl Stops {
     }
 }
 
-/// The time of one capability in collections.
+/// What one capability did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CapTimes {
     /// The capability's number.
     pub cap: u16,
     /// Bytes that it allocated.
     pub allocated: Option<u64>,
+    /// The time in which it ran Haskell threads.
+    pub ran_ns: u64,
     /// The collections that it took part in.
     pub collections: u64,
     /// The time from its stops until it resumed.

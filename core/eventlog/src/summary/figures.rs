@@ -228,6 +228,7 @@ fn more_times(list: &mut List, summary: &Summary) {
     for times in &summary.caps {
         let name = |what: &str| format!("cap_{}.{what}", times.cap);
         list.integer(&name("allocated_bytes"), times.allocated);
+        list.integer(&name("ran_ns"), times.ran_ns);
         list.integer(&name("collections"), times.collections);
         list.integer(&name("gc_ns"), times.gc_ns);
         list.integer(&name("gc_idle_ns"), times.idle_ns);

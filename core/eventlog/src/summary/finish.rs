@@ -31,8 +31,10 @@ impl Gather {
         // gclab prints the lines of the threaded runtime in every run.
         summary.threaded |= self.looks.own();
         self.times(&mut summary, (from, to));
-        for (number, cap) in self.caps.iter().enumerate() {
+        for (number, cap) in self.caps.iter_mut().enumerate() {
             let Some(cap) = cap else { continue };
+            // A killed program has threads that still run.
+            cap.stop(interval, self.last);
             let allocated = cap.allocated;
             let mut times = cap.times;
             times.cap = number as u16;

@@ -70,8 +70,18 @@ impl Gather {
         let before = self.last;
         self.last = before.max(time);
         match number {
-            RUN_THREAD => self.calls.run(time),
-            STOP_THREAD => self.calls.stop(time),
+            RUN_THREAD => {
+                self.calls.run(time);
+                if let Some(cap) = cap(&mut self.caps, event) {
+                    cap.runs.get_or_insert(time);
+                }
+            }
+            STOP_THREAD => {
+                self.calls.stop(time);
+                if let Some(cap) = cap(&mut self.caps, event) {
+                    cap.stop(self.interval, time);
+                }
+            }
             GC_START..=REQUEST_PAR_GC
             | GC_IDLE..=GC_DONE
             | SPARK_COUNTERS
@@ -104,13 +114,7 @@ impl Gather {
     /// An event about collections. It belongs to a capability, and means nothing without one.
     fn collection(&mut self, event: &Event<'_>, number: u16, time: u64) {
         let interval = self.interval;
-        let Some(place) = event.cap().map(usize::from) else {
-            return;
-        };
-        if self.caps.len() <= place {
-            self.caps.resize_with(place + 1, || None);
-        }
-        let cap = self.caps[place].get_or_insert_default();
+        let Some(cap) = cap(&mut self.caps, event) else { return };
         match number {
             REQUEST_SEQ_GC | REQUEST_PAR_GC => {
                 self.summary.threaded = true;
@@ -278,6 +282,15 @@ impl Gather {
             _ => {}
         }
     }
+}
+
+/// The capability of an event.
+fn cap<'a>(caps: &'a mut Vec<Option<Box<Cap>>>, event: &Event<'_>) -> Option<&'a mut Cap> {
+    let place = usize::from(event.cap()?);
+    if caps.len() <= place {
+        caps.resize_with(place + 1, || None);
+    }
+    Some(caps[place].get_or_insert_default())
 }
 
 /// A pause from beginning to end.

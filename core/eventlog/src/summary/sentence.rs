@@ -6,15 +6,27 @@ use super::data::{Stops, Summary};
 const SLOW_TO_STOP: f64 = 0.05;
 
 impl Summary {
-    /// The shares of collections and mutator, and what stands out: sparks, time to stop, and a heap
-    /// profile whose censuses lie within the collections. Figures of a damaged log are lower
-    /// bounds.
+    /// What several capabilities did, the shares of collections and mutator, and what stands out:
+    /// sparks, time to stop, and a heap profile whose censuses lie within the collections. Figures
+    /// of a damaged log are lower bounds.
     pub fn sentences(&self) -> Vec<String> {
         let total = self.total_ns.unwrap_or(self.last_ns) as f64;
         let share = |ns: u64| format!("{:.1} %", 100.0 * ns as f64 / total.max(1.0));
         let least = if self.damaged { "at least " } else { "" };
         let mut sentences = Vec::new();
         let time = format!("{least}{:.3} s", total / 1e9);
+        // Unknown if the log has no threads, or is damaged.
+        if self.mutator_ns.is_some() && self.caps.len() > 1 {
+            let looks = self.looks.map_or(0, |looks| looks.total_ns());
+            let stopped = self.gc_ns.unwrap_or(0).saturating_add(looks) as f64;
+            let ran = self.caps.iter().map(|cap| cap.ran_ns as f64 / total.max(1.0));
+            let waited = ran.clone().map(|ran| (1.0 - stopped / total.max(1.0) - ran).max(0.0));
+            sentences.push(format!(
+                "The capabilities ran the program for {} and waited for {}.",
+                shares(ran),
+                shares(waited)
+            ));
+        }
         let mutator = self
             .mutator_ns
             .map_or_else(String::new, |ns| format!(", mutator {}", share(ns)));
@@ -53,5 +65,17 @@ impl Summary {
             sentences.push("The run made a heap profile, whose censuses slow it down: measure without -h.".to_owned());
         }
         sentences
+    }
+}
+
+/// The shares of two capabilities, or the range of more.
+fn shares(all: impl Iterator<Item = f64>) -> String {
+    let mut all: Vec<f64> = all.map(|share| 100.0 * share).collect();
+    match &all[..] {
+        [one, other] => format!("{one:.0} % and {other:.0} %"),
+        _ => {
+            all.sort_by(f64::total_cmp);
+            format!("{:.0} to {:.0} %", all[0], all[all.len() - 1])
+        }
     }
 }

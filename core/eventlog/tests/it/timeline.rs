@@ -73,6 +73,7 @@ fn timelines_of_real_logs_have_the_sums_of_their_summaries() {
             let most = in_gc + sum(&[State::Waiting]);
             assert!(in_gc <= times.gc_ns && times.gc_ns <= most, "{name}, cap {}", lane.cap);
             assert_eq!(sum(&[State::Unknown]), 0, "{name}");
+            assert_eq!(sum(&[State::Mutator]), times.ran_ns, "{name}, cap {}", lane.cap);
         }
         assert!(timeline.has_threads, "{name}");
         profiles += usize::from(timeline.profile.is_some());

@@ -226,13 +226,15 @@ fn overlapping_pauses_count_once_for_utilisation() {
     assert_eq!(summary.mutator_ns, Some(7_000_000));
 }
 
-/// A summary starts with what stands out: collections, slow stops, sparks, and censuses.
+/// A summary starts with what stands out: how long capabilities waited, collections, slow stops,
+/// sparks, and censuses.
 #[test]
 fn a_summary_begins_with_its_conclusion() {
     let said = |name: &str| summary(&log(name), Interval::default()).sentences();
     assert_eq!(
         said("sparks-thr-n2.a.eventlog"),
         [
+            "The capabilities ran the program for 18 % and 8 % and waited for 45 % and 55 %.",
             "GC 37.2 %, mutator 43.8 % of 0.031 s: 220 pauses, the longest 0.131 ms.",
             "Stopping the capabilities for them takes 19.6 %, which counts as mutator time.",
             "6169 sparks: 1903 converted, 3252 GC'd, 1014 fizzled.",

@@ -81,17 +81,24 @@ const rgb = name => {
 };
 let pixels = [];
 
-// A lane, one column of device pixels at a time: the shares of its states in the column's time.
-function laneImage(lane, wide, high) {
+// Some lanes as one, a column of device pixels at a time: the mean shares of their states in the column's time.
+function lanesImage(some, start, span, wide, high) {
   const image = new ImageData(wide, high), data = new Uint32Array(image.data.buffer);
-  const before = new Float64Array(STATES), after = new Float64Array(STATES);
-  const last = lane.ends[lane.ends.length - 1];
-  timesBefore(lane, view.from, before);
+  const before = new Float64Array(STATES), after = new Float64Array(STATES), single = new Float64Array(STATES);
+  const last = largest(some.map(lane => lane.ends[lane.ends.length - 1]));
+  const sum = (moment, times) => {
+    times.fill(0);
+    for (const lane of some) {
+      timesBefore(lane, moment, single);
+      single.forEach((time, state) => times[state] += time);
+    }
+  };
+  sum(start, before);
   for (let x = 0; x < wide; x++) {
-    const from = view.from + spanOf() * x / wide, to = view.from + spanOf() * (x + 1) / wide;
-    timesBefore(lane, to, after);
+    const from = start + span * x / wide, to = start + span * (x + 1) / wide;
+    sum(to, after);
     if (from < last) {
-      const scale = high / (to - from);
+      const scale = high / (to - from) / some.length;
       let row = high;
       for (const state of STACK) {
         const exact = (after[state] - before[state]) * scale;
@@ -125,7 +132,7 @@ function drawLanes() {
   lanes.forEach((lane, place) => {
     const y = laneTop(place);
     if (place % every === 0) text(pen, `cap ${log.caps[place]}`, LEFT - 8, y + high / 2, "right", "--ink");
-    const image = laneImage(lane, Math.round(plotWidth() * ratio), Math.round(high * ratio));
+    const image = lanesImage([lane], view.from, spanOf(), Math.round(plotWidth() * ratio), Math.round(high * ratio));
     pen.putImageData(image, Math.round(LEFT * ratio), Math.round(y * ratio));
     nameStates(pen, lane, y, high);
   });
@@ -282,34 +289,15 @@ function drawProfile() {
 }
 
 const OVERVIEW = 30;
-// The time in collections in each column of the whole run.
-let wholeRun = new Float64Array(0);
-function wholeRunIn(wide) {
-  if (wholeRun.length === wide) return wholeRun;
-  const columns = wholeRun = new Float64Array(wide), column = log.length / wide;
-  for (const pause of pauses) {
-    const first = Math.floor(pause.from / column), last = Math.min(columns.length - 1, Math.floor(pause.to / column));
-    for (let place = first; place <= last; place++) {
-      const part = overlap(pause.from, pause.to, place * column, (place + 1) * column);
-      columns[place] += pause.to > pause.from ? part * pause.total / (pause.to - pause.from) : 0;
-    }
-  }
-  return columns;
-}
+// The picture of the whole run.
+let wholeRun;
 
-// The share of collections in the whole run, and the view in it.
+// All capabilities as one in the whole run, and the view in it.
 function drawOverview() {
-  const pen = prepare(byId("overview"), OVERVIEW), wide = plotWidth(), high = OVERVIEW - 8;
-  const columns = wholeRunIn(Math.ceil(wide)), column = log.length / columns.length;
-  pen.fillStyle = colours["--mutator"];
-  pen.globalAlpha = .35;
-  pen.fillRect(LEFT, 0, wide, high);
-  pen.globalAlpha = 1;
-  pen.fillStyle = colours["--gen0"];
-  columns.forEach((time, place) => {
-    const rows = time > 0 ? Math.max(1, Math.min(1, time / column) * high) : 0;
-    pen.fillRect(LEFT + place, high - rows, 1, rows);
-  });
+  const pen = prepare(byId("overview"), OVERVIEW), wide = plotWidth(), high = OVERVIEW - 8, ratio = devicePixelRatio || 1;
+  const across = Math.round(wide * ratio);
+  if (wholeRun?.width !== across) wholeRun = lanesImage(lanes, 0, log.length, across, Math.round(high * ratio));
+  pen.putImageData(wholeRun, Math.round(LEFT * ratio), 0);
   const [left, right] = [view.from, view.to].map(moment => LEFT + moment / log.length * wide);
   pen.fillStyle = colours["--paper"];
   pen.globalAlpha = .6;
@@ -349,5 +337,6 @@ function drawAll() {
 function readAllColours() {
   readColours();
   pixels = STATE_COLOURS.map(rgb);
+  wholeRun = undefined;
   rgbOf = Object.fromEntries(STATE_COLOURS.map((name, state) => [name, pixels[state]]));
 }
