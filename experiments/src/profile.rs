@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::{BufReader, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
 use gclab_eventlog::hp::{Problem, Profile};
-use gclab_report::{profile_line, profile_page, wrapped};
+use gclab_report::{profile_changes, profile_line, profile_page, wrapped};
 
 use crate::common::{print, refuse};
 use crate::input::{self, page_of};
@@ -17,12 +17,15 @@ pub(crate) enum Command {
     Show(Show),
 }
 
-/// Draw a heap profile (.hp, from GHC or gclab) as one HTML file
+/// Draw a heap profile (.hp, from GHC or gclab) as one HTML file, or print how two differ
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Show {
     /// The heap profile, plain or gzip; `-` is standard input
     #[arg(value_name = "FILE.hp")]
     file: PathBuf,
+    /// The profile of another run: print what it has more and less of, and write no page
+    #[arg(value_name = "OTHER.hp", conflicts_with = "output")]
+    other: Option<PathBuf>,
     /// The page to write [default: the profile's name with .html, in the working directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -36,21 +39,17 @@ pub(crate) fn profile(command: &Command) -> ExitCode {
     }
 }
 
-/// Writes the page. Returns its name, and the profile in one line.
+/// Writes the page, and returns its name with the profile in one line; or the differences of two.
 fn show(arguments: &Show) -> Result<String, String> {
+    let profile = read(&arguments.file)?;
     let name = input::name(&arguments.file);
-    let file = input::plain(&arguments.file).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => format!("{name}: no such file"),
-        ErrorKind::IsADirectory => format!("{name}: is a folder, not a file{}", input::hint(&arguments.file)),
-        _ => format!("{name}: cannot read: {error}"),
-    })?;
-    let profile = Profile::read(BufReader::new(file), &name).map_err(|error| {
-        let hint = match error.problem() {
-            Problem::NoProfile(_) => input::hint(&arguments.file),
-            _ => String::new(),
-        };
-        format!("{error}{hint}")
-    })?;
+    if let Some(other) = &arguments.other {
+        let other_profile = read(other)?;
+        return Ok(profile_changes(
+            [&name, &input::name(other)],
+            [&profile, &other_profile],
+        ));
+    }
     let output = arguments
         .output
         .clone()
@@ -68,4 +67,20 @@ fn show(arguments: &Show) -> Result<String, String> {
     };
     let line = format!("{}: {}{cut_off}", output.display(), profile_line(&profile));
     Ok(format!("{}\n", wrapped(&line)))
+}
+
+fn read(path: &Path) -> Result<Profile, String> {
+    let name = input::name(path);
+    let file = input::plain(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!("{name}: no such file"),
+        ErrorKind::IsADirectory => format!("{name}: is a folder, not a file{}", input::hint(path)),
+        _ => format!("{name}: cannot read: {error}"),
+    })?;
+    Profile::read(BufReader::new(file), &name).map_err(|error| {
+        let hint = match error.problem() {
+            Problem::NoProfile(_) => input::hint(path),
+            _ => String::new(),
+        };
+        format!("{error}{hint}")
+    })
 }

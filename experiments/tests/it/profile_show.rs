@@ -135,3 +135,15 @@ fn a_profile_that_cannot_be_drawn_is_one_message() {
     );
     assert!(page.contains("The file ends within a census"));
 }
+
+#[test]
+fn two_profiles_are_compared() {
+    let bench = Bench::new();
+    let (a, b) = (ghc("ghc-retainers.hp"), ghc("ghc-closure-types.hp"));
+    let same = bench.gclab(&["profile", "show", &a, &a]).exits(0).stdout;
+    assert!(same.starts_with("B peaks as high as A: 2.6 MiB.\n"), "{same}");
+    let other = bench.gclab(&["profile", "show", &a, &b]).exits(0).stdout;
+    assert!(other.contains("share no band"), "{other}");
+    assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "no page is written");
+    bench.gclab(&["profile", "show", &a, &b, "-o", "x.html"]).exits(2);
+}

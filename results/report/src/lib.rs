@@ -48,8 +48,8 @@ mod verdict;
 
 pub use document::Document;
 pub use render::{
-    HeapFacts, TimelineFacts, csv, heap_map_page, heap_page, html, markdown, profile_line, profile_page, terminal,
-    timeline_page, wrapped,
+    HeapFacts, TimelineFacts, csv, heap_map_page, heap_page, html, markdown, profile_changes, profile_line,
+    profile_page, terminal, timeline_page, wrapped,
 };
 pub use topics::checksums::{disagreements, untimed_disagreements};
 pub use topics::comparison::{Comparison, Side, compare};

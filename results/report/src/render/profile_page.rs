@@ -74,7 +74,7 @@ pub fn profile_line(profile: &Profile) -> String {
 }
 
 /// The number of censuses and the largest: `6 censuses, at most 2.4 MiB after 34.2 ms`.
-fn facts(shown: &FileProfile<'_>) -> String {
+pub(super) fn facts(shown: &FileProfile<'_>) -> String {
     let censuses = counted(shown.censuses(), "census");
     let Some(peak) = shown.peak else {
         // GHC writes an empty sample at the start and at the end of each run.
