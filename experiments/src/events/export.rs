@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use gclab_eventlog::{ShowError, chrome_file};
+use gclab_eventlog::{Interval, Merged, ShowError, Timeline, chrome_file};
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};
 use super::log;
 use super::moment::Between;
+use super::speedscope::speedscope;
 use crate::common::{fail, refuse};
 
 /// Write a log in the format of another tool
@@ -36,6 +37,8 @@ pub(crate) struct Arguments {
 enum Format {
     /// Trace events in JSON, for ui.perfetto.dev and chrome://tracing
     Chrome,
+    /// The states of each capability, for speedscope.app
+    Speedscope,
 }
 
 pub(super) fn export(arguments: &Arguments) -> ExitCode {
@@ -60,9 +63,12 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
             }
         }
     };
-    let Format::Chrome = arguments.format;
-    let written = match chrome_file(&mut log, interval, &mut out) {
-        Ok(written) => written,
+    let written = match arguments.format {
+        Format::Chrome => chrome_file(&mut log, interval, &mut out).map(|written| written.last_ns),
+        Format::Speedscope => states(&mut log, interval, &log::name(&arguments.file), &mut out),
+    };
+    let last_ns = match written {
+        Ok(last_ns) => last_ns,
         // A reader that closes the pipe early is not an error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(ShowError::Write(error)) => {
@@ -78,8 +84,17 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
     if let Some(damage) = log.damage() {
         tell!("gclab: {damage}; {}", salvaged("were written"));
     }
-    if let Some(wrong) = arguments.between.beyond(written.last_ns) {
+    if let Some(wrong) = arguments.between.beyond(last_ns) {
         tell!("gclab: {wrong}");
     }
     ExitCode::SUCCESS
+}
+
+/// Writes the file of speedscope. Returns the time of the log's last event.
+fn states(log: &mut Merged<File>, interval: Interval, name: &str, out: &mut dyn Write) -> Result<u64, ShowError> {
+    let timeline = Timeline::of_open_file(log).map_err(ShowError::Log)?;
+    writeln!(out, "{}", speedscope(&timeline, interval, name))
+        .and_then(|()| out.flush())
+        .map_err(ShowError::Write)?;
+    Ok(timeline.length.saturating_sub(1))
 }

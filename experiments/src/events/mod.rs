@@ -7,6 +7,7 @@ mod export;
 mod log;
 mod moment;
 mod show;
+mod speedscope;
 mod summary;
 mod timeline;
 

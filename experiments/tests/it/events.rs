@@ -419,6 +419,48 @@ fn a_log_is_exported_as_trace_events() {
     );
 }
 
+/// The lengths of each state are those of the timeline, and the collections those of the summary.
+#[test]
+fn a_log_is_exported_for_speedscope() {
+    let (bench, _) = bench();
+    let read = |words: &[&str]| -> Value {
+        let words = [&["events"], words].concat();
+        serde_json::from_str(&bench.gclab(&words).exits(0).stdout).unwrap()
+    };
+    let part = ["--from", "20ms", "--to", "60ms"];
+    for interval in [&[][..], &part] {
+        let export = ["export", "ghc.eventlog", "--format", "speedscope"];
+        let file = read(&[&export[..], interval].concat());
+        let figures = read(&[&["summary", "ghc.eventlog", "--json"], interval].concat());
+        let frame = |name: &str| {
+            let frames = file["shared"]["frames"].as_array().unwrap();
+            frames.iter().position(|frame| frame["name"] == name).unwrap() as u64
+        };
+        let profiles = file["profiles"].as_array().unwrap();
+        assert_eq!(profiles.len(), 2);
+        for (cap, profile) in profiles.iter().enumerate() {
+            assert_eq!(
+                (&profile["type"], &profile["unit"]),
+                (&"sampled".into(), &"nanoseconds".into())
+            );
+            let (stacks, weights) = (
+                profile["samples"].as_array().unwrap(),
+                profile["weights"].as_array().unwrap(),
+            );
+            assert_eq!(stacks.len(), weights.len());
+            let all = |frame: u64| {
+                let pairs = stacks.iter().zip(weights).filter(|(stack, _)| stack[0] == frame);
+                pairs.map(|(_, weight)| weight.as_u64().unwrap()).sum::<u64>()
+            };
+            assert_eq!(all(frame("mutator")), figures[&format!("cap_{cap}.ran_ns")]);
+            assert!(all(frame("GC")) >= figures["GC_elapsed_ns"].as_u64().unwrap() / 2);
+            let sum: u64 = weights.iter().map(|weight| weight.as_u64().unwrap()).sum();
+            assert_eq!(profile["endValue"], sum);
+            assert!(interval.is_empty() || sum == 40_000_000, "{sum}");
+        }
+    }
+}
+
 /// The log may have several names, one of which is standard input.
 #[test]
 fn no_command_writes_over_its_log() {
