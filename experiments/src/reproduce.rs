@@ -45,26 +45,46 @@ pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Se
         Ok(published) => published,
         Err(message) => return refuse(message),
     };
-    run(
-        &run_arguments::Arguments {
-            out: arguments.out,
-            fresh: arguments.fresh,
-            repeat: arguments.repeat,
-            published: Some(Box::new(published)),
-            ..run_arguments::Arguments::default()
-        },
-        registry,
-        settings,
-        &Root::system(),
-    )
+    if let (Some(out), 2..) = (&arguments.out, published.len()) {
+        let names = published.iter().map(|folder| folder.path().display().to_string());
+        return refuse(format!(
+            "--out {}: is one folder, and {} cites several; name one: {}",
+            out.display(),
+            arguments.published.display(),
+            names.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    let mut worst = ExitCode::SUCCESS;
+    for folder in published {
+        let status = run(
+            &run_arguments::Arguments {
+                out: arguments.out.clone(),
+                fresh: arguments.fresh,
+                repeat: arguments.repeat,
+                published: Some(Box::new(folder)),
+                ..run_arguments::Arguments::default()
+            },
+            registry,
+            settings,
+            &Root::system(),
+        );
+        // A figure that differs does not end the command; a signal does, and so does what cannot run.
+        match status {
+            ExitCode::SUCCESS => {}
+            ExitCode::FAILURE => worst = status,
+            _ => return status,
+        }
+    }
+    worst
 }
 
-/// The published folder at a path, with an experiment's name, or cited by a page of `docs`.
-fn find(name: &Path) -> Result<ResultsDir, String> {
+/// The published folder at a path or with an experiment's name, or those that a page of `docs`
+/// cites.
+fn find(name: &Path) -> Result<Vec<ResultsDir>, String> {
     let open = |path: &Path| ResultsDir::open(path).map_err(|error| error.to_string());
     let of_name = Path::new(REFERENCE).join(name);
     if let Some(folder) = [name, &of_name].into_iter().find(|path| is_results(path)) {
-        return open(folder);
+        return Ok(vec![open(folder)?]);
     }
     let page = match name.extension() {
         Some(_) => name.to_owned(),
@@ -94,29 +114,19 @@ fn find(name: &Path) -> Result<ResultsDir, String> {
     let cited = cited(&text);
     let tables = cited.iter().filter_map(|path| made_by(path));
     let folders: Vec<&PathBuf> = cited.iter().filter(|path| is_results(path)).collect();
-    match &folders[..] {
-        [folder] => {
-            tables.for_each(|line| tell!("gclab: note: not compared: {line}"));
-            open(folder)
-        }
-        [] => Err(match tables.collect::<Vec<_>>() {
-            none if none.is_empty() => format!("{}: has no published figures", page.display()),
-            tables => format!(
-                "{}: its figures do not come from a folder of runs, but from these commands:\n  {}",
-                page.display(),
-                tables.join("\n  ")
-            ),
-        }),
-        several => Err(format!(
-            "{}: has figures of several folders; name one: {}",
-            page.display(),
-            several
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )),
+    if !folders.is_empty() {
+        tables.for_each(|line| tell!("gclab: note: not compared: {line}"));
+        return folders.into_iter().map(|folder| open(folder)).collect();
     }
+    let tables: Vec<String> = tables.collect();
+    Err(match tables.is_empty() {
+        true => format!("{}: has no published figures", page.display()),
+        false => format!(
+            "{}: its figures do not come from a folder of runs, but from these commands:\n  {}",
+            page.display(),
+            tables.join("\n  ")
+        ),
+    })
 }
 
 /// The files and folders of published figures that a page names: folders by path, tables also by

@@ -214,6 +214,29 @@ fn a_published_folder_is_measured_again_and_compared() {
     );
 }
 
+/// One command repeats all figures of a page.
+#[test]
+fn every_folder_of_a_page_is_repeated() {
+    let bench = measured();
+    fs::create_dir_all(bench.path().join("results/reference")).unwrap();
+    for name in ["results/reference/one", "results/reference/two"] {
+        copied(&bench, name, None, |_| {});
+    }
+    bench.write(
+        "page.md",
+        "[1](../results/reference/one), [2](../results/reference/two)\n",
+    );
+    let page = ["reproduce", "page.md", "--fresh", "--repeat", "1"];
+    let done = bench.gclab(&page);
+    let compared = done.stdout.lines().filter(|line| line.contains("outcomes and counts"));
+    assert_eq!(compared.count(), 2, "{}", done.all());
+    let refused = bench.gclab(&[&page[..], &["--out", "x"]].concat()).exits(2).stderr;
+    assert!(
+        refused.contains("results/reference/one, results/reference/two"),
+        "{refused}"
+    );
+}
+
 #[test]
 fn a_history_fails_if_its_last_folder_is_worse() {
     let bench = measured();

@@ -111,13 +111,13 @@ fn numbered(names: impl Iterator<Item = String>) -> Vec<String> {
 const LONGEST_LABEL: usize = 40;
 
 /// A command in tables: the name of its program, with the words that not all commands of this name
-/// have.
+/// have, without the end of a list of flags.
 fn label(command: &[String], all: &[&[String]]) -> String {
     let plain = name_of(command);
     let same = || all.iter().filter(|other| name_of(other) == plain);
     let differs = |word: &&String| same().any(|other| !other.contains(*word));
     let first = command.first().filter(differs).unwrap_or(&plain);
-    let rest = command.iter().skip(1).filter(differs);
+    let rest = command.iter().skip(1).filter(differs).filter(|word| *word != "-RTS");
     let words: Vec<&str> = std::iter::once(first).chain(rest).map(String::as_str).collect();
     let label = words.join(" ");
     let is_short = label.chars().count() <= LONGEST_LABEL && !label.contains(char::is_control);
