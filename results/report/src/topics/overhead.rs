@@ -129,7 +129,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
              collections takes part in that cost alone."
                 .to_owned(),
         ));
-        Section { title: "The cost of collection, at least", parts, ..Section::default() }
+        Section { title: "Lower bound on the cost of collection", parts, ..Section::default() }
     })
 }
 
