@@ -122,8 +122,10 @@ struct Cell {
 /// Half of its limit is live.
 fn collections_near_the_limit<C: Collector>() -> usize {
     const CELLS: usize = 500_000;
+    // A loaded machine makes collections take long.
     let limited = Config {
         max_heap: Some(Bytes::mib(24)),
+        gc_overhead_limit: 0.0,
         ..config::<C>(2 << 20)
     };
     let world = World::new::<C>(&limited).expect("a small heap");
