@@ -170,16 +170,10 @@ fn least_area(capabilities: u32) -> Bytes {
 impl Collect for Ocaml {
     type Alloc = Bump;
 
-    fn refill(
-        &mut self,
-        heap: &mut Heap,
-        capability: Capability<'_, Bump>,
-        words: Words,
-    ) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, words: Words) -> Result<Refill, OutOfMemory> {
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
         }
-        self.occupy(heap, capability.number());
         let all = self.share.min(self.nursery.area(capability.number())).to_words_up();
         let used = self.nursery.taken(capability);
         let Some(most) = self.occasion.room(words, used, all, self.is_urgent) else {

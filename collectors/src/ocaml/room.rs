@@ -54,7 +54,7 @@ impl Ocaml {
     /// # Errors
     /// If there is not even room for that.
     pub(super) fn set_area(&mut self, heap: &mut Heap, least: Bytes) -> Result<(), OutOfMemory> {
-        let mut area = Bytes(self.settings.minor_heap.0.saturating_mul(self.nursery.parts())).max(least);
+        let mut area = self.settings.minor_heap.max(least);
         let enough = Bytes((self.settled.0 / 2).max(area.0 / LEAST_SHARE).min(area.0));
         loop {
             let resized = self.resize(heap, area);
@@ -82,16 +82,6 @@ impl Ocaml {
         // More is already reserved, so less cannot be refused.
         let _ = self.major.space.keep_room(heap, size);
         Some(())
-    }
-
-    /// Gives a capability a minor heap that has none, if there is room to promote all of it.
-    pub(super) fn occupy(&mut self, heap: &mut Heap, number: usize) {
-        if self.nursery.occupy(heap, number) {
-            let size = self.minor_heap().to_words_up();
-            if self.major.space.keep_room(heap, size).is_err() {
-                self.nursery.vacate(heap, number);
-            }
-        }
     }
 
     /// Mutators leave the minor heap, and all of it has room to be promoted.

@@ -125,13 +125,8 @@ unsafe impl<const CRAMPED: bool> Collector for Generations<CRAMPED> {
 impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
     type Alloc = Logging;
 
-    fn refill(
-        &mut self,
-        heap: &mut Heap,
-        capability: Capability<'_, Logging>,
-        _: Words,
-    ) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(heap, capability))
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Logging>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {

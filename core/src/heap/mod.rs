@@ -200,12 +200,6 @@ impl Heap {
         self.blocks.protects_freed()
     }
 
-    /// Raises the to-space that the next collection is said to need by `bytes`, if there is room.
-    pub(crate) fn more_to_copy(&mut self, bytes: Bytes) -> bool {
-        self.next_copy
-            .is_none_or(|ToSpace { words, lanes }| self.keep_room_to_copy(words + bytes.to_words_up(), lanes))
-    }
-
     /// Lowers the to-space that the next collection was said to need by `bytes`.
     pub(crate) fn less_to_copy(&mut self, bytes: Bytes) {
         if let Some(to_space) = &mut self.next_copy {

@@ -7,9 +7,6 @@
 //! a collection is due when none is left, so that capabilities that allocate little leave their
 //! share to those that allocate much.
 //!
-//! A capability that has not allocated since the last collection has no area of its own until it
-//! does.
-//!
 //! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by
 //! default `-A`): those of all capabilities together.
 //!
@@ -40,8 +37,6 @@ pub struct Nursery {
     held: Vec<Option<usize>>,
     /// The most blocks of a run: a chunk (`-n`), or a megablock.
     chunk: u32,
-    /// The blocks of an area in use, and of its runs at most, since the last resize.
-    granted: (u32, u32),
     large: Vec<LargeObject>,
     large_words: Words,
     /// Words of large objects at which a collection is due.
@@ -60,10 +55,6 @@ struct Area {
     next: usize,
     /// Blocks of all runs together.
     blocks: u32,
-    /// Whether it may have runs, and whether a capability has asked for one since the last
-    /// collection.
-    is_used: bool,
-    is_wanted: bool,
 }
 
 #[derive(Debug)]
@@ -99,21 +90,19 @@ impl Nursery {
             areas: (0..areas).map(|_| Area::default()).collect(),
             held: vec![None; capabilities],
             chunk: chunk.max(1),
-            granted: (0, 0),
             large: Vec::new(),
             large_words: Words::ZERO,
             large_limit: Words::ZERO,
             full_area: Bytes(config.allocation_area.0.saturating_mul(capabilities)),
             full_large: config.large_limit().to_words_up(),
         };
-        nursery.areas[0].is_used = true;
         nursery.resize(heap, size)?;
         Ok(nursery)
     }
 
     /// Size of all allocation areas together.
     pub fn size(&self) -> Bytes {
-        Bytes(self.areas.iter().map(|area| area.bytes().0).sum())
+        Bytes(self.areas.iter().map(|area| area.blocks as usize * BLOCK.0).sum())
     }
 
     /// Words of closures in the allocation areas. Valid after the mutators have
@@ -147,7 +136,7 @@ impl Nursery {
 
     /// The area of a capability.
     pub fn area(&self, number: usize) -> Bytes {
-        self.areas[self.area_of(number)].bytes()
+        Bytes(self.areas[self.area_of(number)].blocks as usize * BLOCK.0)
     }
 
     /// The index of the area of capability `number`: its own area, or the one for all.
@@ -155,34 +144,10 @@ impl Nursery {
         if self.areas.len() == 1 { 0 } else { number }
     }
 
-    /// Gives a capability an area that has none, if the next collection can copy that area as well.
-    /// Otherwise, it gets one in the next collection. Returns whether it has one now, and had none.
-    pub fn occupy(&mut self, heap: &mut Heap, number: usize) -> bool {
-        let ((blocks, chunk), number) = (self.granted, self.area_of(number));
-        let area = &mut self.areas[number];
-        area.is_wanted = true;
-        if std::mem::replace(&mut area.is_used, true) {
-            return false;
-        }
-        let has_room = area.grow(heap, blocks, chunk).is_ok() && heap.more_to_copy(area.bytes());
-        if !has_room {
-            area.shrink(heap, 0, u32::MAX);
-        }
-        has_room
-    }
-
-    /// Takes the area back that a capability got from [`Nursery::occupy`] just now.
-    pub fn vacate(&mut self, heap: &mut Heap, number: usize) {
-        let number = self.area_of(number);
-        heap.less_to_copy(self.areas[number].bytes());
-        self.areas[number].shrink(heap, 0, u32::MAX);
-    }
-
     /// Gives the mutator of a capability the next run.
-    pub fn refill<A: AsRef<Bump>>(&mut self, heap: &mut Heap, capability: Capability<'_, A>) -> Refill {
+    pub fn refill<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) -> Refill {
         self.leave_one(capability);
         let number = capability.number();
-        self.occupy(heap, number);
         let area_number = self.area_of(number);
         let area = &mut self.areas[area_number];
         let Some(next) = area.runs.get(area.next) else {
@@ -281,9 +246,8 @@ impl Nursery {
             self.held.iter().all(Option::is_none),
             "mutators leave before a collection"
         );
-        for (number, area) in self.areas.iter_mut().enumerate() {
+        for area in &mut self.areas {
             area.next = 0;
-            area.is_used = std::mem::take(&mut area.is_wanted) || number == 0;
             area.runs.iter_mut().for_each(|run| run.end = run.run.start());
         }
         self.large_words = Words::ZERO;
@@ -346,8 +310,7 @@ impl Nursery {
         );
     }
 
-    /// Makes the allocation areas `size` large together, at least a block for each capability; those
-    /// of capabilities that do not allocate stay empty. If
+    /// Makes the allocation areas `size` large together, at least a block for each capability. If
     /// that is less than `-A`, the limit on large objects falls in proportion: it is the same part
     /// of `-AL`.
     ///
@@ -366,15 +329,11 @@ impl Nursery {
         let (area, large) = (self.full_area.0, self.full_large.0);
         // A limit of nothing would refuse every object, also directly after a collection.
         self.large_limit = Words((large as u128 * size.0.min(area) as u128 / area as u128).max(1) as usize);
-        self.granted = (wanted, chunk);
-        let blocks = |area: &Area| if area.is_used { wanted } else { 0 };
         // All areas shrink before any grows.
+        self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
         self.areas
             .iter_mut()
-            .for_each(|area| area.shrink(heap, blocks(area), chunk));
-        self.areas
-            .iter_mut()
-            .try_for_each(|area| area.grow(heap, blocks(area), chunk))
+            .try_for_each(|area| area.grow(heap, wanted, chunk))
     }
 
     /// Visits the regions that hold closures.
@@ -401,10 +360,6 @@ impl Nursery {
 }
 
 impl Area {
-    fn bytes(&self) -> Bytes {
-        Bytes(self.blocks as usize * BLOCK.0)
-    }
-
     fn shrink(&mut self, heap: &mut Heap, wanted: u32, chunk: u32) {
         // Runs larger than a chunk are left from a larger nursery; kept, they might be too few for
         // all capabilities.

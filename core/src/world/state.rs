@@ -108,8 +108,7 @@ impl<M: MutatorKind> WorldState<M> {
         if chosen.description.parallel {
             gc_threads.spawn_up_to(config.gc_thread_count() as usize - 1);
         }
-        let areas = if config.chunk_size().is_some() { idle.len() } else { 1 };
-        let allocation_area = allocation_area(&*collector, &idle, areas).unwrap_or(config.allocation_area);
+        let allocation_area = allocation_area(&*collector, &idle).unwrap_or(config.allocation_area);
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();
         Ok(WorldState {
@@ -213,13 +212,9 @@ impl<M: MutatorKind> WorldState<M> {
     }
 }
 
-/// The size of the allocation area of a capability, in a heap that has just been made and has
-/// `count` of them. `None` from a collector whose mutators take memory that it has anyway.
-fn allocation_area<A: Alloc>(
-    collector: &dyn Collect<Alloc = A>,
-    idle: &[CapabilityData<A>],
-    count: usize,
-) -> Option<Bytes> {
+/// The size of the allocation area of a capability, in a heap that has just been made. `None` from
+/// a collector whose mutators take memory that it has anyway.
+fn allocation_area<A: Alloc>(collector: &dyn Collect<Alloc = A>, idle: &[CapabilityData<A>]) -> Option<Bytes> {
     let all: Vec<_> = idle.iter().map(CapabilityData::view).collect();
     let mut areas = 0;
     collector.for_each_region(Capabilities::new(&all), &mut |region| {
@@ -227,7 +222,7 @@ fn allocation_area<A: Alloc>(
             areas += region.run.bytes().0;
         }
     });
-    (areas > 0).then(|| Bytes(areas / count))
+    (areas > 0).then(|| Bytes(areas / idle.len()))
 }
 
 /// How long the world has been idle, and whether an idle collection is due.

@@ -51,31 +51,6 @@ fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
     }
 }
 
-/// 256 capabilities took 1 GiB, and the minor heap of `ocaml` was divided among them.
-#[test]
-fn capabilities_that_do_not_allocate_cost_nothing() {
-    for collector in All::descriptions() {
-        let run = Run::new("par_shared", &["1", "256", "1024", "20000"])
-            .area(256 << 10)
-            .unchecked();
-        let [one, many] = [1, 256].map(|n| run.clone().capabilities(n).under(collector.name).expect("it fits").1);
-        let name = collector.name;
-        assert!(
-            many.collections_count() <= one.collections_count() + 1,
-            "{name}: {} collections, {} with one",
-            many.collections_count(),
-            one.collections_count()
-        );
-        // Without a nursery, `-A` of each capability counts towards the next collection.
-        assert!(
-            many.peak_blocks <= one.peak_blocks * 3 / 2 || many.collections_count() < one.collections_count(),
-            "{name}: {} blocks, {} with one",
-            many.peak_blocks,
-            one.peak_blocks
-        );
-    }
-}
-
 #[test]
 fn an_exhausted_heap_ends_all_threads() {
     let runs = [

@@ -19,7 +19,7 @@ pub(super) const SHARING: &[FlagSpec] = &[
         },
         default: "1",
         meaning: "capabilities: threads that may run the program at once; bare: one for each processor",
-        ghc: Some("a capability that has not allocated since the last collection holds no allocation area"),
+        ghc: Some("a program of one thread still has an allocation area for each capability"),
         scope: Scope::Heap,
         optional: false,
         set: |f, v| {
