@@ -10,6 +10,7 @@ use gclab_core::heap::default_limit;
 use gclab_core::words::Bytes;
 use gclab_core::words::size::size_text;
 use gclab_heap_traverse::analysis::Analysis;
+use gclab_results::shell_line;
 use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
@@ -94,10 +95,11 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             megabytes / read
         );
     }
+    let again = again(&arguments.file, arguments.exe.as_deref());
     match arguments.question.answer(&analysis, arguments.extent) {
         Ok(None) => {}
         Ok(Some(answer)) if arguments.json => return json::write(&file, &answer),
-        Ok(Some(answer)) => return print(&questions::text(&file, &analysis, &answer, arguments.extent.top)),
+        Ok(Some(answer)) => return print(&questions::text(&again, &analysis, &answer, arguments.extent.top)),
         Err(message) => return refuse(format!("{file}: {message}")),
     }
     let path = match arguments.path_to.map(|id| (id, analysis.path_to(id))) {
@@ -133,7 +135,6 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             Err(error) => refuse(format!("{file}: {error}")),
         };
     }
-    let again = again(&file, arguments.exe.as_deref());
     match text::text(&again, &analysis, arguments.extent, path.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => refuse(format!("{file}: {error}")),
@@ -174,9 +175,11 @@ fn page(path: &Path, file: &str, analysis: &Analysis<'_>) -> Result<(), String> 
     )
 }
 
-/// The arguments of a command that reads the same file.
-pub(super) fn again(file: &str, exe: Option<&Path>) -> String {
-    exe.map_or_else(|| file.to_owned(), |exe| format!("{file} --exe {}", exe.display()))
+/// The arguments of a command that reads the same file, for a shell.
+pub(super) fn again(file: &Path, exe: Option<&Path>) -> String {
+    let exe = exe.map(|exe| ["--exe".to_owned(), exe.display().to_string()]);
+    let words = [file.display().to_string()];
+    shell_line(&words.into_iter().chain(exe.into_iter().flatten()).collect::<Vec<_>>())
 }
 
 /// Reads a snapshot or a dump, which is read several times, and tells its faults.

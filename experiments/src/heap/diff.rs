@@ -27,6 +27,8 @@ use crate::input;
 const LEAST: u64 = 1;
 /// The most steps that have a column.
 const STEPS: usize = 4;
+/// The growth in percent that is told although nothing is found to hold it.
+const GREW: u64 = 10;
 /// The part of the ids that must have their classes in both files, in percent.
 const SAME: usize = 50;
 
@@ -443,7 +445,7 @@ fn births(files: &[File], snapshot: &Snapshot, end: &File) -> Vec<u16> {
 fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
     let printed = match arguments.json {
         true => serde_json::to_string_pretty(report).map_or_else(refuse, |json| print(&format!("{json}\n"))),
-        false => print(&text(report, arguments.exe.as_deref())),
+        false => print(&text(report, arguments)),
     };
     match arguments.fail_above {
         Some(most) if report.growth > most.0 as i64 => {
@@ -458,12 +460,12 @@ fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
 }
 
 /// The answer in words: what holds the new objects, and their classes.
-fn text(report: &Report, exe: Option<&Path>) -> String {
+fn text(report: &Report, arguments: &Arguments) -> String {
     let mut out = format!("{}\n", fit(&headline(report)));
-    if let Some(first) = report.holders.first() {
+    if let (Some(first), Some(last)) = (report.holders.first(), arguments.files.last()) {
         let all = *report.bytes.last().unwrap_or(&0);
         let _ = writeln!(out, "{}", fit(&whole(report)));
-        let file = again(report.files.last().map_or("", String::as_str), exe);
+        let file = again(last, arguments.exe.as_deref());
         let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", first.held.id);
         let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
         for holder in &report.holders {
@@ -484,7 +486,18 @@ fn sizes(report: &Report) -> String {
 
 /// The answer in one sentence.
 fn headline(report: &Report) -> String {
+    let grew = report.bytes.windows(2).all(|pair| pair[0] < pair[1])
+        && report.growth.unsigned_abs() > report.bytes[0] / 100 * GREW;
     match report.holders.first() {
+        None if grew => {
+            let most = report
+                .classes
+                .iter()
+                .max_by_key(|class| class.bytes + class.grown as i64);
+            let class = most.map_or("", |class| class.name.as_str());
+            let growth = size(report.growth.unsigned_abs());
+            format!("The heap grew by {growth}, mostly {class}, but no holder of it was found")
+        }
         None => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
         Some(Holder { held, .. }) => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);

@@ -384,7 +384,11 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
             lines.extend(part(fields, &|way, object| format!("{way} {object}")));
             let all = counted((roots.len() + referrers.len()) as u64, "reference");
             lines.push(format!("\n{:>10}  {all} to it", "retained"));
-            lines.extend(roots.iter().map(|root| format!("{:>10}  the roots {root}", "")));
+            lines.extend(
+                roots
+                    .iter()
+                    .map(|root| format!("{:>10}  the roots {}", "", words::cut(root))),
+            );
             lines.extend(part(referrers, &|way, object| format!("{object} {way}")));
         }
         Answer::Strings { wasted, strings } => {

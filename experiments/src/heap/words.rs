@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use gclab_core::stats::render::commas;
 use gclab_heap_traverse::analysis::Analysis;
+use gclab_results::printable;
 use gclab_snapshot::{Edge, EdgeName};
 
 /// The most letters of a name that are shown.
@@ -50,10 +51,11 @@ pub(super) fn fit(line: &str) -> String {
     fit_to(line.trim_end(), COLUMNS)
 }
 
-/// A text of at most `columns` columns, cut if it is longer.
+/// A text of at most `columns` columns, cut if it is longer. It is measured as it is printed.
 pub(super) fn fit_to(text: &str, columns: usize) -> String {
+    let text = printable(text);
     match text.chars().nth(columns) {
-        None => text.to_owned(),
+        None => text.into_owned(),
         Some(_) => text.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
     }
 }

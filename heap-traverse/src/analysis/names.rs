@@ -138,9 +138,13 @@ impl Names {
     }
 }
 
-/// A string of the file for a name, cut if it is very long.
+/// A string of the file for a name, on one line, cut if it is very long.
 pub(super) fn text(snapshot: &Snapshot, index: Option<u32>) -> Cow<'_, str> {
-    index.map_or(Cow::Borrowed(""), |index| snapshot.strings().start(index, LONGEST))
+    let text = index.map_or(Cow::Borrowed(""), |index| snapshot.strings().start(index, LONGEST));
+    match text.contains(char::is_control) {
+        true => Cow::Owned(text.replace(char::is_control, " ")),
+        false => text,
+    }
 }
 
 /// Whether objects of a class may hold anything, so that one inside another does not make a list.

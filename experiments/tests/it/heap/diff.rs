@@ -115,6 +115,27 @@ fn a_heap_that_does_not_grow_has_no_leak() {
         .exits(0);
 }
 
+/// "No leak" was the answer where one object grew, or a list whose class has no name.
+#[test]
+fn a_heap_that_grows_without_a_holder_says_so() {
+    let bench = Bench::new();
+    for size in [100_000, 200_000, 300_000] {
+        let meta = r#"{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["synthetic","object"],"","","",""],
+            "edge_fields":["type","name_or_index","to_node"],"edge_types":[["element"],"",""]}"#;
+        bench.write(
+            &format!("{size}.heapsnapshot"),
+            &format!(
+                r#"{{"snapshot":{{"meta":{meta},"node_count":2,"edge_count":1}},
+                "nodes":[0,0,1,0,1,1,1,3,{size},0],"edges":[0,0,5],"strings":["","Row\nof text"]}}"#
+            ),
+        );
+    }
+    let files = ["100000.heapsnapshot", "200000.heapsnapshot", "300000.heapsnapshot"];
+    let said = bench.gclab(&[&["heap", "diff"], &files[..]].concat()).exits(0).stdout;
+    let expected = "The heap grew by 200 kB, mostly Row of text, but no holder of it was found\n";
+    assert!(said.starts_with(expected), "{said}");
+}
+
 #[test]
 fn a_build_fails_if_the_heap_grows_by_more_than_is_allowed() {
     let bench = Bench::new();
