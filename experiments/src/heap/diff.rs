@@ -496,7 +496,7 @@ fn headline(report: &Report) -> String {
                 .max_by_key(|class| class.bytes + class.grown as i64);
             let class = most.map_or("", |class| class.name.as_str());
             let growth = size(report.growth.unsigned_abs());
-            format!("The heap grew by {growth}, mostly {class}, but no holder of it was found")
+            format!("The heap grew by {growth}, but no holder was found; mostly {class}")
         }
         None => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
         Some(Holder { held, .. }) => {
