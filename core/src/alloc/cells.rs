@@ -2,7 +2,7 @@
 //!
 //! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has
 //! *holes* of each class: neighbouring free cells. It allocates in a hole as in a bump region,
-//! without reading the cells; there is no list of free cells to follow. The fast path is
+//! without reading the cells, since it follows no free list. The fast path is
 //! the same as [`super::Bump`]'s, on the cursor of a class, which is a constant for closures of fixed
 //! layout.
 

@@ -126,7 +126,7 @@ fn the_oldest_generation_is_compacted_as_in_ghc_or_when_a_copy_would_not_fit() {
     assert!(due(of(Compact::Always), 0));
     assert!(!due(of(Compact::Above(44.0)), 43) && due(of(Compact::Above(44.0)), 45));
     assert!(due(of(Compact::Above(90.0)), 55));
-    // Without a limit, there is no share of it, so no compaction.
+    // Without a limit it never compacts.
     let unlimited = Config {
         max_heap: None,
         ..of(Compact::Above(1.0))

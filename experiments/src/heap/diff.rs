@@ -125,6 +125,13 @@ struct Growth {
     steps: Vec<i64>,
 }
 
+impl Growth {
+    /// The bytes of new objects, and those by which older ones grew.
+    fn more(&self) -> i64 {
+        self.bytes + self.grown as i64
+    }
+}
+
 /// The answer, as `--json` prints it.
 #[derive(Serialize)]
 struct Report {
@@ -225,7 +232,7 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
 fn page(path: &Path, report: &Report, analysis: &Analysis<'_>, merged: &Merged) -> Result<(), String> {
     let classes = report.classes.iter().take(page::CLASSES).map(|growth| Class {
         name: growth.name.clone(),
-        figures: vec![growth.bytes, growth.new as i64, growth.gone as i64],
+        figures: vec![growth.more(), growth.new as i64, growth.gone as i64],
         largest: None,
     });
     page::write(
@@ -425,7 +432,7 @@ fn empty(classes: &Classes, steps: usize) -> Vec<Growth> {
 
 fn sorted(mut growths: Vec<Growth>) -> Vec<Growth> {
     growths.retain(|growth| growth.name != "(synthetic)" && growth.new + growth.gone + growth.grown > 0);
-    growths.sort_by(|one, other| (other.bytes, &one.name).cmp(&(one.bytes, &other.name)));
+    growths.sort_by(|one, other| (other.more(), &one.name).cmp(&(one.more(), &other.name)));
     growths
 }
 
@@ -490,13 +497,10 @@ fn headline(report: &Report) -> String {
         && report.growth.unsigned_abs() > report.bytes[0] / 100 * GREW;
     match report.holders.first() {
         None if grew => {
-            let most = report
-                .classes
-                .iter()
-                .max_by_key(|class| class.bytes + class.grown as i64);
-            let class = most.map_or("", |class| class.name.as_str());
+            let most = report.classes.first();
+            let class = most.map_or_else(String::new, |class| format!("; mostly {}", class.name));
             let growth = size(report.growth.unsigned_abs());
-            format!("The heap grew by {growth}, but no holder was found; mostly {class}")
+            format!("The heap grew by {growth}, but no holder was found{class}")
         }
         None => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
         Some(Holder { held, .. }) => {
@@ -525,8 +529,8 @@ fn classes(out: &mut String, report: &Report) {
     }
     let _ = writeln!(out, "\n{:>10} {:>8}{head} {:>8}  class", "new bytes", "new", "gone");
     for growth in &report.classes {
-        let bytes = match growth.bytes {
-            ..0 => format!("-{}", size(growth.bytes.unsigned_abs())),
+        let bytes = match growth.more() {
+            ..0 => format!("-{}", size(growth.more().unsigned_abs())),
             bytes => size(bytes as u64),
         };
         let mut row = format!("{bytes:>10} {:>8}", number(growth.new));

@@ -55,7 +55,7 @@ pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Sna
         || Edges::of(&ids, batches),
     )
     .map_err(|_| cursor.problem(Problem::OutOfMemory))?;
-    // If there is no room for edges, the nodes are not complete, either.
+    // If memory for the edges ran out, the nodes are incomplete too, so this error comes first.
     let edges = edges.map_err(|problem| cursor.problem(problem))?;
     drop(ids);
     Ok(Snapshot {

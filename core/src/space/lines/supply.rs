@@ -56,8 +56,8 @@ impl LineSpace {
         })
     }
 
-    /// A hole with room for several closures of `words` words. If finding one would mean looking at
-    /// many holes, a new block; if there is no memory for that, any hole with room for one.
+    /// A hole with room for several closures of `words` words. Instead of searching many holes it takes a
+    /// new block or, if there is no memory for one, any hole with room for a single closure.
     pub(super) fn medium_hole<A: AsRef<Bump>>(
         &mut self,
         heap: &mut Heap,

@@ -134,6 +134,8 @@ fn a_heap_that_grows_without_a_holder_says_so() {
     let said = bench.gclab(&[&["heap", "diff"], &files[..]].concat()).exits(0).stdout;
     let expected = "The heap grew by 200 kB, but no holder was found; mostly Row of text\n";
     assert!(said.starts_with(expected), "{said}");
+    // What an old object grew by is new, too.
+    assert!(said.contains("\n    200 kB        0 "), "{said}");
 }
 
 #[test]

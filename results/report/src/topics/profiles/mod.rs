@@ -228,7 +228,7 @@ impl Profiled<'_> {
         else {
             return format!("{name}{}.", self.notes());
         };
-        // The largest first, even in a biography: there is no room for all of them.
+        // Largest first, even in a biographical profile, since not all bands fit.
         let mut bands: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
         bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         let large = bands.iter().filter(|(_, bytes)| share(*bytes, peak) >= LEAST_SHARE);
