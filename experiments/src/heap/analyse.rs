@@ -229,6 +229,13 @@ fn unread(error: &Error, path: &Path, asked: Option<Bytes>) -> String {
             )
         }
         Problem::NotASnapshot { .. } | Problem::Open(_) => format!("{error}{}", input::hint(path)),
+        Problem::Core(text) if text.starts_with("this core file is damaged") => match input::hint(path) {
+            hint if hint.is_empty() => {
+                let end = fs::metadata(path).map_or(0, |file| file.len());
+                format!("{error}; the file ends at byte {end}, and may be cut off")
+            }
+            hint => format!("{}: not a core file, for which --exe is{hint}", error.file()),
+        },
         _ => error.to_string(),
     }
 }

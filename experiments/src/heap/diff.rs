@@ -10,7 +10,7 @@ use gclab_core::words::Bytes;
 use gclab_core::words::size::read_size;
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{self, Analysis, Merged, Names};
-use gclab_heap_traverse::graph::GraphError;
+use gclab_heap_traverse::graph::{GraphError, ROOT};
 use gclab_snapshot::Snapshot;
 use gclab_sweep::tell;
 use serde::Serialize;
@@ -76,17 +76,18 @@ struct Object {
     id: u64,
     node: u32,
     class: u32,
+    /// The place of its holder among the objects; the root's is its own.
+    above: u32,
     bytes: u64,
-    retained: u64,
 }
 
 /// What is kept of each file.
 struct File {
     /// The bytes that the root reaches.
     reached: u64,
-    /// By the number of its name: the objects of a class.
+    /// By the number of its name: the reachable objects of a class.
     classes: Vec<Count>,
-    /// All objects by id, if ids are the same in other files.
+    /// All reachable objects by id, if ids are the same in other files.
     objects: Vec<Object>,
     /// The merged tree of all objects.
     merged: Merged,
@@ -174,14 +175,26 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     let mut classes = Classes::default();
     let mut files: Vec<File> = Vec::new();
     let (last, earlier) = arguments.files.split_last().ok_or("no files")?;
-    for path in earlier {
+    let mut first = None;
+    let mut read = |path: &Path| {
         let snapshot = open(path, arguments.limit, None, arguments.exe.as_deref())?;
-        let failed = |error| format!("{}: {error}", input::name(path));
-        files.push(file(&snapshot, &mut classes).map_err(failed)?.0);
+        let own = runtime(&snapshot);
+        match first.get_or_insert(own) {
+            first if *first != own => Err(format!(
+                "{}: a heap of {own}, but {} has one of {first}: only heaps of one program can be compared",
+                input::name(path),
+                input::name(&arguments.files[0])
+            )),
+            _ => Ok(snapshot),
+        }
+    };
+    for path in earlier {
+        let snapshot = read(path)?;
+        files.push(file(path, &snapshot, &mut classes)?.0);
     }
-    let snapshot = open(last, arguments.limit, None, arguments.exe.as_deref())?;
+    let snapshot = read(last)?;
     let failed = |error: GraphError| format!("{}: {error}", input::name(last));
-    let (end, analysis, names) = file(&snapshot, &mut classes).map_err(failed)?;
+    let (end, analysis, names) = file(last, &snapshot, &mut classes)?;
     let by_id = files.iter().all(|file| is_same_heap(file, &end));
     if !by_id && !end.objects.is_empty() && files.iter().any(|file| !file.objects.is_empty()) {
         tell!(
@@ -198,22 +211,32 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         false => growth_by_path(&files, &end, least),
     }
     .map_err(|error| failed(error.into()))?;
-    let mut holders = Vec::new();
+    let grown = grown(&files[0], &end, &classes);
+    let (mut holders, mut unsteady) = (Vec::new(), Vec::new());
     for holder in merged.holders(least) {
         let Some(&place) = holder.path.last() else { continue };
         let held = held(&analysis, &merged, &holder).map_err(|error| failed(error.into()))?;
+        if held.is_runtime || explained(&merged, &holder, &grown, by_id) < holder.bytes / 2 {
+            continue;
+        }
         let steps = steps.get(&place).cloned().unwrap_or_default();
         // A cache that was filled once does not grow any more.
-        let grows = steps.iter().all(|&step| step * 4 * steps.len() as u64 >= holder.bytes);
-        if !held.is_runtime && grows && (!by_id || has_grown(&files[0], &analysis, &merged, &holder)) {
-            holders.push(Holder { held, steps });
+        match steps.iter().all(|&step| step * 4 * steps.len() as u64 >= holder.bytes) {
+            true => holders.push(Holder { held, steps }),
+            false => unsteady.push(Holder { held, steps }),
         }
+    }
+    let leak = !holders.is_empty();
+    if !leak {
+        let most = end.reached.saturating_sub(files[0].reached) / 2;
+        unsteady.retain(|holder| most > 0 && holder.held.bytes >= most);
+        holders = unsteady;
     }
     let bytes: Vec<u64> = files.iter().map(|file| file.reached).chain([end.reached]).collect();
     let growth = end.reached as i64 - bytes[0] as i64;
     let mut report = Report {
         files: arguments.files.iter().map(|path| input::name(path)).collect(),
-        leak: !holders.is_empty(),
+        leak,
         growth,
         bytes,
         by_id,
@@ -251,69 +274,114 @@ fn page(path: &Path, report: &Report, analysis: &Analysis<'_>, merged: &Merged) 
     )
 }
 
+/// The program that a heap is of.
+fn runtime(snapshot: &Snapshot) -> &'static str {
+    match (snapshot.layout(), snapshot.blocks()) {
+        (Some(_), _) => "a JVM",
+        (None, [_, ..]) => "a GHC program",
+        (None, []) if snapshot.has_stable_ids() => "V8",
+        (None, []) => "gclab",
+    }
+}
+
+/// By name: the bytes by which the objects of a class grew.
+fn grown<'c>(before: &File, end: &File, classes: &'c Classes) -> HashMap<&'c str, u64> {
+    let bytes = |file: &File, class: usize| file.classes.get(class).map_or(0, |own| own.bytes);
+    let names = classes.names.iter().map(String::as_str).enumerate();
+    let more = |class: usize| bytes(end, class).saturating_sub(bytes(before, class));
+    names.map(|(class, name)| (name, more(class))).collect()
+}
+
+/// The bytes below a holder that the growth of classes explains; the others came from elsewhere in
+/// the heap. By ids it is known for each object whether it is new, so only the sum counts.
+fn explained(merged: &Merged, holder: &analysis::Holder, grown: &HashMap<&str, u64>, by_id: bool) -> u64 {
+    if by_id {
+        return holder.bytes.min(grown.values().sum());
+    }
+    let mut of_class: HashMap<&str, u64> = HashMap::new();
+    let mut open = holder.parts.clone();
+    open.extend(holder.parts.is_empty().then(|| holder.path.last()).flatten());
+    while let Some(place) = open.pop() {
+        let below = merged.below(place);
+        let inner: u64 = below.iter().map(|&below| merged.place(below).bytes).sum();
+        *of_class.entry(merged.class(place)).or_default() += merged.place(place).bytes - inner;
+        open.extend(below);
+    }
+    let least = |(class, bytes): (&str, u64)| bytes.min(grown.get(class).copied().unwrap_or(0));
+    of_class.into_iter().map(least).sum()
+}
+
+/// The differences of the growth since each file: that of each step.
+fn differences(mut since: Vec<u64>) -> Vec<u64> {
+    since.push(0);
+    since.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).collect()
+}
+
 /// A merged tree of growth, and by place: the bytes of each step from file to file.
 type Grown = (Merged, HashMap<u32, Vec<u64>>);
 
-/// The objects that are new since the first file.
+/// What objects are new since the first file, and what replaces none.
 fn growth_by_id(files: &[File], end: &File, analysis: &Analysis<'_>, names: &Names) -> Result<Grown, OutOfMemory> {
-    let snapshot = analysis.snapshot();
-    let born = births(files, snapshot, end);
-    let weight = |node: u32| match born[node as usize] {
-        0 => 0,
-        _ => snapshot.node(node).self_size(),
-    };
-    let weights = analysis.retained_of(weight)?;
-    let mut steps: Vec<Vec<u64>> = Vec::new();
+    let nodes = analysis.snapshot().node_count() as usize;
+    let since: Vec<Vec<u64>> = files.iter().map(|file| net(file, end, nodes)).collect();
+    let weights = analysis.retained_of(|node| since[0][node as usize])?;
+    let mut sums: Vec<Vec<u64>> = Vec::new();
     let count = |node: u32, place: u32| {
-        let all = steps.len().max(place as usize + 1);
-        steps.resize(all, vec![0; files.len()]);
-        if let Some(step) = born[node as usize].checked_sub(1) {
-            steps[place as usize][usize::from(step)] += snapshot.node(node).self_size();
-        }
+        let all = sums.len().max(place as usize + 1);
+        sums.resize(all, vec![0; files.len()]);
+        let own = sums[place as usize].iter_mut();
+        own.zip(&since).for_each(|(sum, since)| *sum += since[node as usize]);
     };
     let merged = Merged::weighed(analysis, names, &weights, count)?;
     // A place comes after the one above it.
-    for place in (1..steps.len()).rev() {
-        let own = std::mem::take(&mut steps[place]);
-        let above = &mut steps[merged.place(place as u32).above as usize];
+    for place in (1..sums.len()).rev() {
+        let own = std::mem::take(&mut sums[place]);
+        let above = &mut sums[merged.place(place as u32).above as usize];
         above.iter_mut().zip(&own).for_each(|(above, own)| *above += own);
-        steps[place] = own;
+        sums[place] = own;
     }
-    Ok((merged, (0..).zip(steps).collect()))
+    Ok((merged, (0..).zip(sums.into_iter().map(differences)).collect()))
 }
 
 /// The places that have more bytes than in the first file. Only those that hold `least` bytes have
 /// steps.
 fn growth_by_path(files: &[File], end: &File, least: u64) -> Result<Grown, OutOfMemory> {
-    let grown = end.merged.since(&files[0].merged)?;
-    let steps_of = |place: u32| -> Vec<u64> {
-        let bytes = |file: &File| {
-            let same = file.merged.same(&grown, place);
-            same.map_or(0, |same| file.merged.place(same).bytes)
-        };
-        let mut all: Vec<u64> = files.iter().map(bytes).collect();
-        all.push(all[0] + grown.place(place).bytes);
-        all.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()
+    let since = files.iter().map(|file| end.merged.since(&file.merged));
+    let since = since.collect::<Result<Vec<_>, _>>()?;
+    let steps = |place: u32| {
+        let of = |tree: &Merged| tree.same(&since[0], place).map_or(0, |same| tree.place(same).bytes);
+        differences(since.iter().map(of).collect())
     };
-    let holders = grown.holders(least);
+    let holders = since[0].holders(least);
     let places = holders.iter().filter_map(|holder| holder.path.last());
-    let steps = places.map(|&place| (place, steps_of(place))).collect();
-    Ok((grown, steps))
+    let steps = places.map(|&place| (place, steps(place))).collect();
+    Ok((since.into_iter().next().expect("a first file"), steps))
 }
 
 /// What is kept of a file.
-fn file<'s>(snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Analysis<'s>, Names), GraphError> {
-    let analysis = Analysis::of(snapshot)?;
-    let names = Names::of(analysis.snapshot(), analysis.classes())?;
+fn file<'s>(path: &Path, snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Analysis<'s>, Names), String> {
+    let failed = |error: GraphError| format!("{}: {error}", input::name(path));
+    let analysis = Analysis::of(snapshot).map_err(failed)?;
+    if analysis.reached_size() == 0 {
+        return Err(format!(
+            "{}: no object is reachable from a root, so nothing can be compared",
+            input::name(path)
+        ));
+    }
+    let names = Names::of(analysis.snapshot(), analysis.classes()).map_err(|error| failed(error.into()))?;
     let numbers: Vec<u32> = names.all().iter().map(|name| classes.number(name)).collect();
     let mut file = File {
         reached: analysis.reached_size(),
         classes: vec![Count::default(); classes.names.len()],
         objects: Vec::new(),
-        merged: Merged::of(&analysis, &names)?,
+        merged: Merged::of(&analysis, &names).map_err(|error| failed(error.into()))?,
     };
     let by_id = snapshot.has_stable_ids();
     for node in snapshot.nodes() {
+        let is_root = (node.ordinal() == ROOT).then_some(ROOT);
+        let Some(above) = analysis.holder(node.ordinal()).or(is_root) else {
+            continue;
+        };
         let class = numbers[named(&analysis, &names, node.ordinal()) as usize];
         let own = &mut file.classes[class as usize];
         own.objects += 1;
@@ -323,15 +391,98 @@ fn file<'s>(snapshot: &'s Snapshot, classes: &mut Classes) -> Result<(File, Anal
                 id: node.id().unwrap_or_default(),
                 node: node.ordinal(),
                 class,
+                above,
                 bytes: node.self_size(),
-                retained: analysis.retained(node.ordinal()),
             });
         }
     }
-    if by_id {
-        file.objects.sort_unstable_by_key(|object| object.id);
+    file.objects.sort_unstable_by_key(|object| object.id);
+    let mut places = vec![0; if by_id { snapshot.node_count() as usize } else { 0 }];
+    for (place, object) in (0..).zip(&file.objects) {
+        places[object.node as usize] = place;
+    }
+    for object in &mut file.objects {
+        object.above = places[object.above as usize];
     }
     Ok((file, analysis, names))
+}
+
+/// By node of the last file: the bytes that are new since `before`. If an older object held others
+/// of a class that are gone, as many bytes of new ones of that class replace them and do not count.
+fn net(before: &File, end: &File, nodes: usize) -> Vec<u64> {
+    let (mut is_kept, mut known) = (Vec::new(), Vec::new());
+    each(&before.objects, &end.objects, |one, other| {
+        is_kept.extend(one.map(|_| other.is_some()));
+        known.extend(other.map(|_| one.map(|one| one.bytes)));
+    });
+    // By the object that is in both files, and the class of the outermost object below it that is not.
+    let mut gone: HashMap<(u64, u32), u64> = HashMap::new();
+    let key = |all: &[Object], head: usize| (all[all[head].above as usize].id, all[head].class);
+    let all = &before.objects;
+    for (at, head) in heads(all, &is_kept)
+        .into_iter()
+        .enumerate()
+        .filter(|&(at, _)| !is_kept[at])
+    {
+        *gone.entry(key(all, head)).or_default() += all[at].bytes;
+    }
+    let all = &end.objects;
+    let heads = heads(all, &known.iter().map(Option::is_some).collect::<Vec<_>>());
+    // By outermost new object: the bytes of the others below it.
+    let mut below = vec![0; all.len()];
+    for (at, &head) in heads.iter().enumerate().filter(|&(at, &head)| at != head) {
+        below[head] += all[at].bytes;
+    }
+    let mut new = vec![0; nodes];
+    let mut left = below.clone();
+    for (at, own) in all.iter().enumerate() {
+        new[own.node as usize] = match known[at] {
+            Some(bytes) => own.bytes.saturating_sub(bytes),
+            None if heads[at] != at => continue,
+            None => match gone.get_mut(&key(all, at)) {
+                None => own.bytes,
+                // The oldest are those that replace others: their own bytes first.
+                Some(gone) => {
+                    let (own_part, rest) = (own.bytes.min(*gone), gone.saturating_sub(own.bytes).min(below[at]));
+                    *gone -= own_part + rest;
+                    left[at] -= rest;
+                    own.bytes - own_part
+                }
+            },
+        };
+    }
+    for (at, own) in all
+        .iter()
+        .enumerate()
+        .filter(|&(at, _)| known[at].is_none() && heads[at] != at)
+    {
+        let part = u128::from(own.bytes) * u128::from(left[heads[at]]) / u128::from(below[heads[at]].max(1));
+        new[own.node as usize] = part as u64;
+    }
+    new
+}
+
+/// By object: itself if it is in both files, or else the outermost object above it, or itself, below
+/// one that is.
+fn heads(all: &[Object], is_kept: &[bool]) -> Vec<usize> {
+    let mut heads = vec![usize::MAX; all.len()];
+    let mut open = Vec::new();
+    for at in 0..all.len() {
+        let mut next = at;
+        let head = loop {
+            let above = all[next].above as usize;
+            if heads[next] != usize::MAX {
+                break heads[next];
+            }
+            open.push(next);
+            if is_kept[next] || is_kept[above] || above == next {
+                break next;
+            }
+            next = above;
+        };
+        open.drain(..).for_each(|at| heads[at] = head);
+    }
+    heads
 }
 
 /// Calls `visit` with every object of either of two files, in the order of ids.
@@ -359,18 +510,6 @@ fn is_same_heap(before: &File, after: &File) -> bool {
     });
     let least = before.objects.len().min(after.objects.len());
     shared > 0 && same * 100 > shared * SAME && shared * 100 > least * SAME
-}
-
-/// Whether a holder retains more than before, by half of its new objects at least. A cache replaces
-/// its objects and does not grow.
-fn has_grown(before: &File, analysis: &Analysis<'_>, merged: &Merged, holder: &analysis::Holder) -> bool {
-    let known = holder.path.iter().rev().find_map(|&place| {
-        let node = merged.place(place).largest;
-        let id = analysis.snapshot().node(node).id()?;
-        let at = before.objects.binary_search_by_key(&id, |object| object.id).ok()?;
-        Some(analysis.retained(node).saturating_sub(before.objects[at].retained))
-    });
-    known.is_none_or(|more| more >= holder.bytes / 2)
 }
 
 /// The growth of each class from the ids of its objects, most new bytes first.
@@ -436,19 +575,6 @@ fn sorted(mut growths: Vec<Growth>) -> Vec<Growth> {
     growths
 }
 
-/// By node of the last file: the step in which it came, from 1; 0 if the first file has it.
-fn births(files: &[File], snapshot: &Snapshot, end: &File) -> Vec<u16> {
-    let mut born = vec![0; snapshot.node_count() as usize];
-    for file in files {
-        each(&file.objects, &end.objects, |before, after| {
-            if let (None, Some(new)) = (before, after) {
-                born[new.node as usize] += 1;
-            }
-        });
-    }
-    born
-}
-
 fn answer(arguments: &Arguments, report: &Report) -> ExitCode {
     let printed = match arguments.json {
         true => serde_json::to_string_pretty(report).map_or_else(refuse, |json| print(&format!("{json}\n"))),
@@ -493,20 +619,31 @@ fn sizes(report: &Report) -> String {
 
 /// The answer in one sentence.
 fn headline(report: &Report) -> String {
-    let grew = report.bytes.windows(2).all(|pair| pair[0] < pair[1])
-        && report.growth.unsigned_abs() > report.bytes[0] / 100 * GREW;
-    match report.holders.first() {
-        None if grew => {
-            let most = report.classes.first();
-            let class = most.map_or_else(String::new, |class| format!("; mostly {}", class.name));
-            let growth = size(report.growth.unsigned_abs());
-            format!("The heap grew by {growth}, but no holder was found{class}")
-        }
-        None => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
-        Some(Holder { held, .. }) => {
+    let Report { bytes, growth, .. } = report;
+    let whole = size(growth.unsigned_abs());
+    let last = bytes
+        .windows(2)
+        .last()
+        .is_some_and(|pair| pair[1] > pair[0] + pair[0] / 100 * LEAST);
+    let grew = last && *growth > (bytes[0] / 100 * GREW) as i64;
+    let Some(Holder { held, .. }) = report.holders.first() else {
+        let most = report.classes.first();
+        let class = most.map_or_else(String::new, |class| format!("; mostly {}", class.name));
+        return match grew {
+            true => format!("The heap grew by {whole}, but no holder was found{class}"),
+            false => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
+        };
+    };
+    let (own, what) = (size(held.bytes), holders::answer(held));
+    let all: u64 = report.holders.iter().map(|holder| holder.held.bytes).sum();
+    match report.leak {
+        true if grew && (all as i64) < growth / 2 => format!("The heap grew by {whole}; {own} of it: {what}"),
+        true => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);
-            format!("{} new, {rate} a step: {}", size(held.bytes), holders::answer(held))
+            format!("{own} new, {rate} a step: {what}")
         }
+        false if last => format!("{own} new, but not in every step: {what}"),
+        false => format!("No leak: it grew by {whole}, and no longer; {own}: {what}"),
     }
 }
 
@@ -527,13 +664,13 @@ fn classes(out: &mut String, report: &Report) {
     for step in report.files.len() - steps..report.files.len() {
         let _ = write!(head, " {:>8}", format!("in {}", step + 1));
     }
+    let more = || report.classes.iter().filter(|growth| growth.more() > 0);
+    if more().next().is_none() {
+        return;
+    }
     let _ = writeln!(out, "\n{:>10} {:>8}{head} {:>8}  class", "new bytes", "new", "gone");
-    for growth in &report.classes {
-        let bytes = match growth.more() {
-            ..0 => format!("-{}", size(growth.more().unsigned_abs())),
-            bytes => size(bytes as u64),
-        };
-        let mut row = format!("{bytes:>10} {:>8}", number(growth.new));
+    for growth in more() {
+        let mut row = format!("{:>10} {:>8}", size(growth.more() as u64), number(growth.new));
         for step in &growth.steps[growth.steps.len() - steps..] {
             let _ = write!(row, " {:>8}", format!("{step:+}"));
         }

@@ -4,7 +4,7 @@ use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, rank};
 use serde::Serialize;
 
-use super::words::{COLUMNS, fit, label, name, number, percent, reference, size, way};
+use super::words::{COLUMNS, fit, is_place, label, name, number, percent, reference, size, way};
 
 /// The part of the heap that a suspect holds, in percent.
 pub(super) const SUSPECT: u64 = 5;
@@ -18,6 +18,8 @@ const SHOWN: usize = 4;
 const LEAST: f64 = 5.0;
 /// The most steps that are shown below an object.
 const STEPS: usize = 9;
+/// A name of a class that is longer needs no package on the first line.
+const LONG: usize = 30;
 
 /// Roots of a JVM's own objects, and of GHC's.
 const OWN_ROOTS: [&str; 6] = [
@@ -121,18 +123,21 @@ pub(super) fn held(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) ->
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
     let by = match is_one {
         true => None,
-        false => Some(way_from_root(analysis, &path_to(analysis, node)?, node)),
+        false => Some(ways_from_root(analysis, node)?),
     };
     Ok(Held {
         id,
         name: merged.class(first).to_owned(),
         path: words.join(" > "),
         bytes: holder.bytes,
-        parts: shown.take(PARTS).map(|part| part_of(merged, part, is_one)).collect(),
+        parts: shown
+            .take(PARTS)
+            .map(|part| part_of(merged, part, is_one && !is_plain_list(merged, part)))
+            .collect(),
         by,
         is_runtime: is_runtime(analysis, merged, holder)?,
         is_one,
-        is_list: !is_one && analysis.retained(node) > holder.bytes / 2,
+        is_list: !is_one && merged.place(last).is_list && analysis.retained(node) > holder.bytes / 2,
     })
 }
 
@@ -175,6 +180,26 @@ fn step_word(merged: &Merged, place: u32) -> Option<String> {
     (!is_inner).then(|| format!("{way} {}", class_word(class)).trim().to_owned())
 }
 
+/// The ways to a node, for others of its kind: of the references to it that a root reaches without
+/// it, the first two that are named.
+fn ways_from_root(analysis: &Analysis<'_>, node: u32) -> Result<String, OutOfMemory> {
+    let mut paths = vec![path_to(analysis, node)?];
+    for (source, edge) in analysis.edges_to(node)? {
+        if edge.is_strong() && !analysis.is_synthetic(source) && !holds(analysis, node, source) {
+            paths.push(path_to(analysis, source)?.into_iter().chain([node]).collect());
+        }
+    }
+    let mut ways: Vec<String> = Vec::new();
+    for path in paths.iter().filter(|path| path.len() > 1) {
+        let way = way_from_root(analysis, path, node);
+        if !way.is_empty() && !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    ways.truncate(2);
+    Ok(ways.join(" and "))
+}
+
 /// The last steps of a shortest path to a node, for others of its kind.
 fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
     let start = path
@@ -197,7 +222,11 @@ fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
         words.push(way.unwrap_or_else(|| ANY.to_owned()));
     }
     words.retain(|word| !word.is_empty());
-    words.join(" > ")
+    match (words.is_empty(), start.checked_sub(1)) {
+        // A kind of roots holds it.
+        (true, Some(root)) => name(analysis, path[root]),
+        _ => words.join(" > "),
+    }
 }
 
 /// The name of a place with the reference that a reader finds it by.
@@ -247,6 +276,12 @@ fn holds(analysis: &Analysis<'_>, node: u32, other: u32) -> bool {
 fn next(merged: &Merged, place: u32) -> Option<u32> {
     let next = *merged.below(place).first()?;
     (merged.place(next).bytes > merged.place(place).bytes / 2).then_some(next)
+}
+
+/// Whether a place is a list of plain objects, of which the list is what to know.
+fn is_plain_list(merged: &Merged, place: u32) -> bool {
+    let class = merged.class(place);
+    merged.place(place).is_list && (class.starts_with('{') || class == "Object")
 }
 
 /// A part of a holder: with `behind`, the objects of the program's own class behind those of
@@ -402,19 +437,31 @@ pub(super) fn merged(analysis: &Analysis<'_>) -> Result<Merged, OutOfMemory> {
     Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)
 }
 
+/// A class as the first line of an answer names it: without the place of a function, which is below,
+/// and without the package of a class of libraries, or a long one.
+fn short(class: &str) -> String {
+    let class = match class.rsplit_once(' ') {
+        Some((function, place)) if is_place(place) => function,
+        _ => class,
+    };
+    let (kind, name) = match class.split_once(' ') {
+        Some((kind @ ("class" | "CAF"), name)) => (format!("{kind} "), name),
+        _ => (String::new(), class),
+    };
+    let name = match name.rsplit_once('.') {
+        Some((_, own)) if !own.is_empty() && (name.len() > LONG || rank(name) == Rank::Library) => own,
+        _ => name,
+    };
+    kind + name
+}
+
 /// What hangs from a holder, as the first line of an answer says it.
 pub(super) fn answer(held: &Held) -> String {
-    // The place of a function is below.
-    let short = |name: &str| match name.rsplit_once(' ') {
-        Some((function, place))
-            if place.matches(':').count() > 1 && place.ends_with(|last: char| last.is_ascii_digit()) =>
-        {
-            function.to_owned()
-        }
-        _ => name.to_owned(),
-    };
     let name = short(&held.name);
     match held.parts.first() {
+        Some(part) if held.is_one && part.name == held.name => {
+            format!("a list of {} {name} from @{}", number(part.count + 1), held.id)
+        }
         Some(part) if held.is_one => format!("{name} @{} holds {} {}", held.id, number(part.count), short(&part.name)),
         Some(part) if held.is_list => format!("a list of {} {name}", number(part.count)),
         Some(part) => format!("{} {name}", number(part.count)),

@@ -110,7 +110,7 @@ impl Question {
                 objects: Some(name), ..
             } => objects(analysis, name, extent)?,
             Question { about: Some(id), .. } => about(analysis, *id, extent)?,
-            Question { strings: true, .. } => strings(analysis, extent.top),
+            Question { strings: true, .. } => strings(analysis, extent.top)?,
             Question { collections: true, .. } => collections(analysis, extent.top)?,
             _ => return Ok(None),
         };
@@ -141,6 +141,12 @@ fn objects<'a>(analysis: &'a Analysis<'a>, name: &str, extent: Extent) -> Result
     let strings = analysis.snapshot().strings();
     // A class is known by its name without the package, too.
     let short = |text: &str| !name.contains(['.', '*']) && text.rsplit(['.', '$']).next() == Some(name);
+    // A function is known without its place.
+    let is_function = |node: Node<'_>| {
+        let text = node.name();
+        let function = text.rsplit_once(' ').filter(|(_, place)| words::is_place(place));
+        node.type_name() == "closure" && function.is_some_and(|(function, _)| function == name)
+    };
     let mut known: HashMap<(bool, u32), bool> = HashMap::new();
     let mut is_named = |is_class: bool, index: Option<u32>| {
         index.is_some_and(|index| {
@@ -151,7 +157,7 @@ fn objects<'a>(analysis: &'a Analysis<'a>, name: &str, extent: Extent) -> Result
         })
     };
     let least = extent.above.map_or(0, |least| least.0 as u64);
-    let (mut found, mut texts) = (Vec::new(), Vec::new());
+    let (mut found, mut functions, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for node in analysis.snapshot().nodes() {
         let ordinal = node.ordinal();
         if analysis.retained(ordinal) < least || !extent.synthetic && analysis.is_synthetic(ordinal) {
@@ -160,11 +166,16 @@ fn objects<'a>(analysis: &'a Analysis<'a>, name: &str, extent: Extent) -> Result
         let is_class = analysis.has_class_name(ordinal);
         if is_class && is_named(true, node.name_index()) {
             found.push(ordinal);
+        } else if is_function(node) {
+            functions.push(ordinal);
         } else if is_named(false, node.label_index()) || !is_class && is_named(false, node.name_index()) {
             texts.push(ordinal);
         }
     }
-    // The name of a class means its objects, and not also texts that are the same.
+    // The name of a class means its objects, and not also functions or texts that are the same.
+    if found.is_empty() {
+        found = functions;
+    }
     if found.is_empty() || name.contains('*') {
         found.append(&mut texts);
     }
@@ -221,7 +232,7 @@ fn field<'s>(node: Node<'s>, name: &str) -> Option<Node<'s>> {
     edges.find(|edge| edge.name_text() == name).map(|edge| edge.target())
 }
 
-fn strings<'a>(analysis: &'a Analysis<'a>, top: usize) -> Answer<'a> {
+fn strings<'a>(analysis: &'a Analysis<'a>, top: usize) -> Result<Answer<'a>, String> {
     // By string of the file, and size: the strings with that text, their bytes, and one of them with
     // its bytes. V8 cuts texts, so those of two sizes are two.
     let mut equal: HashMap<(u32, u64), (u64, u64, Node<'_>, u64)> = HashMap::new();
@@ -243,6 +254,11 @@ fn strings<'a>(analysis: &'a Analysis<'a>, top: usize) -> Answer<'a> {
         own.0 += 1;
         own.1 += bytes;
     }
+    if equal.is_empty() {
+        return Err(
+            "no strings are known in this heap: only V8's snapshots and a JVM's dumps have their texts".to_owned(),
+        );
+    }
     let mut found: Vec<_> = equal.into_iter().filter(|(_, own)| own.0 > 1).collect();
     let wasted = found.iter().map(|(_, own)| own.1 - own.3).sum();
     found.sort_by_key(|&((text, _), (_, bytes, node, whole))| (Reverse(bytes - whole), text, node.ordinal()));
@@ -255,10 +271,10 @@ fn strings<'a>(analysis: &'a Analysis<'a>, top: usize) -> Answer<'a> {
             wasted: bytes - whole,
             id: node.id().unwrap_or_default(),
         });
-    Answer::Strings {
+    Ok(Answer::Strings {
         wasted,
         strings: strings.collect(),
-    }
+    })
 }
 
 /// Whether the objects of a class are collections of java.util's, or extend them.
@@ -271,7 +287,7 @@ fn is_collection(class: Node<'_>) -> bool {
 fn collections<'a>(analysis: &'a Analysis<'a>, top: usize) -> Result<Answer<'a>, String> {
     let snapshot = analysis.snapshot();
     let Some(slot) = snapshot.slot() else {
-        return Err("only a JVM's dump tells how full collections are: V8's lack elements that are numbers".to_owned());
+        return Err("only a JVM's dump tells how full collections are".to_owned());
     };
     let own_array = |node: Node<'a>| {
         let mut arrays = node
@@ -377,9 +393,9 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
                 rows.chain(left(steps.len(), top)).collect()
             };
             lines.push(format!(
-                "\n{:>10}  {} and elements",
+                "\n{:>10}  {} from it",
                 "retained",
-                counted(fields.len() as u64, "field")
+                counted(fields.len() as u64, "reference")
             ));
             lines.extend(part(fields, &|way, object| format!("{way} {object}")));
             let all = counted((roots.len() + referrers.len()) as u64, "reference");

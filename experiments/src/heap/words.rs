@@ -60,6 +60,11 @@ pub(super) fn fit_to(text: &str, columns: usize) -> String {
     }
 }
 
+/// Whether a word at the end of a function's name is its place: `server.js:13:52`.
+pub(super) fn is_place(word: &str) -> bool {
+    word.matches(':').count() > 1 && word.ends_with(|last: char| last.is_ascii_digit())
+}
+
 /// `part` in percent of `whole`.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64

@@ -20,7 +20,7 @@ use crate::graph::{NONE, ROOT};
 use crate::memory::{OutOfMemory, filled, push};
 use crate::rows::Rows;
 use gclab_snapshot::EdgeName;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::cmp::Reverse;
 
 /// Up to this many references to objects of one class keep their names.
@@ -29,6 +29,8 @@ const NAMED: u32 = 8;
 const AHEAD: usize = 4;
 /// Limit on the classes that alternate in a list.
 const PERIOD: usize = 4;
+/// How many containers of one class, such as plain objects, each inside the one before, make a list.
+const LIST: u32 = 32;
 /// The way of a reference whose name says nothing.
 const ANY: &str = "[*]";
 
@@ -39,10 +41,12 @@ pub struct Place {
     pub above: u32,
     way: u32,
     class: u32,
-    /// The number of objects. In a tree of growth: how many more there are.
+    /// The number of objects. In a tree of growth: how many more there are, or all if no more.
     pub count: u64,
-    /// Whether it has one object, or no more than before.
+    /// Whether it has one object.
     pub is_one: bool,
+    /// Whether some of its objects hold others of them, as in a list.
+    pub is_list: bool,
     /// Whether its object has its own place next to others, because it has most of their weight.
     is_apart: bool,
     /// The weight of its objects and of all below.
@@ -104,14 +108,45 @@ impl Siblings {
 }
 
 /// The place of a chain that continues with an object below `above`: that place if of its class, or
-/// one some steps up of its class and way, since lists may alternate between classes.
-fn chain(places: &[Place], above: u32, way: u32, class: u32) -> Option<u32> {
+/// one some steps up of its class and way, since lists may alternate between classes. A container is
+/// always the same way from the one before.
+fn chain(places: &[Place], above: u32, way: u32, class: u32, is_container: bool) -> Option<u32> {
     let up = std::iter::successors(Some(above), |&at| Some(places[at as usize].above)).take(PERIOD);
     let mut up = up.take_while(|&at| at != 0);
     up.find(|&at| {
         let own = &places[at as usize];
-        own.class == class && (at == above || own.way == way)
+        own.class == class && (own.way == way || at == above && !is_container)
     })
+}
+
+/// By node: the number of containers of one name in the longest chain through it. 0 for others.
+fn chains(
+    analysis: &Analysis<'_>,
+    is_container: &[bool],
+    name_of: impl Fn(u32) -> u32,
+) -> Result<Vec<u32>, OutOfMemory> {
+    let mut longest = filled(0, analysis.snapshot().node_count() as usize)?;
+    let before = |node: u32| {
+        let name = name_of(node);
+        let mut up = std::iter::successors(analysis.holder(node), |&at| analysis.holder(at)).take(PERIOD);
+        up.find(|&at| name_of(at) == name)
+    };
+    let reached = analysis.dominators.reached();
+    let containers = || {
+        reached
+            .iter()
+            .copied()
+            .filter(|&node| is_container[name_of(node) as usize])
+    };
+    for node in containers() {
+        longest[node as usize] = before(node).map_or(0, |before| longest[before as usize]) + 1;
+    }
+    for node in containers().rev() {
+        if let Some(before) = before(node) {
+            longest[before as usize] = longest[before as usize].max(longest[node as usize]);
+        }
+    }
+    Ok(longest)
 }
 
 /// Texts by number, each once.
@@ -163,12 +198,15 @@ impl Merged {
         let of_node = analysis.classes().of_nodes();
         let name_of = |node: u32| names.number(of_node[node as usize]);
         let (any, none) = (texts.number(ANY)?, texts.number("")?);
+        let is_container: Vec<bool> = names.all().iter().map(|name| is_container(name)).collect();
+        let chains = chains(analysis, &is_container, name_of)?;
         let mut places = vec![Place {
             above: 0,
             way: none,
             class: none,
             count: 1,
             is_one: true,
+            is_list: false,
             is_apart: false,
             bytes: 0,
             largest: ROOT,
@@ -263,8 +301,11 @@ impl Merged {
                 let siblings = if above == 0 { &top } else { &counts }[class as usize];
                 let is_apart =
                     siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;
-                let chain = chain(&places, above, way, class).filter(|_| !is_container(&texts.all[class as usize]));
-                let place = if let Some(place) = chain {
+                let is_container = is_container[class as usize];
+                let is_chain = !is_container || chains[child as usize] >= LIST;
+                let chain = is_chain.then(|| chain(&places, above, way, class, is_container));
+                let place = if let Some(place) = chain.flatten() {
+                    places[place as usize].is_list = true;
                     place
                 } else {
                     match known.get(&(above, way, class, is_apart)) {
@@ -281,6 +322,7 @@ impl Merged {
                                     class,
                                     count: 0,
                                     is_one: true,
+                                    is_list: false,
                                     is_apart,
                                     bytes: 0,
                                     largest: child,
@@ -312,46 +354,100 @@ impl Merged {
         .linked()
     }
 
-    /// The growth from `before` to this tree: places with more weight than the same place had
-    /// before.
+    /// The growth from `before` to this tree: of each place what it holds itself, less what the same
+    /// place held, if that is more than nothing. So what another place lost is not taken off.
     ///
     /// # Errors
     /// If there is not enough memory for the places.
     pub fn since(&self, before: &Merged) -> Result<Self, OutOfMemory> {
+        let own = |tree: &Merged, place: u32| {
+            let below = tree.below.row(place).iter();
+            tree.place(place).bytes - below.map(|&below| tree.place(below).bytes).sum::<u64>()
+        };
         let mut grown = Merged {
             places: vec![self.places[0]],
             below: Rows::default(),
             texts: self.texts.clone(),
         };
-        grown.places[0].bytes = self.places[0].bytes.saturating_sub(before.places[0].bytes);
-        // Each place with the same one before, and its number among the grown.
-        let mut open = vec![(0, Some(0), 0)];
+        let mut all = Vec::new();
+        let mut open = vec![(0, vec![(0, 1.0)], 0)];
+        // Each place after the one above it, which is known by its place in the list.
         while let Some((place, same, above)) = open.pop() {
-            let old = same.map_or(&[][..], |same| before.below.row(same));
-            let old: HashMap<_, u32> = old.iter().map(|&old| (before.key(old), old)).collect();
-            for &child in self.below.row(place) {
-                let own = self.places[child as usize];
-                let same = old.get(&self.key(child)).copied();
-                let then = same.map(|same| before.places[same as usize]);
-                let (count, bytes) = then.map_or((0, 0), |then| (then.count, then.bytes));
-                if own.bytes > bytes {
-                    let next = grown.places.len() as u32;
-                    let is_one = own.count <= count.max(1);
-                    push(&mut open, (child, same, next))?;
-                    push(
-                        &mut grown.places,
-                        Place {
-                            above,
-                            is_one,
-                            count: own.count.saturating_sub(count),
-                            bytes: own.bytes - bytes,
-                            ..own
-                        },
-                    )?;
-                }
+            let sum = |figure: &dyn Fn(u32) -> u64| {
+                let parts = same.iter().map(|&(old, share)| figure(old) as f64 * share);
+                parts.sum::<f64>().round() as u64
+            };
+            let bytes = own(self, place).saturating_sub(sum(&|old| own(before, old)));
+            let more = self
+                .place(place)
+                .count
+                .saturating_sub(sum(&|old| before.place(old).count));
+            let next = all.len();
+            push(&mut all, (place, above, bytes, more))?;
+            let matches = self.matches(before, place, &same);
+            for (&child, same) in self.below.row(place).iter().zip(matches) {
+                push(&mut open, (child, same, next))?;
             }
         }
+        for at in (1..all.len()).rev() {
+            let (_, above, bytes, _) = all[at];
+            all[above].2 += bytes;
+        }
+        grown.places[0].bytes = all[0].2;
+        let mut number = filled(0, all.len())?;
+        for (at, &(place, above, bytes, more)) in all.iter().enumerate().skip(1).filter(|(_, own)| own.2 > 0) {
+            number[at] = grown.places.len() as u32;
+            let own = self.place(place);
+            let count = if more > 0 { more } else { own.count };
+            let above = number[above];
+            push(
+                &mut grown.places,
+                Place {
+                    above,
+                    bytes,
+                    count,
+                    ..own
+                },
+            )?;
+        }
         grown.linked()
+    }
+
+    /// For each place below `place`, the places of `before` that it was, of those below `same`, and
+    /// which share of their objects. Of equals, one that is apart now was one of the others.
+    fn matches(&self, before: &Merged, place: u32, same: &[(u32, f64)]) -> Vec<Vec<(u32, f64)>> {
+        let old = same
+            .iter()
+            .flat_map(|&(old, share)| before.below.row(old).iter().map(move |&old| (old, share)));
+        let mut by_class: HashMap<&str, Vec<(u32, f64)>> = HashMap::new();
+        old.for_each(|(old, share)| by_class.entry(before.class(old)).or_default().push((old, share)));
+        let row = self.below.row(place);
+        let now: HashSet<(&str, &str, bool)> = row.iter().map(|&child| self.key(child)).collect();
+        let of = |&child: &u32| {
+            let (way, class, is_apart) = self.key(child);
+            let old = by_class.get(class).map_or(&[][..], Vec::as_slice);
+            let of_way = old.iter().copied().filter(|&(old, _)| before.way(old) == way);
+            let (own, other): (Vec<_>, Vec<_>) = of_way.partition(|&(old, _)| before.place(old).is_apart == is_apart);
+            let is_split = now.contains(&(way, class, !is_apart));
+            match (own.is_empty(), other.is_empty()) {
+                // Names of references are only kept of few.
+                (true, true) if way == ANY => {
+                    let gone = |old: u32| [false, true].map(|apart| (before.way(old), class, apart));
+                    let is_gone = |old: u32| !gone(old).iter().any(|key| now.contains(key));
+                    old.iter().copied().filter(|&(old, _)| is_gone(old)).collect()
+                }
+                (false, true) | (true, false) if is_split => {
+                    let part = |(old, share): (u32, f64)| {
+                        let one = 1.0 / before.place(old).count.max(1) as f64;
+                        (old, share * if is_apart { one } else { 1.0 - one })
+                    };
+                    own.into_iter().chain(other).map(part).collect()
+                }
+                _ if is_split => own,
+                _ => own.into_iter().chain(other).collect(),
+            }
+        };
+        row.iter().map(of).collect()
     }
 
     /// Sets the places below each.

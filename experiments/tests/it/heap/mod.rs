@@ -4,6 +4,7 @@ mod analyse;
 mod diff;
 mod dump;
 mod forms;
+mod leaks;
 mod limits;
 mod refusals;
 

@@ -1,0 +1,376 @@
+//! `gclab heap diff` on random heaps that churn, with and without a leak of a known kind.
+
+use super::json;
+use crate::support::Bench;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// How a heap leaks, and what its holder must be called.
+const KINDS: [(Kind, &[&str]); 12] = [
+    (Kind::Array, &[".items", "Leak"]),
+    (Kind::Copied, &[".items", "Leak"]),
+    (Kind::List("{next, v}"), &["{next, v}", "Leak"]),
+    (Kind::List("Link"), &["Link", "Leak"]),
+    (Kind::Appended, &["{next, v}", "Leak"]),
+    (Kind::Alternating, &["Pong"]),
+    (Kind::Ring, &[".ring", "Leak"]),
+    (Kind::Everywhere, &["Tenant", "Leak"]),
+    (Kind::OneOfMany, &["Tenant", "Leak"]),
+    (Kind::Grows, &["Log"]),
+    (Kind::Replaced, &["Buffer"]),
+    (Kind::Shared, &["Leak"]),
+];
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// An array holds ever more.
+    Array,
+    /// It is replaced by a longer copy.
+    Copied,
+    /// A list of this class, newest first.
+    List(&'static str),
+    /// A list, oldest first.
+    Appended,
+    /// A list of two classes in turn.
+    Alternating,
+    /// A list in both directions.
+    Ring,
+    /// Many holders that grow a little.
+    Everywhere,
+    /// One of many equal holders grows.
+    OneOfMany,
+    /// One object grows.
+    Grows,
+    /// A larger object takes the place of another.
+    Replaced,
+    /// Two maps hold each object.
+    Shared,
+}
+
+#[derive(Default)]
+struct Object {
+    class: String,
+    size: u64,
+    /// By name of the reference, or number of the element.
+    fields: BTreeMap<String, u64>,
+}
+
+/// A heap: its objects by id. That with the id 5 is the global one.
+#[derive(Default)]
+struct Heap {
+    objects: BTreeMap<u64, Object>,
+    next: u64,
+    random: u64,
+}
+
+const GLOBAL: u64 = 5;
+const TENANTS: u64 = 40;
+
+impl Heap {
+    /// A heap with a configuration and 40 tenants.
+    fn new(seed: u64) -> Self {
+        let mut heap = Heap {
+            next: GLOBAL,
+            random: seed * 2 + 1,
+            ..Heap::default()
+        };
+        heap.object("global", 16);
+        let app = heap.object("App", 64);
+        heap.set(GLOBAL, "app", app);
+        let config = heap.object("Config", 32);
+        heap.set(app, "config", config);
+        for section in 0..30 {
+            let own = heap.object("Section", 500);
+            heap.set(config, &format!("section{section}"), own);
+        }
+        let tenants = heap.object("Array", 16);
+        heap.set(app, "tenants", tenants);
+        for tenant in 0..TENANTS {
+            let (own, queue) = (heap.object("Tenant", 48), heap.object("Array", 16));
+            heap.set(tenants, &tenant.to_string(), own);
+            heap.set(own, "queue", queue);
+        }
+        for (name, class) in [
+            ("lru", "Map"),
+            ("previous", "Map"),
+            ("current", "Map"),
+            ("pending", "Array"),
+            ("items", "Array"),
+        ] {
+            let own = heap.object(class, 32);
+            heap.set(app, name, own);
+        }
+        (0..300).for_each(|number| heap.row("lru", number));
+        heap
+    }
+
+    fn object(&mut self, class: &str, size: u64) -> u64 {
+        let (id, class) = (self.next, class.to_owned());
+        self.objects.insert(
+            id,
+            Object {
+                class,
+                size,
+                ..Object::default()
+            },
+        );
+        self.next += 2;
+        id
+    }
+
+    fn set(&mut self, object: u64, field: &str, value: u64) {
+        self.objects
+            .get_mut(&object)
+            .unwrap()
+            .fields
+            .insert(field.to_owned(), value);
+    }
+
+    fn get(&self, object: u64, field: &str) -> Option<u64> {
+        self.objects[&object].fields.get(field).copied()
+    }
+
+    fn of_app(&self, field: &str) -> u64 {
+        self.get(self.get(GLOBAL, "app").unwrap(), field).unwrap()
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random % most
+    }
+
+    fn row(&mut self, of: &str, number: u64) {
+        let (row, text) = (self.object("Row", 60), self.object("Text", 40));
+        self.set(row, "text", text);
+        self.set(self.of_app(of), &number.to_string(), row);
+    }
+
+    /// What a program does that leaks nothing: it rebuilds a cache, replaces the oldest entries of
+    /// another, swaps two generations, and has some requests in flight.
+    fn churn(&mut self, round: u64) {
+        let app = self.get(GLOBAL, "app").unwrap();
+        let cache = self.object("Array", 16);
+        self.set(app, "cache", cache);
+        let rows = 300 + self.below(2);
+        (0..rows).for_each(|number| self.row("cache", number));
+        let lru = self.of_app("lru");
+        for number in 0..50 {
+            let oldest = round * 50 + number;
+            self.objects.get_mut(&lru).unwrap().fields.remove(&oldest.to_string());
+            self.row("lru", 300 + oldest);
+        }
+        self.set(app, "previous", self.of_app("current"));
+        let current = self.object("Map", 32);
+        self.set(app, "current", current);
+        (0..100).for_each(|number| self.row("current", number));
+        for number in 0..10 {
+            let request = self.object("Request", 80 + self.next % 16);
+            self.set(self.of_app("pending"), &number.to_string(), request);
+        }
+    }
+
+    fn leak(&mut self) -> u64 {
+        let (leak, data) = (self.object("Leak", 40), self.object("Data", 60));
+        self.set(leak, "data", data);
+        leak
+    }
+
+    fn grow(&mut self, kind: Kind, count: u64, round: u64) {
+        let app = self.get(GLOBAL, "app").unwrap();
+        if let Kind::Copied = kind {
+            let copy = self.object("Array", 16);
+            self.objects.get_mut(&copy).unwrap().fields = self.objects[&self.of_app("items")].fields.clone();
+            self.set(app, "items", copy);
+        }
+        for number in 0..count {
+            let index = (round * count + number).to_string();
+            let link = |class: &str, heap: &mut Heap| {
+                let (link, leak) = (heap.object(class, 32), heap.leak());
+                heap.set(link, "v", leak);
+                link
+            };
+            match kind {
+                Kind::Array | Kind::Copied => {
+                    let leak = self.leak();
+                    self.set(self.of_app("items"), &index, leak);
+                }
+                Kind::List(_) | Kind::Alternating => {
+                    let class = match kind {
+                        Kind::List(class) => class,
+                        _ if number % 2 == 0 => "Ping",
+                        _ => "Pong",
+                    };
+                    let head = link(class, self);
+                    if let Some(next) = self.get(app, "head") {
+                        self.set(head, "next", next);
+                    }
+                    self.set(app, "head", head);
+                }
+                Kind::Appended => {
+                    let last = link("{next, v}", self);
+                    match self.get(app, "tail") {
+                        Some(tail) => self.set(tail, "next", last),
+                        None => self.set(app, "head", last),
+                    }
+                    self.set(app, "tail", last);
+                }
+                Kind::Ring => {
+                    let ring = self
+                        .get(app, "ring")
+                        .unwrap_or_else(|| self.object("{next, previous}", 32));
+                    self.set(app, "ring", ring);
+                    let (link, last) = (link("Link", self), self.get(ring, "previous").unwrap_or(ring));
+                    for (from, field, to) in [
+                        (last, "next", link),
+                        (link, "previous", last),
+                        (link, "next", ring),
+                        (ring, "previous", link),
+                    ] {
+                        self.set(from, field, to);
+                    }
+                }
+                Kind::Everywhere | Kind::OneOfMany => {
+                    let tenant = if let Kind::OneOfMany = kind {
+                        7
+                    } else {
+                        number % TENANTS
+                    };
+                    let tenant = self.get(self.of_app("tenants"), &tenant.to_string()).unwrap();
+                    let leak = self.leak();
+                    self.set(self.get(tenant, "queue").unwrap(), &index, leak);
+                }
+                Kind::Shared => {
+                    let leak = self.leak();
+                    for map in ["byName", "byNumber"] {
+                        let own = self.get(GLOBAL, map).unwrap_or_else(|| self.object("Map", 32));
+                        self.set(GLOBAL, map, own);
+                        self.set(own, &index, leak);
+                    }
+                }
+                Kind::Grows | Kind::Replaced => {}
+            }
+        }
+        let (class, size) = match kind {
+            Kind::Grows => ("Log", 0),
+            Kind::Replaced => ("Buffer", round * count * 100),
+            _ => return,
+        };
+        let own = self
+            .get(app, "own")
+            .filter(|_| size == 0)
+            .unwrap_or_else(|| self.object(class, size));
+        self.set(app, "own", own);
+        self.objects.get_mut(&own).unwrap().size += count * 100;
+    }
+
+    /// The reachable part as a snapshot: with the ids of its objects, or as our dumps have it, in
+    /// another order and with other ids each time.
+    fn snapshot(&mut self, by_id: bool) -> String {
+        let (mut order, mut open) = (Vec::new(), vec![GLOBAL]);
+        let mut place = BTreeMap::new();
+        while let Some(id) = open.pop() {
+            if place.insert(id, 0).is_none() {
+                open.extend(self.objects[&id].fields.values());
+                order.push(id);
+            }
+        }
+        if !by_id {
+            for at in 2..order.len() {
+                let other = 1 + self.below(at as u64) as usize;
+                order.swap(at, other);
+            }
+        }
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(at, id)| *place.get_mut(id).unwrap() = at + 2);
+        let roots = if by_id { "(GC roots)" } else { "(Frames)" };
+        let (mut strings, mut numbers) = (vec![String::new(), roots.to_owned()], BTreeMap::new());
+        let mut string = |text: &str| {
+            *numbers.entry(text.to_owned()).or_insert_with(|| {
+                strings.push(text.to_owned());
+                strings.len() - 1
+            })
+        };
+        let (mut nodes, mut edges) = ("0,0,1,0,1,0,1,3,0,1".to_owned(), "1,0,5,1,0,10".to_owned());
+        let mut count = 2;
+        for (at, id) in order.iter().enumerate() {
+            let own = &self.objects[id];
+            let shown = if by_id { *id } else { 2 * at as u64 + 5 };
+            let _ = write!(
+                nodes,
+                ",1,{},{shown},{},{}",
+                string(&own.class),
+                own.size,
+                own.fields.len()
+            );
+            count += own.fields.len();
+            for (name, to) in &own.fields {
+                let (kind, name) = name.parse().map_or_else(|_| (0, string(name)), |index| (1, index));
+                let _ = write!(edges, ",{kind},{name},{}", 5 * place[to]);
+            }
+        }
+        format!(
+            r#"{{"snapshot":{{"meta":{{"node_fields":["type","name","id","self_size","edge_count"],
+            "node_types":[["synthetic","object"],"string","number","number","number"],
+            "edge_fields":["type","name_or_index","to_node"],"edge_types":[["property","element"],"string_or_number","node"]}},
+            "node_count":{},"edge_count":{count}}},"nodes":[{nodes}],"edges":[{edges}],"strings":{}}}"#,
+            order.len() + 2,
+            serde_json::to_string(&strings).unwrap()
+        )
+    }
+}
+
+/// The difference of `files` snapshots of a heap that churns and may leak, and the bytes that it
+/// leaked between the first and the last.
+fn difference(seed: u64, kind: Option<Kind>, by_id: bool, files: u64) -> (Value, u64) {
+    let bench = Bench::new();
+    let mut heap = Heap::new(seed);
+    let count = 150 + heap.below(100);
+    let mut names = Vec::new();
+    heap.churn(0);
+    for round in 0..files {
+        heap.churn(round + 1);
+        if let Some(kind) = kind {
+            heap.grow(kind, count, round);
+        }
+        names.push(format!("{round}.heapsnapshot"));
+        bench.write(names.last().unwrap(), &heap.snapshot(by_id));
+    }
+    let words: Vec<&str> = ["heap", "diff", "--json"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    (json(&bench.gclab(&words).exits(0).stdout), (files - 1) * count * 100)
+}
+
+#[test]
+fn a_leak_of_any_kind_is_told_from_churn_and_its_holder_is_named() {
+    let mut wrong = Vec::new();
+    for (seed, (kind, names)) in (0..).zip(KINDS) {
+        for (by_id, files) in [(true, 2), (true, 3), (false, 2), (false, 3)] {
+            let (report, leaked) = difference(seed, Some(kind), by_id, files);
+            let first = &report["holders"][0];
+            let bytes = first["bytes"].as_u64().unwrap_or_default();
+            let said = first.to_string();
+            let is_named = names.iter().all(|name| said.contains(name));
+            if report["leak"] != true || !is_named || !(leaked * 3 / 4..=leaked * 5 / 3).contains(&bytes) {
+                wrong.push(format!("{kind:?} by id {by_id}, {files} files, {leaked} bytes: {said}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_heap_that_only_churns_has_no_leak() {
+    for seed in 0..5 {
+        for (by_id, files) in [(true, 2), (true, 3), (false, 2), (false, 3)] {
+            let (report, _) = difference(seed, None, by_id, files);
+            assert_eq!(report["leak"], false, "by id {by_id}, {files} files: {report:#}");
+        }
+    }
+}
