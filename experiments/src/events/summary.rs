@@ -36,12 +36,13 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         Ok(read) => read,
         Err(error) => return refuse(message(&error, &arguments.file)),
     };
+    // Figures of no event would be zeros.
+    if let Some(wrong) = arguments.between.beyond(summary.last_ns) {
+        return refuse(wrong);
+    }
     if let Some(damage) = damage {
         let read = salvaged("were read");
         tell!("gclab: {damage}; {read}, and their sums are lower bounds");
-    }
-    if let Some(wrong) = arguments.between.beyond(summary.last_ns) {
-        tell!("gclab: {wrong}");
     }
     if !arguments.json {
         return print(&format!("{}\n\n{}", summary.sentences().join("\n"), summary.text()));
