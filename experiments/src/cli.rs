@@ -18,6 +18,7 @@ use gclab_sweep::registry::Registry;
 use gclab_sweep::tell;
 
 use crate::common::{EXIT_USAGE, refuse};
+use crate::input::MEASURE;
 use crate::settings::{RtsOpts, Settings};
 use crate::{
     compare, emit, events, exec, heap, input, inspect, list, minheap, new, plan, profile, report, reproduce, run,
@@ -99,7 +100,7 @@ pub(crate) fn command(
     if program.is_empty() && !rts.is_empty() {
         program.push("exec".into());
     }
-    if let Some(message) = bare_command(&program, registry).or_else(|| bare_file(&program)) {
+    if let Some(message) = bare_command(&program, registry).or_else(|| bare_file(&program, registry)) {
         return refuse(message);
     }
     let cli = match Cli::try_parse_from(std::iter::once("gclab".to_owned()).chain(program.iter().cloned())) {
@@ -188,17 +189,27 @@ fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     Some(format!("put -- before a command: {}", shell_line(&right)))
 }
 
-/// The message for `gclab events FILE`, `gclab run LOG` and the like: it names the command that
-/// reads the file.
-fn bare_file(program: &[String]) -> Option<String> {
+/// The message for `gclab events FILE`, `gclab run LOG`, `gclab exec ./prog` and the like: it names
+/// the command that reads the file, or measures the programs.
+fn bare_file(program: &[String], registry: &Registry) -> Option<String> {
     let (verb, words) = program.split_first()?;
     let named = match verb.as_str() {
         // In the place of the subcommand.
         "events" | "heap" | "profile" => words.get(..1)?,
-        "run" | "plan" | "inspect" | "report" | "compare" => words.split(|word| word == "--").next()?,
+        "run" | "plan" | "exec" | "tune" | "minheap" | "inspect" | "report" | "compare" => {
+            words.split(|word| word == "--").next()?
+        }
         _ => return None,
     };
-    let hint = |file: &String| {
+    // A workload's arguments may be files.
+    if named.iter().any(|word| registry.workload(word).is_some()) {
+        return None;
+    }
+    let hint = |(at, file): (usize, &String)| {
+        // `compare --build` takes a program.
+        if at > 0 && ["--build", "--against"].contains(&named[at - 1].as_str()) {
+            return None;
+        }
         let path = Path::new(file);
         let is_other = match verb.as_str() {
             "events" | "heap" | "profile" => true,
@@ -208,9 +219,14 @@ fn bare_file(program: &[String]) -> Option<String> {
             _ => true,
         };
         let hint = is_other.then(|| input::hint(path))?;
-        Some(format!("{file}: {}", hint.strip_prefix("; ")?))
+        let mut hint = hint.strip_prefix("; ")?.to_owned();
+        if let (Some(rest @ [_, ..]), Some((_, MEASURE, _))) = (named.get(at + 1..), input::kind(path)) {
+            let between = if verb == "compare" { " -- " } else { " " };
+            hint = format!("{hint}{between}{}", shell_line(rest));
+        }
+        Some(format!("{file}: {hint}"))
     };
-    named.iter().find_map(hint)
+    named.iter().enumerate().find_map(hint)
 }
 
 /// Whether a word is a runtime flag.

@@ -72,12 +72,20 @@ pub(crate) fn page_of(path: &Path, of_standard_input: &str) -> PathBuf {
 }
 
 /// Kinds of files by their first bytes, and the command that reads each.
-const KINDS: [(&str, &str, &str); 4] = [
-    ("hdrb", "an event log", "events summary"),
-    ("JOB \"", "a heap profile", "profile show"),
-    ("JAVA PROFILE ", "a heap dump of a JVM", "heap analyse"),
-    ("{\"snapshot\"", "a heap snapshot of V8", "heap analyse"),
+const KINDS: [(&[u8], &str, &str); 6] = [
+    (b"hdrb", "an event log", "events summary"),
+    (b"JOB \"", "a heap profile", "profile show"),
+    (b"JAVA PROFILE ", "a heap dump of a JVM", "heap analyse"),
+    (b"{\"snapshot\"", "a heap snapshot of V8", "heap analyse"),
+    (b"\x7fELF", "a program", MEASURE),
+    (b"#!", "a program", MEASURE),
 ];
+
+/// The command that measures a program.
+pub(crate) const MEASURE: &str = "run --";
+
+/// The byte of an ELF file that tells its type, and the type of core files.
+const ELF_TYPE: (usize, u8) = (16, 4);
 
 /// For the message that a command cannot read a file: what the file is, and which command reads it.
 pub(crate) fn hint(path: &Path) -> String {
@@ -94,10 +102,11 @@ pub(crate) fn hint(path: &Path) -> String {
 pub(crate) fn kind(path: &Path) -> Option<(&'static str, &'static str, &Path)> {
     let mut head = Vec::new();
     let read = plain(path).and_then(|file| file.take(64).read_to_end(&mut head));
-    let found = KINDS
-        .iter()
-        .find(|(start, ..)| read.is_ok() && head.starts_with(start.as_bytes()));
-    if let Some((_, what, command)) = found {
+    let found = KINDS.iter().find(|(start, ..)| read.is_ok() && head.starts_with(start));
+    if let Some((start, what, command)) = found {
+        if start.ends_with(b"ELF") && head.get(ELF_TYPE.0) == Some(&ELF_TYPE.1) {
+            return Some(("a core file", "heap analyse --exe PROGRAM", path));
+        }
         return Some((*what, *command, path));
     }
     if path.join("plan.json").is_file() {

@@ -192,6 +192,8 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
     }
     bench.write("tiny.toml", &tiny(1));
     bench.gclab(&["run", "tiny.toml", "--out", "base"]).exits(0);
+    bench.script("prog", "true");
+    bench.write("core.1", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0\u{4}\0");
     let log = "this is a heap profile: gclab profile show x.hp";
     let file = "this is an experiment file: gclab run tiny.toml";
     let record = "this is a file of a folder of results: gclab report base";
@@ -206,10 +208,27 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
         (&["events", "timeline", "tiny.toml"], file),
         (&["run", "base/runs.jsonl"], record),
         (&["report", "base/runs.jsonl"], record),
+        (&["tune", "x.hp"], log),
+        (&["exec", "x.hp", "3"], log),
+        (&["plan", "./prog"], "this is a program: gclab run -- ./prog\n"),
+        (&["exec", "./prog", "3"], "this is a program: gclab run -- ./prog 3\n"),
+        (
+            &["compare", "./prog", "new"],
+            "this is a program: gclab run -- ./prog -- new\n",
+        ),
+        (&["heap", "analyse", "./prog"], "this is a program: gclab run -- ./prog"),
+        (
+            &["report", "core.1"],
+            "this is a core file: gclab heap analyse --exe PROGRAM core.1",
+        ),
     ] {
         let done = bench.gclab(words).exits(2);
         assert!(done.stderr.contains(message), "{}", done.all());
     }
+    // The file is an argument of the workload.
+    bench.write("none.heapsnapshot", "{\"snapshot\":");
+    let inside = bench.gclab(&["inspect", "heap_snapshot", "none.heapsnapshot"]);
+    assert!(!inside.stderr.contains("this is a heap snapshot"), "{}", inside.all());
     bench.gclab(&["report", "base"]).exits(0);
     let alone = bench.gclab(&["compare", "base"]).exits(2);
     let how = "gclab: base: name a second folder, or compare within it: --collector two-space --against copying\n";
