@@ -41,6 +41,16 @@ pub(crate) fn profile(command: &Command) -> ExitCode {
 
 /// Writes the page, and returns its name with the profile in one line; or the differences of two.
 fn show(arguments: &Show) -> Result<String, String> {
+    let both = [Some(&arguments.file), arguments.other.as_ref()];
+    if both
+        .into_iter()
+        .flatten()
+        .filter(|path| input::is_standard_input(path))
+        .count()
+        > 1
+    {
+        return Err("both profiles are standard input, expected a file for one of them".to_owned());
+    }
     let profile = read(&arguments.file)?;
     let name = input::name(&arguments.file);
     if let Some(other) = &arguments.other {

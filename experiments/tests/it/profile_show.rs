@@ -125,6 +125,10 @@ fn a_profile_that_cannot_be_drawn_is_one_message() {
         "gclab: x.hp: line 1: not a heap profile: expected `JOB \"...\"`, found \"hello\"\n",
     );
     assert!(!bench.path().join("x.hp.html").exists());
+    says(
+        &["profile", "show", "-", "-"],
+        "gclab: both profiles are standard input, expected a file for one of them\n",
+    );
     // The program was killed during a census.
     let whole = fs::read_to_string(ghc("ghc-biography.hp")).unwrap();
     bench.write("x.hp", &whole[..whole.len() - 100]);

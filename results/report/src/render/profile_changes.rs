@@ -40,13 +40,16 @@ pub fn profile_changes(names: [&str; 2], profiles: [&Profile; 2]) -> String {
         _ if a == b => format!("B peaks as high as A: {b}."),
         [old, new] => format!("B peaks at {:.2}× A: {b}, not {a}.", new as f64 / old as f64),
     };
+    if peaks.contains(&0) {
+        changes.clear();
+    }
     for (grows, word) in [(true, "grew"), (false, "shrank")] {
         if let Some((name, [a, b])) = changes.iter().find(|(_, [a, b])| (b > a) == grows) {
             let (a, b) = (bytes(*a), bytes(*b));
             let _ = write!(answer, " {} {word} most, from {a} to {b}.", shortened(name, LETTERS));
         }
     }
-    if !is_shared {
+    if !is_shared && !peaks.contains(&0) {
         answer.push_str(" The two share no band: they may count by different properties (-h).");
     }
     let mut text = format!("{}\n\n", wrapped(&answer));
@@ -139,6 +142,10 @@ mod tests {
         let other = profile_changes(["a.hp", "c.hp"], [&a, &read(&["x=7"])]);
         assert!(other.contains("share no band"), "{other}");
         let empty = profile_changes(["a.hp", "e.hp"], [&a, &read(&[""])]);
-        assert!(empty.starts_with("Nothing to compare"), "{empty}");
+        assert!(
+            empty.starts_with("Nothing to compare: a profile has no census with a byte.\n\nA a.hp"),
+            "{empty}"
+        );
+        assert!(!empty.contains("largest census of"), "{empty}");
     }
 }
