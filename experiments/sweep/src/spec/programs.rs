@@ -284,10 +284,17 @@ impl Check<'_> {
             ],
         };
         let place = self.own.flags.as_ref().map_or("[flags]", |_| "`flags` of the program");
+        let missing = match (&self.own.runtime, program.file()) {
+            (None, None) => format!(
+                "there is no {}, so its runtime is unknown: ",
+                self.own.command[0].get_ref()
+            ),
+            _ => String::new(),
+        };
         let reader = Reader {
             source: self.source,
             runtime: self.runtime,
-            title: format!("program {name}: "),
+            title: format!("program {name}: {missing}"),
             has_heap: self.file.heap.is_some(),
             fixed: flags.iter().map(|(key, _)| (key.get_ref().as_str(), place)).collect(),
         };

@@ -36,6 +36,10 @@ fn a_wrong_program_is_shown_with_its_place() {
             ],
         ),
         (
+            "command = [\"./nosuch\"]\nsweep = { A = [\"1m\"] }\n",
+            &["program p: there is no ./nosuch, so its runtime is unknown: the runtime none has"],
+        ),
+        (
             "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1x\"] }\n",
             &["`A`: 1x is not a size", "w.toml:5:16"],
         ),
