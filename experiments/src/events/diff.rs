@@ -151,14 +151,14 @@ fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
     for row in rows.iter().filter(|row| row.differs()) {
         if row.group != group {
             group = &row.group;
-            let _ = writeln!(text, "\n{:<34}{:>16}{:>16}{:>12}", capital(group), "A", "B", "change");
+            let _ = writeln!(text, "\n{:<34}{:>16}{:>16}{:>14}", capital(group), "A", "B", "change");
         }
         let [a, b] = [0, 1].map(|place| {
             let mark = if damaged[place] { row.mark_if_damaged() } else { "" };
             row.amounts[place].map_or("?".to_owned(), |amount| format!("{mark}{}", shown(amount)))
         });
         let (name, change) = (escaped(&row.name), change(row));
-        let line = format!("  {name:<32}{a:>16}{b:>16}{change:>12}");
+        let line = format!("  {name:<32}{a:>16}{b:>16}{change:>14}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let same = rows.iter().filter(|row| !row.differs()).count();

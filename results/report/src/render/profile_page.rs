@@ -185,9 +185,9 @@ fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
     page.markup("</tbody></table></div>\n");
     if let Some(more @ 1..) = shown.bands.len().checked_sub(ROWS) {
         page.element(
-            "<p class=\"note\">",
+            "<p class=\"note\">The file has ",
             &counted(more, "smaller band"),
-            " are in the file.</p>\n",
+            ".</p>\n",
         );
     }
     page.markup("</details>\n");

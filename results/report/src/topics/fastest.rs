@@ -144,7 +144,7 @@ fn alone(summary: &Summary<'_>, works: &[&Work<'_>]) -> Option<String> {
     let shown = figures.iter().take(FIGURES).cloned().collect::<Vec<_>>().join("; ");
     let more = match figures.len().saturating_sub(FIGURES) {
         0 => String::new(),
-        more => format!("; {more} more are in the tables"),
+        more => format!("; the tables have {more} more"),
     };
     (!figures.is_empty()).then(|| format!("{shown}{more}. One setting was measured, so nothing is compared."))
 }
@@ -262,7 +262,7 @@ fn chart(summary: &Summary<'_>, all: &[Contender<'_>], ranking: &Ranking, works:
     });
     let more = match ranking.ranks.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),
-        more => format!(" ({more} more are in the tables)"),
+        more => format!(" (the tables have {more} more)"),
     };
     vec![Part::Forest(Forest {
         title: format!("{title}{more}"),

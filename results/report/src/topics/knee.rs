@@ -39,7 +39,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         .map(|curve| curve.sentence(axis, names.len() > 1))
         .collect();
     if let Some(more @ 1..) = curves.len().checked_sub(SENTENCES) {
-        text.push(format!("{} are in the table.", format::counted(more, "more setting")));
+        text.push(format!("The table has {}.", format::counted(more, "more setting")));
     }
     let mut parts = Vec::new();
     // A few contenders on one workload are described in sentences.

@@ -131,7 +131,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     }
     if let Some(hidden @ 1..) = all.len().checked_sub(DRAWN) {
         parts.push(Part::Note(format!(
-            "{} have no charts here.",
+            "Without charts here: {}.",
             counted(hidden, "more log")
         )));
     }

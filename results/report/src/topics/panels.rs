@@ -67,7 +67,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         }
         if left_out > 0 {
             parts.push(Part::Note(format!(
-                "{} are in the tables.",
+                "The tables have {}.",
                 counted(left_out, "more setting")
             )));
         }

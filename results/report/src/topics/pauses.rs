@@ -103,7 +103,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         parts.extend([Part::Heading(work.title.clone()), charts(distribution, "Pauses, ms")]);
         if missing > 0 {
             parts.push(Part::Note(format!(
-                "{} are in the table.",
+                "The table has {}.",
                 counted(missing, "more setting")
             )));
         }

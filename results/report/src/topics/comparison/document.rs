@@ -6,6 +6,9 @@ use crate::format::{self, ABSENT, counted, percent, short_list};
 use crate::verdict::Verdict;
 use gclab_results::inference::Effect;
 
+/// From this smallest visible change on, a comparison says only that it is too noisy: a factor of two.
+const TOO_WIDE: f64 = 1.0;
+
 impl Comparison {
     /// The number of configurations with a verdict.
     pub(crate) fn count(&self, verdict: Verdict) -> usize {
@@ -42,6 +45,7 @@ impl Comparison {
             let within = percent(self.threshold);
             let open = match (unclear, self.visible()) {
                 (0, _) => String::new(),
+                (n, Some(visible)) if visible >= TOO_WIDE => format!("{n} too noisy to compare; {}", self.advice()),
                 (n, Some(visible)) => format!(
                     "{n} unclear: changes below {} would not have been seen; {}",
                     percent(visible),

@@ -121,7 +121,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     }
     if let Some(more @ 1..) = all.len().checked_sub(DRAWN) {
         parts.push(Part::Note(format!(
-            "{} are not drawn; their files are in the folder.",
+            "Not drawn: {}; the files are in the folder.",
             counted(more, "more profile")
         )));
     }
