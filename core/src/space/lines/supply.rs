@@ -56,8 +56,8 @@ impl LineSpace {
         })
     }
 
-    /// A hole with room for several closures of `words` words. Instead of searching many holes it takes a
-    /// new block or, if there is no memory for one, any hole with room for a single closure.
+    /// Returns a hole with room for several closures of `words` words. Takes a new block rather than
+    /// search many holes; if there is no memory for one, returns any hole that fits a single closure.
     pub(super) fn medium_hole<A: AsRef<Bump>>(
         &mut self,
         heap: &mut Heap,
