@@ -11,7 +11,6 @@ from pathlib import Path
 
 import ocaml_counts
 import ocaml_events
-import ocaml_speed
 import oracle
 import pages
 
@@ -167,34 +166,6 @@ class Counts(unittest.TestCase):
         swept = [re.search(rf"ocaml\.{letter} = (.*)", file)[1] for letter in "soa"]
         both = "s = {}, o = {}, a = {} }}".format(*swept)
         self.assertEqual(file.count(both), len(list(programs(HERE / "ocaml.toml"))))
-
-
-class Speed(unittest.TestCase):
-    def runs(self):
-        """A run on each side, as lines."""
-        common = {"id": "a", "workload": "w", "outcome": {"status": "ok"}, "settings": {"env.PAGES": "warm"}, "system_seconds": 0.5}
-        ours = {
-            "gc_cpu_seconds": 3.0,
-            "peak_in_use_bytes": 6 << 20,
-            "max_slice_seconds": 0.006,
-            "phases": {"exit": {"gc_cpu_seconds": 1.0}},
-        }
-        plain = {"peak_in_use_bytes": 4 << 20}
-        events = plain | {"gc_cpu_seconds": 4.0, "max_slice_seconds": 0.012}
-        yield common | {"collector": "ocaml", "user_seconds": 4.5, "stats": ours}
-        for collector, stats in (("OCaml", plain), ("OCaml events", events)):
-            yield common | {"collector": collector, "runtime": "ocaml", "flags": {"s": "256k"}, "user_seconds": 7.5, "stats": stats}
-
-    def test_figures_are_of_the_process_without_the_last_collection(self):
-        found = ocaml_speed.medians(map(json.dumps, self.runs()))
-        self.assertEqual(found, {("warm", "w"): {"gc": (2.0, 4.0), "cpu": (4.0, 8.0), "peak": (6.0, 6.0), "slice": (6.0, 12.0)}})
-        self.assertIn("| warm | `w` | 2 / 4 = 0.50 | 4 / 8 = 0.50 | 6 / 6 = 1.00 | 6 / 12 = 0.50 |", ocaml_speed.table(found))
-
-    def test_a_side_that_is_missing_is_told(self):
-        runs = [json.dumps(run) for run in self.runs()]
-        for missing in range(3):
-            with self.assertRaises(SystemExit):
-                ocaml_speed.medians(runs[:missing] + runs[missing + 1 :])
 
 
 class Events(unittest.TestCase):

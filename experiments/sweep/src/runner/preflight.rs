@@ -275,7 +275,14 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
             version: None,
         });
     };
-    let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
+    let failed = |error: io::Error| {
+        let word = program.description.command.first().map_or("", String::as_str);
+        let problem = match error.kind() {
+            io::ErrorKind::NotFound => not_found(word, program.folder()),
+            _ => error.to_string(),
+        };
+        format!("program {}: `command`: {word}: {problem}", program.description.name)
+    };
     let finished = by_itself(program, &start, TIMEOUT, stop).map_err(failed)?;
     let ended = Ended {
         status: match finished.end {

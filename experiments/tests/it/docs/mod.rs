@@ -9,6 +9,7 @@ mod links;
 mod names;
 mod outside;
 mod pictures;
+mod ratios;
 mod reference;
 
 use std::fs;

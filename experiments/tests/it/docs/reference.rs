@@ -28,7 +28,7 @@ fn table(report: &str, title: &str) -> String {
 }
 
 /// A folder's date, machine and build, as a line for a page.
-fn provenance(dir: &ResultsDir) -> String {
+pub(super) fn provenance(dir: &ResultsDir) -> String {
     let manifest = dir.manifest();
     let (machine, build) = (&manifest.machine, &manifest.build);
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());

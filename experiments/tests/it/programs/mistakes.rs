@@ -100,6 +100,11 @@ fn a_wrong_program_is_shown_with_its_place() {
             "command = [\"./nowhere\"]\n",
             &["program p: `command`: ./nowhere: no program of this name"],
         ),
+        // It might have been made by `prepare`, but the runtime is asked about its flags first.
+        (
+            "command = [\"./nowhere\"]\nruntime = \"ghc\"\nprepare = [\"true\"]\n",
+            &["program p: `command`: ./nowhere: no program of this name"],
+        ),
         (
             "command = [\"./prog\"]\nprepare = [\"no-such-tool\", \"x\"]\n",
             &["`prepare`: no-such-tool: no program of this name on the PATH"],
