@@ -6,6 +6,7 @@
 //! because of that refusal. Afterwards the heap must be intact, can be collected and used again,
 //! and has its statistics.
 
+use crate::random::panics_in_collections_speak;
 use gclab_core::block::Shortage;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
@@ -155,6 +156,7 @@ fn refused<C: Collector>(config: &Config, n: u64) -> (Option<u64>, bool) {
 /// If a run ends otherwise than with its checksum or with exhaustion because of the refusal, or if
 /// the heap is damaged afterwards.
 pub fn every_request_refused<C: Collector>(config: &Config) {
+    panics_in_collections_speak();
     let (expected, _) = refused::<C>(config, u64::MAX);
     let expected = expected.expect("without a refusal it fits");
     let (mut n, mut ended) = (1, 0);

@@ -3,6 +3,7 @@
 //! Each program has a list that marking takes dozens of slices for, and acts after one of these:
 //! once for each number of slices.
 
+use crate::random::panics_in_collections_speak;
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, OcamlLetter, OcamlLetters};
@@ -59,6 +60,7 @@ fn old_list<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, long: &OptionRoot<'_, 'h
 /// # Panics
 /// If the heap is exhausted, or the checker finds a fault.
 pub fn in_slices<C: Collector>(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<C>>)) -> Statistics {
+    panics_in_collections_speak();
     let mut letters = OcamlLetters::default();
     letters.set(OcamlLetter::MaxOverhead, Some(OcamlLetter::MaxOverhead.range().1));
     let config = Config {

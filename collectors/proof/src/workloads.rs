@@ -1,5 +1,6 @@
 //! Workloads at test size, every collection checked.
 
+use crate::random::panics_in_collections_speak;
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::words::Bytes;
@@ -46,6 +47,7 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
 /// # Panics
 /// If the checker finds a fault, the checksum is wrong, or the list has no such workload.
 pub fn workload<C: Collector, W: WorkloadList>(name: &str) {
+    panics_in_collections_speak();
     W::with(name, Checked::<C>(PhantomData)).unwrap_or_else(|| panic!("no workload is called {name}"));
 }
 

@@ -28,6 +28,7 @@ macro_rules! under_every_collector {
 }
 
 mod basics;
+mod broken;
 mod causes;
 mod compacting;
 mod derived_names;

@@ -39,6 +39,8 @@ pub(crate) trait Fault: Send + 'static {
     const CONDEMNS_ALL: bool = true;
     const SHOWS_LARGE: bool = true;
     const COUNTS_LARGE: bool = true;
+    /// Is called in each collection; counts them from 1.
+    fn in_collection(_collection: u32, _heap: &Heap) {}
 }
 
 /// No fault: this collector must pass where the mutants fail.
@@ -92,6 +94,7 @@ impl<S: Fault> Collect for Mutant<S> {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.collections += 1;
+        S::in_collection(self.collections, pause.heap);
         // Collects generation 0 each time, generation 1 every third time, and generation 2 every
         // ninth time.
         let turn = (1..self.generations)

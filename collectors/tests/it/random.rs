@@ -39,7 +39,10 @@ fn hunt(in_threads: bool) {
     } else {
         // The collectors run in parallel: this is the longest test.
         thread::scope(|s| {
-            let searches: Vec<_> = names.into_iter().map(|name| s.spawn(move || search(name))).collect();
+            // A search runs its thread's test in a child process.
+            let thread = || thread::Builder::new().name(thread::current().name().expect("a test").to_owned());
+            let spawn = |name| thread().spawn_scoped(s, move || search(name)).expect("a thread");
+            let searches: Vec<_> = names.into_iter().map(spawn).collect();
             let ended = searches
                 .into_iter()
                 .map(|search| search.join().expect("faults are returned"));

@@ -1,16 +1,13 @@
 //! Differences between a heap and its reference, as panics that can be caught and put into words.
 
-use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::Once;
 
 use gclab_core::world::in_collector;
 
-/// A difference between heap and reference. A distinct panic payload type, so that no panic hook
-/// prints it while shrinking.
+/// A difference between heap and reference. A distinct panic payload type, which no panic hook sees.
 struct Difference(String);
 
 /// Panics with a difference.
@@ -23,69 +20,39 @@ pub(super) fn agreed<T>(result: Result<T, String>) -> T {
     result.unwrap_or_else(|difference| differ(difference))
 }
 
+thread_local! {
+    /// Whether panics of this thread are put into words, not printed.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+    /// The last panic of this thread: place and message.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
 /// Does `work`, and puts its panic into words if there is one.
 pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
-    quietly(|| catch_unwind(AssertUnwindSafe(work))).map_err(|payload| message(&*payload))
+    panics_in_collections_speak();
+    IS_CAUGHT.set(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    IS_CAUGHT.set(false);
+    result.map_err(|payload| match payload.downcast::<Difference>() {
+        Ok(difference) => difference.0,
+        Err(_) => LAST.take().unwrap_or_else(|| "a panic without a message".to_owned()),
+    })
 }
 
-fn message(payload: &(dyn Any + Send)) -> String {
-    let difference = payload.downcast_ref::<Difference>().map(|difference| &difference.0);
-    let text = difference.or(payload.downcast_ref::<String>()).map(String::as_str);
-    text.or(payload.downcast_ref::<&str>().copied())
-        .unwrap_or("a panic without a message")
-        .to_owned()
-}
-
-thread_local! {
-    /// Whether panics of this thread are not printed: shrinking causes hundreds, of which the last
-    /// is reported.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Puts a program into words.
-type Words = Arc<dyn Fn() -> String + Send + Sync>;
-
-/// The programs that run now, with the threads that run them.
-static UNDER_TEST: Mutex<Vec<(ThreadId, Words)>> = Mutex::new(Vec::new());
-
-fn programs() -> MutexGuard<'static, Vec<(ThreadId, Words)>> {
-    UNDER_TEST.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Does `work` with a program, which is put into words if a collector's panic ends the process.
-pub(super) fn testing<R>(words: impl Fn() -> String + Send + Sync + 'static, work: impl FnOnce() -> R) -> R {
-    let this = thread::current().id();
-    programs().push((this, Arc::new(words)));
-    let result = work();
-    programs().retain(|(thread, _)| *thread != this);
-    result
-}
-
-/// The program of this thread; for a GC thread or a program's own thread, all running ones.
-fn under_test() -> String {
-    let this = thread::current().id();
-    let all = programs().clone();
-    let own = all.iter().any(|(thread, _)| *thread == this);
-    let of = all.iter().filter(|(thread, _)| !own || *thread == this);
-    of.map(|(_, words)| words()).collect::<Vec<_>>().join("\n")
-}
-
-/// Does `work` without printing its panics.
-fn quietly<R>(work: impl FnOnce() -> R) -> R {
+/// From now on, the panic of a collector is printed at once. The test harness would keep it until
+/// the test ends, but the process ends before that.
+pub(crate) fn panics_in_collections_speak() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let loud = std::panic::take_hook();
+        let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if in_collector() {
-                // Written directly: the process ends before the test harness shows what it captured.
-                let _ = writeln!(std::io::stderr(), "{info}\n{}", under_test());
-            } else if !QUIET.get() || std::env::var_os("GCLAB_LOUD").is_some() {
-                loud(info);
+                let _ = writeln!(std::io::stderr(), "{info}");
+            } else if IS_CAUGHT.get() {
+                LAST.set(Some(info.to_string()));
+            } else {
+                before(info);
             }
         }));
     });
-    QUIET.set(true);
-    let result = work();
-    QUIET.set(false);
-    result
 }

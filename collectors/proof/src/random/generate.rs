@@ -1,76 +1,148 @@
 //! The generator of random programs.
 //!
-//! Every sublist of a program is also a program, so shrinking drops operations: each index in an
-//! operation is taken modulo the number of things that exist.
+//! They draw numbers, from which a program follows ([`Numbers`]): every list of operations is a
+//! program, since an index in an operation is taken modulo the number of things that exist.
 
+use super::numbers::Numbers;
 use super::program::{Op, Program, Request, Setting, Shape, Var, Words};
+use super::table::Shared;
 use proptest::prelude::*;
 
-pub(super) fn setting() -> impl Strategy<Value = Setting> {
+/// The numbers of a setting.
+pub(super) const SETTING: usize = 19;
+
+/// Bytes of OCaml's initial heap, where it is not the default.
+const INITIAL_HEAP: u32 = 61_440;
+
+pub(super) fn setting() -> impl Strategy<Value = [u32; SETTING]> {
     let area = (
-        1usize..64,
-        proptest::option::of(1usize..12),
-        proptest::option::of(1usize..256),
+        1u32..64,
+        proptest::option::of(1u32..12),
+        proptest::option::of(1u32..256),
     );
-    let old = (10u32..40, prop_oneof![Just(0usize), 4usize..256, Just(1024)], 1u32..5);
+    let old = (10u32..40, prop_oneof![Just(0u32), 4u32..256, Just(1024)], 1u32..5);
     let odd = (
-        proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
-        proptest::option::weighted(0.3, 1u64..60),
-        proptest::option::weighted(0.7, prop_oneof![1usize..10, 1usize..400]),
+        proptest::option::weighted(0.2, prop_oneof![Just(0u32), 1u32..2000]),
+        proptest::option::weighted(0.3, 1u32..60),
+        proptest::option::weighted(0.7, prop_oneof![1u32..10, 1u32..400]),
     );
-    let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
+    let limit = (proptest::option::weighted(0.25, 2u32..6), 0u8..11);
     let team = (1u32..5, any::<bool>());
-    let most_overhead = prop_oneof![Just(0u64), 1u64..1000, Just(1_000_000)];
+    let most_overhead = prop_oneof![Just(0u32), 1u32..1000, Just(1_000_000)];
     let letters = (
-        0u64..3,
-        1u64..300,
-        1u64..9,
-        prop_oneof![Just(0u64), Just(61_440)],
+        0u32..3,
+        1u32..300,
+        1u32..9,
+        prop_oneof![Just(0u32), Just(INITIAL_HEAP)],
         most_overhead,
     );
-    let letters = letters.prop_map(|(policy, overhead, window, heap, most)| [policy, overhead, window, heap, most]);
     let letters = proptest::option::weighted(0.8, letters);
     (area, old, odd, limit, team, letters).prop_map(
         |(
-            (area_blocks, chunk_blocks, large_kib),
-            (tenths, old_min_kib, generations),
-            (hint_kib, stress, slice_words),
-            (limit_mib, min_free),
-            (gc_threads, balance_all),
-            ocaml,
+            (area, chunk, large),
+            (tenths, old_min, generations),
+            (hint, stress, slice),
+            (limit, min_free),
+            team,
+            letters,
         )| {
-            Setting {
-                area_blocks,
-                chunk_blocks,
-                large_kib,
-                factor: f64::from(tenths) / 10.0,
-                old_min_kib,
-                generations,
-                hint_kib,
-                stress,
-                slice_words,
-                limit_mib,
-                min_free,
-                gc_threads,
-                balance_all,
-                ocaml,
-            }
+            let (policy, overhead, window, initial, most) = letters.unwrap_or((0, 1, 1, 0, 0));
+            [
+                area - 1,
+                chunk.unwrap_or(0),
+                large.unwrap_or(0),
+                tenths - 10,
+                old_min,
+                generations - 1,
+                hint.map_or(0, |kib| kib + 1),
+                stress.unwrap_or(0),
+                slice.unwrap_or(0),
+                limit.map_or(0, |mib| mib - 1),
+                min_free.into(),
+                team.0 - 1,
+                team.1.into(),
+                letters.is_some().into(),
+                policy,
+                overhead - 1,
+                window - 1,
+                initial / INITIAL_HEAP,
+                most,
+            ]
         },
     )
 }
 
+/// The setting that follows from the first numbers.
+pub(super) fn decode_setting(numbers: &[u32]) -> Setting {
+    let [
+        area,
+        chunk,
+        large,
+        tenths,
+        old_min,
+        generations,
+        hint,
+        stress,
+        slice,
+        limit,
+        min_free,
+        team @ ..,
+        policy,
+        overhead,
+        window,
+        initial,
+        most,
+    ]: [u32; SETTING] = *numbers.first_chunk().expect("a setting has so many numbers");
+    let [gc_threads, balance, letters] = team;
+    let option = |number: u32| (number > 0).then_some(number as usize);
+    let letters = (letters > 0).then_some([policy, overhead + 1, window + 1, initial * INITIAL_HEAP, most]);
+    Setting {
+        area_blocks: 1 + area as usize,
+        chunk_blocks: option(chunk),
+        large_kib: option(large),
+        factor: f64::from(10 + tenths) / 10.0,
+        old_min_kib: old_min as usize,
+        generations: 1 + generations,
+        hint_kib: option(hint).map(|kib| kib - 1),
+        stress: option(stress).map(|every| every as u64),
+        slice_words: option(slice),
+        limit_mib: option(limit).map(|mib| mib + 1),
+        min_free: min_free as u8,
+        gc_threads: 1 + gc_threads,
+        balance_all: balance > 0,
+        ocaml: letters.map(|letters| letters.map(u64::from)),
+    }
+}
+
 /// Programs of up to `length` operations.
-pub(super) fn programs(length: usize) -> impl Strategy<Value = Program> {
-    let op = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
-    let ops = proptest::collection::vec(op.prop_map(decode), 1..=length);
-    (setting(), setting(), ops).prop_map(|(first, second, ops)| Program {
-        settings: [first, second],
+pub(super) fn programs(length: usize) -> impl Strategy<Value = Numbers> {
+    let ops = proptest::collection::vec(op(), 1..=length);
+    (setting(), setting(), ops).prop_map(|(first, second, ops)| Numbers {
+        head: [first, second].concat(),
         ops,
     })
 }
 
+/// An operation of thread 0.
+pub(super) fn op() -> impl Strategy<Value = [u32; 6]> {
+    let numbers = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
+    numbers.prop_map(|(kind, a, b, c, n)| [0, kind.into(), a.into(), b.into(), c.into(), n.into()])
+}
+
+/// An operation of thread 0 on data that threads share.
+pub(super) fn shared_op() -> impl Strategy<Value = [u32; 6]> {
+    (0u8..12, any::<u16>()).prop_map(|(kind, n)| [0, SHARED + u32::from(kind), 0, 0, 0, n.into()])
+}
+
+pub(super) fn decode_program(numbers: &Numbers) -> Program {
+    Program {
+        settings: [decode_setting(&numbers.head), decode_setting(&numbers.head[SETTING..])],
+        ops: numbers.ops.iter().map(decode).collect(),
+    }
+}
+
 /// A size in words: mostly small, sometimes that of a block, rarely that of several blocks.
-pub(super) fn size(n: u16) -> u32 {
+fn size(n: u16) -> u32 {
     let n = u32::from(n);
     match n % 16 {
         0..=10 => n / 16 % 24,
@@ -108,8 +180,12 @@ fn shape(kind: u8, n: u16) -> Shape {
     }
 }
 
-/// Decodes an operation from random numbers.
-pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
+/// The first kind of operations on data that threads share.
+const SHARED: u32 = 256;
+
+/// The operation that follows from its numbers.
+pub(super) fn decode(&[_, kind, a, b, c, n]: &[u32; 6]) -> Op {
+    let (a, b, c, n) = (a as u8, b as u8, c as u8, n as u16);
     let (x, y, z) = (Var(a), Var(b), Var(c));
     let (at, count) = (usize::from(n), size(n) as usize);
     match kind {
@@ -167,6 +243,19 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
         246..248 => Op::Unwind,
         248..250 => Op::PanicInside,
         250..253 => Op::Other { count: at % 16 },
-        253.. => Op::Switch { heap: at % 2 },
+        253..SHARED => Op::Switch { heap: at % 2 },
+        SHARED.. => Op::Shared(shared(kind - SHARED, n)),
+    }
+}
+
+fn shared(kind: u32, n: u16) -> Shared {
+    match kind {
+        0..3 => Shared::Send {
+            length: size(n) as usize,
+        },
+        3..6 => Shared::Receive { cell: usize::from(n) },
+        6..10 => Shared::Swap { cell: usize::from(n) },
+        10 => Shared::Safepoint,
+        _ => Shared::Blocking,
     }
 }

@@ -9,9 +9,10 @@ use super::program::{Op, Setting, Var};
 use super::real::Real;
 use super::shapes::{Shape, alloc};
 use super::table::Table;
-use gclab_core::block::{MEGABLOCK, OutOfMemory};
+use gclab_core::block::{Accounting, MEGABLOCK, OutOfMemory};
 use gclab_core::collector::Description;
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
+use gclab_core::words::Bytes;
 use gclab_heap_traverse::Checker;
 
 /// Global variables of a heap.
@@ -20,10 +21,10 @@ pub(super) const GLOBALS: usize = 8;
 /// Variables of a frame.
 pub(super) const LOCALS: usize = 4;
 
-/// A heap of 1 MiB or more must not be exhausted while this many times the live data would fit.
+/// A heap must not be exhausted while this many times the live data would fit.
 const LEAST_USE: usize = 10;
 
-/// Bytes of a chunk of to-space.
+/// Bytes of a chunk of to-space. Two lanes of each step and GC thread have one open.
 const CHUNK: usize = 32 << 10;
 
 /// One of the heaps, with its reference.
@@ -94,22 +95,32 @@ impl Heap {
         }
     }
 
-    /// Checks an exhausted heap: it must have a limit, and live plus requested bytes must come
-    /// close to it.
-    pub(super) fn may_be_exhausted(&self, cause: &OutOfMemory) {
+    /// Checks an exhausted heap by the memory rule of [`random_programs`](crate::random_programs).
+    /// `counts` are those of the heap.
+    pub(super) fn may_be_exhausted(&self, cause: &OutOfMemory, counts: &Accounting) {
         let Some(limit) = self.limit else {
             differ(format!("without a limit: {cause}"));
         };
-        let live = self.model.bytes(self.roots(true).chain(self.finalisers.objects()));
-        // Blocks come in whole megablocks, and these need tables. Two lanes of each step and GC
-        // thread have an open chunk.
-        let room = (limit - MEGABLOCK.0).saturating_sub(self.open_chunks * CHUNK);
-        if (live + cause.requested.0) * LEAST_USE < room {
-            differ(format!(
-                "{cause}; of {room} bytes that a collector can use, {live} are live: a collector must get by with \
-                 {LEAST_USE} times that, blocks that it holds back and side tables included"
-            ));
+        let live = Bytes(self.model.bytes(self.roots(true).chain(self.finalisers.objects())));
+        let chunks = CHUNK * self.open_chunks;
+        let usable = Bytes((limit - MEGABLOCK.0).saturating_sub(chunks));
+        if (live + cause.requested).0 * LEAST_USE >= usable.0 {
+            return;
         }
+        let (blocks, free) = (counts.committed() - counts.fragmentation(), counts.fragmentation());
+        let other = Bytes(counts.taken.0.saturating_sub((counts.committed() + counts.side).0));
+        let not_taken = Bytes(limit.saturating_sub(counts.taken.0));
+        differ(format!(
+            "the heap is exhausted too early: {cause}\n\
+             of {limit}: blocks in use {blocks}, of which live {live}; free blocks {free}; side tables {side}; other \
+             charges {other}; not taken {not_taken}\n\
+             live and requested bytes must come to 1/{LEAST_USE} of what the collector can use, {usable}: the limit \
+             without one megablock and {open} chunks of {chunk} that may be open",
+            limit = Bytes(limit),
+            side = counts.side,
+            open = self.open_chunks,
+            chunk = Bytes(CHUNK),
+        ));
     }
 
     pub(super) fn make_globals<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>) {

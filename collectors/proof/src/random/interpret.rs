@@ -109,7 +109,8 @@ pub(super) fn session<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: 
     let end = match result {
         Ok(Ok(end)) => end,
         Ok(Err(EnterError::Exhausted(exhausted))) => {
-            heap.may_be_exhausted(&exhausted.cause);
+            let counts = world.inspect(|stopped| stopped.blocks().accounting());
+            heap.may_be_exhausted(&exhausted.cause, &agreed(counts.map_err(|error| error.to_string())));
             heap.finalisers.exhausted();
             End::Session(0)
         }

@@ -8,11 +8,15 @@
 //! A program of several threads ([`threads`]) is several programs in one heap, each with its own
 //! reference, and a [`table`] that they share.
 //!
+//! Programs run in a child process ([`child`]), so a collector that panics, or crashes by a signal,
+//! fails like any other, and its program is shrunk ([`shrink`]).
+//!
 //! The programs are the same each time. `GCLAB_RANDOM_SECONDS` sets a running time instead of their
 //! number, and `GCLAB_RANDOM_SEED` a different first seed. With `GCLAB_RANDOM_PROTECT` the heaps
-//! protect freed memory (`-DP`); a stale access then ends the process, and no program is shrunk.
+//! protect freed memory (`-DP`).
 
 mod account;
+mod child;
 mod compare;
 mod difference;
 mod end;
@@ -21,24 +25,25 @@ mod generate;
 mod heap;
 mod interpret;
 mod model;
+mod numbers;
 mod owners;
 pub mod program;
 mod real;
 mod regressions;
 mod replay;
 mod shapes;
+mod shrink;
 mod table;
 mod threads;
 mod weak;
 
-use difference::testing;
+use child::Task;
+pub(crate) use difference::panics_in_collections_speak;
 use gclab_core::collector::Collector;
-use generate::programs;
-use interpret::outcome;
-use proptest::strategy::Strategy;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use numbers::Numbers;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 pub use replay::replay;
-use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// Programs for each collector. With these `.ci/mutants` catches every fault; `.ci/long-random` runs
@@ -58,54 +63,112 @@ const CASES_IN_THREADS: u32 = 20;
 /// Programs of several threads between two looks at the clock.
 const BATCH_IN_THREADS: u32 = 16;
 
-/// Runs `cases` programs that follow from `seed`. Returns the number of operations done.
+/// The kinds of programs.
+trait Kind {
+    const NAME: &'static str;
+
+    /// The most candidates that shrinking runs.
+    const CANDIDATES: u32;
+
+    /// Programs of up to `length` operations.
+    fn programs(length: usize) -> impl Strategy<Value = Numbers>;
+
+    /// Runs a program under `C`. Returns the number of operations, or the fault in words.
+    fn outcome<C: Collector>(program: &Numbers) -> Result<u64, String>;
+
+    /// Puts a program into words.
+    fn print<C: Collector>(program: &Numbers) -> String;
+}
+
+/// Programs of one thread.
+struct OneThread;
+
+impl Kind for OneThread {
+    const NAME: &'static str = "one thread";
+    const CANDIDATES: u32 = 2000;
+
+    fn programs(length: usize) -> impl Strategy<Value = Numbers> {
+        generate::programs(length)
+    }
+
+    fn outcome<C: Collector>(program: &Numbers) -> Result<u64, String> {
+        interpret::outcome::<C>(&generate::decode_program(program))
+    }
+
+    fn print<C: Collector>(program: &Numbers) -> String {
+        replay::test::<C>(&generate::decode_program(program))
+    }
+}
+
+/// Programs of several threads.
+struct Threads;
+
+impl Kind for Threads {
+    const NAME: &'static str = "threads";
+    // A program that fails may pass the next time.
+    const CANDIDATES: u32 = 300;
+
+    fn programs(length: usize) -> impl Strategy<Value = Numbers> {
+        threads::programs(length / 4)
+    }
+
+    fn outcome<C: Collector>(program: &Numbers) -> Result<u64, String> {
+        threads::outcome::<C>(&threads::decode_threads(program))
+    }
+
+    fn print<C: Collector>(program: &Numbers) -> String {
+        format!("{:?}", threads::decode_threads(program))
+    }
+}
+
+/// The programs that follow from `seed`.
+fn programs<K: Kind>(seed: u64) -> impl Iterator<Item = Numbers> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let strategy = K::programs(LENGTHS[seed as usize % LENGTHS.len()]);
+    std::iter::repeat_with(move || strategy.new_tree(&mut runner).expect("all are legal").current())
+}
+
+/// Runs `cases` programs of one thread that follow from `seed`, in a child process: the test's own
+/// executable, which runs the test that calls this function. Returns the number of operations done.
 ///
 /// # Errors
 /// The first program that fails and its fault, shrunk if `shrink`.
 pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
-    let length = LENGTHS[seed as usize % LENGTHS.len()];
-    let iterations = if shrink { 20_000 } else { 0 };
-    search(
-        seed,
-        cases,
-        iterations,
-        programs(length),
-        outcome::<C>,
-        replay::test::<C>,
-    )
+    search::<C, OneThread>(seed, cases, shrink)
 }
 
-/// Runs `cases` of `programs` that follow from `seed`. `print` prints the program that fails.
-fn search<P: Clone + std::fmt::Debug + Send + Sync + 'static>(
-    seed: u64,
-    cases: u32,
-    max_shrink_iters: u32,
-    programs: impl Strategy<Value = P>,
-    outcome: impl Fn(&P) -> Result<u64, String>,
-    print: fn(&P) -> String,
-) -> Result<u64, String> {
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters,
-        ..Config::default()
-    };
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let ops = Cell::new(0);
-    let result = TestRunner::new_with_rng(config, rng).run(&programs, |program| {
-        let copy = program.clone();
-        let words = move || format!("seed {seed}, not shrunk\n{}", print(&copy));
-        let done = testing(words, || outcome(&program)).map_err(TestCaseError::fail)?;
-        ops.set(ops.get() + done);
-        Ok(())
-    });
-    match result {
-        Ok(()) => Ok(ops.get()),
-        Err(TestError::Fail(why, program)) => Err(format!("seed {seed}: {why}\n{}", print(&program))),
-        Err(TestError::Abort(why)) => Err(format!("seed {seed}: {why}")),
+fn search<C: Collector, K: Kind>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
+    if child::is_child::<C, K>() {
+        return Ok(0);
     }
+    let ended = child::run::<C, K>(&Task::Search { seed, cases })?;
+    let Some(mut fault) = ended.fault else {
+        return Ok(ended.ops);
+    };
+    let mut program = programs::<K>(seed).nth(ended.case).expect("there is no last one");
+    if shrink {
+        let fault_of = |program: &Numbers| child::run::<C, K>(&Task::Run(program.clone())).ok()?.fault;
+        (program, fault) = shrink::smallest(program, fault, K::CANDIDATES, fault_of);
+    }
+    Err(format!("seed {seed}: {fault}\n{}", K::print::<C>(&program)))
+}
+
+/// Runs the programs of a search in this process. See [`search_for`].
+fn search_here<C: Collector, K: Kind>(seed: u64, cases: u32) -> Result<u64, String> {
+    let numbered = programs::<K>(seed).enumerate().take(cases as usize);
+    numbered
+        .map(|(case, program)| {
+            child::begin(case);
+            K::outcome::<C>(&program)
+        })
+        .sum()
+}
+
+fn outcome_of_regression<C: Collector>(number: usize) -> Result<u64, String> {
+    interpret::outcome::<C>(&regressions::programs()[number].1)
 }
 
 fn environment(name: &str) -> Option<u64> {
@@ -127,15 +190,16 @@ fn environment(name: &str) -> Option<u64> {
 /// # Panics
 /// If `GCLAB_RANDOM_SEED` is set and is not a number.
 pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
-    let name = C::DESCRIPTION.name;
-    for (fault, program) in regressions::programs() {
-        let copy = program.clone();
-        testing(move || replay::test::<C>(&copy), || outcome::<C>(&program))
-            .map_err(|why| format!("{name}: {fault}: {why}\n{}", replay::test::<C>(&program)))?;
+    if child::is_child::<C, OneThread>() {
+        return Ok(());
     }
-    go_on::<C>(time, (CASES, BATCH), "", |seed, cases| {
-        search_for::<C>(seed, cases, true)
-    })
+    let name = C::DESCRIPTION.name;
+    for (number, (what, program)) in regressions::programs().iter().enumerate() {
+        if let Some(fault) = child::run::<C, OneThread>(&Task::Regression(number))?.fault {
+            return Err(format!("{name}: {what}: {fault}\n{}", replay::test::<C>(program)));
+        }
+    }
+    go_on::<C, OneThread>(time, (CASES, BATCH), "")
 }
 
 /// As [`hunt`], for programs of several threads in one heap. Such a program depends on the order in
@@ -148,33 +212,16 @@ pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
 /// # Panics
 /// As [`hunt`].
 pub fn hunt_in_threads<C: Collector>(time: Option<Duration>) -> Result<(), String> {
-    go_on::<C>(
-        time,
-        (CASES_IN_THREADS, BATCH_IN_THREADS),
-        " of several threads",
-        |seed, cases| {
-            let length = LENGTHS[seed as usize % LENGTHS.len()] / 4;
-            search(
-                seed,
-                cases,
-                300,
-                threads::programs(length),
-                threads::outcome::<C>,
-                |program| format!("{program:?}"),
-            )
-        },
-    )
+    if child::is_child::<C, Threads>() {
+        return Ok(());
+    }
+    go_on::<C, Threads>(time, (CASES_IN_THREADS, BATCH_IN_THREADS), " of several threads")
 }
 
-fn go_on<C: Collector>(
-    time: Option<Duration>,
-    (cases, batch): (u32, u32),
-    of: &str,
-    search: impl Fn(u64, u32) -> Result<u64, String>,
-) -> Result<(), String> {
+fn go_on<C: Collector, K: Kind>(time: Option<Duration>, (cases, batch): (u32, u32), of: &str) -> Result<(), String> {
     let name = C::DESCRIPTION.name;
     let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
-    let search = |seed, cases| search(seed, cases).map_err(|why| format!("{name}: {why}"));
+    let search = |seed, cases| search::<C, K>(seed, cases, true).map_err(|why| format!("{name}: {why}"));
     let Some(time) = time else {
         println!("{name}: {cases} programs{of}, {} operations", search(seed, cases)?);
         return Ok(());
@@ -194,6 +241,13 @@ fn go_on<C: Collector>(
 
 /// Tests one collector by [`hunt`] and [`hunt_in_threads`]: a fixed number of programs, or each for
 /// half of `GCLAB_RANDOM_SECONDS`.
+///
+/// # The memory rule
+/// Some heaps have a limit (`-M`) of 2 to 5 MiB. A collector may report such a heap as exhausted when
+/// live data and the request come to a tenth of the memory that it can use: the limit less a megablock,
+/// since blocks come in whole ones, and less the chunks of 32 KiB that copying may have open, four for
+/// each generation and GC thread. Side tables, mark stacks and blocks that the collector holds back
+/// are part of what it can use.
 ///
 /// # Panics
 /// If a program fails, with the program and its fault.

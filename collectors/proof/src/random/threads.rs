@@ -6,10 +6,11 @@
 use super::account::Account;
 use super::difference::{agreed, caught, differ};
 use super::end;
-use super::generate::{decode, setting, size};
+use super::generate::{SETTING, decode, decode_setting, op, setting, shared_op};
 use super::heap::Heap;
 use super::interpret::{End, Todo, session};
-use super::program::{Op, Setting, Shared};
+use super::numbers::Numbers;
+use super::program::{Op, Setting};
 use super::table::Table;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
@@ -53,48 +54,57 @@ impl fmt::Debug for Threads {
 }
 
 /// Programs of two to four threads, of up to `length` operations each.
-pub(super) fn programs(length: usize) -> impl Strategy<Value = Threads> {
-    let from = || {
-        (0u32..3).prop_map(|n| {
-            if n == 2 {
-                FromGeneration::Off
-            } else {
-                FromGeneration::From(n)
-            }
-        })
-    };
-    let numbers = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
-    let shared = (0u8..12, any::<u16>()).prop_map(|(kind, n)| Op::Shared(shared(kind, n)));
-    let op = prop_oneof![4 => numbers.prop_map(decode), 1 => shared];
+pub(super) fn programs(length: usize) -> impl Strategy<Value = Numbers> {
+    let op = prop_oneof![4 => op(), 1 => shared_op()];
     let ops = proptest::collection::vec(op, 1..=length);
     let programs = proptest::collection::vec(ops, 2..=4);
     let team = (
         1u32..5,
-        prop_oneof![3 => Just(FromGeneration::From(0)), 1 => from()],
-        proptest::option::of(from()),
+        prop_oneof![3 => Just(0), 1 => 0u32..3],
+        proptest::option::of(0u32..3),
     );
-    (setting(), team, programs).prop_map(|(setting, (capabilities, parallel, balance), programs)| Threads {
-        // The live bytes are known for each thread, but not for all at one moment.
-        setting: Setting {
-            limit_mib: None,
-            ..setting
-        },
-        capabilities,
-        parallel,
-        balance,
-        programs,
+    (setting(), team, programs).prop_map(|(setting, (capabilities, parallel, balance), programs)| {
+        let balance = balance.map_or(0, |from| from + 1);
+        let threads = programs.len() as u32;
+        let team = [capabilities - 1, parallel, balance, threads - 2];
+        let of_thread = |(thread, ops): (u32, Vec<[u32; 6]>)| {
+            let numbered = move |[_, rest @ ..]: [u32; 6]| {
+                let [kind, a, b, c, n] = rest;
+                [thread, kind, a, b, c, n]
+            };
+            ops.into_iter().map(numbered)
+        };
+        Numbers {
+            head: [&setting[..], &team].concat(),
+            ops: (0..).zip(programs).flat_map(of_thread).collect(),
+        }
     })
 }
 
-fn shared(kind: u8, n: u16) -> Shared {
-    match kind {
-        0..3 => Shared::Send {
-            length: size(n) as usize,
+/// The program that follows from its numbers.
+pub(super) fn decode_threads(numbers: &Numbers) -> Threads {
+    let [capabilities, parallel, balance, threads] = *numbers.head[SETTING..].first_chunk().expect("a team has four");
+    let from = |number: u32| {
+        if number == 2 {
+            FromGeneration::Off
+        } else {
+            FromGeneration::From(number)
+        }
+    };
+    let of_thread = |thread| {
+        let ops = numbers.ops.iter().filter(move |op| op[0] == thread);
+        ops.map(decode).collect()
+    };
+    Threads {
+        // The live bytes are known for each thread, but not for all at one moment.
+        setting: Setting {
+            limit_mib: None,
+            ..decode_setting(&numbers.head)
         },
-        3..6 => Shared::Receive { cell: usize::from(n) },
-        6..10 => Shared::Swap { cell: usize::from(n) },
-        10 => Shared::Safepoint,
-        _ => Shared::Blocking,
+        capabilities: 1 + capabilities,
+        parallel: from(parallel),
+        balance: (balance > 0).then(|| from(balance - 1)),
+        programs: (0..2 + threads).map(of_thread).collect(),
     }
 }
 

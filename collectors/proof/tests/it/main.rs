@@ -4,7 +4,6 @@
 mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
 mod mark_sweep;
-mod panics;
 mod shapes;
 mod sliced;
 
