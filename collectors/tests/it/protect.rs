@@ -1,7 +1,9 @@
-//! Protected memory (`-DP`): what a collection frees cannot be accessed.
+//! Protected memory (`-DP`): what a collection frees cannot be accessed. And the message of any illegal
+//! access.
 
 use crate::basics::config;
 use crate::mutants::{Forgetful, Mutant};
+use gclab_collectors::Copying;
 use gclab_core::block::{BLOCK, StretchKind};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorVisitor};
@@ -11,6 +13,7 @@ use gclab_core::mutator::{MutArray, Mutator, MutatorKind, OptionRoot, Request};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::mpsc::{Sender, channel};
@@ -114,32 +117,83 @@ fn freed_memory_has_no_access_under_any_collector() {
     crate::under_every_collector(Protects);
 }
 
-/// The signal of an illegal access.
+/// Signals of an illegal access, and of a process that aborts.
 const SIGSEGV: i32 = 11;
+const SIGABRT: i32 = 6;
 
-/// Set in the child process that makes a stale access.
-const STALE: &str = "GCLAB_TEST_STALE";
+/// Set in a child process that crashes.
+const CRASH: &str = "GCLAB_TEST_CRASH";
+
+/// Does `work` in a child process, which runs the test `name` of this file. Returns the signal that
+/// ended it, and what it wrote to standard error.
+fn crash(name: &str, work: impl FnOnce()) -> (Option<i32>, String) {
+    if std::env::var_os(CRASH).is_some() {
+        work();
+        panic!("nothing crashed");
+    }
+    let mut command = Command::new(std::env::current_exe().expect("the tests"));
+    let test = format!("protect::{name}");
+    let ended = command.args(["--exact", &test, "--nocapture"]).env(CRASH, "1").output();
+    let ended = ended.expect("the tests run");
+    (
+        ended.status.signal(),
+        String::from_utf8_lossy(&ended.stderr).into_owned(),
+    )
+}
+
+/// The only line that gclab wrote.
+fn line(stderr: &str) -> &str {
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.starts_with("gclab: ")).collect();
+    let [line] = lines[..] else { panic!("{stderr}") };
+    line
+}
 
 /// Hides a pointer from an old array to a young closure, and reads it after a collection.
 #[test]
 fn a_stale_access_ends_the_process_with_one_message() {
-    if std::env::var_os(STALE).is_some() {
-        return read_stale_closure();
-    }
-    let mut command = Command::new(std::env::current_exe().expect("the tests"));
-    let test = "protect::a_stale_access_ends_the_process_with_one_message";
-    let ended = command.args(["--exact", test, "--nocapture"]).env(STALE, "1").output();
-    let ended = ended.expect("the tests run");
-    let stderr = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.signal(), Some(SIGSEGV), "{stderr}");
-    let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("stale")).collect();
-    let [line] = lines[..] else { panic!("{stderr}") };
+    let (signal, stderr) = crash("a_stale_access_ends_the_process_with_one_message", read_stale_closure);
+    assert_eq!(signal, Some(SIGSEGV), "{stderr}");
+    let line = line(&stderr);
     let parts = [
         "gclab: stale access to 0x",
-        ": collection 4 freed this memory, a block of step 0",
+        ", in the heap of the mutant collector: collection 4 freed this memory, a block of step 0",
         "-DT",
     ];
     assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+}
+
+/// Runs `program` inside a heap.
+fn inside(program: impl FnOnce()) {
+    let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
+    let _ = world.enter(|_| program());
+}
+
+#[test]
+fn an_access_outside_every_heap_says_so() {
+    let (signal, stderr) = crash("an_access_outside_every_heap_says_so", || {
+        // SAFETY: none: nothing is there, which ends the process.
+        inside(|| _ = unsafe { std::ptr::without_provenance::<u64>(black_box(16)).read_volatile() });
+    });
+    assert_eq!(signal, Some(SIGSEGV), "{stderr}");
+    let line = line(&stderr);
+    let told = "gclab: segmentation fault at 0x10, outside every heap. With -DS, ";
+    assert!(line.starts_with(told), "{line}");
+}
+
+#[test]
+fn a_stack_overflow_keeps_rusts_message() {
+    fn deeper(depth: u64) -> u64 {
+        let used = black_box([depth; 64]).iter().sum::<u64>();
+        if black_box(true) {
+            used + deeper(depth + 1)
+        } else {
+            used
+        }
+    }
+    let (signal, stderr) = crash("a_stack_overflow_keeps_rusts_message", || inside(|| _ = deeper(0)));
+    assert_eq!(signal, Some(SIGABRT), "{stderr}");
+    assert!(stderr.contains("has overflowed its stack"), "{stderr}");
+    assert!(!stderr.contains("gclab: "), "{stderr}");
 }
 
 fn read_stale_closure() {

@@ -14,6 +14,7 @@
 
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;
+use super::fault::Watched;
 use super::free_list::FreeLists;
 use super::held::Held;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
@@ -32,6 +33,8 @@ const MOST_SEAMS: usize = 256;
 /// Memory of a fresh run is not zeroed. All runs end with the allocator.
 #[derive(Debug)]
 pub struct BlockAllocator {
+    /// Dropped first: the handler of faults reads the tables.
+    pub(super) watched: Option<Watched>,
     pub(super) space: Reservation,
     pub(super) states: StateTable,
     pub(super) descriptors: Table<Descriptor>,
@@ -100,6 +103,7 @@ impl BlockAllocator {
             ..Accounting::default()
         };
         Ok(BlockAllocator {
+            watched: None,
             space,
             states,
             descriptors,

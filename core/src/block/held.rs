@@ -1,7 +1,7 @@
 //! The list of held-back blocks.
 
 use super::BlockRun;
-use crate::memory::FreedMemory;
+use super::fault::FreedMemory;
 use crate::words::Bytes;
 use std::collections::VecDeque;
 

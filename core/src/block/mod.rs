@@ -47,6 +47,7 @@ mod check;
 mod descriptor;
 mod error;
 mod extents;
+mod fault;
 mod free_list;
 mod held;
 mod megablocks;

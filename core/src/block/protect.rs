@@ -1,5 +1,5 @@
 //! Held-back blocks (`-DP`): memory that a collection frees has no access, and is not used again
-//! before much more was freed after it. So a stale access is a fault, whose message [`FreedMemory`]
+//! before much more was freed after it. So a stale access is a fault, whose message [`super::fault`]
 //! has.
 //!
 //! A held-back run is described as no run and no free group (see [`super::descriptor`]). Its blocks
@@ -10,9 +10,10 @@
 //! is free at once.
 
 use super::descriptor;
+use super::fault::{Freed, FreedMemory};
 use super::held::Held;
 use super::{BlockAllocator, BlockRun, BlockState};
-use crate::memory::{Freed, FreedMemory, MemoryError};
+use crate::memory::MemoryError;
 use crate::words::Bytes;
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ impl BlockAllocator {
         self.held = Some(Box::new(Held {
             runs: VecDeque::new(),
             bytes: Bytes::ZERO,
-            memory: FreedMemory::watch(self.space.base(), self.space.size())?,
+            memory: FreedMemory::new(self.space.base(), self.space.size())?,
             collections: 0,
             is_collecting: false,
         }));
@@ -66,11 +67,9 @@ impl BlockAllocator {
         if unsafe { self.space.protect(run.start - self.space.base(), run.bytes()) }.is_err() {
             return false;
         }
-        let state = self.states.of(run.start);
         let freed = Freed {
             collection: held.collections + 1,
-            step: state.step(),
-            large: state.is_large(),
+            state: self.states.of(run.start),
         };
         held.memory.note(run.start, run.end(), Some(freed));
         held.runs.push_back(run);

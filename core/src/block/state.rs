@@ -259,6 +259,11 @@ impl StateTable {
         }
     }
 
+    /// The entry of the first block.
+    pub(super) fn as_ptr(&self) -> *const MappedU8 {
+        self.bytes.as_ptr()
+    }
+
     /// The table as three words that fit in registers.
     ///
     /// # Safety

@@ -20,13 +20,11 @@ mod huge_pages;
 mod physical;
 mod requests;
 mod reservation;
-mod stale;
 mod table;
 
 pub(crate) use physical::physical_memory;
 pub use requests::Requests;
 pub use reservation::Reservation;
-pub(crate) use stale::{Freed, FreedMemory};
 pub(crate) use table::{Table, ZeroValid};
 
 #[cfg(miri)]

@@ -90,6 +90,7 @@ impl<M: MutatorKind> WorldState<M> {
     pub(super) fn new(chosen: &Chosen<M>, config: &Config, stacks: &Arc<Mutex<Stacks>>) -> Result<Self, StartError> {
         let mut recorder = Recorder::new(config.generations, config.capabilities);
         let mut heap = Heap::new(config)?;
+        heap.blocks.watch(chosen.description.name);
         if chosen.description.parallel {
             heap.set_copiers(config.gc_thread_count() as usize);
         }
