@@ -9,9 +9,9 @@ use crate::block::{Region, Units};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::heap::Heap;
 use crate::overwritten::Overwritten;
-use crate::profile::{Eras, ProofOfStop, SideWords};
+use crate::profile::{CostCentre, Eras, ProofOfStop, SideWords, StackId};
 use crate::remembered::RememberedSet;
-use crate::roots::{Roots, Visited};
+use crate::roots::{FramePlace, Roots, Visited};
 use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
@@ -36,6 +36,8 @@ pub struct Stopped<'a> {
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
     overwritten: &'a [&'a Overwritten],
+    /// The stack of cost centres of each thread inside, by its capability.
+    stacks: &'a [(usize, StackId)],
     mutator_cpu_ns: u64,
     time_ns: u64,
 }
@@ -50,7 +52,7 @@ impl std::fmt::Debug for Stopped<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RootOrigin {
     /// A slot of a mutator's frame.
-    Frame,
+    Frame(FramePlace),
     /// A handle, or a named heap root.
     Handle,
     /// A weak handle, which does not keep its closure alive.
@@ -87,6 +89,7 @@ impl<'a> Stopped<'a> {
         roots: Roots<'a>,
         (regions, units, step_names): (&'a RegionWalk<'a>, &'a UnitsWalk<'a>, &'static [&'static str]),
         (remembered, overwritten): (&'a [&'a RememberedSet], &'a [&'a Overwritten]),
+        stacks: &'a [(usize, StackId)],
         (mutator_cpu_ns, time_ns): (u64, u64),
     ) -> Self {
         Stopped {
@@ -97,6 +100,7 @@ impl<'a> Stopped<'a> {
             step_names,
             remembered,
             overwritten,
+            stacks,
             mutator_cpu_ns,
             time_ns,
         }
@@ -122,6 +126,12 @@ impl<'a> Stopped<'a> {
     /// ([`crate::kind::MutatorKind::OBSERVED`]).
     pub fn side_words(&self) -> Option<&'a Arc<SideWords>> {
         self.heap.side_words()
+    }
+
+    /// The cost centre that the thread with this capability is in, in the heap of observed mutators.
+    pub fn cost_centre(&self, capability: usize) -> Option<CostCentre> {
+        let (_, stack) = self.stacks.iter().find(|(number, _)| *number == capability)?;
+        self.side_words()?.cost_centres(*stack).first().copied()
     }
 
     /// The right to end the eras of this heap, for a biographical profile; `None` if another
@@ -203,7 +213,8 @@ impl<'a> Stopped<'a> {
                 roots.push((origin, closure.addr()));
             }
         };
-        self.roots.for_each_frame_slot(|slot| each(RootOrigin::Frame, slot));
+        self.roots
+            .for_each_frame_place(|place, slot| each(RootOrigin::Frame(place), slot));
         self.roots
             .handles()
             .for_each_strong(Visited::All, |slot| each(RootOrigin::Handle, slot));

@@ -1,10 +1,16 @@
 //! What a search for random programs says of a broken collector: the fault, its place, the seed, and
 //! a program as short as can be; whether the fault is a difference, a panic or a signal.
 
+use crate::basics::config;
 use crate::mutants::{Fault, Mutant, SkipsFirst};
+use gclab_core::closure::Closure;
 use gclab_core::collector::GenerationalBarrier;
+use gclab_core::cost_centre;
 use gclab_core::heap::Heap;
+use gclab_core::mutator::Request;
 use gclab_core::words::Addr;
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
 
 /// Panics in the second collection.
 struct Panics;
@@ -69,4 +75,45 @@ fn a_crash_in_a_collection_is_reported_and_its_program_shrunk() {
 #[test]
 fn a_root_that_is_dropped_is_reported_and_its_program_shrunk() {
     is_reported::<SkipsFirst>(&["the check of roots failed: "], 2);
+}
+
+/// Does not trace the third root.
+struct SkipsThird;
+
+impl Fault for SkipsThird {
+    type Barrier = GenerationalBarrier;
+
+    fn traces_root(index: usize) -> bool {
+        index != 2
+    }
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Number {
+    value: u64,
+}
+
+#[test]
+#[should_panic(
+    expected = "the check of roots failed: slot 1 of frame 1 (the innermost is 0) of the thread on capability 0, in cost \
+                centre inner (collectors/tests/it/broken.rs:"
+)]
+fn a_wrong_root_is_named_with_its_frame_and_cost_centre() {
+    let mut world =
+        World::observed::<Mutant<SkipsThird>>(&config::<Mutant<SkipsThird>>(64 << 10)).expect("a small heap");
+    Checker::install(&mut world);
+    let session = world.enter(|m| {
+        m.frame(|m, [first, second]| {
+            let _first = first.put(m.alloc(|_| Number::new(1)));
+            let _second = second.put(m.alloc(|_| Number::new(2)));
+            m.cost_centre(cost_centre!("inner"), |m| {
+                m.frame(|m, [third]| {
+                    let _third = third.put(m.alloc(|_| Number::new(3)));
+                    m.collect(Request::Full);
+                });
+            });
+        });
+    });
+    session.expect("enough memory");
 }

@@ -17,7 +17,16 @@ pub(crate) struct FrameHeader {
 /// # Safety
 /// The thread that owns the frames must be stopped inside the heap.
 pub(crate) unsafe fn for_each_frame_slot(top: *const FrameHeader, mut visit: impl FnMut(Slot)) {
-    let mut frame = top;
+    // SAFETY: the caller vouches for it.
+    unsafe { for_each_numbered_slot(top, |_, slot| visit(slot)) };
+}
+
+/// As [`for_each_frame_slot`], with the number of the frame, 0 for `top`, and of the slot in it.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn for_each_numbered_slot(top: *const FrameHeader, mut visit: impl FnMut((usize, usize), Slot)) {
+    let (mut frame, mut number) = (top, 0);
     while !frame.is_null() {
         // SAFETY: frames are linked while they are open, and an open frame does not move (it is
         // borrowed by its slots).
@@ -25,8 +34,9 @@ pub(crate) unsafe fn for_each_frame_slot(top: *const FrameHeader, mut visit: imp
         // SAFETY: `header.slots` slots follow the header (`repr(C)`, both aligned to 8).
         let first = unsafe { frame.add(1) }.cast::<u64>().cast_mut();
         for i in usize::from(mutant!("copy/root-skipped"))..header.slots {
-            visit(Slot(first.wrapping_add(i)));
+            visit((number, i), Slot(first.wrapping_add(i)));
         }
         frame = header.below;
+        number += 1;
     }
 }

@@ -36,11 +36,22 @@ impl RootSlot<'_> {
     }
 }
 
+/// The place of a slot among the frames of mutators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FramePlace {
+    /// The capability of the mutator's thread.
+    pub capability: usize,
+    /// The number of the frame; the innermost has 0.
+    pub frame: usize,
+    /// The number of the slot in the frame, from 0.
+    pub slot: usize,
+}
+
 /// The roots of a stopped world: mutators' frames, handles and heap roots, and separately weak
 /// handles.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'a> {
-    /// The innermost frame of each mutator.
+    /// The innermost frame of each capability, in the order of their numbers.
     frames: &'a [*const FrameHeader],
     handles: &'a HandleTable,
     /// The handles, finalisers and watched closures among them.
@@ -123,6 +134,22 @@ impl<'a> Roots<'a> {
         for &top in self.frames {
             // SAFETY: `new`'s caller promises that the mutators are stopped.
             unsafe { frames::for_each_frame_slot(top, &mut visit) };
+        }
+    }
+
+    /// As [`Roots::for_each_frame_slot`], with the place of each slot.
+    pub(crate) fn for_each_frame_place(&self, mut visit: impl FnMut(FramePlace, Slot)) {
+        for (capability, &top) in self.frames.iter().enumerate() {
+            let visit = |(frame, slot), at| {
+                let place = FramePlace {
+                    capability,
+                    frame,
+                    slot,
+                };
+                visit(place, at);
+            };
+            // SAFETY: `new`'s caller promises that the mutators are stopped.
+            unsafe { frames::for_each_numbered_slot(top, visit) };
         }
     }
 

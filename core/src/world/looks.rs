@@ -99,12 +99,15 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         let units = |visit: &mut dyn FnMut(Units)| collector.for_each_units(visit);
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
         let overwritten: Vec<_> = all.iter().map(|capability| capability.overwritten()).collect();
+        let inside = self.participants.iter();
+        let stacks: Vec<_> = inside.filter_map(|one| Some((one.number()?, one.stack()))).collect();
         let mutator_cpu_ns = state.recorder.mutator_cpu_ns(started.cpu_ns);
         look(&Stopped::new(
             &state.heap,
             roots,
             (&regions, &units, collector.step_names()),
             (&remembered, &overwritten),
+            &stacks,
             (mutator_cpu_ns, started.elapsed_ns),
         ))
     }

@@ -27,6 +27,7 @@ mod state;
 
 pub use crate::abort::in_collector;
 pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion};
+pub use crate::roots::FramePlace;
 pub use crate::session::{ThreadInside, ThreadState};
 pub use errors::{EnterError, Exhausted, RtsStatsError, StartError};
 pub use state::World;

@@ -5,8 +5,9 @@ use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use crate::walk;
+use gclab_core::profile::CostCentre;
 use gclab_core::words::{Addr, Words};
-use gclab_core::world::{ClosureView, RootOrigin, Stopped, StoppedRegion};
+use gclab_core::world::{ClosureView, FramePlace, RootOrigin, Stopped, StoppedRegion};
 
 /// Checks that every root and every weak handle leads to one of `starts`.
 pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault> {
@@ -20,14 +21,28 @@ pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault
         return Ok(());
     };
     let (check, name) = match origin {
-        RootOrigin::Frame => (Check::Roots, "a slot of a frame"),
-        RootOrigin::Handle => (Check::Roots, "a handle"),
-        RootOrigin::Weak => (Check::Weak, "a weak handle"),
+        RootOrigin::Frame(place) => (Check::Roots, slot_of_frame(stopped, place)),
+        RootOrigin::Handle => (Check::Roots, "a handle".to_owned()),
+        RootOrigin::Weak => (Check::Weak, "a weak handle".to_owned()),
     };
     Err(Fault::new(
         check,
         format!("{name} holds {}", fault::place(stopped, address)),
     ))
+}
+
+/// Describes a slot of a frame.
+fn slot_of_frame(stopped: &Stopped<'_>, place: FramePlace) -> String {
+    let FramePlace {
+        capability,
+        frame,
+        slot,
+    } = place;
+    let centre = stopped.cost_centre(capability);
+    let centre = centre.map_or_else(String::new, |CostCentre { label, file, line, .. }| {
+        format!(", in cost centre {label} ({file}:{line}),")
+    });
+    format!("slot {slot} of frame {frame} (the innermost is 0) of the thread on capability {capability}{centre}")
 }
 
 /// Checks that every reachable closure of a profiled heap has a side word: it was created, and

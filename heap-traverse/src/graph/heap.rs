@@ -202,7 +202,7 @@ impl Roots {
             weak: Vec::new(),
         };
         stopped.for_each_root(|origin, addr| match origin {
-            RootOrigin::Frame => roots.held[FRAMES].push(addr),
+            RootOrigin::Frame(_) => roots.held[FRAMES].push(addr),
             RootOrigin::Handle => roots.held[HANDLES].push(addr),
             RootOrigin::Weak => roots.weak.push(addr),
         });
