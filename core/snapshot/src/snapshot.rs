@@ -158,6 +158,15 @@ impl Snapshot {
         }
     }
 
+    /// The edge at this place among all edges.
+    ///
+    /// # Panics
+    /// If there is no such edge.
+    pub fn edge(&self, place: u32) -> Edge<'_> {
+        assert!(place < self.edge_count(), "edge {place} of {}", self.edge_count());
+        Edge { snapshot: self, place }
+    }
+
     /// All nodes by ordinal. The first is the root.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node<'_>> {
         (0..self.node_count()).map(|ordinal| Node {

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::analyse::{again, open};
 use super::arguments::limit;
-use super::holders::{self, Held, held, lines};
+use super::holders::{self, Held, all_held, lines, short};
 use super::page::{self, Class, Contents};
 use super::words::{counted, fit, number, size};
 use crate::common::{print, refuse};
@@ -213,10 +213,11 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     .map_err(|error| failed(error.into()))?;
     let grown = grown(&files[0], &end, &classes);
     let (mut holders, mut unsteady) = (Vec::new(), Vec::new());
-    for holder in merged.holders(least) {
+    let all = merged.holders(least);
+    let words = all_held(&analysis, &merged, &all).map_err(|error| failed(error.into()))?;
+    for (holder, held) in all.iter().zip(words) {
         let Some(&place) = holder.path.last() else { continue };
-        let held = held(&analysis, &merged, &holder).map_err(|error| failed(error.into()))?;
-        if held.is_runtime || explained(&merged, &holder, &grown, by_id) < holder.bytes / 2 {
+        if held.is_runtime || explained(&merged, holder, &grown, by_id) < holder.bytes / 2 {
             continue;
         }
         let steps = steps.get(&place).cloned().unwrap_or_default();
@@ -628,23 +629,23 @@ fn headline(report: &Report) -> String {
     let grew = last && *growth > (bytes[0] / 100 * GREW) as i64;
     let Some(Holder { held, .. }) = report.holders.first() else {
         let most = report.classes.first();
-        let class = most.map_or_else(String::new, |class| format!("; mostly {}", class.name));
+        let class = most.map_or_else(String::new, |class| format!("; mostly {}", short(&class.name, true)));
         return match grew {
             true => format!("The heap grew by {whole}, but no holder was found{class}"),
             false => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
         };
     };
-    let (own, what) = (size(held.bytes), holders::answer(held));
-    let all: u64 = report.holders.iter().map(|holder| holder.held.bytes).sum();
-    match report.leak {
-        true if grew && (all as i64) < growth / 2 => format!("The heap grew by {whole}; {own} of it: {what}"),
+    let own = size(held.bytes);
+    let before = match report.leak {
+        true if (held.bytes as i64) < growth / 4 * 3 => format!("The heap grew by {whole}; {own} of it: "),
         true => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);
-            format!("{own} new, {rate} a step: {what}")
+            format!("{own} new, {rate} a step: ")
         }
-        false if last => format!("{own} new, but not in every step: {what}"),
-        false => format!("No leak: it grew by {whole}, and no longer; {own}: {what}"),
-    }
+        false if last => format!("{own} new, but not in every step: "),
+        false => format!("No leak: it grew by {whole}, and no longer; {own}: "),
+    };
+    holders::answer(&before, held)
 }
 
 /// How the whole heap grew.

@@ -1,7 +1,10 @@
 //! The holders of memory in the reader's own names.
 
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, rank};
+use gclab_heap_traverse::analysis::{
+    Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, Referrers, Sum, rank,
+};
+use gclab_snapshot::both;
 use serde::Serialize;
 
 use super::words::{COLUMNS, fit, is_place, label, name, number, percent, reference, size, way};
@@ -18,8 +21,6 @@ const SHOWN: usize = 4;
 const LEAST: f64 = 5.0;
 /// The most steps that are shown below an object.
 const STEPS: usize = 9;
-/// A name of a class that is longer needs no package on the first line.
-const LONG: usize = 30;
 
 /// Roots of a JVM's own objects, and of GHC's.
 const OWN_ROOTS: [&str; 6] = [
@@ -33,6 +34,8 @@ const OWN_ROOTS: [&str; 6] = [
 
 /// The most nodes of a path to one of several.
 const WAY: usize = 5;
+/// The most holders of an object, each within the next, whose references tell a reader anything.
+const DEEPEST: usize = 1000;
 /// A reference to one of many.
 const ANY: &str = "[*]";
 
@@ -84,11 +87,19 @@ pub(super) struct Part {
     pub(super) path: String,
 }
 
-/// A holder in words.
+/// Holders in words.
 ///
 /// # Errors
-/// If there is not enough memory for the paths.
-pub(super) fn held(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> Result<Held, OutOfMemory> {
+/// If there is not enough memory for the references to them.
+pub(super) fn all_held(analysis: &Analysis<'_>, merged: &Merged, holders: &[Holder]) -> Result<Vec<Held>, OutOfMemory> {
+    let first = |holder: &Holder| merged.place(holder.path[anchor(merged, &holder.path)]).largest;
+    let referrers = analysis.referrers(&holders.iter().map(first).collect::<Vec<_>>())?;
+    let held = |holder| held(analysis, merged, &referrers, holder);
+    Ok(holders.iter().map(held).collect())
+}
+
+/// A holder in words.
+fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, holder: &Holder) -> Held {
     let anchor = anchor(merged, &holder.path);
     let first = holder.path[anchor];
     let last = *holder.path.last().unwrap_or(&first);
@@ -96,8 +107,12 @@ pub(super) fn held(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) ->
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
     let mut words = vec![match is_one {
-        true => format!("{} @{id}{}", way_to(analysis, merged, first)?, label(analysis, node)),
-        false => way_to(analysis, merged, first)?,
+        true => format!(
+            "{} @{id}{}",
+            way_to(analysis, merged, referrers, first),
+            label(analysis, node)
+        ),
+        false => way_to(analysis, merged, referrers, first),
     }];
     let below = &holder.path[anchor + 1..];
     for (at, &place) in below.iter().enumerate() {
@@ -123,9 +138,9 @@ pub(super) fn held(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) ->
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
     let by = match is_one {
         true => None,
-        false => Some(ways_from_root(analysis, node)?),
+        false => Some(ways_from_root(analysis, referrers, node)),
     };
-    Ok(Held {
+    Held {
         id,
         name: merged.class(first).to_owned(),
         path: words.join(" > "),
@@ -135,15 +150,15 @@ pub(super) fn held(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) ->
             .map(|part| part_of(merged, part, is_one && !is_plain_list(merged, part)))
             .collect(),
         by,
-        is_runtime: is_runtime(analysis, merged, holder)?,
+        is_runtime: is_runtime(analysis, merged, holder),
         is_one,
         is_list: !is_one && merged.place(last).is_list && analysis.retained(node) > holder.bytes / 2,
-    })
+    }
 }
 
 /// A shortest path to a node; empty if there is none.
-fn path_to(analysis: &Analysis<'_>, node: u32) -> Result<Vec<u32>, OutOfMemory> {
-    Ok(analysis.paths()?.to(node).unwrap_or_default())
+fn path_to(analysis: &Analysis<'_>, node: u32) -> Vec<u32> {
+    analysis.paths().to(node).unwrap_or_default()
 }
 
 /// The place on a path at which a reader's own names begin: the last object of a class of the
@@ -182,22 +197,21 @@ fn step_word(merged: &Merged, place: u32) -> Option<String> {
 
 /// The ways to a node, for others of its kind: of the references to it that a root reaches without
 /// it, the first two that are named.
-fn ways_from_root(analysis: &Analysis<'_>, node: u32) -> Result<String, OutOfMemory> {
-    let mut paths = vec![path_to(analysis, node)?];
-    for (source, edge) in analysis.edges_to(node)? {
-        if edge.is_strong() && !analysis.is_synthetic(source) && !holds(analysis, node, source) {
-            paths.push(path_to(analysis, source)?.into_iter().chain([node]).collect());
-        }
+fn ways_from_root(analysis: &Analysis<'_>, referrers: &Referrers<'_>, node: u32) -> String {
+    let others = referrers
+        .to(node)
+        .filter(|&(source, edge)| edge.is_strong() && !analysis.is_synthetic(source) && !holds(analysis, node, source));
+    let others = others.map(|(source, _)| path_to(analysis, source).into_iter().chain([node]).collect());
+    let paths = [path_to(analysis, node)].into_iter().chain(others);
+    let ways = paths
+        .filter(|path| path.len() > 1)
+        .map(|path| way_from_root(analysis, &path, node));
+    let mut named = ways.filter(|way| !way.is_empty());
+    let first = named.next().unwrap_or_default();
+    match named.find(|way| *way != first) {
+        Some(second) => format!("{first} and {second}"),
+        None => first,
     }
-    let mut ways: Vec<String> = Vec::new();
-    for path in paths.iter().filter(|path| path.len() > 1) {
-        let way = way_from_root(analysis, path, node);
-        if !way.is_empty() && !ways.contains(&way) {
-            ways.push(way);
-        }
-    }
-    ways.truncate(2);
-    Ok(ways.join(" and "))
 }
 
 /// The last steps of a shortest path to a node, for others of its kind.
@@ -230,26 +244,22 @@ fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
 }
 
 /// The name of a place with the reference that a reader finds it by.
-fn way_to(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> Result<String, OutOfMemory> {
+fn way_to(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, place: u32) -> String {
     let (class, own) = (merged.class(place), merged.place(place));
     let way = match merged.way(place) {
         _ if class.starts_with("class ") => String::new(),
-        "" | ANY if own.is_one => best_reference(analysis, own.largest)?,
+        "" | ANY if own.is_one => best_reference(analysis, referrers, own.largest),
         ANY => String::new(),
         way => way.to_owned(),
     };
-    Ok(format!("{way} {class}").trim().to_owned())
+    format!("{way} {class}").trim().to_owned()
 }
 
 /// The reference to a node that tells a reader most: a property of the global object, a variable
-/// or another property. Looks at all references.
-fn best_reference(analysis: &Analysis<'_>, node: u32) -> Result<String, OutOfMemory> {
+/// or another property.
+fn best_reference(analysis: &Analysis<'_>, referrers: &Referrers<'_>, node: u32) -> String {
     let mut best = (0, String::new());
-    for (source, edge) in analysis
-        .edges_to(node)?
-        .into_iter()
-        .filter(|(_, edge)| edge.is_strong())
-    {
+    for (source, edge) in referrers.to(node).filter(|(_, edge)| edge.is_strong()) {
         let Some(way) = way(analysis, edge) else { continue };
         let rank = match edge.type_name() {
             _ if [".this", ".__proto__", ".globalThis", ".window", ".self"].contains(&way.as_str()) => 0,
@@ -264,12 +274,14 @@ fn best_reference(analysis: &Analysis<'_>, node: u32) -> Result<String, OutOfMem
             best = (rank, format!("{scope}{way}"));
         }
     }
-    Ok(best.1)
+    best.1
 }
 
-/// Whether every path to `other` goes through `node`.
+/// Whether every path to `other` goes through `node`, or through so many others that none of them
+/// tells anything, as in a list.
 fn holds(analysis: &Analysis<'_>, node: u32, other: u32) -> bool {
-    std::iter::successors(Some(other), |&at| analysis.holder(at)).any(|at| at == node)
+    let mut up = std::iter::successors(Some(other), |&at| analysis.holder(at));
+    up.by_ref().take(DEEPEST).any(|at| at == node) || up.next().is_some()
 }
 
 /// The largest child of a place, if it has most of its bytes.
@@ -306,7 +318,7 @@ fn part_of(merged: &Merged, place: u32, behind: bool) -> Part {
 }
 
 /// Whether a holder is a part of Node.js or V8.
-fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> Result<bool, OutOfMemory> {
+fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool {
     let of_runtime = |class: &str| {
         class.contains(" node:")
             || RUNTIME
@@ -324,7 +336,7 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> Resu
         .iter()
         .all(|&place| merged.class(place).starts_with('(') || merged.class(place).starts_with("system / "));
     let is_v8 = inner && {
-        let path = path_to(analysis, last.largest)?;
+        let path = path_to(analysis, last.largest);
         let before = path.len().checked_sub(2).map(|at| path[at]);
         !last.is_one || before.is_none_or(|before| analysis.is_synthetic(before))
     };
@@ -332,13 +344,13 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> Resu
     let is_library = !is_v8_or_ours && {
         let mut places = holder.path.iter().chain(&holder.parts);
         // What a thread has in its frames is the program's, whatever its class.
-        let path = path_to(analysis, last.largest)?;
+        let path = path_to(analysis, last.largest);
         let root = path.get(1).map_or_else(String::new, |&root| name(analysis, root));
         places.all(|&place| rank(merged.class(place)) == Rank::Library) && OWN_ROOTS.contains(&root.as_str())
     };
     // Plain objects at the top, of which nothing is known, are many things.
     let is_mixed = !last.is_one && ["Object", "Array"].contains(&merged.class(*holder.path.last().unwrap_or(&0)));
-    Ok(is_v8 || is_library || is_mixed || classes.any(of_runtime))
+    is_v8 || is_library || is_mixed || classes.any(of_runtime)
 }
 
 /// The lines of a holder, each of at most 80 columns: its path, and what hangs from it.
@@ -396,6 +408,8 @@ pub(super) struct Findings {
     pub(super) own: u64,
     /// The classes that retain most, largest first.
     pub(super) classes: Vec<ClassHolding>,
+    /// All types, most bytes first.
+    pub(super) types: Vec<(u8, Sum)>,
 }
 
 /// Finds what holds the memory, and the `count` largest classes, with `synthetic` also of nodes that
@@ -405,14 +419,15 @@ pub(super) struct Findings {
 /// If there is not enough memory.
 pub(super) fn findings(analysis: &Analysis<'_>, count: usize, synthetic: bool) -> Result<Findings, OutOfMemory> {
     let is_wanted = |class: ClassFigures| synthetic || !analysis.is_synthetic(class.first);
-    // One after the other: together they would take more memory than all else.
-    let classes = analysis.largest_classes(count, is_wanted)?;
-    let (merged, suspects, own) = suspects(analysis)?;
+    let classes = || analysis.largest_classes(count, is_wanted);
+    let (classes, suspects) = both(classes, || suspects(analysis)).map_err(|_| OutOfMemory)?;
+    let ((merged, suspects, own), classes) = (suspects?, classes?);
     Ok(Findings {
         merged,
         suspects,
         own,
         classes,
+        types: analysis.types(),
     })
 }
 
@@ -421,8 +436,7 @@ fn suspects(analysis: &Analysis<'_>) -> Result<(Merged, Vec<Held>, u64), OutOfMe
     let merged = merged(analysis)?;
     let least = (analysis.reached_size() / 100 * SUSPECT).max(1);
     let (mut suspects, mut own) = (Vec::new(), 0);
-    for holder in merged.holders(least) {
-        let held = held(analysis, &merged, &holder)?;
+    for held in all_held(analysis, &merged, &merged.holders(least))? {
         if held.is_runtime {
             own += held.bytes;
         } else if suspects.len() < SUSPECTS {
@@ -438,8 +452,8 @@ pub(super) fn merged(analysis: &Analysis<'_>) -> Result<Merged, OutOfMemory> {
 }
 
 /// A class as the first line of an answer names it: without the place of a function, which is below,
-/// and without the package of a class of libraries, or a long one.
-fn short(class: &str) -> String {
+/// and without the package of a class of libraries, or if room is tight of any.
+pub(super) fn short(class: &str, is_tight: bool) -> String {
     let class = match class.rsplit_once(' ') {
         Some((function, place)) if is_place(place) => function,
         _ => class,
@@ -448,23 +462,40 @@ fn short(class: &str) -> String {
         Some((kind @ ("class" | "CAF"), name)) => (format!("{kind} "), name),
         _ => (String::new(), class),
     };
+    let is_package = |text: &str| {
+        text.chars()
+            .all(|letter| letter.is_alphanumeric() || "._$".contains(letter))
+    };
+    let is_cut = is_tight || rank(name) == Rank::Library;
     let name = match name.rsplit_once('.') {
-        Some((_, own)) if !own.is_empty() && (name.len() > LONG || rank(name) == Rank::Library) => own,
+        Some((package, own)) if is_cut && !own.is_empty() && is_package(package) => own,
         _ => name,
     };
     kind + name
 }
 
-/// What hangs from a holder, as the first line of an answer says it.
-pub(super) fn answer(held: &Held) -> String {
-    let name = short(&held.name);
+/// What hangs from a holder, as the first line of an answer says it after `before`.
+pub(super) fn answer(before: &str, held: &Held) -> String {
+    let whole = format!("{before}{}", holding(held, false));
+    match whole.chars().count() {
+        ..=COLUMNS => whole,
+        _ => format!("{before}{}", holding(held, true)),
+    }
+}
+
+/// What hangs from a holder; if room is tight, with short names.
+fn holding(held: &Held, is_tight: bool) -> String {
+    let name = short(&held.name, is_tight);
     match held.parts.first() {
         Some(part) if held.is_one && part.name == held.name => {
             format!("a list of {} {name} from @{}", number(part.count + 1), held.id)
         }
-        Some(part) if held.is_one => format!("{name} @{} holds {} {}", held.id, number(part.count), short(&part.name)),
+        Some(part) if held.is_one => {
+            let of = short(&part.name, is_tight);
+            format!("{name} @{} holds {} {of}", held.id, number(part.count))
+        }
         Some(part) if held.is_list => format!("a list of {} {name}", number(part.count)),
         Some(part) => format!("{} {name}", number(part.count)),
-        None => held.path.clone(),
+        None => held.path.replacen(&held.name, &name, 1),
     }
 }

@@ -189,8 +189,7 @@ pub(super) fn report<'a>(
     let is_wanted = |node: u32| synthetic || !analysis.is_synthetic(node);
     let found = findings(analysis, top, synthetic)?;
     let snapshot = analysis.snapshot();
-    let types = analysis.types();
-    let self_size = types.iter().map(|(_, sum)| sum.bytes).sum();
+    let self_size = found.types.iter().map(|(_, sum)| sum.bytes).sum();
     let retained = analysis.largest(top, is_wanted)?.into_iter();
     let count = |kind: u8, sum: Sum| Count {
         name: snapshot.node_type_names()[usize::from(kind)].as_str(),
@@ -215,7 +214,7 @@ pub(super) fn report<'a>(
             .into_iter()
             .map(|holding| class(analysis, holding))
             .collect(),
-        types: types.into_iter().map(|(kind, sum)| count(kind, sum)).collect(),
+        types: found.types.into_iter().map(|(kind, sum)| count(kind, sum)).collect(),
         names: analysis
             .names(top)?
             .into_iter()

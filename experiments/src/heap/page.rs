@@ -216,7 +216,7 @@ fn objects(
             }
         }
     }
-    let paths = analysis.paths()?;
+    let paths = analysis.paths();
     let end = |texts: &mut Texts, ends: &mut Ends, way: u64, node: u32| {
         let (id, name) = (
             snapshot.node(node).id().unwrap_or_default(),

@@ -207,7 +207,10 @@ fn about<'a>(analysis: &'a Analysis<'a>, id: u64, extent: Extent) -> Result<Answ
     let own = snapshot.nodes().find(|node| node.id() == Some(id));
     let own = own.ok_or_else(|| format!("no object has the id {id}; `--top` lists some that exist"))?;
     let (mut roots, mut referrers) = (Vec::new(), Vec::new());
-    for (source, edge) in analysis.edges_to(own.ordinal()).map_err(|error| error.to_string())? {
+    let all = analysis
+        .referrers(&[own.ordinal()])
+        .map_err(|error| error.to_string())?;
+    for (source, edge) in all.to(own.ordinal()) {
         let name = || snapshot.node(source).name();
         match extent.synthetic || !analysis.is_synthetic(source) {
             true => referrers.push(step(analysis, source, Some(edge))),

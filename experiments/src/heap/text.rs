@@ -1,7 +1,7 @@
 //! An analysis as text: which classes and which objects hold the memory.
 
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{Analysis, ClassHolding};
+use gclab_heap_traverse::analysis::{Analysis, ClassHolding, Sum};
 use gclab_report::wrapped;
 
 use super::arguments::Extent;
@@ -28,7 +28,7 @@ pub(super) fn text(
         steps(&mut out, analysis, path);
     }
     classes(&mut out, analysis, &found.classes);
-    types(&mut out, analysis);
+    types(&mut out, analysis, &found.types);
     blocks(&mut out, analysis);
     Ok(out)
 }
@@ -37,7 +37,7 @@ pub(super) fn text(
 fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, found: &Findings, more: bool) {
     let (all, suspects) = (analysis.reached_size(), &found.suspects);
     line(out, &headline(analysis, suspects));
-    head(out, analysis);
+    head(out, analysis, &found.types);
     if let Some(first) = suspects.first().filter(|_| more) {
         out.push_str(&format!("next: gclab heap analyse {file} --path-to {}\n", first.id));
     }
@@ -71,7 +71,7 @@ pub(super) fn headline(analysis: &Analysis<'_>, suspects: &[Held]) -> String {
     match suspects.first() {
         Some(first) => {
             let (bytes, part) = (size(first.bytes), percent(first.bytes, all));
-            format!("{bytes} ({part:.0} % of {}): {}", size(all), answer(first))
+            answer(&format!("{bytes} ({part:.0} % of {}): ", size(all)), first)
         }
         None if all == 0 => "no object is reachable from a root, so retained sizes are unknown".to_owned(),
         None => format!("nothing holds {SUSPECT} % of {}; below are the largest", size(all)),
@@ -79,9 +79,9 @@ pub(super) fn headline(analysis: &Analysis<'_>, suspects: &[Held]) -> String {
 }
 
 /// The contents of the file in numbers.
-fn head(out: &mut String, analysis: &Analysis<'_>) {
+fn head(out: &mut String, analysis: &Analysis<'_>, types: &[(u8, Sum)]) {
     let snapshot = analysis.snapshot();
-    let all: u64 = analysis.types().iter().map(|(_, sum)| sum.bytes).sum();
+    let all: u64 = types.iter().map(|(_, sum)| sum.bytes).sum();
     let objects = counted(snapshot.node_count(), "object");
     let edges = counted(snapshot.edge_count(), "reference");
     let weak = number(snapshot.edge_count() - analysis.strong_edges());
@@ -103,11 +103,10 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
     }
 }
 
-fn types(out: &mut String, analysis: &Analysis<'_>) {
-    let types = analysis.types();
+fn types(out: &mut String, analysis: &Analysis<'_>, types: &[(u8, Sum)]) {
     let all = types.iter().map(|(_, sum)| sum.bytes).sum();
     line(out, &format!("\n{:>10} {:>6} {:>10}  type", "bytes", "%", "objects"));
-    for (kind, sum) in types {
+    for &(kind, sum) in types {
         let (bytes, part) = (size(sum.bytes), percent(sum.bytes, all));
         let name = &analysis.snapshot().node_type_names()[usize::from(kind)];
         line(

@@ -17,7 +17,7 @@
 
 use super::classes::Classes;
 use crate::fetch::fetch;
-use crate::graph::{Graph, ROOT, ShortestPaths};
+use crate::graph::{Graph, NONE, ROOT, ShortestPaths};
 use crate::memory::{OutOfMemory, push, with_capacity, zeroed};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 const MOST: usize = 63;
 /// Flag among the bits of a node: it is in the queue.
 const QUEUED: u64 = 1 << MOST;
-/// How many nodes of the queue ahead their classes are fetched.
+/// How many nodes ahead memory is fetched.
 const AHEAD: usize = 16;
 
 /// A search of the reachable nodes.
@@ -81,16 +81,27 @@ impl Search<'_> {
         self.classes.of_nodes()[node as usize] as usize
     }
 
+    /// The reachable nodes by ordinal, since columns are read fastest in their own order.
+    fn nodes(&self) -> impl Iterator<Item = u32> {
+        (0..self.graph.node_count()).filter(|&node| self.paths.before(node) != NONE)
+    }
+
     /// By class: an upper bound of the bytes below its nodes on the tree of shortest paths. Those
     /// below another of the same class count twice, except in a list.
     fn bounds(&self, size: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
         let mut sums = zeroed(self.graph.node_count() as usize)?;
         let mut bounds = zeroed(self.classes.len())?;
+        self.nodes().for_each(|node| sums[node as usize] = size(node));
+        let all = sums.iter().sum();
         let reached = self.paths.reached();
-        let all = reached.iter().map(|&node| size(node)).sum();
-        for &node in reached.iter().rev() {
+        for (at, &node) in reached.iter().enumerate().rev() {
+            if let Some(at) = at.checked_sub(AHEAD) {
+                fetch(&sums, reached[at]);
+                fetch(self.classes.of_nodes(), reached[at]);
+                self.paths.fetch_before(reached[at]);
+            }
             let (above, class) = (self.paths.before(node), self.class(node));
-            let sum = sums[node as usize] + size(node);
+            let sum = sums[node as usize];
             sums[above as usize] += sum;
             if node == ROOT || self.class(above) != class {
                 bounds[class] = bounds[class].saturating_add(sum).min(all);
@@ -129,7 +140,7 @@ impl Search<'_> {
             }
         }
         let mut bytes = [0; MOST];
-        for &node in self.paths.reached() {
+        for node in self.nodes() {
             let mut lost = all & (!without[node as usize] | bit[self.class(node)]);
             while lost != 0 {
                 bytes[lost.trailing_zeros() as usize] += size(node);

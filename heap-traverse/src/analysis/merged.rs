@@ -219,14 +219,9 @@ impl Merged {
         // that are not objects.
         let mut counts = filled(Siblings::NONE, names.all().len())?;
         let mut top = counts.clone();
-        // By node: the way from its holder.
-        let mut ways = filled(NONE, nodes)?;
-        for &node in analysis
-            .dominators
-            .reached()
-            .iter()
-            .filter(|&&node| weights[node as usize] > 0)
-        {
+        // By object below the current node: the way to it, if it has a name.
+        let mut ways: HashMap<u32, u32> = HashMap::new();
+        for node in (0..nodes as u32).filter(|&node| weights[node as usize] > 0) {
             let is_below = analysis
                 .holder(node)
                 .is_some_and(|above| analysis.is_synthetic(above) || above == ROOT);
@@ -260,11 +255,12 @@ impl Merged {
                 let edges = analysis.snapshot.node(node).edges().filter(|edge| edge.is_strong());
                 for edge in edges {
                     let target = edge.target().ordinal();
-                    let is_named =
-                        analysis.holder(target) == Some(node) && counts[name_of(target) as usize].is_few(node);
+                    let is_named = analysis.holder(target) == Some(node)
+                        && weights[target as usize] > 0
+                        && counts[name_of(target) as usize].is_few(node);
                     // Of two references, the first with a name wins.
-                    let is_known = ![NONE, any].contains(&ways[target as usize]);
-                    let (true, Some(EdgeName::String(string)), false) = (is_named, edge.name(), is_known) else {
+                    let is_known = || ways.get(&target).is_some_and(|&way| way != any);
+                    let (true, Some(EdgeName::String(string))) = (is_named && !is_known(), edge.name()) else {
                         continue;
                     };
                     let way = match way_of_string[string as usize] {
@@ -284,20 +280,19 @@ impl Merged {
                         }
                         way => way,
                     };
-                    ways[target as usize] = way;
+                    ways.try_reserve(1).map_err(|_| OutOfMemory)?;
+                    ways.insert(target, way);
                 }
             }
             for child in kept {
+                let named = ways.remove(&child);
                 if analysis.is_synthetic(child) {
                     push(&mut open, (child, above))?;
                     continue;
                 }
                 let class = name_of(child);
-                let way = match ways[child as usize] {
-                    NONE if analysis.is_synthetic(node) => none,
-                    NONE => any,
-                    way => way,
-                };
+                let unnamed = if analysis.is_synthetic(node) { none } else { any };
+                let way = named.unwrap_or(unnamed);
                 let siblings = if above == 0 { &top } else { &counts }[class as usize];
                 let is_apart =
                     siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;

@@ -3,8 +3,8 @@
 //! An [`Analysis`] has the dominator tree of a snapshot, the retained size of each node, and the
 //! [`Classes`] of nodes, and finds the bytes that a class retains. Printing is left to renderers.
 //!
-//! **Memory**: the graph, 24 bytes a node and 24 a class, and during construction also the search
-//! for dominators.
+//! **Memory**: 28 bytes a node and 24 a class, and during construction also the search for
+//! dominators.
 //!
 //! **Checked** by tests: the bytes that a class retains, against the definition on random graphs
 //! with WeakMaps, and against another program on a real heap.
@@ -22,8 +22,8 @@ use crate::dominators::Dominators;
 use crate::graph::{Graph, GraphError, NONE, ROOT, ShortestPaths};
 use crate::memory::{OutOfMemory, filled, push, with_capacity};
 use gclab_snapshot::{Edge, Snapshot, both};
+use hashbrown::HashMap;
 use std::cmp::Reverse;
-use std::sync::OnceLock;
 
 /// The type name, in V8's snapshots and ours, of nodes that are not objects.
 const SYNTHETIC: &str = "synthetic";
@@ -37,8 +37,25 @@ pub struct Analysis<'s> {
     dominators: Dominators,
     retained: Vec<u64>,
     classes: Classes,
-    /// Shortest paths from the root, once they were asked for.
-    paths: OnceLock<Result<ShortestPaths, OutOfMemory>>,
+    paths: ShortestPaths,
+}
+
+/// The edges to some nodes.
+#[derive(Debug)]
+pub struct Referrers<'s> {
+    snapshot: &'s Snapshot,
+    /// By node: the source and the place of each edge.
+    to: HashMap<u32, Vec<(u32, u32)>>,
+}
+
+impl<'s> Referrers<'s> {
+    /// The edges to a node with their sources, in file order; none to other nodes than were asked
+    /// for.
+    pub fn to(&self, node: u32) -> impl Iterator<Item = (u32, Edge<'s>)> {
+        let (snapshot, edges) = (self.snapshot, self.to.get(&node));
+        let edges = edges.into_iter().flatten();
+        edges.map(move |&(source, place)| (source, snapshot.edge(place)))
+    }
 }
 
 impl<'s> Analysis<'s> {
@@ -53,16 +70,17 @@ impl<'s> Analysis<'s> {
             let retained = dominators.retained(|node| snapshot.node(node).self_size())?;
             Ok::<_, OutOfMemory>((dominators, retained))
         };
-        let (tree, classes) = both(tree, || Classes::of(snapshot)).map_err(|_| OutOfMemory)?;
-        let (dominators, retained) = tree?;
+        let names_and_paths = || Ok::<_, OutOfMemory>((Classes::of(snapshot)?, ShortestPaths::of(&graph)?));
+        let (tree, others) = both(tree, names_and_paths).map_err(|_| OutOfMemory)?;
+        let ((dominators, retained), (classes, paths)) = (tree?, others?);
         Ok(Analysis {
             snapshot,
             graph,
             strong_edges: snapshot.strong_edge_count(),
             dominators,
             retained,
-            classes: classes?,
-            paths: OnceLock::new(),
+            classes,
+            paths,
         })
     }
 
@@ -156,14 +174,14 @@ impl<'s> Analysis<'s> {
     // Not generic, so that it is compiled, and optimised, in this crate.
     fn largest_of(&self, list: &[u32], count: usize) -> Result<Vec<ClassHolding>, OutOfMemory> {
         let size = |node: u32| self.snapshot.node(node).self_size();
-        let (paths, single) = (self.paths()?, |node| self.retained(node));
-        let found = lost::largest(self.graph, paths, &self.classes, list, count, size, single)?;
+        let single = |node| self.retained(node);
+        let found = lost::largest(self.graph, &self.paths, &self.classes, list, count, size, single)?;
         // By class: its node that retains most.
         let mut largest = filled(NONE, self.classes.len())?;
-        for &node in self.dominators.reached() {
-            let largest = &mut largest[self.classes.of_nodes()[node as usize] as usize];
-            let key = |node: u32| (self.retained(node), Reverse(node));
-            if *largest == NONE || key(*largest) < key(node) {
+        for (node, &class) in (0..).zip(self.classes.of_nodes()) {
+            let largest = &mut largest[class as usize];
+            let is_reached = self.dominators.idom(node).is_some();
+            if is_reached && (*largest == NONE || self.retained(*largest) < self.retained(node)) {
                 *largest = node;
             }
         }
@@ -188,19 +206,15 @@ impl<'s> Analysis<'s> {
         };
         let node = node.ordinal();
         let path = match self.dominators.idom(node) {
-            Some(_) => self.paths()?.to(node),
+            Some(_) => self.paths.to(node),
             None => ShortestPaths::of(&Graph::of_edges(self.snapshot, true)?)?.to(node),
         };
         Ok(Some(path.unwrap_or_default()))
     }
 
-    /// Shortest paths from the root to all nodes, which the first call searches.
-    ///
-    /// # Errors
-    /// If there is not enough memory for eight bytes a node.
-    pub fn paths(&self) -> Result<&ShortestPaths, OutOfMemory> {
-        let paths = self.paths.get_or_init(|| ShortestPaths::of(&self.graph));
-        paths.as_ref().map_err(|&error| error)
+    /// Shortest paths from the root to all nodes.
+    pub fn paths(&self) -> &ShortestPaths {
+        &self.paths
     }
 
     /// The first edge from one node to another, preferring those that keep the target alive.
@@ -212,18 +226,21 @@ impl<'s> Analysis<'s> {
         edges().find(|edge| edge.is_strong()).or_else(|| edges().next())
     }
 
-    /// All edges to a node, with their sources. Looks at every edge.
+    /// All edges to each of `nodes`. Looks at every edge, once for all nodes.
     ///
     /// # Errors
     /// If there is not enough memory for a list of them.
-    pub fn edges_to(&self, node: u32) -> Result<Vec<(u32, Edge<'s>)>, OutOfMemory> {
-        let mut found = Vec::new();
+    pub fn referrers(&self, nodes: &[u32]) -> Result<Referrers<'s>, OutOfMemory> {
+        let mut to: HashMap<u32, Vec<(u32, u32)>> = nodes.iter().map(|&node| (node, Vec::new())).collect();
         for source in self.snapshot.nodes() {
-            for edge in source.edges().filter(|edge| edge.target().ordinal() == node) {
-                push(&mut found, (source.ordinal(), edge))?;
+            for edge in source.edges() {
+                if let Some(found) = to.get_mut(&edge.target().ordinal()) {
+                    push(found, (source.ordinal(), edge.place()))?;
+                }
             }
         }
-        Ok(found)
+        let snapshot = self.snapshot;
+        Ok(Referrers { snapshot, to })
     }
 
     /// Objects by type, most bytes first: the index of each type in

@@ -1,6 +1,7 @@
 //! Shortest paths from the root to every node.
 
 use super::edges::{Graph, NONE, ROOT};
+use crate::fetch::fetch;
 use crate::memory::{OutOfMemory, filled, push};
 use std::ops::Deref;
 
@@ -45,9 +46,15 @@ impl ShortestPaths {
         &self.reached
     }
 
-    /// The node before a reachable one. The root's is the root.
+    /// The node before a reachable one. The root's is the root. [`NONE`] of an unreachable one.
     pub fn before(&self, node: u32) -> u32 {
         self.before[node as usize]
+    }
+
+    /// Prefetches the node before `node`.
+    #[inline]
+    pub(crate) fn fetch_before(&self, node: u32) {
+        fetch(&self.before, node);
     }
 
     /// The nodes on a shortest path from the root to `node`. `None` if it is unreachable.

@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::strings::Strings;
 use hashbrown::HashMap;
 use std::borrow::Cow;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 /// References of a class, other than fields, that the JVM follows, in the order in which [`Class`]
 /// has them.
@@ -68,10 +68,13 @@ pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Sna
     })
 }
 
-/// Edges of some nodes, in order, whose targets are still ids.
+/// Edges of some nodes, in order.
 #[derive(Default)]
 struct Batch {
-    targets: Vec<u64>,
+    /// By edge: the id of its target.
+    ids: Vec<u64>,
+    /// By edge: its target, unless the receiver is to find it.
+    targets: Option<Vec<Option<u32>>>,
     /// By edge: its name and its type.
     edges: Vec<(u32, u8)>,
     /// By node whose last edge is known: the number of these edges that come before its end.
@@ -101,8 +104,9 @@ impl Edges {
             names: kinds.clone().collect(),
             targets: kinds.collect(),
         };
-        for Batch { targets, edges, ends } in batches {
-            let targets = ids.find_all(&targets);
+        for batch in batches {
+            let Batch { edges, ends, .. } = batch;
+            let targets = batch.targets.unwrap_or_else(|| ids.find_all(&batch.ids));
             let (mut some, mut at) = (targets.into_iter().zip(edges), 0);
             for end in ends {
                 all.add(some.by_ref().take(end - at))?;
@@ -350,7 +354,7 @@ impl<'i> Linker<'i> {
     #[inline]
     fn edge(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, id: u64) -> Result<(), Error> {
         if id != 0 {
-            self.batch.targets.push(id);
+            self.batch.ids.push(id);
             self.batch.edges.push((name, kind));
         }
         match self.batch.edges.len() {
@@ -359,11 +363,21 @@ impl<'i> Linker<'i> {
         }
     }
 
-    /// Passes on the batch.
+    /// Passes on the batch. If others wait, finds its targets, so that both cores are busy.
     fn send(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
-        let sent = self.batches.send(std::mem::take(&mut self.batch));
+        let sent = match self.batches.try_send(std::mem::take(&mut self.batch)) {
+            Err(TrySendError::Full(mut batch)) => {
+                batch.targets = Some(self.ids.find_all(&batch.ids));
+                self.batches.send(batch).is_ok()
+            }
+            sent => sent.is_ok(),
+        };
         // The receiver says what is wrong.
-        sent.map_err(|_| cursor.problem(Problem::OutOfMemory))
+        if sent {
+            Ok(())
+        } else {
+            Err(cursor.problem(Problem::OutOfMemory))
+        }
     }
 
     /// Completes the next node.

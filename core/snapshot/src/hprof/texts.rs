@@ -4,7 +4,7 @@
 //! text, also where they are equal behind its end.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
@@ -100,6 +100,7 @@ pub(super) fn read(mut cursor: Cursor<'_>, at: At, wanted: &[Wanted]) -> Result<
         wanted,
         known: HashMap::new(),
         hasher: DefaultHashBuilder::default(),
+        bytes: Vec::new(),
         next: ROOTS.len() as u32 + 1,
     };
     records(&mut cursor, &mut reader, at.cut)?;
@@ -113,9 +114,11 @@ struct Reader<'s> {
     dump: u32,
     /// The arrays that have not come yet.
     wanted: &'s [Wanted],
-    /// By type, number of bytes and hash of an array: the string of its text.
-    known: HashMap<(u8, u64, u64), u32>,
+    /// By hash of an array, with its type and length: the string of its text.
+    known: HashMap<u64, u32>,
     hasher: DefaultHashBuilder,
+    /// The first bytes of the current array.
+    bytes: Vec<u8>,
     /// The ordinal of the next node.
     next: u32,
 }
@@ -140,17 +143,18 @@ impl Pass for Reader<'_> {
         let (Body::Values { of, .. }, [first, ..]) = (body, owners) else {
             return cursor.skip(length, "the rest of an object");
         };
-        let (mut bytes, mut hasher) = (Vec::new(), self.hasher.build_hasher());
+        let (bytes, mut hasher) = (&mut self.bytes, self.hasher.build_hasher());
+        bytes.clear();
         cursor.bytes(length, "the rest of an object", |piece| {
-            bytes.extend(piece.iter().take(KEPT - bytes.len()));
+            bytes.extend_from_slice(&piece[..piece.len().min(KEPT - bytes.len())]);
             hasher.write(piece);
         })?;
-        hasher.write_u8(u8::from(first.wide));
-        let key = (of as u8, length, hasher.finish());
+        (of as u8, first.wide, length).hash(&mut hasher);
+        let key = hasher.finish();
         let Texts { strings, labels } = &mut self.texts;
         let string = match self.known.get(&key) {
             Some(&string) => Ok(string),
-            None => strings.push(&text(of, first.wide, &bytes)).and_then(|string| {
+            None => strings.push(&text(of, first.wide, bytes)).and_then(|string| {
                 insert(&mut self.known, key, string)?;
                 Ok(string)
             }),

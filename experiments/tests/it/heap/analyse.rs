@@ -126,6 +126,32 @@ fn a_list_is_one_line() {
     assert_eq!(text.lines().filter(|other| *other == suspect).count(), 1, "{text}");
 }
 
+/// For each object of a list that refers to its owner, all objects before it used to be looked at.
+#[test]
+fn references_from_deep_in_a_list_do_not_take_quadratic_time() {
+    const LINKS: u32 = 60_000;
+    let meta = r#"{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["synthetic","object"],"","","",""],
+        "edge_fields":["type","name_or_index","to_node"],"edge_types":[["element","property"],"",""]}"#;
+    let nodes: String = (0..LINKS).map(|link| format!(",1,2,{},16,2", 2 * link + 5)).collect();
+    let edges = (0..LINKS).map(|link| format!(",1,3,{},1,4,5", 5 * (link + 3).min(LINKS + 1)));
+    let bench = Bench::new();
+    bench.write(
+        "owned.heapsnapshot",
+        &format!(
+            r#"{{"snapshot":{{"meta":{meta},"node_count":{},"edge_count":{}}},
+            "nodes":[0,0,1,0,1,1,1,3,16,1{nodes}],"edges":[0,0,5,1,3,10{}],
+            "strings":["","Owner","Link","next","owner"]}}"#,
+            LINKS + 2,
+            2 * LINKS + 2,
+            edges.collect::<String>()
+        ),
+    );
+    let text = bench.gclab(&["heap", "analyse", "owned.heapsnapshot"]).exits(0).stdout;
+    let expected = "960 kB (100 % of 960 kB): Owner @3 holds 60,000 Link\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("  Owner @3\n"), "{text}");
+}
+
 #[test]
 fn a_jvm_dump_in_text() {
     let bench = Bench::new();

@@ -139,6 +139,65 @@ fn an_object_that_grows_is_its_own_holder() {
 }
 
 #[test]
+fn growth_that_nothing_holds_is_told_with_the_class_that_grew_most() {
+    let bench = Bench::new();
+    for more in [0, 100] {
+        let meta = r#"{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["synthetic","object"],"","","",""],
+            "edge_fields":["type","name_or_index","to_node"],"edge_types":[["element"],"",""]}"#;
+        let size = |kind: u32| 60 + if kind == 77 { 2 * more } else { more };
+        let nodes: String = (1..=200)
+            .map(|kind| format!(",1,{kind},{},{},0", 2 * kind + 1, size(kind)))
+            .collect();
+        let edges: Vec<String> = (1..=200).map(|kind| format!("0,{kind},{}", 5 * kind)).collect();
+        let names: String = (1..=200).map(|kind| format!(r#","com.example.Kind{kind}""#)).collect();
+        bench.write(
+            &format!("{more}.heapsnapshot"),
+            &format!(
+                r#"{{"snapshot":{{"meta":{meta},"node_count":201,"edge_count":200}},
+                "nodes":[0,0,1,0,200{nodes}],"edges":[{}],"strings":[""{names}]}}"#,
+                edges.join(",")
+            ),
+        );
+    }
+    let words = ["heap", "diff", "0.heapsnapshot", "100.heapsnapshot"];
+    let text = bench.gclab(&words).exits(0).stdout;
+    let expected = "The heap grew by 20.1 kB, but no holder was found; mostly Kind77\n";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+/// Long names used to push what grew off the first line.
+#[test]
+fn the_first_line_has_room_for_what_grew_whatever_its_package() {
+    let package = "com.example.platform.registry.internal";
+    let bench = Bench::new();
+    for count in [100, 500] {
+        let meta = r#"{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["synthetic","object"],"","","",""],
+            "edge_fields":["type","name_or_index","to_node"],"edge_types":[["element"],"",""]}"#;
+        let nodes: String = (0..count).map(|node| format!(",1,2,{},100,0", 2 * node + 5)).collect();
+        let edges: String = (0..count).map(|node| format!(",0,{node},{}", 5 * node + 10)).collect();
+        bench.write(
+            &format!("{count}.heapsnapshot"),
+            &format!(
+                r#"{{"snapshot":{{"meta":{meta},"node_count":{},"edge_count":{}}},
+                "nodes":[0,0,1,0,1,1,1,3,16,{count}{nodes}],"edges":[0,0,5{edges}],
+                "strings":["","{package}.ListenerRegistry","{package}.SessionListener"]}}"#,
+                count + 2,
+                count + 1
+            ),
+        );
+    }
+    let said = |words: &[&str]| bench.gclab(&[&["heap"], words].concat()).exits(0).stdout;
+    let text = said(&["diff", "100.heapsnapshot", "500.heapsnapshot"]);
+    let expected = "40.0 kB new, 40.0 kB a step: ListenerRegistry @3 holds 400 SessionListener\n";
+    assert!(text.starts_with(expected), "{text}");
+    let text = said(&["analyse", "500.heapsnapshot"]);
+    let expected = "50.0 kB (100 % of 50.0 kB): ListenerRegistry @3 holds 500 SessionListener\n";
+    assert!(text.starts_with(expected), "{text}");
+    // The lines below have the whole name.
+    assert!(text.contains(&format!("500 × {package}.SessionListener")), "{text}");
+}
+
+#[test]
 fn a_build_fails_if_the_heap_grows_by_more_than_is_allowed() {
     let bench = Bench::new();
     let words = ["heap", "diff", &leak(1), &leak(3), "--fail-above"];

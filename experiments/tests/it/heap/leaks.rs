@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// How a heap leaks, and what its holder must be called.
-const KINDS: [(Kind, &[&str]); 12] = [
+const KINDS: [(Kind, &[&str]); 13] = [
     (Kind::Array, &[".items", "Leak"]),
     (Kind::Copied, &[".items", "Leak"]),
     (Kind::List("{next, v}"), &["{next, v}", "Leak"]),
@@ -19,6 +19,7 @@ const KINDS: [(Kind, &[&str]); 12] = [
     (Kind::OneOfMany, &["Tenant", "Leak"]),
     (Kind::Grows, &["Log"]),
     (Kind::Replaced, &["Buffer"]),
+    (Kind::Doubles, &["Builder", ".value byte[]"]),
     (Kind::Shared, &["Leak"]),
 ];
 
@@ -44,6 +45,8 @@ enum Kind {
     Grows,
     /// A larger object takes the place of another.
     Replaced,
+    /// A text is appended to: an array of twice the size takes the place of another.
+    Doubles,
     /// Two maps hold each object.
     Shared,
 }
@@ -250,8 +253,14 @@ impl Heap {
                         self.set(own, &index, leak);
                     }
                 }
-                Kind::Grows | Kind::Replaced => {}
+                Kind::Grows | Kind::Replaced | Kind::Doubles => {}
             }
+        }
+        if let Kind::Doubles = kind {
+            let builder = self.get(app, "text").unwrap_or_else(|| self.object("Builder", 24));
+            let array = self.object("byte[]", (count * 100) << round);
+            self.set(app, "text", builder);
+            return self.set(builder, "value", array);
         }
         let (class, size) = match kind {
             Kind::Grows => ("Log", 0),
