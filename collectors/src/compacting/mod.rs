@@ -25,7 +25,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::space::LiveMap;
 use gclab_core::trace::{self, Compactor, Marker, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -74,8 +74,8 @@ impl Collect for Compacting {
         self.spaces.refill(heap, capability, words)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.spaces.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.spaces.allocate_large(heap, request)
     }
 
     fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {

@@ -20,7 +20,7 @@ use gclab_core::collector::{
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING};
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::LineSpace;
 use gclab_core::trace::Marked;
@@ -102,8 +102,8 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
         self.spaces.refill(heap, capability, words)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.spaces.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.spaces.allocate_large(heap, request)
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {

@@ -18,7 +18,7 @@ use gclab_core::collector::{
     Refill,
 };
 use gclab_core::config::{Config, Parameter, SHARING, SIZING};
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::LineSpace;
 use gclab_core::words::{Addr, Words};
@@ -69,8 +69,8 @@ impl Collect for Immix {
         self.spaces.refill(heap, capability, words)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.spaces.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.spaces.allocate_large(heap, request)
     }
 
     fn due(&mut self, _: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {

@@ -4,7 +4,7 @@ use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
 use gclab_core::config::Config;
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::space::{Destination, InPlace, LargeObjects, LineSpace, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -117,12 +117,16 @@ impl Spaces {
     }
 
     /// As [`gclab_core::collector::Collect::allocate_large`].
-    pub(super) fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+    pub(super) fn allocate_large(
+        &mut self,
+        heap: &mut Heap,
+        request: LargeRequest,
+    ) -> Result<Option<Addr>, OutOfMemory> {
         if self.is_due() {
             return Ok(None);
         }
         loop {
-            match self.large.allocate(heap, words) {
+            match self.large.allocate(heap, request) {
                 Err(_) if self.needs_reserve(heap) => {}
                 allocated => return allocated.map(Some),
             }

@@ -20,7 +20,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{CellSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
@@ -99,11 +99,11 @@ impl Collect for MarkSweep {
         Ok(Refill::Ready)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, words).map(Some)
+        self.large.allocate(heap, request).map(Some)
     }
 
     fn due(&mut self, _: Cause, _: Capabilities<'_, Cells>) -> Option<Due> {

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::stage::{Amount, CycleWords, Stage};
 use gclab_core::block::{BLOCK, FIRST_OLD_STEP, OutOfMemory, Region};
 use gclab_core::collector::{Bump, Pause};
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::space::{FreeSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -148,11 +148,11 @@ impl MajorHeap {
     }
 
     /// As [`gclab_core::collector::Collect::allocate_large`], when no collection is due.
-    pub(super) fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Addr, OutOfMemory> {
-        let at = self.large.allocate(heap, words)?;
+    pub(super) fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Addr, OutOfMemory> {
+        let at = self.large.allocate(heap, request)?;
         self.starts.clear(at, at + Words(1));
         self.marks.clear(at, at + Words(1));
-        self.direct += words;
+        self.direct += request.words;
         self.has_grown();
         Ok(at)
     }

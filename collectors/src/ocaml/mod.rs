@@ -50,7 +50,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, SLICES};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::space::Nursery;
 use gclab_core::trace::Marked;
 use gclab_core::words::{Addr, Bytes, Words};
@@ -186,18 +186,18 @@ impl Collect for Ocaml {
         Ok(refill)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
         if slice_is_due(self.allocated(), self.settings.minor_heap.to_words_up()) {
             self.occasion.slice_is_asked();
             return Ok(None);
         }
         let at = loop {
-            match self.major.allocate_large(heap, words) {
+            match self.major.allocate_large(heap, request) {
                 Ok(at) => break at,
                 Err(error) => self.give_way(heap).ok_or(error)?,
             }
         };
-        self.counts.direct += words;
+        self.counts.direct += request.words;
         self.messages.heap(self.major.words());
         Ok(Some(at))
     }

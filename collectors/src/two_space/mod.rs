@@ -17,7 +17,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{AREA, Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator, RememberedTracing};
@@ -67,8 +67,8 @@ impl Collect for TwoSpace {
         Ok(self.nursery.refill(capability))
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.nursery.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, request)
     }
 
     fn due(&mut self, _: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {

@@ -2,6 +2,7 @@
 
 use crate::basics::config;
 use gclab_collectors::All;
+use gclab_core::block::BLOCK;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{MutByteArray, Request};
@@ -98,6 +99,46 @@ fn memory_that_an_idle_program_does_not_need_is_returned() {
         All::with(description.name, Shrinks { decay: 4.0 }).expect("listed");
         All::with(description.name, Shrinks { decay: 0.0 }).expect("listed");
     }
+}
+
+/// The most that an empty heap takes: `ocaml` begins with more than half of it.
+const ROOM: Bytes = Bytes::kib(1280);
+
+/// Arrays of these numbers of bytes take little more memory.
+#[derive(Clone, Copy)]
+struct Arrays;
+
+impl CollectorVisitor for Arrays {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        for bytes in [3600, 4096, 5000, 9000, 20_000, 33_000] {
+            let world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
+            let kept = world.enter(|m| {
+                let array = |_| {
+                    let (m, array) = m.with_view(|m| m.alloc_mut_bytes(bytes));
+                    m.handle(array)
+                };
+                (0..500).map(array).collect::<Vec<_>>()
+            });
+            world.enter(|m| m.collect(Request::Full)).expect("room enough");
+            let mut blocks = 0;
+            world
+                .inspect(|stopped| blocks = stopped.blocks().accounting().blocks_in_use as usize)
+                .expect("no thread is inside");
+            let payload = kept.expect("room enough").len() * bytes;
+            assert!(
+                blocks * BLOCK.0 <= payload * 115 / 100 + ROOM.0,
+                "{}: {blocks} blocks for arrays of {bytes} bytes, {payload} in all",
+                C::DESCRIPTION.name
+            );
+        }
+    }
+}
+
+/// An array of 4096 bytes took two blocks, because of its header and length.
+#[test]
+fn byte_arrays_take_little_more_than_their_bytes() {
+    crate::under_every_collector(Arrays);
 }
 
 /// The memory that counts towards a limit stays below it.

@@ -12,7 +12,7 @@ use gclab_core::collector::{
     NotBegun, Outcome, Pause, Refill, RootSlot, Roots, Work,
 };
 use gclab_core::config::{Config, Parameter};
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutator::Request;
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator, RememberedTracing, Tracing};
@@ -87,8 +87,8 @@ impl<S: Fault> Collect for Mutant<S> {
         Ok(self.nursery.refill(capability))
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.nursery.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, request)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {

@@ -9,7 +9,7 @@ use gclab_core::collector::{
     Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter};
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutator::{MutVar, Mutator, MutatorKind, Request};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
@@ -129,8 +129,8 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
         Ok(self.nursery.refill(capability))
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.nursery.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, request)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Logging>) -> Result<Outcome, NotBegun> {

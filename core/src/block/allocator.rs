@@ -302,6 +302,12 @@ impl BlockAllocator {
         descriptor::run_around(&self.descriptors, block).map(|(first, blocks)| self.run(first, blocks))
     }
 
+    /// The blocks from that of `start` up to that of `end`, without the latter.
+    pub fn blocks_before(&self, start: Addr, end: Addr) -> BlockRun {
+        let block = |at: Addr| ((at - self.space.base()).0 >> super::BLOCK_SHIFT) as u32;
+        self.run(block(start), block(end) - block(start))
+    }
+
     /// The lowest address of the heap's reservation.
     pub fn base(&self) -> Addr {
         self.space.base()

@@ -6,7 +6,8 @@ use crate::words::{Addr, Bytes};
 /// A stretch of memory with closures from `start` to `end`, back to back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
-    /// The block run that contains it.
+    /// The block run that contains it. Of a large object in a slab, the blocks with its state
+    /// ([`LargeObject`](crate::heap::LargeObject)).
     pub run: BlockRun,
     /// The address of the first closure.
     pub start: Addr,

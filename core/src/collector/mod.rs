@@ -30,7 +30,7 @@ pub use pause::{Pause, Since};
 
 use crate::block::{OutOfMemory, Region, Units};
 use crate::config::{Config, OwnFlag, Parameter};
-use crate::heap::Heap;
+use crate::heap::{Heap, LargeRequest};
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
 
@@ -133,12 +133,12 @@ pub trait Collect: Send + 'static {
         words: Words,
     ) -> Result<Refill, OutOfMemory>;
 
-    /// Returns space for one large object of `words` words, or `None` if a collection is due first.
+    /// Returns space for one large object, or `None` if a collection is due first.
     /// Right after a collection it must return space or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory>;
 
     /// Says which generations are due, before anything is collected: listeners learn of it when the
     /// collection starts, and [`Collect::collect`] finds it in the pause. No allocator is in use,

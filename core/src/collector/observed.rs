@@ -13,7 +13,7 @@ use crate::capability::{Capabilities, Capability};
 use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
 use crate::closure::{ClosureRef, Slot};
 use crate::collector::Pause;
-use crate::heap::Heap;
+use crate::heap::{Heap, LargeRequest};
 use crate::kind::MutatorKind;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
@@ -155,8 +155,8 @@ impl<C: Collector> Collect for Observing<C> {
         self.0.refill(heap, own_type(capability), words)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.0.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.0.allocate_large(heap, request)
     }
 
     fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, ObservedAlloc>) -> Option<Due> {

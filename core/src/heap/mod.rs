@@ -20,11 +20,14 @@ use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::{Followers, SideWords, Stacks};
 use crate::sync::{Arc, Mutex};
 use crate::words::{Bytes, Words};
+use large::Slabs;
 use retention::Retention;
 
 mod chunks;
+mod large;
 mod retention;
 
+pub use large::{LargeObject, LargeRequest};
 pub(crate) use retention::AfterMajor;
 pub use retention::Kept;
 
@@ -56,6 +59,8 @@ pub struct Heap {
     next_copy: Option<ToSpace>,
     /// The words that the next collection may promote, for which memory is kept.
     next_promotion: Option<Words>,
+    /// Where large objects share blocks.
+    slabs: Slabs,
     /// The side words of closures, for profiles.
     side_words: Option<Arc<SideWords>>,
 }
@@ -97,6 +102,7 @@ impl Heap {
             retention: Retention::new(config),
             next_copy: None,
             next_promotion: None,
+            slabs: Slabs::default(),
             side_words: None,
         })
     }
@@ -160,28 +166,8 @@ impl Heap {
         self.blocks.free(run);
     }
 
-    /// Allocates blocks for one closure of `words` words. The caller sets their state.
-    ///
-    /// # Errors
-    /// If they would exceed the limit, or the system refuses.
-    pub(crate) fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
-        // A saturated size is more than any heap has: the allocator refuses it, with the figures.
-        let bytes = Bytes(words.0.saturating_mul(8));
-        let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
-        // The blocks may be free ones that a promotion counts on: then it needs others.
-        let could_promote = mutant!("free/kept-for-large-objects")
-            || self
-                .next_promotion
-                .is_none_or(|words| self.keep_room_to_promote(words).is_ok());
-        if could_promote && self.next_copy.is_none_or(|to_space| self.could_copy(to_space)) {
-            return Ok(run);
-        }
-        self.blocks.free(run);
-        Err(self.blocks.out_of_memory(run.blocks(), Shortage::Limit))
-    }
-
     /// Whether the next collection can copy `words` words into `lanes` lanes by one thread, if
-    /// nothing is allocated until then. If so, `Heap::allocate_words` keeps that true from now on.
+    /// nothing is allocated until then. If so, `Heap::allocate_large` keeps that true from now on.
     pub(crate) fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
         let to_space = ToSpace { words, lanes };
         let could = self.could_copy(to_space);

@@ -8,7 +8,8 @@
 use super::{Gc, Mutator, NoGc};
 use crate::alloc::Alloc;
 use crate::block::poison;
-use crate::closure::{Closure, Header};
+use crate::closure::{Closure, Header, Kind};
+use crate::heap::LargeRequest;
 use crate::kind::MutatorKind;
 use crate::words::{Addr, Words};
 
@@ -145,7 +146,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     ) -> Gc<'m, 'h, T> {
         let large = words.0 >= crate::block::LARGE_OBJECT.0;
         let at = if large {
-            self.reserve_large(words)
+            let has_pointers = const { !matches!(T::INFO.kind, Kind::ArrWords) };
+            self.reserve_large(LargeRequest { words, has_pointers })
         } else {
             self.reserve(words)
         };
@@ -164,10 +166,10 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
 
     #[cold]
     #[inline(never)]
-    fn reserve_large(&mut self, words: Words) -> Addr {
+    fn reserve_large(&mut self, request: LargeRequest) -> Addr {
         self.run_finalisers();
         let (world, session) = self.session();
-        let at = world.allocate_large(session, words);
+        let (at, words) = (world.allocate_large(session, request), request.words);
         // SAFETY: the collector has just given these words to this mutator, for a large object.
         unsafe { super::bytes::write_filler(at, words) };
         self.view.note_large(at, words);

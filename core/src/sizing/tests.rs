@@ -3,6 +3,7 @@
 use super::*;
 use crate::block::LARGE_OBJECT;
 use crate::block::{BLOCK, BlockRun, BlockState};
+use crate::heap::LargeRequest;
 use crate::words::Words;
 use proptest::prelude::*;
 
@@ -303,7 +304,8 @@ proptest! {
         }
         // Mutators allocate large objects until something collects.
         for words in large {
-            if !matches!(nursery.allocate_large(&mut heap, Words(words)), Ok(Some(_))) {
+            let request = LargeRequest { words: Words(words), has_pointers: words.is_multiple_of(2) };
+            if !matches!(nursery.allocate_large(&mut heap, request), Ok(Some(_))) {
                 break;
             }
         }

@@ -4,12 +4,12 @@
 //! the next collection.
 //! (Copying collectors keep their large objects in the nursery and in steps.)
 
-use super::{LargeObject, MarkBits};
-use crate::block::{BlockState, OutOfMemory, Region, poison};
-use crate::heap::Heap;
+use super::MarkBits;
+use crate::block::{BlockState, OutOfMemory, Region};
+use crate::heap::{Heap, LargeObject, LargeRequest};
 use crate::words::{Addr, Bytes, Words};
 
-/// Closures that each occupy a separate block run.
+/// Large objects that are not moved, and freed when they have no mark.
 #[derive(Debug)]
 pub struct LargeObjects {
     /// Marked ones, then `young` others.
@@ -20,7 +20,7 @@ pub struct LargeObjects {
     step: u8,
     /// The state of the blocks of the others.
     fresh: BlockState,
-    /// Bytes of their blocks.
+    /// Bytes that they take.
     held: usize,
     /// Bytes allocated since the last collection.
     taken: usize,
@@ -49,21 +49,17 @@ impl LargeObjects {
         }
     }
 
-    /// Allocates space for an object of `words` words.
+    /// Allocates space for an object.
     ///
     /// # Errors
     /// If the heap has no memory for it.
-    pub fn allocate(&mut self, heap: &mut Heap, words: Words) -> Result<Addr, OutOfMemory> {
-        let run = heap.allocate_words(words)?;
-        heap.set_state(run, self.fresh);
-        let end = run.start() + words;
-        // SAFETY: the run is new, and the memory after the object stays unused.
-        unsafe { poison::retire(end, run.end() - end) };
-        self.held += run.bytes().0;
-        self.taken += mutant!("mark/large-not-counted", run.bytes().0 => 0);
-        self.objects.push(LargeObject { run, words });
+    pub fn allocate(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Addr, OutOfMemory> {
+        let object = heap.allocate_large(request, self.fresh)?;
+        self.held += object.bytes().0;
+        self.taken += mutant!("mark/large-not-counted", object.bytes().0 => 0);
+        self.objects.push(object);
         self.young += 1;
-        Ok(run.start())
+        Ok(object.start)
     }
 
     /// Turns on or off the recording of values that stores to marked objects overwrite.
@@ -76,9 +72,8 @@ impl LargeObjects {
     /// Prepares for marking of everything: clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {
-            let start = object.run.start();
             if !mutant!("mark/large-mark-not-cleared") {
-                marks.clear(start, Addr(start.0 + 8));
+                marks.clear(object.start, object.start + Words(1));
             }
         }
     }
@@ -110,11 +105,11 @@ impl LargeObjects {
         let step = BlockState::of_step(self.step).large();
         let mut swept = self.objects.split_off(first);
         swept.retain(|object| {
-            let lives = marks.get(object.run.start());
+            let lives = marks.get(object.start);
             if !lives {
-                self.held -= object.run.bytes().0;
-                heap.free(object.run);
-            } else if heap.blocks().state_of(object.run.start()) != step {
+                self.held -= object.bytes().0;
+                heap.free_large(*object);
+            } else if heap.blocks().state_of(object.start) != step {
                 heap.set_state(object.run, step);
             }
             lives
@@ -133,7 +128,7 @@ impl LargeObjects {
         Bytes(self.taken)
     }
 
-    /// Bytes of the blocks of all objects.
+    /// Bytes that all objects take.
     pub fn held(&self) -> Bytes {
         Bytes(self.held)
     }

@@ -198,6 +198,18 @@ impl LiveMap {
         self.to[entry] = (to.0 - overhang * 8) as u64;
     }
 
+    /// The destination of the large object at `at` is `at`.
+    pub(crate) fn keep_in_place(&mut self, at: Addr) {
+        let (entry, _) = self.place(at);
+        self.to[entry] = at.0 as u64;
+    }
+
+    /// Clears the mark of the large object at `at`.
+    pub(crate) fn unmark_large(&mut self, at: Addr) {
+        let (entry, _) = self.place(at);
+        *(*self.bits)[entry].get_mut() = 0;
+    }
+
     /// The first address of the entry at `at` where a closure may begin.
     pub(crate) fn first_beginning(&self, at: Addr) -> Addr {
         at + Words(usize::from(self.overhang[self.entry(at)].load(Relaxed)))

@@ -11,8 +11,8 @@
 //!
 //! Each step after 0 keeps closures that have pointers and closures that have none in separate
 //! [`Lane`]s: the latter are never scanned, and the former stay dense. Large objects
-//! ([`LARGE_OBJECT`](crate::block::LARGE_OBJECT)) have their own block runs and are never copied:
-//! their blocks' state changes when they change step.
+//! ([`LARGE_OBJECT`](crate::block::LARGE_OBJECT)) are never copied: the state of their blocks changes
+//! when they change step.
 //!
 //! Those are the spaces of collectors that copy. Collectors that leave closures in place use
 //! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), [`LineSpace`] with holes
@@ -47,4 +47,4 @@ pub use mark_bits::MarkBits;
 pub(crate) use mark_bits::set_bits;
 pub use marks::Marks;
 pub use nursery::Nursery;
-pub use steps::{Chunk, Lane, LargeObject, Step, Steps};
+pub use steps::{Chunk, Lane, Step, Steps};

@@ -19,13 +19,12 @@
 //! | everything live was moved out | [`reset`](Nursery::reset), by the evacuator (with `-DP` also `take_fresh` and `replace`) |
 //! | a collection ends | [`resize`](Nursery::resize), by [`Sizing::after`](crate::sizing::Sizing::after); [`renew`](Nursery::renew) for mutators that use `refill_up_to` |
 
-use super::LargeObject;
 use crate::alloc::Bump;
 use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, OutOfMemory, Region, blocks_for, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::cause::Refill;
 use crate::config::Config;
-use crate::heap::Heap;
+use crate::heap::{Heap, LargeObject, LargeRequest};
 use crate::words::{Addr, Bytes, Words};
 
 /// The memory in which mutators allocate.
@@ -201,23 +200,19 @@ impl Nursery {
     ///
     /// # Errors
     /// If the heap has not enough memory.
-    pub fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+    pub fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
         if self.large_words >= self.large_limit {
             return Ok(None);
         }
-        let run = loop {
-            match heap.allocate_words(words) {
-                Ok(run) => break run,
+        let object = loop {
+            match heap.allocate_large(request, NURSERY.large()) {
+                Ok(object) => break object,
                 Err(error) => self.give_way(heap).ok_or(error)?,
             }
         };
-        heap.set_state(run, NURSERY.large());
-        let end = run.start() + words;
-        // SAFETY: the run is new, and the memory after the object stays unused.
-        unsafe { poison::retire(end, run.end() - end) };
-        self.large.push(LargeObject { run, words });
-        self.large_words += words;
-        Ok(Some(run.start()))
+        self.large.push(object);
+        self.large_words += object.words;
+        Ok(Some(object.start))
     }
 
     /// Frees a run that no mutator has begun to use, where memory is short; `None` if there is

@@ -1,6 +1,7 @@
 //! Steps after the nursery: they hold the survivors of collections.
 
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP, Region};
+use crate::heap::LargeObject;
 use crate::stats::Work;
 use crate::words::{Addr, Bytes, Words};
 
@@ -86,28 +87,6 @@ impl FromIterator<Chunk> for Lane {
     }
 }
 
-/// A closure with its own block run.
-#[derive(Debug, Clone, Copy)]
-pub struct LargeObject {
-    /// The blocks of the object.
-    pub run: BlockRun,
-    /// The size of the closure.
-    pub words: Words,
-}
-
-impl LargeObject {
-    pub(super) fn region(&self, step: u8) -> Region {
-        let start = self.run.start();
-        Region {
-            run: self.run,
-            start,
-            end: Addr(start.0 + self.words.0 * 8),
-            step,
-            large: true,
-        }
-    }
-}
-
 /// One step: closures with pointers, closures without, large objects.
 #[derive(Debug, Default)]
 pub struct Step {
@@ -119,7 +98,7 @@ pub struct Step {
     large: Vec<LargeObject>,
     /// Words in large objects.
     large_words: Words,
-    /// Bytes of the blocks of large objects.
+    /// Bytes that large objects take.
     large_bytes: Bytes,
 }
 
@@ -147,7 +126,7 @@ impl Step {
     /// Adds a large object.
     pub(crate) fn push_large(&mut self, large: LargeObject) {
         self.large_words += large.words;
-        self.large_bytes += large.run.bytes();
+        self.large_bytes += large.bytes();
         self.large.push(large);
     }
 

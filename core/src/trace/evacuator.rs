@@ -28,12 +28,12 @@ use crate::block::{BlockState, FIRST_OLD_STEP, StateView};
 use crate::capability::Capabilities;
 use crate::cause::NotBegun;
 use crate::closure::Slot;
-use crate::heap::Heap;
+use crate::heap::{Heap, LargeObject};
 use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::handles::Strength;
 use crate::roots::{RootSlot, Roots, Visited};
-use crate::space::{Chunk, Lane, LargeObject, Nursery, Step, Steps};
+use crate::space::{Chunk, Lane, Nursery, Step, Steps};
 use crate::stats::{Cycle, Shared, Sharing, Work};
 use crate::words::Words;
 use crate::workers::Workers;
@@ -304,9 +304,9 @@ impl Tracing for Evacuator<'_> {
 /// their steps.
 fn release(heap: &mut Heap, states: StateView, (chunks, large): (&[Lane], Vec<LargeObject>), steps: &mut Steps) {
     for large in large {
-        let state = states.of(large.run.start());
+        let state = states.of(large.start);
         if state.is_condemned() || mutant!("memory/freed-too-early") && large.words.0 % 2 == 0 {
-            heap.blocks.free(large.run);
+            heap.free_large(large);
         } else {
             heap.set_state(large.run, state.reached(false));
             steps.step_mut(state.step()).push_large(large);

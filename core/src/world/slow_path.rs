@@ -15,6 +15,7 @@ use crate::block::OutOfMemory;
 use crate::cause::{Cause, Refill, Request};
 use crate::collector::{Sampling, Since};
 use crate::events::{CapabilityEventKind, StopReason};
+use crate::heap::LargeRequest;
 use crate::kind::MutatorKind;
 use crate::recorder::Recorder;
 use crate::roots::finalisers::Occasion;
@@ -42,9 +43,9 @@ impl<M: MutatorKind> World<M> {
         self.or_leave(self.try_refill(session, words))
     }
 
-    /// Returns space for a large object of `words` words.
-    pub(crate) fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
-        self.or_leave(self.try_allocate_large(session, words))
+    /// Returns space for a large object.
+    pub(crate) fn allocate_large(&self, session: Session<'_, M::Alloc>, request: LargeRequest) -> Addr {
+        self.or_leave(self.try_allocate_large(session, request))
     }
 
     /// Called before allocating a closure that owns `bytes` outside the heap: collects first if the
@@ -320,7 +321,7 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    fn try_allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+    fn try_allocate_large(&self, session: Session<'_, M::Alloc>, request: LargeRequest) -> Result<Addr, Exhausted> {
         let mut state = self.lock(session);
         if let Some(every) = state.stress {
             let until_stress = &session.capability.common.until_stress;
@@ -334,11 +335,12 @@ impl<M: MutatorKind> World<M> {
         let mut last = None;
         for cause in [Some(Cause::Allocation), Some(Cause::Shortage), None] {
             let WorldState { collector, heap, .. } = &mut *state;
-            match collector.allocate_large(heap, words) {
+            match collector.allocate_large(heap, request) {
                 Ok(Some(at)) => {
-                    state.allocated += words.to_bytes().0 as u64;
+                    let bytes = request.words.to_bytes();
+                    state.allocated += bytes.0 as u64;
                     if !mutant!("events/large-objects-uncounted") {
-                        session.capability.common.count(words.to_bytes());
+                        session.capability.common.count(bytes);
                     }
                     return Ok(at);
                 }

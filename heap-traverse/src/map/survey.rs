@@ -95,18 +95,32 @@ impl Survey {
             large: Vec::new(),
         };
         for stretch in stretches {
-            let usage = match stretch.kind {
+            let (first, end) = (stretch.first.0, stretch.first.0 + stretch.blocks);
+            let at = |block: u32| Addr(base + block as usize * BLOCK.0);
+            let has_state = |block: &u32| !stopped.state(at(*block)).is_outside();
+            let mut usage = match stretch.kind {
                 StretchKind::Returned => Use::Returned,
                 StretchKind::Free => Use::Free,
-                StretchKind::Run => usage_at(stopped, Addr(base + stretch.first.0 as usize * BLOCK.0)),
+                StretchKind::Run => usage_at(stopped, at((first..end).find(has_state).unwrap_or(first))),
             };
-            let row = survey.totals.row(usage);
-            row.runs += 1;
-            row.blocks += u64::from(stretch.blocks);
+            survey.totals.row(usage).runs += 1;
             if usage.is_allocated() {
                 survey.totals.allocated += u64::from(stretch.blocks);
             }
-            survey.add_blocks(usage, stretch.first.0, stretch.blocks);
+            // The objects of a slab may be in different steps. A block in which none begins counts as
+            // the one before it.
+            let blocks = if matches!(usage, Use::Large(_)) {
+                1
+            } else {
+                stretch.blocks
+            };
+            for block in (first..end).step_by(blocks as usize) {
+                if usage.is_allocated() && has_state(&block) {
+                    usage = usage_at(stopped, at(block));
+                }
+                survey.totals.row(usage).blocks += u64::from(blocks);
+                survey.add_blocks(usage, block, blocks);
+            }
         }
         debug_assert!(
             survey.totals.megablocks <= u64::from(megablocks_for(end)) && end.is_multiple_of(BLOCKS_PER_MEGABLOCK)
@@ -134,7 +148,8 @@ impl Survey {
             let usage = usage_of(region);
             let next = regions.get(place + 1).filter(|next| next.run == region.run);
             let is_first = place == 0 || regions[place - 1].run != region.run;
-            if is_first {
+            // A large object in a slab may begin behind the end of another.
+            if is_first && !region.large {
                 self.hole(usage, region.run.start().0, region.start.0);
             }
             self.hole(

@@ -64,9 +64,7 @@ impl Listener for Figures {
     fn event(&mut self, event: &Event<'_>) {
         if let EventKind::End { collection, stopped } = event.kind {
             let mut large = 0;
-            stopped
-                .blocks()
-                .for_each_allocated(|run| large += u64::from(stopped.state(run.start()).is_large()));
+            stopped.for_each_region(&mut |region| large += u64::from(region.large));
             let blocks = stopped.blocks().accounting();
             let counts = [
                 u64::from(blocks.blocks_in_use),

@@ -9,7 +9,7 @@ use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter, SIZING};
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marker};
@@ -148,11 +148,11 @@ impl Collect for MarkRegion {
         Ok(Refill::Ready)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, words).map(Some)
+        self.large.allocate(heap, request).map(Some)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {

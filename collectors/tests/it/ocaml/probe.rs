@@ -5,7 +5,7 @@ use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::Config;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::world::World;
 use std::cell::RefCell;
@@ -54,7 +54,7 @@ impl Collect for Probe {
         unreachable!("it has no mutators")
     }
 
-    fn allocate_large(&mut self, _: &mut Heap, _: Words) -> Result<Option<Addr>, OutOfMemory> {
+    fn allocate_large(&mut self, _: &mut Heap, _: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
         unreachable!("it has no mutators")
     }
 

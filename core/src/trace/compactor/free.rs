@@ -37,9 +37,8 @@ impl Compactor<'_> {
         }
         let chunks = runs.into_iter().map(|run| mark_chunk(run, starts, &map)).collect();
         for object in large.objects() {
-            let start = object.run.start();
-            map.mark::<false>(start, LARGE_OBJECT);
-            map.set_destination(start, start);
+            map.mark::<false>(object.start, LARGE_OBJECT);
+            map.keep_in_place(object.start);
         }
         let lanes = [PlannedLane::new(chunks, &mut map), PlannedLane::empty()];
         let mut compactor = Compactor::planned(&mut map, lanes, large.objects().to_vec());

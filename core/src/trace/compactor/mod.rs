@@ -37,12 +37,11 @@ mod plan;
 mod slide;
 mod turns;
 
-use crate::block::BlockRun;
 use crate::closure::{Slot, SlotRange};
-use crate::heap::Heap;
+use crate::heap::{Heap, LargeObject};
 use crate::profile::MoveSideWords;
 use crate::roots::Roots;
-use crate::space::{Chunk, ENTRY_BYTES, LargeObject, LiveMap, LiveView, Marks, Steps};
+use crate::space::{Chunk, ENTRY_BYTES, LiveMap, LiveView, Marks, Steps};
 use crate::stats::Shared;
 use crate::words::{Bytes, Words};
 use crate::workers::Workers;
@@ -58,7 +57,7 @@ pub struct Compactor<'m> {
     lanes: [PlannedLane; 2],
     large: Vec<LargeObject>,
     /// Large objects of the oldest step that died.
-    dead_large: Vec<BlockRun>,
+    dead_large: Vec<LargeObject>,
     workers: Option<Workers<'m>>,
     /// The slots of handles, which the slide updates.
     handles: Vec<SlotRange>,
@@ -82,12 +81,11 @@ impl<'m> Compactor<'m> {
         let step = std::mem::take(steps.step_mut(steps.oldest()));
         let (mut large, mut dead_large) = (Vec::new(), Vec::new());
         for &object in step.large() {
-            let start = object.run.start();
-            if map.is_marked(start) {
-                map.set_destination(start, start);
+            if map.is_marked(object.start) {
+                map.keep_in_place(object.start);
                 large.push(object);
             } else {
-                dead_large.push(object.run);
+                dead_large.push(object);
             }
         }
         let lanes = [step.scanned, step.flat].map(|lane| {
@@ -167,13 +165,14 @@ impl<'m> Compactor<'m> {
                     .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
             }
         }
-        for start in self.large.iter().map(|large| large.run.start()) {
+        for large in &self.large {
             if !mutant!("compact/large-kept") {
-                self.map.clear(start, start + Bytes(ENTRY_BYTES));
+                self.map.unmark_large(large.start);
             }
         }
         let step = steps.step_mut(steps.oldest());
-        let mut freed = self.dead_large;
+        self.dead_large.into_iter().for_each(|large| heap.free_large(large));
+        let mut freed = Vec::new();
         for (lane, planned) in [&mut step.scanned, &mut step.flat].into_iter().zip(self.lanes) {
             let PlannedLane { chunks, ends, .. } = planned;
             freed.extend(chunks[ends.len()..].iter().map(|chunk| chunk.run));

@@ -10,7 +10,8 @@
 use super::plan::PlannedLane;
 use super::turns::Turns;
 use crate::closure::{ClosureRef, Slot, SlotRange, VARIABLE};
-use crate::space::{Chunk, ENTRY, ENTRY_BYTES, LargeObject, LiveView};
+use crate::heap::LargeObject;
+use crate::space::{Chunk, ENTRY, ENTRY_BYTES, LiveView};
 use crate::stats::{Shared, Sharing};
 use crate::trace::marker::SHARE_AFTER;
 use crate::words::{Addr, Words};
@@ -72,7 +73,7 @@ impl<'a> Slide<'a> {
     ) -> Self {
         let slots_of = |large: &LargeObject| {
             // SAFETY: the caller's promise.
-            let mut extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
+            let mut extent = unsafe { ClosureRef(large.start.as_mut_ptr()).extent() };
             if mutant!("compact/last-slice-forgotten") {
                 extent.slots = extent.slots.saturating_sub(SLICE);
             }

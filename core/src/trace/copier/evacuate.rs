@@ -233,14 +233,11 @@ impl Copier<'_> {
         let state = self.states.of(closure.addr());
         if state.is_condemned() {
             let dest = self.destination(state, holder);
-            let run = heap
-                .blocks
-                .run_of(closure.addr())
-                .expect("a large object has a block run of its own");
-            heap.set_state(run, BlockState::of_step(dest).large().reached(true));
-            drop(heap);
             // SAFETY: large objects are never forwarded, so this is a whole closure.
             let extent = unsafe { closure.extent() };
+            let blocks = heap.blocks_of_large(closure.addr(), extent.words);
+            heap.set_state(blocks, BlockState::of_step(dest).large().reached(true));
+            drop(heap);
             if extent.slots > 0 && !mutant!("copy/large-not-scavenged") {
                 self.large.push((closure, dest));
                 self.pending.words += Words(extent.slots);

@@ -11,7 +11,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{AREA, Config, OwnFlag, Parameter};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
@@ -70,8 +70,8 @@ impl Collect for Clockwork {
         Ok(self.nursery.refill(capability))
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.nursery.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, request)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {

@@ -7,7 +7,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{CellSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marker};
@@ -74,11 +74,11 @@ impl Collect for MarkSweep {
         Ok(Refill::Ready)
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
         if self.is_due() {
             return Ok(None);
         }
-        self.large.allocate(heap, words).map(Some)
+        self.large.allocate(heap, request).map(Some)
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Cells>) -> Result<Outcome, NotBegun> {

@@ -12,7 +12,7 @@ use gclab_core::collector::{
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, SIZING, SLICES};
 use gclab_core::events::Phase;
-use gclab_core::heap::Heap;
+use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::Nursery;
@@ -111,8 +111,8 @@ impl Collect for Sliced {
         Ok(self.nursery.refill(capability))
     }
 
-    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
-        self.nursery.allocate_large(heap, words)
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, request)
     }
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {

@@ -5,8 +5,8 @@
 //! freed.
 
 use gclab_core::block::{BLOCK, BlockRun, BlockState, FIRST_OLD_STEP, LARGE_OBJECT, OutOfMemory, Region};
-use gclab_core::heap::Heap;
-use gclab_core::space::{Destination, LargeObject, MarkBits, Marks};
+use gclab_core::heap::{Heap, LargeObject};
+use gclab_core::space::{Destination, MarkBits, Marks};
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Mutex;
 
@@ -80,11 +80,11 @@ impl Old {
         free.into_iter().for_each(|run| heap.free(run));
         self.runs.extend(used);
         for object in young {
-            if self.starts.get(object.run.start()) {
+            if self.starts.get(object.start) {
                 heap.set_state(object.run, BlockState::of_step(FIRST_OLD_STEP).large());
                 self.large.push(object);
             } else {
-                heap.free(object.run);
+                heap.free_large(object);
             }
         }
     }
@@ -94,11 +94,11 @@ impl Old {
         self.unswept = std::mem::take(&mut self.runs);
         let (starts, marks) = (&mut self.starts, &mut self.marks);
         self.large.retain(|object| {
-            let (start, lives) = (object.run.start(), marks.get(object.run.start()));
+            let (start, lives) = (object.start, marks.get(object.start));
             marks.clear(start, start + Words(1));
             if !lives {
                 starts.clear(start, start + Words(1));
-                heap.free(object.run);
+                heap.free_large(*object);
             }
             lives
         });
@@ -134,8 +134,8 @@ impl Old {
 
     pub(crate) fn held(&self) -> Bytes {
         let runs = self.runs.iter().chain(&self.unswept);
-        let large = self.large.iter().map(|object| &object.run);
-        runs.chain(large).map(|run| run.bytes()).sum()
+        let large = self.large.iter().map(LargeObject::bytes);
+        runs.map(|run| run.bytes()).chain(large).sum()
     }
 
     pub(crate) fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
@@ -147,13 +147,7 @@ impl Old {
             self.marks.for_each_region(*run, &[], FIRST_OLD_STEP, visit);
         }
         for object in &self.large {
-            visit(Region {
-                run: object.run,
-                start: object.run.start(),
-                end: object.run.start() + object.words,
-                step: FIRST_OLD_STEP,
-                large: true,
-            });
+            visit(object.region(FIRST_OLD_STEP));
         }
     }
 }

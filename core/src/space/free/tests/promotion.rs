@@ -2,7 +2,7 @@
 
 use super::super::unwritten::write_room;
 use super::*;
-use crate::block::Shortage;
+use crate::block::{Shortage, blocks_for};
 use crate::heap::AfterMajor;
 use crate::space::{Destination, Marks};
 
@@ -40,7 +40,7 @@ impl Model {
 
     /// Keeps room to promote 1500 KiB. Megablocks of `free` bytes are free, which is enough.
     fn keep_room_in_free_megablocks(&mut self, free: Bytes) {
-        let run = self.heap.allocate_words(free.to_words_up()).expect("room");
+        let run = self.heap.allocate_beside_kept(blocks_for(free)).expect("room");
         self.heap.free(run);
         let kept = self.space.keep_room(&mut self.heap, Bytes::kib(1500).to_words_up());
         kept.expect("room");
@@ -139,20 +139,23 @@ fn no_other_use_of_memory_gets_what_is_kept() {
     let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
     let (heap, space) = (&mut model.heap, &model.space);
     space.keep_room(heap, Bytes::mib(2).to_words_up()).expect("room");
-    let large = Bytes::mib(2).to_words_up();
-    let refused = heap.allocate_words(large).expect_err("room is kept");
+    let large = blocks_for(Bytes::mib(2));
+    let refused = heap.allocate_beside_kept(large).expect_err("room is kept");
     assert_eq!(refused.cause, Shortage::Limit);
     let more = Bytes::mib(5).to_words_up();
     space.keep_room(heap, more).expect_err("there is too little");
     // Nothing is reserved now.
-    heap.allocate_words(large).expect("room");
+    heap.allocate_beside_kept(large).expect("room");
 }
 
 #[test]
 fn a_large_object_leaves_room_where_it_takes_free_blocks() {
     let mut model = Model::with_limit(Plain::default(), Some(Bytes::mib(4)));
     model.keep_room_in_free_megablocks(Bytes::mib(2));
-    model.heap.allocate_words(Bytes::mib(1).to_words_up()).expect("room");
+    model
+        .heap
+        .allocate_beside_kept(blocks_for(Bytes::mib(1)))
+        .expect("room");
     model.fill_the_limit();
     model.promote(&[Words(408); 1500 * 128 / 408]);
     model.check();
