@@ -77,6 +77,45 @@ fn a_root_that_is_dropped_is_reported_and_its_program_shrunk() {
     is_reported::<SkipsFirst>(&["the check of roots failed: "], 2);
 }
 
+/// Is exhausted at once where there is a limit.
+struct GivesUp;
+
+impl Fault for GivesUp {
+    type Barrier = GenerationalBarrier;
+    const GIVES_UP: bool = true;
+}
+
+/// The bytes of a size like `12 KiB`.
+fn bytes(size: &str) -> Option<usize> {
+    let (number, unit) = size.split_once(' ')?;
+    let shift = ["bytes", "KiB", "MiB"].iter().position(|name| *name == unit)? * 10;
+    Some(number.parse::<usize>().ok()? << shift)
+}
+
+#[test]
+fn the_message_of_the_memory_rule_adds_up() {
+    let told = gclab_proof::search_for::<Mutant<GivesUp>>(1, 100, false).expect_err("the fault is found");
+    let (_, parts) = told.split_once("\nof ").expect("the parts of the limit");
+    let part = |name: &str| {
+        let (_, after) = parts.split_once(name)?;
+        bytes(after.split([',', ';', ':', '\n']).next()?)
+    };
+    let names = [
+        "blocks in use ",
+        "free blocks ",
+        "side tables ",
+        "other charges ",
+        "not taken ",
+    ];
+    let limit = parts.split_once(':').and_then(|(limit, _)| bytes(limit));
+    let sum: Option<usize> = names.into_iter().map(part).sum();
+    assert!(limit.is_some() && sum == limit, "{told}");
+    assert!(
+        told.contains("live and requested bytes must come to 1/10 of what the collector can use"),
+        "{told}"
+    );
+}
+
 /// Does not trace the third root.
 struct SkipsThird;
 

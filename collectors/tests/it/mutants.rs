@@ -5,7 +5,7 @@
 //! survives, a test is missing.
 
 use crate::basics::config;
-use gclab_core::block::{OutOfMemory, Region};
+use gclab_core::block::{OutOfMemory, Region, Shortage};
 use gclab_core::closure::{Closure, ClosureRef, Ptr, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collect, Collector, Cycle, Description, GenerationalBarrier, NoBarrier,
@@ -39,6 +39,8 @@ pub(crate) trait Fault: Send + 'static {
     const CONDEMNS_ALL: bool = true;
     const SHOWS_LARGE: bool = true;
     const COUNTS_LARGE: bool = true;
+    /// Whether a heap with a limit is exhausted at once.
+    const GIVES_UP: bool = false;
     /// Is called in each collection; counts them from 1.
     fn in_collection(_collection: u32, _heap: &Heap) {}
 }
@@ -83,7 +85,20 @@ unsafe impl<S: Fault> Collector for Mutant<S> {
 impl<S: Fault> Collect for Mutant<S> {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        if S::GIVES_UP && heap.limit() < Bytes::mib(16) {
+            return Err(OutOfMemory {
+                requested: words.to_bytes(),
+                in_use: Bytes(0),
+                limit: Some(heap.limit()),
+                cause: Shortage::Limit,
+            });
+        }
         Ok(self.nursery.refill(capability))
     }
 
