@@ -40,18 +40,18 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Show a shortest path from the root to the object with this id
-    #[arg(long, value_name = "ID", value_parser = id)]
+    #[arg(long, value_name = "ID", value_parser = id, conflicts_with = "Question")]
     path_to: Option<u64>,
     #[command(flatten)]
     question: Question,
     /// Write what holds the memory to this file, as a page for a browser
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "Question")]
     html: Option<PathBuf>,
     /// Print the tree of holders, by class, for other programs
-    #[arg(long, value_enum, conflicts_with = "json")]
+    #[arg(long, value_enum, conflicts_with_all = ["json", "Question"])]
     format: Option<Format>,
     /// Write objects, references and classes as tables to this folder
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "Question")]
     csv: Option<PathBuf>,
     /// Read at most this many bytes of the file, unpacked [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = limit)]

@@ -12,8 +12,11 @@ const LOCATION: u64 = 4;
 const FUNCTION: u64 = 5;
 const STRINGS: u64 = 6;
 
+/// The most frames of a stack. A chain of more classes would need space in its square.
+const DEEPEST: usize = 256;
+
 /// Calls `each` with every place that has its own bytes: the places from the outermost to it, its
-/// objects, and its own bytes.
+/// objects, and its own bytes; at [`DEEPEST`] with those of all below.
 fn stacks(merged: &Merged, mut each: impl FnMut(&[u32], u64, u64)) {
     let mut open = vec![(0, 0)];
     let mut stack: Vec<u32> = Vec::new();
@@ -24,6 +27,10 @@ fn stacks(merged: &Merged, mut each: impl FnMut(&[u32], u64, u64)) {
             stack.push(place);
         }
         let own = merged.place(place);
+        if level == DEEPEST {
+            each(&stack, own.count, own.bytes);
+            continue;
+        }
         let held: u64 = below.iter().map(|&at| merged.place(at).bytes).sum();
         if own.bytes > held && place != 0 {
             each(&stack, own.count, own.bytes - held);

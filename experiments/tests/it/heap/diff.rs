@@ -285,9 +285,9 @@ fn the_page_on_leaks_shows_what_its_commands_print() {
         .unwrap();
     let bench = Bench::new();
     fs::create_dir_all(bench.path().join("workloads/fixtures")).unwrap();
-    for number in 1..=3 {
-        let to = format!("workloads/fixtures/leak-{number}.heapsnapshot.gz");
-        fs::copy(leak(number), bench.path().join(to)).unwrap();
+    for (number, ending) in (1..=3).flat_map(|number| ["heapsnapshot", "hprof"].map(|ending| (number, ending))) {
+        let file = format!("workloads/fixtures/leak-{number}.{ending}.gz");
+        fs::copy(root().join(&file), bench.path().join(&file)).unwrap();
     }
     let blocks = page.blocks().into_iter().filter(|block| block.language == "console");
     let mut commands = 0;
@@ -297,5 +297,5 @@ fn the_page_on_leaks_shows_what_its_commands_print() {
         assert_eq!(bench.gclab(&words).exits(0).stdout.trim_end(), output, "{command}");
         commands += 1;
     }
-    assert_eq!(commands, 2);
+    assert_eq!(commands, 4);
 }

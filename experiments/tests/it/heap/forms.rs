@@ -1,5 +1,6 @@
 //! Output of `gclab heap analyse` for other programs, and as a page.
 
+use super::leaks::Heap;
 use super::{json, postcss};
 use crate::support::Bench;
 use std::fs;
@@ -50,6 +51,27 @@ fn stacks_have_all_bytes_once() {
             .any(|line| line.starts_with("Root;.nodes Array;[*] Rule;")),
         "{folded}"
     );
+}
+
+/// A chain of many classes would make stacks of all depths.
+#[test]
+fn stacks_have_a_greatest_depth() {
+    const CHAIN: u64 = 1200;
+    let mut heap = Heap::default();
+    (0..CHAIN).for_each(|number| {
+        let own = heap.object(&format!("C{number}"), 10);
+        if number > 0 {
+            heap.set(own - 2, "next", own);
+        }
+    });
+    let bench = Bench::new();
+    bench.write("chain.heapsnapshot", &heap.snapshot(true));
+    let words = ["heap", "analyse", "chain.heapsnapshot", "--format", "folded"];
+    let folded = bench.gclab(&words).exits(0).stdout;
+    let depth = |line: &str| line.split(';').count();
+    assert_eq!(folded.lines().map(depth).max(), Some(256));
+    let bytes = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+    assert_eq!(folded.lines().map(bytes).sum::<u64>(), 10 * CHAIN);
 }
 
 #[test]

@@ -60,11 +60,20 @@ struct Object {
 }
 
 /// A heap: its objects by id. That with the id 5 is the global one.
-#[derive(Default)]
-struct Heap {
+pub(super) struct Heap {
     objects: BTreeMap<u64, Object>,
     next: u64,
     random: u64,
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Heap {
+            objects: BTreeMap::new(),
+            next: GLOBAL,
+            random: 1,
+        }
+    }
 }
 
 const GLOBAL: u64 = 5;
@@ -74,7 +83,6 @@ impl Heap {
     /// A heap with a configuration and 40 tenants.
     fn new(seed: u64) -> Self {
         let mut heap = Heap {
-            next: GLOBAL,
             random: seed * 2 + 1,
             ..Heap::default()
         };
@@ -108,7 +116,7 @@ impl Heap {
         heap
     }
 
-    fn object(&mut self, class: &str, size: u64) -> u64 {
+    pub(super) fn object(&mut self, class: &str, size: u64) -> u64 {
         let (id, class) = (self.next, class.to_owned());
         self.objects.insert(
             id,
@@ -122,7 +130,7 @@ impl Heap {
         id
     }
 
-    fn set(&mut self, object: u64, field: &str, value: u64) {
+    pub(super) fn set(&mut self, object: u64, field: &str, value: u64) {
         self.objects
             .get_mut(&object)
             .unwrap()
@@ -277,7 +285,7 @@ impl Heap {
 
     /// The reachable part as a snapshot: with the ids of its objects, or as our dumps have it, in
     /// another order and with other ids each time.
-    fn snapshot(&mut self, by_id: bool) -> String {
+    pub(super) fn snapshot(&mut self, by_id: bool) -> String {
         let (mut order, mut open) = (Vec::new(), vec![GLOBAL]);
         let mut place = BTreeMap::new();
         while let Some(id) = open.pop() {

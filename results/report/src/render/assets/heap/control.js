@@ -17,7 +17,7 @@ function link(id, words) {
   if (!objects.has(id)) return words;
   const button = document.createElement("button");
   Object.assign(button, { type: "button", textContent: words });
-  button.addEventListener("click", () => show(id));
+  button.addEventListener("click", () => go(id));
   return button;
 }
 
@@ -39,6 +39,11 @@ function show(id) {
   byId("referrers-title").textContent = title("Referrers", object.referrers.length, object.allReferrers);
   byId("fields-title").textContent = title("Fields", object.fields.length, object.allFields);
   history.replaceState(null, "", `#object=${id}`);
+}
+// Shows an object on a click elsewhere on the page.
+function go(id) {
+  show(id);
+  byId("object").scrollIntoView({ block: "nearest" });
 }
 
 function tell() {
@@ -87,7 +92,7 @@ function classes() {
 function classLink(line) {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", textContent: text(line[0]) });
-  button.addEventListener("click", () => show(line[data.largest]));
+  button.addEventListener("click", () => go(line[data.largest]));
   return button;
 }
 byId("classes").tHead.append(row(...data.columns.map(([name], at) => {
