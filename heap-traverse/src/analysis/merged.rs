@@ -29,7 +29,8 @@ const NAMED: u32 = 8;
 const AHEAD: usize = 4;
 /// Limit on the classes that alternate in a list.
 const PERIOD: usize = 4;
-/// How many containers of one class, such as plain objects, each inside the one before, make a list.
+/// How many containers of one class, such as plain objects, or single objects of any class, each
+/// inside the one before, make a list.
 const LIST: u32 = 32;
 /// The way of a reference whose name says nothing.
 const ANY: &str = "[*]";
@@ -411,25 +412,32 @@ impl Merged {
     /// For each place below `place`, the places of `before` that it was, of those below `same`, and
     /// which share of their objects. Of equals, one that is apart now was one of the others.
     fn matches(&self, before: &Merged, place: u32, same: &[(u32, f64)]) -> Vec<Vec<(u32, f64)>> {
-        let old = same
+        let old: Vec<(u32, f64)> = same
             .iter()
-            .flat_map(|&(old, share)| before.below.row(old).iter().map(move |&old| (old, share)));
+            .flat_map(|&(old, share)| before.below.row(old).iter().map(move |&old| (old, share)))
+            .collect();
         let mut by_class: HashMap<&str, Vec<(u32, f64)>> = HashMap::new();
-        old.for_each(|(old, share)| by_class.entry(before.class(old)).or_default().push((old, share)));
+        old.iter()
+            .for_each(|&(old, share)| by_class.entry(before.class(old)).or_default().push((old, share)));
         let row = self.below.row(place);
         let now: HashSet<(&str, &str, bool)> = row.iter().map(|&child| self.key(child)).collect();
+        let is_gone = |old: u32| {
+            let (way, class, _) = before.key(old);
+            ![false, true].iter().any(|&apart| now.contains(&(way, class, apart)))
+        };
         let of = |&child: &u32| {
             let (way, class, is_apart) = self.key(child);
-            let old = by_class.get(class).map_or(&[][..], Vec::as_slice);
-            let of_way = old.iter().copied().filter(|&(old, _)| before.way(old) == way);
+            let of_class = by_class.get(class).map_or(&[][..], Vec::as_slice);
+            let of_way = of_class.iter().copied().filter(|&(old, _)| before.way(old) == way);
             let (own, other): (Vec<_>, Vec<_>) = of_way.partition(|&(old, _)| before.place(old).is_apart == is_apart);
             let is_split = now.contains(&(way, class, !is_apart));
             match (own.is_empty(), other.is_empty()) {
                 // Names of references are only kept of few.
-                (true, true) if way == ANY => {
-                    let gone = |old: u32| [false, true].map(|apart| (before.way(old), class, apart));
-                    let is_gone = |old: u32| !gone(old).iter().any(|key| now.contains(key));
-                    old.iter().copied().filter(|&(old, _)| is_gone(old)).collect()
+                (true, true) if way == ANY => of_class.iter().copied().filter(|&(old, _)| is_gone(old)).collect(),
+                // A field may refer to an object of another class now.
+                (true, true) if !way.is_empty() => {
+                    let of_way = old.iter().copied().filter(|&(old, _)| before.way(old) == way);
+                    of_way.filter(|&(old, _)| is_gone(old)).collect()
                 }
                 (false, true) | (true, false) if is_split => {
                     let part = |(old, share): (u32, f64)| {
@@ -443,6 +451,15 @@ impl Merged {
             }
         };
         row.iter().map(of).collect()
+    }
+
+    /// Sets the number of objects of those among `places`, of which each object has one.
+    pub fn recount(&mut self, places: impl IntoIterator<Item = u32>) {
+        let mut counts = vec![0; self.places.len()];
+        places.into_iter().for_each(|place| counts[place as usize] += 1);
+        for (own, count) in self.places.iter_mut().zip(counts).filter(|&(_, count)| count > 0) {
+            own.count = count;
+        }
     }
 
     /// Sets the places below each.
@@ -554,10 +571,30 @@ impl Merged {
                     });
                 }
             } else {
-                holders.push(Holder { path, bytes, parts });
+                let path = self.before_chain(path);
+                if !holders.iter().any(|holder: &Holder| holder.path == path) {
+                    let last = path.last().copied().unwrap_or(0);
+                    holders.push(Holder {
+                        bytes: self.places[last as usize].bytes,
+                        parts: self.below(last),
+                        path,
+                    });
+                }
             }
         }
         holders.sort_by_key(|holder| (Reverse(holder.bytes), holder.path.clone()));
         holders
+    }
+
+    /// A path to a holder. If it ends with a chain of many single objects, linked by references of
+    /// one name, the object above them is the holder.
+    fn before_chain(&self, mut path: Vec<u32>) -> Vec<u32> {
+        let way = |place: u32| self.places[place as usize].way;
+        let last = path.last().map(|&last| way(last));
+        let chain = path.iter().rev().take_while(|&&at| Some(way(at)) == last).count();
+        if chain > LIST as usize {
+            path.truncate((path.len() - chain).max(1));
+        }
+        path
     }
 }

@@ -36,6 +36,8 @@ const CONTAINERS: [&str; 12] = [
     "SMALL_MUT_ARR_PTRS",
     "STACK",
 ];
+/// The variables of a function that closures use.
+const SCOPE: &str = "system / Context";
 /// The beginnings of names of such classes: of V8, of the JDK, and of GHC's own packages.
 const LIBRARIES: [&str; 22] = [
     "system / ",
@@ -149,13 +151,13 @@ pub(super) fn text(snapshot: &Snapshot, index: Option<u32>) -> Cow<'_, str> {
 
 /// Whether objects of a class may hold anything, so that one inside another does not make a list.
 pub(super) fn is_container(name: &str) -> bool {
-    CONTAINERS.contains(&name) || name.ends_with("[]") || name.starts_with(['{', '('])
+    CONTAINERS.contains(&name) || name == SCOPE || name.ends_with("[]") || name.starts_with(['{', '('])
 }
 
 /// What the name of a class tells a reader.
 pub fn rank(name: &str) -> Rank {
     let name = name.strip_prefix(CONSTANT).unwrap_or(name);
-    if ["system / Context", "global", "globalThis"].contains(&name) {
+    if [SCOPE, "global", "globalThis"].contains(&name) {
         Rank::Scope
     } else if is_container(name) || LIBRARIES.iter().any(|library| name.starts_with(library)) {
         Rank::Library

@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// How a heap leaks, and what its holder must be called.
-const KINDS: [(Kind, &[&str]); 13] = [
+const KINDS: [(Kind, &[&str]); 15] = [
     (Kind::Array, &[".items", "Leak"]),
     (Kind::Copied, &[".items", "Leak"]),
     (Kind::List("{next, v}"), &["{next, v}", "Leak"]),
     (Kind::List("Link"), &["Link", "Leak"]),
     (Kind::Appended, &["{next, v}", "Leak"]),
     (Kind::Alternating, &["Pong"]),
+    (Kind::Classes, &[".head"]),
+    (Kind::Swapped, &["Backend", ".rows", "Leak"]),
     (Kind::Ring, &[".ring", "Leak"]),
     (Kind::Everywhere, &["Tenant", "Leak"]),
     (Kind::OneOfMany, &["Tenant", "Leak"]),
@@ -35,6 +37,10 @@ enum Kind {
     Appended,
     /// A list of two classes in turn.
     Alternating,
+    /// A list in which each object has its own class.
+    Classes,
+    /// An array in the field of an object that is replaced by one of another class.
+    Swapped,
     /// A list in both directions.
     Ring,
     /// Many holders that grow a little.
@@ -196,6 +202,15 @@ impl Heap {
             self.objects.get_mut(&copy).unwrap().fields = self.objects[&self.of_app("items")].fields.clone();
             self.set(app, "items", copy);
         }
+        if let Kind::Swapped = kind {
+            let backend = self.object(&format!("Backend{round}"), 32);
+            let rows = match self.get(app, "backend") {
+                Some(before) => self.get(before, "rows").unwrap(),
+                None => self.object("Array", 16),
+            };
+            self.set(backend, "rows", rows);
+            self.set(app, "backend", backend);
+        }
         for number in 0..count {
             let index = (round * count + number).to_string();
             let link = |class: &str, heap: &mut Heap| {
@@ -208,13 +223,18 @@ impl Heap {
                     let leak = self.leak();
                     self.set(self.of_app("items"), &index, leak);
                 }
-                Kind::List(_) | Kind::Alternating => {
+                Kind::Swapped => {
+                    let leak = self.leak();
+                    self.set(self.get(self.of_app("backend"), "rows").unwrap(), &index, leak);
+                }
+                Kind::List(_) | Kind::Alternating | Kind::Classes => {
                     let class = match kind {
-                        Kind::List(class) => class,
-                        _ if number % 2 == 0 => "Ping",
-                        _ => "Pong",
+                        Kind::List(class) => class.to_owned(),
+                        Kind::Classes => format!("C{index}"),
+                        _ if number % 2 == 0 => "Ping".to_owned(),
+                        _ => "Pong".to_owned(),
                     };
-                    let head = link(class, self);
+                    let head = link(&class, self);
                     if let Some(next) = self.get(app, "head") {
                         self.set(head, "next", next);
                     }
