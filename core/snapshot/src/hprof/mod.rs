@@ -15,7 +15,7 @@
 //!
 //! **How.** Classes may come after their objects, and references lead forwards, so the file is read
 //! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`), whose
-//! targets a second thread finds by their ids. For people it is read once more, for the texts of
+//! targets two threads find by their ids. For people it is read once more, for the texts of
 //! some strings (`texts.rs`). The format is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2, and
 //! Android's 1.0.3.
 //!
