@@ -10,6 +10,8 @@ use super::words::{COLUMNS, class, counted, fit, fit_to, number, object, percent
 
 /// The most objects of one class in a row on a path that are all shown.
 const LIST: usize = 5;
+/// The most lines of a path.
+const STEPS: usize = 60;
 
 /// The whole analysis.
 ///
@@ -173,7 +175,7 @@ fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
     }
     line(out, &format!("\n{:>10}  a shortest path from the root", "retained"));
     let class_of = analysis.classes().of_nodes();
-    let mut before = None;
+    let (mut lines, mut before) = (Vec::new(), None);
     for same in path.chunk_by(|&one, &other| class_of[one as usize] == class_of[other as usize]) {
         let shown = if same.len() > LIST { 2 } else { same.len() };
         for (at, &node) in same.iter().enumerate() {
@@ -187,14 +189,23 @@ fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
                 };
                 let name = name.map_or_else(String::new, |name| format!("{how}{name} "));
                 let retained = size(analysis.retained(node));
-                line(out, &format!("{retained:>10}  {name}{}", object(analysis, node)));
+                lines.push(format!("{retained:>10}  {name}{}", object(analysis, node)));
             } else if at == shown {
                 let more = same.len() - shown - 1;
-                line(out, &format!("{:>10}  … {} more of this class", "", number(more)));
+                lines.push(format!("{:>10}  … {} more of this class", "", number(more)));
             }
             before = Some(node);
         }
     }
+    // A list of several classes.
+    if lines.len() > STEPS {
+        let more = number(lines.len() - STEPS);
+        lines.splice(
+            STEPS / 2..lines.len() - STEPS / 2,
+            [format!("{:>10}  … {more} more", "")],
+        );
+    }
+    lines.iter().for_each(|text| line(out, text));
 }
 
 fn line(out: &mut String, text: &str) {

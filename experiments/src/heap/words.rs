@@ -51,13 +51,19 @@ pub(super) fn fit(line: &str) -> String {
     fit_to(line.trim_end(), COLUMNS)
 }
 
-/// A text of at most `columns` columns, cut if it is longer. It is measured as it is printed.
+/// A text of at most `columns` columns. A longer one is cut at its end, or before the id of an object
+/// that ends it, which the next command needs. It is measured as it is printed.
 pub(super) fn fit_to(text: &str, columns: usize) -> String {
     let text = printable(text);
-    match text.chars().nth(columns) {
-        None => text.into_owned(),
-        Some(_) => text.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
+    if text.chars().nth(columns).is_none() {
+        return text.into_owned();
     }
+    let id = match text.rsplit_once(" @") {
+        Some((_, id)) if id.bytes().all(|byte| byte.is_ascii_digit()) => &text[text.len() - id.len() - 2..],
+        _ => "",
+    };
+    let room = columns.saturating_sub(1 + id.len());
+    text.chars().take(room).chain(['…']).chain(id.chars()).collect()
 }
 
 /// Whether a word at the end of a function's name is its place: `server.js:13:52`.
@@ -135,7 +141,17 @@ pub(super) fn way(analysis: &Analysis<'_>, edge: Edge<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, number, size};
+    use super::{counted, fit_to, number, size};
+
+    #[test]
+    fn a_long_line_keeps_the_id_at_its_end() {
+        assert_eq!(
+            fit_to(".table java.util.HashMap$Node[] @4150", 20),
+            ".table java.u… @4150"
+        );
+        assert_eq!(fit_to("user@host holds 1,000 Session", 12), "user@host h…");
+        assert_eq!(fit_to("short @7", 12), "short @7");
+    }
 
     #[test]
     fn large_figures_can_be_read() {

@@ -72,6 +72,14 @@ fn stacks_have_a_greatest_depth() {
     assert_eq!(folded.lines().map(depth).max(), Some(256));
     let bytes = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
     assert_eq!(folded.lines().map(bytes).sum::<u64>(), 10 * CHAIN);
+    // Its end is shown whatever lies before.
+    let last = (2 * CHAIN + 3).to_string();
+    let path = bench.gclab(&["heap", "analyse", "chain.heapsnapshot", "--path-to", &last]);
+    let path = path.exits(0).stdout;
+    assert!(
+        path.contains("… 1,142 more") && path.contains(&format!("@{last}")),
+        "{path}"
+    );
 }
 
 #[test]
