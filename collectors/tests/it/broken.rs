@@ -61,6 +61,17 @@ fn a_panic_in_a_collection_is_reported_and_its_program_shrunk() {
 }
 
 #[test]
+fn a_panic_under_programs_of_several_threads_is_reported() {
+    let told = gclab_proof::hunt_in_threads::<Mutant<Panics>>(None).expect_err("the fault is found");
+    for part in ["mutant: seed 1: ", "the second collection", "thread 1:", "SIGABRT"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    // Each operation has a line that is indented.
+    let count = told.lines().filter(|line| line.starts_with("  ")).count();
+    assert!(count <= 2, "{count} operations: {told}");
+}
+
+#[test]
 fn a_crash_in_a_collection_is_reported_and_its_program_shrunk() {
     let parts = [
         "gclab: segmentation fault at 0x",

@@ -10,7 +10,7 @@
 //! data of the process. A handler may interrupt a thread anywhere, so it takes no lock and no
 //! memory: it reads atomics, and writes into a buffer on its stack.
 
-use super::{BLOCK_SHIFT, BlockAllocator, BlockState};
+use super::{BLOCK_SHIFT, BlockState};
 use crate::abort::in_collector;
 use crate::memory::{MemoryError, PAGE, Table};
 #[cfg(miri)]
@@ -73,25 +73,35 @@ impl Drop for Watched {
     }
 }
 
-impl BlockAllocator {
-    /// A segmentation fault in this heap has a message from now on, which names the collector.
-    pub(crate) fn watch(&mut self, collector: &'static str) {
-        let (base, size) = (self.space.base().0 as u64, self.space.size().0 as u64);
+impl Watched {
+    /// A segmentation fault in the heap of `size` bytes at `base` has a message from now on, which
+    /// names the collector. `states` is the table of the states of its blocks. There is none if
+    /// too many heaps are watched.
+    ///
+    /// # Safety
+    /// `states` and `freed` are of this heap, and outlive the result.
+    pub(super) unsafe fn new(
+        (base, size): (Addr, Bytes),
+        states: *const MappedU8,
+        freed: Option<&FreedMemory>,
+        collector: &'static str,
+    ) -> Option<Watched> {
         // Acquire: the last owner is done with the place.
-        let take = |place: &Place| place.base.compare_exchange(0, base, Acquire, Relaxed).is_ok();
-        let Some(number) = WATCHED.iter().position(take) else {
-            return;
+        let take = |place: &Place| {
+            let taken = place.base.compare_exchange(0, base.0 as u64, Acquire, Relaxed);
+            taken.is_ok()
         };
+        let number = WATCHED.iter().position(take)?;
         let place = &WATCHED[number];
-        let notes = self.held.as_ref().map_or(0, |held| held.memory.notes.as_ptr() as u64);
-        place.states.store(self.states.as_ptr() as u64, Relaxed);
+        let notes = freed.map_or(0, |freed| freed.notes.as_ptr() as u64);
+        place.states.store(states as u64, Relaxed);
         place.notes.store(notes, Relaxed);
         place.name.store(collector.as_ptr() as u64, Relaxed);
         place.name_length.store(collector.len() as u64, Relaxed);
         // Release: whoever sees the size finds the rest.
-        place.size.store(size, Release);
-        self.watched = Some(Watched { place: number });
+        place.size.store(size.0 as u64, Release);
         install();
+        Some(Watched { place: number })
     }
 }
 
@@ -341,6 +351,7 @@ fn set_default(signal: libc::c_int) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::BlockAllocator;
     use crate::memory::MemoryConfig;
 
     fn text(address: Option<u64>) -> String {

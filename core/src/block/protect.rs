@@ -10,7 +10,7 @@
 //! is free at once.
 
 use super::descriptor;
-use super::fault::{Freed, FreedMemory};
+use super::fault::{Freed, FreedMemory, Watched};
 use super::held::Held;
 use super::{BlockAllocator, BlockRun, BlockState};
 use crate::memory::MemoryError;
@@ -34,6 +34,14 @@ impl BlockAllocator {
             is_collecting: false,
         }));
         Ok(())
+    }
+
+    /// A segmentation fault in this heap has a message from now on, which names the collector.
+    pub(crate) fn watch(&mut self, collector: &'static str) {
+        let place = (self.space.base(), self.space.size());
+        let freed = self.held.as_ref().map(|held| &held.memory);
+        // SAFETY: both tables are dropped after `watched`, and nothing replaces them.
+        self.watched = unsafe { Watched::new(place, self.states.as_ptr(), freed, collector) };
     }
 
     /// Whether memory that collections free is held back.

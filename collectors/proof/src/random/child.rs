@@ -7,9 +7,6 @@
 //! it said before it died.
 
 use super::numbers::Numbers;
-use super::{Kind, outcome_of_regression, search_here};
-use gclab_core::collector::Collector;
-use std::any::type_name;
 use std::env;
 use std::io::{Write, stderr, stdout};
 use std::process::{Command, exit};
@@ -76,16 +73,11 @@ pub(super) struct Ended {
     pub ops: u64,
 }
 
-/// The first line of a task, which says whose it is.
-fn owner<C: Collector, K: Kind>() -> String {
-    format!("{} {}\n", K::NAME, type_name::<C>())
-}
-
-/// Has a child do `task`.
+/// Has a child do `task` of the search that `owner` names.
 ///
 /// # Errors
 /// If there is no such child, with the reason.
-pub(super) fn run<C: Collector, K: Kind>(task: &Task) -> Result<Ended, String> {
+pub(super) fn run(owner: &str, task: &Task) -> Result<Ended, String> {
     let own = env::current_exe().map_err(|error| format!("the test's executable is unknown: {error}"))?;
     let mut command = Command::new(own);
     // The harness names the thread of a test for the test.
@@ -94,7 +86,7 @@ pub(super) fn run<C: Collector, K: Kind>(task: &Task) -> Result<Ended, String> {
         _ => command.args(env::args_os().skip(1)),
     };
     let output = command
-        .env(TASK, owner::<C, K>() + &task.to_text())
+        .env(TASK, format!("{owner}\n{}", task.to_text()))
         .output()
         .map_err(|error| format!("the test cannot run itself in a child process: {error}"))?;
     let told = String::from_utf8_lossy(&output.stdout);
@@ -125,25 +117,22 @@ pub(super) fn run<C: Collector, K: Kind>(task: &Task) -> Result<Ended, String> {
     })
 }
 
-/// Whether this process is a child. If it is one for `C` and `K`, does its task and ends.
-pub(super) fn is_child<C: Collector, K: Kind>() -> bool {
-    let Ok(text) = env::var(TASK) else { return false };
-    let Some(text) = text.strip_prefix(&owner::<C, K>()) else {
-        return true;
-    };
+/// Whether this process is a child.
+pub(super) fn is_child() -> bool {
+    env::var_os(TASK).is_some()
+}
+
+/// The task of this process, if it is a child of the search that `owner` names.
+pub(super) fn task(owner: &str) -> Option<Task> {
+    let text = env::var(TASK).ok()?;
+    let (of, task) = text.split_once('\n')?;
+    (of == owner).then(|| Task::read(task).expect("its parent wrote it"))
+}
+
+/// Does the work of this child, and ends it.
+pub(super) fn end_with(work: impl FnOnce() -> Result<u64, String>) -> ! {
     thread::spawn(end_if_late);
-    let outcome = match Task::read(text).expect("its parent wrote it") {
-        Task::Search { seed, cases } => search_here::<C, K>(seed, cases),
-        Task::Run(program) => {
-            begin(0);
-            K::outcome::<C>(&program)
-        }
-        Task::Regression(number) => {
-            begin(0);
-            outcome_of_regression::<C>(number)
-        }
-    };
-    match outcome {
+    match work() {
         Ok(ops) => {
             let _ = writeln!(stdout(), "{OPERATIONS}{ops}");
             exit(0)

@@ -141,34 +141,46 @@ pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u
 }
 
 fn search<C: Collector, K: Kind>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
-    if child::is_child::<C, K>() {
+    if is_child::<C, K>() {
         return Ok(0);
     }
-    let ended = child::run::<C, K>(&Task::Search { seed, cases })?;
+    let ended = child::run(&owner::<C, K>(), &Task::Search { seed, cases })?;
     let Some(mut fault) = ended.fault else {
         return Ok(ended.ops);
     };
     let mut program = programs::<K>(seed).nth(ended.case).expect("there is no last one");
     if shrink {
-        let fault_of = |program: &Numbers| child::run::<C, K>(&Task::Run(program.clone())).ok()?.fault;
+        let fault_of = |program: &Numbers| child::run(&owner::<C, K>(), &Task::Run(program.clone())).ok()?.fault;
         (program, fault) = shrink::smallest(program, fault, K::CANDIDATES, fault_of);
     }
     Err(format!("seed {seed}: {fault}\n{}", K::print::<C>(&program)))
 }
 
-/// Runs the programs of a search in this process. See [`search_for`].
-fn search_here<C: Collector, K: Kind>(seed: u64, cases: u32) -> Result<u64, String> {
-    let numbered = programs::<K>(seed).enumerate().take(cases as usize);
-    numbered
-        .map(|(case, program)| {
-            child::begin(case);
-            K::outcome::<C>(&program)
-        })
-        .sum()
+/// Names a search for its child processes.
+fn owner<C: Collector, K: Kind>() -> String {
+    format!("{} {}", K::NAME, std::any::type_name::<C>())
 }
 
-fn outcome_of_regression<C: Collector>(number: usize) -> Result<u64, String> {
-    interpret::outcome::<C>(&regressions::programs()[number].1)
+/// Whether this process is a child. A child for `C` and `K` does its task and ends.
+fn is_child<C: Collector, K: Kind>() -> bool {
+    let Some(task) = child::task(&owner::<C, K>()) else {
+        return child::is_child();
+    };
+    child::end_with(|| {
+        child::begin(0);
+        match task {
+            Task::Search { seed, cases } => {
+                let numbered = programs::<K>(seed).enumerate().take(cases as usize);
+                let outcomes = numbered.map(|(case, program)| {
+                    child::begin(case);
+                    K::outcome::<C>(&program)
+                });
+                outcomes.sum()
+            }
+            Task::Run(program) => K::outcome::<C>(&program),
+            Task::Regression(number) => interpret::outcome::<C>(&regressions::programs()[number].1),
+        }
+    })
 }
 
 fn environment(name: &str) -> Option<u64> {
@@ -190,12 +202,12 @@ fn environment(name: &str) -> Option<u64> {
 /// # Panics
 /// If `GCLAB_RANDOM_SEED` is set and is not a number.
 pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
-    if child::is_child::<C, OneThread>() {
+    if is_child::<C, OneThread>() {
         return Ok(());
     }
     let name = C::DESCRIPTION.name;
     for (number, (what, program)) in regressions::programs().iter().enumerate() {
-        if let Some(fault) = child::run::<C, OneThread>(&Task::Regression(number))?.fault {
+        if let Some(fault) = child::run(&owner::<C, OneThread>(), &Task::Regression(number))?.fault {
             return Err(format!("{name}: {what}: {fault}\n{}", replay::test::<C>(program)));
         }
     }
@@ -212,7 +224,7 @@ pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
 /// # Panics
 /// As [`hunt`].
 pub fn hunt_in_threads<C: Collector>(time: Option<Duration>) -> Result<(), String> {
-    if child::is_child::<C, Threads>() {
+    if is_child::<C, Threads>() {
         return Ok(());
     }
     go_on::<C, Threads>(time, (CASES_IN_THREADS, BATCH_IN_THREADS), " of several threads")
