@@ -19,9 +19,9 @@
 //! Cost: O(log stretches) for each array.
 
 use super::Heap;
-use crate::block::{BLOCK, BlockRun, BlockState, OutOfMemory, Region, Shortage, blocks_for, poison};
+use super::slabs::{LargeObject, LargeRequest};
+use crate::block::{BLOCK, BlockRun, BlockState, OutOfMemory, Shortage, blocks_for, poison};
 use crate::words::{Addr, Bytes, Words};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Blocks of a slab, at most: of arrays a little longer than a block it holds fifteen.
 const SLAB: Bytes = Bytes(16 * BLOCK.0);
@@ -32,50 +32,6 @@ const MOST_SHARED: Bytes = Bytes(8 * BLOCK.0);
 /// Free blocks inside a slab that are freed by themselves. Next to them, parts of two blocks stay
 /// unused.
 const LEAST_FREED: u32 = 4;
-
-/// A large object to be allocated.
-#[derive(Clone, Copy, Debug)]
-pub struct LargeRequest {
-    /// Its size, header included: at least [`LARGE_OBJECT`](crate::block::LARGE_OBJECT).
-    pub words: Words,
-    /// Whether it has slots.
-    pub has_pointers: bool,
-}
-
-/// A closure with its own blocks, or in a slab.
-#[derive(Debug, Clone, Copy)]
-pub struct LargeObject {
-    /// The blocks with its state: its run; or in a slab, the block in which it begins and those
-    /// after it, without the one in which it ends.
-    pub run: BlockRun,
-    /// Where it begins.
-    pub start: Addr,
-    /// The size of the closure.
-    pub words: Words,
-}
-
-impl LargeObject {
-    /// The address after it.
-    pub fn end(&self) -> Addr {
-        self.start + self.words
-    }
-
-    /// The memory that it takes: whole blocks, or in a slab its words.
-    pub fn bytes(&self) -> Bytes {
-        self.run.end().max(self.end()) - self.start
-    }
-
-    /// The region of the object, in step `step`.
-    pub fn region(&self, step: u8) -> Region {
-        Region {
-            run: self.run,
-            start: self.start,
-            end: self.end(),
-            step,
-            large: true,
-        }
-    }
-}
 
 impl Heap {
     /// Allocates memory for a large object, with blocks in `state`. It leaves the room that is kept
@@ -197,57 +153,6 @@ impl Heap {
     }
 }
 
-/// The free stretches of all slabs, by address and by size.
-#[derive(Debug, Default)]
-pub(super) struct Slabs {
-    /// Start to end.
-    by_address: BTreeMap<Addr, Addr>,
-    /// Pairs of size and start.
-    by_size: BTreeSet<(Bytes, Addr)>,
-}
-
-impl Slabs {
-    /// Takes the low `bytes` of the smallest stretch that has as many.
-    fn take(&mut self, bytes: Bytes) -> Option<Addr> {
-        let &(size, start) = self.by_size.range((bytes, Addr::NULL)..).next()?;
-        self.remove(start, start + size);
-        self.insert(start + bytes, start + size);
-        Some(start)
-    }
-
-    /// Adds the stretch from `start` to `end` of `slab`, and joins it to those beside it. Returns
-    /// the resulting stretch.
-    fn free(&mut self, slab: BlockRun, mut start: Addr, mut end: Addr) -> (Addr, Addr) {
-        if let Some((&before, &to)) = self.by_address.range(slab.start()..start).next_back()
-            && to == start
-        {
-            self.remove(before, start);
-            start = before;
-        }
-        if end < slab.end()
-            && let Some(&after) = self.by_address.get(&end)
-        {
-            self.remove(end, after);
-            end = after;
-        }
-        self.insert(start, end);
-        (start, end)
-    }
-
-    /// Adds a stretch, unless it is empty.
-    fn insert(&mut self, start: Addr, end: Addr) {
-        if start < end {
-            self.by_address.insert(start, end);
-            self.by_size.insert((end - start, start));
-        }
-    }
-
-    fn remove(&mut self, start: Addr, end: Addr) {
-        self.by_address.remove(&start);
-        self.by_size.remove(&(end - start, start));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,7 +246,7 @@ mod tests {
             }
             objects.into_iter().for_each(|(object, _)| heap.free_large(object));
             prop_assert_eq!(blocks_in_use(&heap), 0);
-            prop_assert!(heap.slabs.by_address.is_empty() && heap.slabs.by_size.is_empty(), "{:?}", heap.slabs);
+            prop_assert!(heap.slabs.is_empty(), "{:?}", heap.slabs);
         }
     }
 }

@@ -20,16 +20,17 @@ use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::{Followers, SideWords, Stacks};
 use crate::sync::{Arc, Mutex};
 use crate::words::{Bytes, Words};
-use large::Slabs;
 use retention::Retention;
+use slabs::Slabs;
 
 mod chunks;
 mod large;
 mod retention;
+mod slabs;
 
-pub use large::{LargeObject, LargeRequest};
 pub(crate) use retention::AfterMajor;
 pub use retention::Kept;
+pub use slabs::{LargeObject, LargeRequest};
 
 /// The mark stack of the thread that collects. A heap near its limit refuses more, and each closure
 /// that a marking drops for want of room costs a search for it. A list needs one span of 16 bytes at
