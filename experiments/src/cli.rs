@@ -100,12 +100,19 @@ pub(crate) fn command(
     if program.is_empty() && !rts.is_empty() {
         program.push("exec".into());
     }
-    if let Some(message) = bare_command(&program, registry).or_else(|| bare_file(&program, registry)) {
+    if let Some((at, message)) = bare_command(&program, registry).or_else(|| bare_file(&program, registry))
+        && !is_value(&program, at)
+    {
         return refuse(message);
     }
     let cli = match Cli::try_parse_from(std::iter::once("gclab".to_owned()).chain(program.iter().cloned())) {
         Ok(cli) => cli,
         Err(error) => {
+            if error.kind() == ErrorKind::InvalidSubcommand
+                && let Some(message) = no_verb(&program)
+            {
+                return refuse(message);
+            }
             if error.kind() == ErrorKind::UnknownArgument
                 && error.get(ContextKind::InvalidArg).is_some_and(|wrong| {
                     // For -A1m the error quotes only -A.
@@ -168,8 +175,9 @@ pub(crate) fn command(
     }
 }
 
-/// The message for a command to measure that lacks the `--` before it; `None` if there is none.
-fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
+/// The message for a command to measure that lacks the `--` before it, with the place of the
+/// command; `None` if there is none.
+fn bare_command(program: &[String], registry: &Registry) -> Option<(usize, String)> {
     let (verb, words) = program.split_first()?;
     if !["run", "tune", "minheap"].contains(&verb.as_str()) || words.iter().any(|word| word == "--") {
         return None;
@@ -186,19 +194,21 @@ fn bare_command(program: &[String], registry: &Registry) -> Option<String> {
     right.extend_from_slice(&words[..at]);
     right.extend(["--".to_owned(), command]);
     right.extend_from_slice(&words[at + 1..]);
-    Some(format!("put -- before a command: {}", shell_line(&right)))
+    Some((at + 1, format!("put -- before a command: {}", shell_line(&right))))
 }
 
-/// The message for `gclab events FILE`, `gclab run LOG`, `gclab exec ./prog` and the like: it names
-/// the command that reads the file, or measures the programs.
-fn bare_file(program: &[String], registry: &Registry) -> Option<String> {
+/// The message for `gclab events FILE`, `gclab run LOG`, `gclab exec ./prog` and the like, with the
+/// place of the file: it names the command that reads the file, or measures the programs.
+fn bare_file(program: &[String], registry: &Registry) -> Option<(usize, String)> {
     let (verb, words) = program.split_first()?;
     let named = match verb.as_str() {
         // In the place of the subcommand.
         "events" | "heap" | "profile" => words.get(..1)?,
-        "run" | "plan" | "exec" | "tune" | "minheap" | "inspect" | "report" | "compare" => {
+        "run" | "plan" | "emit" | "exec" | "tune" | "minheap" | "inspect" | "report" => {
             words.split(|word| word == "--").next()?
         }
+        // `compare -- ./a -- ./b`
+        "compare" => words,
         _ => return None,
     };
     // A workload's arguments may be files.
@@ -206,27 +216,74 @@ fn bare_file(program: &[String], registry: &Registry) -> Option<String> {
         return None;
     }
     let hint = |(at, file): (usize, &String)| {
-        // `compare --build` takes a program.
-        if at > 0 && ["--build", "--against"].contains(&named[at - 1].as_str()) {
-            return None;
-        }
         let path = Path::new(file);
         let is_other = match verb.as_str() {
             "events" | "heap" | "profile" => true,
-            // Neither a folder nor a pipe, which can be read only once.
-            _ if !path.is_file() => false,
-            "run" | "plan" => input::kind(path)?.1 != "run",
+            // A pipe can be read only once.
+            "report" | "compare" => path.is_file(),
+            _ if !path.is_file() && !path.is_dir() => false,
+            "run" | "plan" | "emit" => input::kind(path)?.1 != "run",
             _ => true,
         };
-        let hint = is_other.then(|| input::hint(path))?;
-        let mut hint = hint.strip_prefix("; ")?.to_owned();
-        if let (Some(rest @ [_, ..]), Some((_, MEASURE, _))) = (named.get(at + 1..), input::kind(path)) {
-            let between = if verb == "compare" { " -- " } else { " " };
-            hint = format!("{hint}{between}{}", shell_line(rest));
-        }
-        Some(format!("{file}: {hint}"))
+        let rest = &words[at + 1..];
+        Some((
+            at + 1,
+            right_command(file, rest, verb == "compare").filter(|_| is_other)?,
+        ))
     };
     named.iter().enumerate().find_map(hint)
+}
+
+/// The message for `gclab ./prog`, `gclab x.toml` and the like.
+fn no_verb(program: &[String]) -> Option<String> {
+    let (file, rest) = program.split_first()?;
+    right_command(file, rest, false)
+}
+
+/// The message that names the command for a file: that reads it, or that measures a program with
+/// the words behind it; `several` programs, if each such word begins a command.
+fn right_command(file: &str, rest: &[String], several: bool) -> Option<String> {
+    let path = Path::new(file);
+    let hint = input::hint(path);
+    let mut hint = hint.strip_prefix("; ")?.to_owned();
+    if input::kind(path)?.1 == MEASURE {
+        let several = several && !rest.iter().any(|word| word == "--");
+        let mut words = Vec::new();
+        for word in rest {
+            let path = Path::new(word);
+            if several && input::kind(path).is_some_and(|(_, command, _)| command == MEASURE) {
+                words.extend(["--".to_owned(), input::program(path)]);
+            } else {
+                words.push(word.clone());
+            }
+        }
+        if !words.is_empty() {
+            hint = format!("{hint} {}", shell_line(&words));
+        }
+    }
+    Some(format!("{file}: {hint}"))
+}
+
+/// Whether the word at this place is the value of the option before it.
+fn is_value(program: &[String], at: usize) -> bool {
+    let mut command = description();
+    command.build();
+    let mut words = &program[..at];
+    while let [verb, rest @ ..] = words
+        && let Some(inner) = command.find_subcommand(verb)
+    {
+        command = inner.clone();
+        words = rest;
+    }
+    let Some(option) = words.last().and_then(|word| word.strip_prefix('-')) else {
+        return false;
+    };
+    let is_it = |known: &&clap::Arg| match option.strip_prefix('-') {
+        Some(long) => known.get_long() == Some(long),
+        None => known.get_short().is_some_and(|short| option == short.to_string()),
+    };
+    let known = command.get_arguments().find(is_it);
+    known.is_some_and(|known| known.get_action().takes_values())
 }
 
 /// Whether a word is a runtime flag.

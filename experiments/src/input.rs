@@ -1,7 +1,8 @@
 //! The files that commands read: plain or gzip, a pipe, or `-` for standard input.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -27,7 +28,7 @@ pub(crate) fn name(path: &Path) -> String {
 }
 
 /// The path under which the system knows the file.
-pub(crate) fn path_or_input(path: &Path) -> &Path {
+fn path_or_input(path: &Path) -> &Path {
     if is_standard_input(path) {
         Path::new("/dev/stdin")
     } else {
@@ -63,6 +64,33 @@ pub(crate) fn plain(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Checks that writing `output`, the value of `option`, overwrites none of the files that the
+/// command reads. A file may have several names.
+///
+/// # Errors
+/// A message, if `output` is one of them.
+pub(crate) fn may_write<'p>(
+    output: &Path,
+    option: &str,
+    inputs: impl IntoIterator<Item = &'p PathBuf>,
+) -> Result<(), String> {
+    let place = |path: &Path| {
+        let file = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
+    };
+    let Some(found) = place(output) else { return Ok(()) };
+    match inputs
+        .into_iter()
+        .any(|input| place(path_or_input(input)) == Some(found))
+    {
+        true => Err(format!(
+            "{}: this is the input, expected another file to write: {option} FILE",
+            output.display()
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The name of a file's page, in the working directory. Different files get different pages.
 pub(crate) fn page_of(path: &Path, of_standard_input: &str) -> PathBuf {
     let name = path.file_name().filter(|_| !is_standard_input(path));
@@ -90,12 +118,23 @@ const ELF_TYPE: (usize, u8) = (16, 4);
 /// For the message that a command cannot read a file: what the file is, and which command reads it.
 pub(crate) fn hint(path: &Path) -> String {
     kind(path).map_or_else(String::new, |(what, command, path)| {
-        let words = [path.display().to_string()];
+        let words = [match command {
+            MEASURE => program(path),
+            _ => path.display().to_string(),
+        }];
         format!(
             "; this is {what}: gclab {command} {}",
             gclab_results::shell_line(&words)
         )
     })
+}
+
+/// A program as commands name it: without a `/` it would be sought in `PATH`.
+pub(crate) fn program(path: &Path) -> String {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => format!("./{}", path.display()),
+        _ => path.display().to_string(),
+    }
 }
 
 /// What a file or folder is, and the command that reads it, with the path to give to that.

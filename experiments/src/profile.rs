@@ -51,6 +51,9 @@ fn show(arguments: &Show) -> Result<String, String> {
     {
         return Err("both profiles are standard input, expected a file for one of them".to_owned());
     }
+    let output = arguments.output.clone();
+    let output = output.unwrap_or_else(|| page_of(&arguments.file, "profile"));
+    input::may_write(&output, "-o", [&arguments.file])?;
     let profile = read(&arguments.file)?;
     let name = input::name(&arguments.file);
     if let Some(other) = &arguments.other {
@@ -60,17 +63,14 @@ fn show(arguments: &Show) -> Result<String, String> {
             [&profile, &other_profile],
         ));
     }
-    let output = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| page_of(&arguments.file, "profile"));
     let short = arguments
         .file
         .file_name()
         .map_or_else(|| name.clone(), |file| file.display().to_string());
     fs::write(&output, profile_page(&short, &profile))
         .map_err(|error| format!("{}: cannot write the page: {error}", output.display()))?;
-    let cut_off = if profile.cut_off {
+    let is_cut = profile.cut_off && !profile.samples.is_empty();
+    let cut_off = if is_cut {
         "; the file ends within a census, which is left out"
     } else {
         ""

@@ -14,6 +14,7 @@ use super::log;
 use super::moment::Between;
 use super::speedscope::speedscope;
 use crate::common::{fail, refuse};
+use crate::input::may_write;
 
 /// Write a log in the format of another tool
 #[derive(Debug, ClapArgs)]
@@ -54,7 +55,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
         None => ("standard output".to_owned(), Box::new(std::io::stdout().lock())),
         Some(path) => {
             let name = path.display().to_string();
-            if let Err(wrong) = log::may_write(path, &arguments.file) {
+            if let Err(wrong) = may_write(path, "-o", [&arguments.file]) {
                 return refuse(wrong);
             }
             match File::create(path) {

@@ -1,35 +1,16 @@
 //! The event log that a command names.
 
-use std::fs::{self, File, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
 use std::path::Path;
 
 use gclab_eventlog::{Error, Merged, Reader};
 
 pub(super) use crate::input::name;
-use crate::input::{self, is_standard_input, path_or_input};
+use crate::input::{self, is_standard_input};
 
 /// Whether a later command finds the log under this path: neither standard input nor a pipe.
 pub(super) fn is_regular(path: &Path) -> bool {
     !is_standard_input(path) && path.is_file()
-}
-
-/// Checks that writing `output` would not overwrite the log, which may have several names.
-///
-/// # Errors
-/// If `output` is the log.
-pub(super) fn may_write(output: &Path, log: &Path) -> Result<(), String> {
-    let place = |path: &Path| {
-        let file = fs::metadata(path).ok().filter(Metadata::is_file)?;
-        Some((file.dev(), file.ino()))
-    };
-    match place(output) {
-        Some(found) if place(path_or_input(log)) == Some(found) => Err(format!(
-            "{}: this is the log, expected another file to write: -o FILE",
-            output.display()
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// The log as a seekable file.

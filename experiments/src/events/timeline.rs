@@ -12,7 +12,7 @@ use gclab_sweep::tell;
 use super::damage::{message, salvaged};
 use super::log;
 use crate::common::{print, refuse};
-use crate::input::page_of;
+use crate::input::{may_write, page_of};
 
 /// Draw a log over time as one HTML page: capabilities, collections and the heap
 #[derive(Debug, ClapArgs)]
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     let file = &arguments.file;
     let output = arguments.output.clone().unwrap_or_else(|| page_of(file, "timeline"));
-    if let Err(wrong) = log::may_write(&output, file) {
+    if let Err(wrong) = may_write(&output, "-o", [file]) {
         return refuse(wrong);
     }
     let (timeline, summary, damage) = match read(file, arguments.salvage) {

@@ -71,6 +71,11 @@ enum Format {
 }
 
 pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
+    if let Some(html) = &arguments.html
+        && let Err(message) = input::may_write(html, "--html", [&arguments.file].into_iter().chain(&arguments.exe))
+    {
+        return refuse(message);
+    }
     let start = Instant::now();
     let snapshot = match open(
         &arguments.file,

@@ -174,6 +174,9 @@ fn named(analysis: &Analysis<'_>, names: &Names, node: u32) -> u32 {
 
 /// Reads all files, and finds the growth from the first to the last.
 fn compare(arguments: &Arguments) -> Result<Report, String> {
+    if let Some(html) = &arguments.html {
+        input::may_write(html, "--html", arguments.files.iter().chain(&arguments.exe))?;
+    }
     let mut classes = Classes::default();
     let mut files: Vec<File> = Vec::new();
     let (last, earlier) = arguments.files.split_last().ok_or("no files")?;

@@ -460,31 +460,3 @@ fn a_log_is_exported_for_speedscope() {
         }
     }
 }
-
-/// The log may have several names, one of which is standard input.
-#[test]
-fn no_command_writes_over_its_log() {
-    let (bench, _) = bench();
-    let path = bench.path().join("ghc.eventlog");
-    let log = fs::read(&path).unwrap();
-    fs::hard_link(&path, bench.path().join("hard.eventlog")).unwrap();
-    std::os::unix::fs::symlink("ghc.eventlog", bench.path().join("soft.eventlog")).unwrap();
-    for command in [&["export", "--format", "chrome"][..], &["timeline"]] {
-        for (file, output) in [
-            ("ghc.eventlog", "./ghc.eventlog"),
-            ("ghc.eventlog", "hard.eventlog"),
-            ("soft.eventlog", "hard.eventlog"),
-            ("-", "ghc.eventlog"),
-        ] {
-            let mut words = vec!["events"];
-            words.extend(command);
-            words.extend([file, "-o", output]);
-            let mut command = bench.command(&words);
-            command.stdin(fs::File::open(&path).unwrap());
-            let done = Done::of(&mut command).exits(2);
-            let expected = format!("gclab: {output}: this is the log, expected another file to write: -o FILE\n");
-            assert_eq!(done.stderr, expected, "{words:?}");
-            assert!(fs::read(&path).unwrap() == log, "{words:?}");
-        }
-    }
-}

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::support::{Bench, tiny};
+use crate::docs::root;
+use crate::support::{Bench, Done, tiny};
 
 #[test]
 fn a_refused_run_leaves_all_files_as_they_were() {
@@ -27,6 +28,49 @@ fn a_refused_run_leaves_all_files_as_they_were() {
             assert_eq!(fs::read_to_string(bench.path().join(file)).unwrap(), file, "{flags:?}");
         }
         assert_eq!(fs::read_dir(bench.path()).unwrap().count(), old.len(), "{flags:?}");
+    }
+}
+
+/// `profile show x.hp -o x.hp` used to leave a page in place of the profile.
+#[test]
+fn no_command_writes_over_its_input() {
+    let bench = Bench::new();
+    let place = bench.path();
+    let from = |file: &str| fs::read(root().join(file)).unwrap();
+    let log = from("core/eventlog/tests/it/fixtures/phases-thr-n2.a.eventlog");
+    let profile = from("core/eventlog/tests/it/fixtures/ghc-retainers.hp");
+    let dump = from("core/snapshot/tests/it/fixtures/cells.hprof.gz");
+    fs::write(place.join("old"), &dump).unwrap();
+    for (input, command, option) in [
+        (&log, &["events", "timeline"][..], "-o"),
+        (&log, &["events", "export"], "-o"),
+        (&profile, &["profile", "show"], "-o"),
+        (&dump, &["heap", "analyse"], "--html"),
+        (&dump, &["heap", "diff", "old"], "--html"),
+    ] {
+        let path = place.join("in");
+        for name in ["hard", "soft"] {
+            let _ = fs::remove_file(place.join(name));
+        }
+        fs::write(&path, input).unwrap();
+        fs::hard_link(&path, place.join("hard")).unwrap();
+        std::os::unix::fs::symlink("in", place.join("soft")).unwrap();
+        for (file, output) in [
+            ("in", "./in"),
+            ("in", "hard"),
+            ("soft", "hard"),
+            ("in", "soft"),
+            ("-", "in"),
+        ] {
+            let words = [command, &[file, option, output]].concat();
+            let mut command = bench.command(&words);
+            command.stdin(fs::File::open(&path).unwrap());
+            let done = Done::of(&mut command).exits(2);
+            let expected =
+                format!("gclab: {output}: this is the input, expected another file to write: {option} FILE\n");
+            assert_eq!(done.stderr, expected, "{words:?}");
+            assert!(fs::read(&path).unwrap() == *input, "{words:?}");
+        }
     }
 }
 
@@ -197,6 +241,9 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
     let log = "this is a heap profile: gclab profile show x.hp";
     let file = "this is an experiment file: gclab run tiny.toml";
     let record = "this is a file of a folder of results: gclab report base";
+    let folder = "base: this is a folder of results: gclab report base\n";
+    let two = "this is a program: gclab run -- ./prog -- ./prog\n";
+    let two_with_arguments = "this is a program: gclab run -- ./prog 1 -- ./prog 2\n";
     for (words, message) in [
         (&["run", "x.hp"][..], log),
         (&["plan", "x.hp"], log),
@@ -212,10 +259,23 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
         (&["exec", "x.hp", "3"], log),
         (&["plan", "./prog"], "this is a program: gclab run -- ./prog\n"),
         (&["exec", "./prog", "3"], "this is a program: gclab run -- ./prog 3\n"),
+        (&["exec", "prog"], "this is a program: gclab run -- ./prog\n"),
+        (&["compare", "./prog", "prog"], two),
+        (&["compare", "./prog", "1", "prog", "2"], two_with_arguments),
+        (&["compare", "./prog", "1", "--", "./prog", "2"], two_with_arguments),
         (
-            &["compare", "./prog", "new"],
-            "this is a program: gclab run -- ./prog -- new\n",
+            &["compare", "--", "./prog", "1", "--", "./prog", "2"],
+            two_with_arguments,
         ),
+        (&["run", "base"], folder),
+        (&["plan", "base"], folder),
+        (&["exec", "base"], folder),
+        (&["./prog", "1"], "./prog: this is a program: gclab run -- ./prog 1\n"),
+        (
+            &["tiny.toml"],
+            "tiny.toml: this is an experiment file: gclab run tiny.toml\n",
+        ),
+        (&["x.hp"], "x.hp: this is a heap profile: gclab profile show x.hp\n"),
         (&["heap", "analyse", "./prog"], "this is a program: gclab run -- ./prog"),
         (
             &["report", "core.1"],
@@ -233,6 +293,12 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
     let alone = bench.gclab(&["compare", "base"]).exits(2);
     let how = "gclab: base: name a second folder, or compare within it: --collector two-space --against copying\n";
     assert_eq!(alone.stderr, how);
+    // Programs of these names are not what the options mean.
+    for name in ["copying", "two-space"] {
+        bench.script(name, "true");
+    }
+    let within = bench.gclab(&["compare", "base", "--collector", "two-space", "--against", "copying"]);
+    assert!(within.stdout.contains("two-space over copying"), "{}", within.all());
 }
 
 /// A name reaches the terminal without its control characters.

@@ -164,7 +164,7 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     );
     refused(
         &["ghc.eventlog", "-o", "./ghc.eventlog"],
-        "gclab: ./ghc.eventlog: this is the log, expected another file to write",
+        "gclab: ./ghc.eventlog: this is the input, expected another file to write",
     );
     assert_eq!(fs::read(bench.path().join("ghc.eventlog")).unwrap(), log);
 
