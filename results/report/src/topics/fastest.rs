@@ -42,13 +42,17 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
     } else {
         let all = settings(summary, &timed);
         if timed.len() > 1 {
-            let mut overall = Ranking::of(time, &best_of_names(summary, time, &all, &timed), &timed);
-            let scope = match timed.len() {
-                2 => " over both workloads".to_owned(),
-                n => format!(" over all {n} workloads"),
+            let overall = Ranking::of(time, &best_of_names(summary, time, &all, &timed), &timed);
+            let all_works = match timed.len() {
+                2 => "both workloads".to_owned(),
+                n => format!("all {n} workloads"),
             };
-            if let Some(ranking) = overall.as_mut().filter(|_| !answered_by_knee(summary)) {
-                text.push(ranking.sentence("fastest", &scope));
+            match &overall {
+                Some(ranking) if !is_answered(summary) => {
+                    text.push(ranking.sentence("fastest", &format!(" over {all_works}")))
+                }
+                Some(_) => {}
+                None => text.push(format!("No setting completes {all_works}.")),
             }
             if let Some(ranking) = Ranking::of(time, &all, &timed) {
                 parts.extend(chart(summary, &all, &ranking, &timed));
@@ -68,7 +72,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
             .collect();
         judge_together(each.iter_mut().filter_map(|(_, ranking)| ranking.as_mut()));
         if let [(work, Some(ranking))] = &each[..]
-            && !answered_by_knee(summary)
+            && !is_answered(summary)
         {
             let scope = if summary.names.len() > 1 && super::common::kind(summary) == "program" {
                 String::new()
@@ -98,9 +102,10 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
 /// What counts as a tie.
 const NEAR_NOTE: &str = "Two figures tie if they are the same within 5 % for certain.";
 
-/// Whether the section on a swept flag answers the question instead.
-fn answered_by_knee(summary: &Summary<'_>) -> bool {
-    summary.names.len() < 2 && super::knee::axis(summary).is_some() || super::parallel::is_answer(summary)
+/// Whether the section on a swept flag compares all settings, so that it answers the question
+/// instead.
+fn is_answered(summary: &Summary<'_>) -> bool {
+    summary.names.len() < 2 && super::knee::compares_all(summary) || super::parallel::compares_all(summary)
 }
 
 fn is_complete(group: &crate::summary::Group<'_>, metric: &Metric) -> bool {

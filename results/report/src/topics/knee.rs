@@ -12,6 +12,7 @@ use crate::ranking::{Contender, NEAR, Rank, Ranking, Verdict, contenders};
 use crate::summary::{ARGS, HEAP, Summary, Work, axis_name};
 use gclab_results::Axis;
 use gclab_results::inference::Effect;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of contenders with a sentence; the others are in the table.
 const SENTENCES: usize = 3;
@@ -24,6 +25,20 @@ const WORTH_A_WORD: f64 = 1.2;
 pub(super) fn axis<'s>(summary: &'s Summary<'_>) -> Option<&'s Axis> {
     let axis = split_axes(summary).0?;
     (is_numeric(axis) && axis.flag != HEAP && !axis.flag.starts_with(ARGS)).then_some(axis)
+}
+
+/// Whether each setting is on the curve of some contender. Flags that vary only together give no
+/// curve.
+pub(super) fn compares_all(summary: &Summary<'_>) -> bool {
+    let Some(axis) = axis(summary).filter(|_| !super::parallel::is_answer(summary)) else {
+        return false;
+    };
+    let mut values: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for group in summary.groups() {
+        let others = summary.label(group, &[&axis.flag]);
+        values.entry(others).or_default().insert(group.flag(&axis.flag));
+    }
+    values.values().all(|values| values.len() > 1)
 }
 
 /// The section.

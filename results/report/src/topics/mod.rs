@@ -92,7 +92,10 @@ pub fn report(dir: &ResultsDir) -> Document {
     if answer.is_empty() {
         answer.push(match dir.done() {
             0 => format!("No runs yet ({} planned).", dir.manifest().plan.len()),
-            _ => "No configuration has a run that ended well, so there is no answer yet.".to_owned(),
+            _ if summary.most_runs() == 0 => {
+                "No configuration has a run that ended well, so there is no answer yet.".to_owned()
+            }
+            _ => "The runs have no figure to compare.".to_owned(),
         });
     }
     let best = sections
@@ -155,4 +158,128 @@ fn facts(of: &Context<'_>) -> Vec<String> {
     }
     facts.retain(|fact| !fact.is_empty());
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::synthetic::{Experiment, manifest, runs, small, write};
+    use gclab_results::{Configuration, Status};
+
+    /// A configuration's time in seconds in each of three rounds; `None` if it was not planned.
+    type Time = fn(&Configuration) -> Option<f64>;
+
+    /// The answer about one program and the settings of a sweep that have a time. Runs without one
+    /// have failed.
+    fn answer(sweep: &[(&'static str, &[&'static str])], workloads: &[&'static str], time: Time) -> String {
+        let experiment = Experiment {
+            collectors: vec!["parallel"],
+            workloads: workloads.iter().map(|name| (*name, vec!["14"], 24.0, 4.0)).collect(),
+            sweep: sweep.iter().map(|(flag, values)| (*flag, values.to_vec())).collect(),
+            ..small()
+        };
+        let mut manifest = manifest(&experiment);
+        let mut runs = runs(&experiment);
+        let planned = manifest.plan.iter_mut().chain(runs.iter_mut().map(|run| &mut run.run));
+        for run in planned {
+            run.configuration.flags.retain(|_, value| value != "default");
+        }
+        manifest.plan.retain(|run| time(&run.configuration).is_some());
+        runs.retain(|run| time(&run.configuration).is_some());
+        for run in &mut runs {
+            let seconds = time(&run.configuration).expect("a time");
+            if seconds.is_infinite() {
+                run.outcome = Status::HeapExhausted;
+                run.stats = None;
+                run.collections = None;
+                continue;
+            }
+            let seconds = seconds * (1.0 + 0.01 * f64::from(run.round));
+            let stats = run.stats.as_mut().expect("a good run");
+            stats.total_elapsed_seconds = Some(seconds);
+            stats.total_cpu_seconds = Some(seconds);
+            for generation in &mut stats.generations {
+                generation.par_collections = Some(3);
+            }
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = write(folder.path(), manifest, &runs);
+        crate::report(&dir).answer.join(" ")
+    }
+
+    const ONE: &[&str] = &["binary_trees"];
+
+    fn flag<'a>(of: &'a Configuration, flag: &str) -> &'a str {
+        of.flags.get(flag).map_or("default", String::as_str)
+    }
+
+    /// The report said that no run had ended well.
+    #[test]
+    fn settings_whose_flags_vary_only_together_are_compared() {
+        let time: Time = |of| match (flag(of, "A"), flag(of, "F")) {
+            ("1m", "2") => Some(1.0),
+            ("4m", "4") => Some(1.45),
+            _ => None,
+        };
+        let text = answer(&[("A", &["1m", "4m"]), ("F", &["2", "4"])], ONE, time);
+        let expected = "A=1m F=2 is the fastest on binary_trees 14: A=4m F=4 takes 1.45× (1.45–1.45).";
+        assert_eq!(text, expected);
+    }
+
+    /// The report said the same.
+    #[test]
+    fn no_setting_completes_all_workloads() {
+        let time: Time = |of| match (flag(of, "A"), of.workload.as_str()) {
+            ("1m", "binary_trees") | ("4m", "hash_churn") => Some(1.0),
+            _ => Some(f64::INFINITY),
+        };
+        let text = answer(&[("A", &["1m", "4m"])], &["binary_trees", "hash_churn"], time);
+        assert_eq!(text, "No setting completes both workloads.");
+    }
+
+    /// "Only default -qg was measured way to share collections."
+    #[test]
+    fn a_sweep_of_capabilities_is_not_answered_about_sharing() {
+        let time: Time = |of| match (flag(of, "N"), flag(of, "qg"), flag(of, "A")) {
+            ("1", "default", "default") => Some(1.0),
+            ("2", "default", "default") => Some(1.5),
+            ("2", "false", "4m") => Some(1.2),
+            _ => None,
+        };
+        let sweep: [(_, &[_]); 3] = [
+            ("N", &["1", "2"]),
+            ("qg", &["default", "false"]),
+            ("A", &["default", "4m"]),
+        ];
+        let text = answer(&sweep, ONE, time);
+        assert!(
+            text.starts_with("N=1 is the fastest on binary_trees 14: N=2 qg=false A=4m takes 1.2"),
+            "{text}"
+        );
+        assert!(!text.contains("-qg") && !text.contains("sharing"), "{text}");
+    }
+
+    #[test]
+    fn a_sweep_of_capabilities_and_of_sharing_is_answered_about_both() {
+        let time: Time = |of| {
+            Some(match (flag(of, "N"), flag(of, "qg")) {
+                ("1", _) => 1.0,
+                (_, "false") => 1.3,
+                _ => 1.5,
+            })
+        };
+        let text = answer(&[("N", &["1", "2"]), ("qg", &["false", "0"])], ONE, time);
+        assert!(text.contains("No: without it (-qg) programs are faster."), "{text}");
+        assert!(text.contains("N=1 qg=0 tie on binary_trees 14"), "{text}");
+    }
+
+    /// "Too noisy way to share collections to tell"
+    #[test]
+    fn ways_to_share_that_all_share_are_compared() {
+        let noisy: Time = |of| Some(if flag(of, "qb") == "0" { 1.0 } else { 1.2 });
+        let text = answer(&[("N", &["2"]), ("qb", &["0", "1"])], ONE, noisy);
+        assert_eq!(
+            text,
+            "-qb0 is the fastest way to share collections: -qb1 takes 1.20× (1.20–1.20)."
+        );
+    }
 }

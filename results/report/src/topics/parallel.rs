@@ -29,9 +29,18 @@ const METRICS: [Metric; 6] = [
     metric::MAX_SYNC,
 ];
 
-/// Whether parallel collection is what varied.
+/// Whether parallel collection is what varied, with all else equal.
 pub(super) fn is_answer(summary: &Summary<'_>) -> bool {
-    SHARING.iter().any(|flag| summary.sweeps(flag)) && summary.groups().any(is_on)
+    ways(summary).len() > 1
+}
+
+/// Whether the verdict compares all settings.
+pub(super) fn compares_all(summary: &Summary<'_>) -> bool {
+    let ways = ways(summary);
+    let compared = ways.iter().flat_map(Contender::groups).count();
+    ways.len() > 1
+        && compared == summary.groups().count()
+        && Ranking::of(summary.time_metric(), &ways, &families_of(summary, &ways)).is_some()
 }
 
 /// Whether any collection of any run was parallel.
@@ -90,8 +99,9 @@ fn ways<'a>(summary: &'a Summary<'a>) -> Vec<Contender<'a>> {
             }
         }
     }
+    families.retain(|(_, groups)| groups.len() > 1 && groups.iter().any(|group| is_on(group)));
     let most = families.iter().map(|(_, groups)| groups.len()).max().unwrap_or(0);
-    families.retain(|(_, groups)| groups.len() == most && groups.iter().any(|group| is_on(group)));
+    families.retain(|(_, groups)| groups.len() == most);
     let of = |label: String| Contender {
         groups: families
             .iter()
@@ -189,7 +199,7 @@ fn sentences(ways: &[Contender<'_>], ranking: &Ranking, cpu: Option<&Ranking>) -
         rank.is_some_and(|rank| rank.verdict == Verdict::Worse)
     };
     let Some(off) = off else {
-        return vec![ranking.sentence("fastest", " way to share collections")];
+        return vec![ranking.sentence("fastest way to share collections", "")];
     };
     vec![match (on(first.place), off.verdict) {
         (true, Verdict::Worse) => format!("Yes, with {}: {} {}.", first.label, off.label, off.takes()),
@@ -218,7 +228,8 @@ fn sentences(ways: &[Contender<'_>], ranking: &Ranking, cpu: Option<&Ranking>) -
 /// parallel or the number of capabilities was swept.
 pub(super) fn charts(of: &Context<'_>) -> Option<Section> {
     let summary = of.summary;
-    if !(is_answer(summary) || summary.sweeps("N") && summary.groups().any(shared_any)) {
+    let shares = SHARING.iter().any(|flag| summary.sweeps(flag)) && summary.groups().any(is_on);
+    if !(shares || summary.sweeps("N") && summary.groups().any(shared_any)) {
         return None;
     }
     let axis = ["N", "qg", "qn", "qb"]
