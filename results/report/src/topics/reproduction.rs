@@ -70,6 +70,13 @@ pub fn reproduction(published: &ResultsDir, here: &ResultsDir) -> Reproduction {
     for time in [old.time_metric(), &metric::TOTAL_CPU] {
         kinds.push(ratios(&old, time, partner));
     }
+    let mut own: Vec<Metric> = Vec::new();
+    for metric in old.groups().flat_map(|group| &group.own) {
+        if !own.contains(metric) {
+            own.push(*metric);
+        }
+    }
+    kinds.extend(own.iter().map(|metric| ratios(&old, metric, partner)));
     kinds.retain(|kind| kind.all() > 0);
     let machine = |manifest: &Manifest| {
         let cpu = manifest.machine.cpu.as_deref().unwrap_or("an unknown processor");
@@ -155,12 +162,14 @@ fn ratios<'s, 'a: 's>(
             kind.open += 1;
             continue;
         }
-        kind.add(!differs, || Difference {
+        let (published, here) = (format::effect(&old), format::effect(&new));
+        // Figures without noise may differ by less than is shown.
+        kind.add(!differs || published == here, || Difference {
             workload,
             setting,
             figure: time.title.to_owned(),
-            published: format::effect(&old),
-            here: format::effect(&new),
+            published,
+            here,
         });
     }
     kind
@@ -243,7 +252,13 @@ impl Kind {
                     format!("{text} {}", count.unit.name()).trim_end().to_owned()
                 };
                 self.add(is_same(now.min) && is_same(now.max), || {
-                    difference(count.title, cell(before), cell(now))
+                    // In MiB, a few bytes more look the same.
+                    let (mut published, mut here) = (cell(before), cell(now));
+                    if published == here {
+                        let other = if is_same(now.min) { now.max } else { now.min };
+                        [published, here] = [before.min, other].map(|bytes| format!("{bytes} B"));
+                    }
+                    difference(count.title, published, here)
                 });
             }
         }
@@ -267,6 +282,7 @@ impl Reproduction {
         };
         let open = match open {
             0 => String::new(),
+            1 => ", 1 is too noisy to tell".to_owned(),
             _ => format!(", {open} are too noisy to tell"),
         };
         let count = |number: usize| Cell::number(number.to_string(), number as f64);
@@ -391,6 +407,36 @@ mod tests {
             );
             assert_eq!(differs, expected, "{runtime:?}: {text}");
         }
+    }
+
+    /// The report said "0.0 MiB" of both.
+    #[test]
+    fn a_difference_of_bytes_is_told_in_bytes() {
+        let copied = |bytes: u64| {
+            move |run: &mut RunRecord| {
+                if let Some(stats) = &mut run.stats {
+                    stats.copied_bytes = Some(bytes);
+                    if let Some(phases) = &mut stats.phases {
+                        phases.measured.copied_bytes = Some(bytes);
+                    }
+                }
+            }
+        };
+        let (differs, text) = said_of(copied(1000), copied(1008));
+        assert!(differs && text.contains("1000 B") && text.contains("1008 B"), "{text}");
+    }
+
+    /// Only the times of runs were compared.
+    #[test]
+    fn ratios_of_a_programs_own_figures_are_compared() {
+        let latency = |run: &mut RunRecord, of_two_space: f64| {
+            let latency = if is_two_space(run) { of_two_space } else { 10.0 };
+            run.figures = Some([("lat".to_owned(), latency + 0.01 * f64::from(run.round))].into());
+        };
+        let (differs, text) = said_of(|run| latency(run, 12.5), |run| latency(run, 12.51));
+        assert!(!differs && text.contains("ratios of lat"), "{text}");
+        let (differs, text) = said_of(|run| latency(run, 12.5), |run| latency(run, 37.5));
+        assert!(differs && text.contains("3.75×"), "{text}");
     }
 
     #[test]
