@@ -3,6 +3,7 @@
 use super::{Comparison, Figure, Mean, Means, Row};
 use crate::document::{Cell, Column, Document, Look, Part, Place, Section, Table, Tone};
 use crate::format::{self, ABSENT, counted, percent, short_list};
+use crate::metric::Metric;
 use crate::verdict::Verdict;
 use gclab_results::inference::Effect;
 
@@ -43,13 +44,16 @@ impl Comparison {
         );
         if answer.is_empty() || same + unclear > 0 {
             let within = percent(self.threshold);
-            let open = match (unclear, self.visible()) {
+            let open = match (unclear, self.least_clear()) {
                 (0, _) => String::new(),
-                (n, Some(visible)) if visible >= TOO_WIDE => format!("{n} too noisy to compare; {}", self.advice()),
-                (n, Some(visible)) => format!(
-                    "{n} unclear: changes below {} would not have been seen; {}",
+                (n, Some((_, effect, visible))) if visible >= TOO_WIDE => {
+                    format!("{n} too noisy to compare; {}", format::advice(&effect, self.threshold))
+                }
+                (n, Some((metric, effect, visible))) => format!(
+                    "{n} unclear: changes of {} below {} would not have been seen; {}",
+                    metric.title,
                     percent(visible),
-                    self.advice()
+                    format::advice(&effect, self.threshold)
                 ),
                 (n, None) => format!("{n} unclear: too few runs"),
             };
@@ -69,25 +73,22 @@ impl Comparison {
         answer
     }
 
-    fn unclear(&self) -> impl Iterator<Item = &Figure> {
-        let figures = self.configurations.iter().flat_map(|row| &row.figures);
-        figures.filter(|figure| matches!(figure.verdict, Verdict::Unclear | Verdict::TooNoisy))
-    }
-
-    /// The median of the smallest changes that would have been detected, over the unclear figures.
-    fn visible(&self) -> Option<f64> {
-        let mut visible: Vec<f64> = self.unclear().filter_map(|figure| figure.effect?.visible()).collect();
-        visible.sort_by(f64::total_cmp);
-        Some(visible.get(visible.len() / 2)?.max(self.threshold))
-    }
-
-    /// What would decide most of the unclear figures.
-    fn advice(&self) -> String {
-        let effect = self.unclear().filter_map(|figure| figure.effect).max_by(|a, b| {
-            let noise = |effect: &Effect| effect.visible().unwrap_or(0.0);
-            noise(a).total_cmp(&noise(b))
+    /// The most important figure that is unclear somewhere, with its widest effect and the smallest
+    /// change that would have been seen everywhere.
+    fn least_clear(&self) -> Option<(Metric, Effect, f64)> {
+        let unclear = self.configurations.iter().flat_map(|row| {
+            // The first figure is the most important one.
+            row.figures.iter().enumerate().filter_map(|(place, figure)| {
+                let is_unclear = matches!(figure.verdict, Verdict::Unclear | Verdict::TooNoisy);
+                let effect = figure.effect.filter(|_| is_unclear)?;
+                Some((place, figure.metric, effect, effect.visible()?))
+            })
         });
-        effect.map_or_else(String::new, |effect| format::advice(&effect, self.threshold))
+        let unclear: Vec<(usize, Metric, Effect, f64)> = unclear.collect();
+        let (_, first, ..) = *unclear.iter().min_by_key(|(place, ..)| *place)?;
+        let of_first = unclear.into_iter().filter(|(_, metric, ..)| *metric == first);
+        let (_, metric, effect, visible) = of_first.max_by(|one, other| one.3.total_cmp(&other.3))?;
+        Some((metric, effect, visible.max(self.threshold)))
     }
 
     /// The largest change with this verdict: `gcbench, copying: total 1.10× (1.08–1.12)`.

@@ -665,6 +665,33 @@ mod tests {
         assert_eq!(order(&one, &other), Order::Sequential);
     }
 
+    /// The bound was the median over all figures, but was said of all.
+    #[test]
+    fn the_smallest_visible_change_is_that_of_the_figure_named() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, totals: [f64; 3]| {
+            let mut runs = runs(&small());
+            for run in &mut runs {
+                let round = run.round as usize;
+                let stats = run.stats.as_mut().expect("a good run");
+                stats.total_elapsed_seconds = Some(totals[round]);
+            }
+            write(&parent.path().join(name), manifest(&small()), &runs)
+        };
+        let comparison = compare(&of("a", [1.0, 1.1, 1.0]), &of("b", [1.0, 0.9, 1.1]), 0.03, None, &[]);
+        let total = |row: &Row| {
+            let figure = row.figures.iter().find(|figure| figure.metric == metric::TOTAL_ELAPSED);
+            figure.expect("a total").effect.and_then(|effect| effect.visible())
+        };
+        let widest = comparison.configurations.iter().filter_map(total).fold(0.0, f64::max);
+        let answer = comparison.answer().join(" ");
+        let bound = crate::format::percent(widest);
+        assert!(
+            answer.contains(&format!("changes of total below {bound} would not")),
+            "{answer}"
+        );
+    }
+
     /// It has no ratio, but is a change all the same; one that some runs lack may be chance.
     #[test]
     fn an_own_figure_that_all_runs_of_one_side_have_is_a_change() {
