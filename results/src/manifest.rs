@@ -147,9 +147,10 @@ pub struct Machine {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Build {
-    /// Commit of the source tree.
+    /// Commit of the sources that were built. A build outside `git` has none, and neither has a
+    /// debug build.
     pub git_commit: Option<String>,
-    /// Whether the source tree had uncommitted changes.
+    /// Whether the sources differed from that commit.
     pub git_dirty: Option<bool>,
     /// The compiler, as printed by `rustc --version`.
     pub rustc: Option<String>,

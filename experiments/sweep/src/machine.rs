@@ -1,11 +1,10 @@
-//! Facts about this machine and about this build, from `environment` and `git`. An unknown fact is
-//! absent, never guessed, and no function here can fail a run.
+//! Facts about this machine and about this build, from `environment` and the build script. An
+//! unknown fact is absent, never guessed, and no function here can fail a run.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use gclab_results::{Build, Fingerprint, Machine};
@@ -23,12 +22,13 @@ pub fn machine() -> Machine {
     machine
 }
 
-/// The build of this program: the state of its source tree, its compiler, and the hash of the
-/// executable.
+/// The build of this program: the commit of its sources, its compiler, and the hash of the
+/// executable. A build outside `git` has no commit, and neither has a test build.
 pub fn build() -> Build {
+    let commit = Some(env!("GCLAB_COMMIT").to_owned()).filter(|commit| !commit.is_empty());
     Build {
-        git_commit: git(&["rev-parse", "HEAD"]),
-        git_dirty: git(&["status", "--porcelain"]).map(|changes| !changes.is_empty()),
+        git_dirty: commit.as_ref().map(|_| env!("GCLAB_DIRTY") == "true"),
+        git_commit: commit,
         rustc: Some(env!("GCLAB_RUSTC").to_owned()).filter(|version| !version.is_empty()),
         profile: Some(env!("GCLAB_PROFILE").to_owned()).filter(|profile| !profile.is_empty()),
         executable: executable_hash(),
@@ -106,13 +106,77 @@ pub(crate) fn hash_of(file: &Path) -> Option<String> {
 /// The bytes that a hash takes at a time: an input may be larger than the memory.
 const PART: usize = 1 << 20;
 
-/// Runs `git` in the source tree of this program, or in the current folder if that tree is gone.
-fn git(arguments: &[&str]) -> Option<String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut command = Command::new("git");
-    command
-        .args(arguments)
-        .current_dir(if source.is_dir() { source } else { Path::new(".") });
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    fn run(folder: &Path, command: &mut Command) -> String {
+        let output = command.current_dir(folder).output().expect("a command");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    fn git(folder: &Path, words: &[&str]) -> String {
+        let mut git = Command::new("git");
+        let identity = ["-c", "user.name=x", "-c", "user.email=x@y"];
+        run(folder, git.args(identity).args(words)).trim().to_owned()
+    }
+
+    /// The record named the commit that was checked out while the sweep ran.
+    #[test]
+    fn a_build_has_the_commit_of_its_sources() {
+        assert_eq!(super::build().git_commit, None, "a test build has none");
+        let parent = tempfile::tempdir().expect("a folder");
+        let script = parent.path().join("script");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("build.rs");
+        let mut rustc = Command::new("rustc");
+        run(
+            parent.path(),
+            rustc.args(["--edition", "2024", "-o"]).arg(&script).arg(source),
+        );
+        let root = parent.path().join("tree");
+        let package = root.join("experiments/sweep");
+        fs::create_dir_all(package.join("src")).expect("a folder");
+        fs::write(package.join("src/lib.rs"), "one").expect("a file");
+        let built = |folder: &Path, profile: &str| {
+            let said = run(folder, Command::new(&script).env("PROFILE", profile));
+            let value = |name: &str| {
+                let start = format!("cargo::rustc-env=GCLAB_{name}=");
+                said.lines()
+                    .find_map(|line| line.strip_prefix(&start))
+                    .map(str::to_owned)
+                    .expect("a value")
+            };
+            (value("COMMIT"), value("DIRTY"), said)
+        };
+        let none = (String::new(), "false".to_owned());
+        let (commit, dirty, _) = built(&package, "release");
+        assert_eq!((commit, dirty), none, "outside git");
+        git(&root, &["init", "-q", "-b", "main"]);
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "-q", "-m", "one"]);
+        let head = git(&root, &["rev-parse", "HEAD"]);
+        let (commit, dirty, said) = built(&package, "release");
+        assert_eq!((&commit, dirty.as_str()), (&head, "false"), "{said}");
+        for file in ["/HEAD", "/refs/heads/main", "/experiments/sweep/src/lib.rs"] {
+            let watched = |line: &str| line.starts_with("cargo::rerun-if-changed=") && line.ends_with(file);
+            assert!(said.lines().any(watched), "{file}: {said}");
+        }
+        fs::write(root.join("notes"), "no source").expect("a file");
+        assert_eq!(built(&package, "release").1, "false");
+        fs::write(package.join("src/lib.rs"), "two").expect("a file");
+        assert_eq!(built(&package, "release").1, "true");
+        git(&root, &["worktree", "add", "-q", "../other"]);
+        let (commit, dirty, said) = built(&parent.path().join("other/experiments/sweep"), "release");
+        assert_eq!((&commit, dirty.as_str()), (&head, "false"), "{said}");
+        assert!(
+            said.contains("/worktrees/other/HEAD\n") && said.contains("/refs/heads/other\n"),
+            "{said}"
+        );
+        let (commit, dirty, said) = built(&package, "debug");
+        assert_eq!((commit, dirty), none, "{said}");
+        assert_eq!(said.matches("rerun-if-changed").count(), 1, "{said}");
+    }
 }
