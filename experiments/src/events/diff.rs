@@ -55,7 +55,8 @@ pub(super) fn diff(arguments: &Arguments) -> ExitCode {
     print(&if arguments.json {
         json(&names, damaged, &settings, &rows)
     } else {
-        text(&names, damaged, &settings, &rows)
+        let elapsed = [a, b].map(|side| side.summary().elapsed_ns());
+        text(&names, elapsed, damaged, &settings, &rows)
     })
 }
 
@@ -82,17 +83,18 @@ fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, 
 const COMMAND: &str = "program and arguments";
 
 /// The change in time and in the most important other figures, and whether the commands differ.
-fn answer(damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
+fn answer(elapsed: [u64; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
     if damaged.contains(&true) {
         return "A log is damaged, so sums and maxima are lower bounds, and changes may be due to what is lost.\n\n"
             .to_owned();
     }
-    if !rows.iter().any(Row::differs) {
+    let [a, b] = elapsed.map(Amount::Ns);
+    if !rows.iter().any(Row::differs) && a.number() == b.number() {
         return "B equals A in every figure.\n\n".to_owned();
     }
     let row = |name: &str| rows.iter().find(|row| row.name == name);
     let mut text = String::new();
-    if let Some([Some(a), Some(b)]) = row("total elapsed").map(|row| row.amounts) {
+    if a.number() > 0.0 {
         let (share, more) = (b.number() / a.number() - 1.0, b.number() > a.number());
         let by = format!("{:.1} %", 100.0 * share.abs());
         let _ = match by.as_str() {
@@ -125,8 +127,8 @@ fn answer(damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
 }
 
 /// The settings and figures that differ.
-fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
-    let mut text = answer(damaged, settings, rows);
+fn text(names: &[String; 2], elapsed: [u64; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
+    let mut text = answer(elapsed, damaged, settings, rows);
     for ((letter, name), damaged) in ["A", "B"].into_iter().zip(names).zip(damaged) {
         let bounds = if damaged {
             " (damaged: > is at least, ~ is near)"

@@ -46,7 +46,15 @@ pub(super) fn settings(offer: &Offer) -> String {
 pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     let (search, offer) = (tuned.search, tuned.offer);
     let answer = answer_of(search);
-    let mut text = format!("{}\n", wrapped(&sentence(tuned, &answer)));
+    // The last lines of a program that failed stay lines.
+    let sentence = sentence(tuned, &answer);
+    let (first, more) = sentence
+        .split_once('\n')
+        .map_or((&*sentence, None), |(first, more)| (first, Some(more)));
+    let mut text = format!("{}\n", wrapped(first));
+    if let Some(more) = more {
+        let _ = writeln!(text, "{more}");
+    }
     if let Answer::Compared(Comparison {
         setting,
         verdict: Verdict::Better | Verdict::Needed(_),

@@ -6,11 +6,16 @@ use super::data::{Stops, Summary};
 const SLOW_TO_STOP: f64 = 0.05;
 
 impl Summary {
+    /// The elapsed time: of the run, or up to the last event of a log that does not tell its end.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.total_ns.unwrap_or(self.last_ns)
+    }
+
     /// What several capabilities did, the shares of collections and mutator, and what stands out:
     /// sparks, time to stop, and a heap profile whose censuses lie within the collections. Figures
     /// of a damaged log are lower bounds.
     pub fn sentences(&self) -> Vec<String> {
-        let total = self.total_ns.unwrap_or(self.last_ns) as f64;
+        let total = self.elapsed_ns() as f64;
         let share = |ns: u64| format!("{:.1} %", 100.0 * ns as f64 / total.max(1.0));
         let least = if self.damaged { "at least " } else { "" };
         let mut sentences = Vec::new();

@@ -130,7 +130,8 @@ impl fmt::Display for Limit {
 /// A figure with its unit.
 pub fn shown(goal: Goal, value: f64) -> String {
     match goal {
-        Goal::Memory => format!("{} MiB", three(value / (1 << 20) as f64)),
+        Goal::Memory if value < f64::from(1 << 20) => format!("{} KiB", three(value / 1024.0)),
+        Goal::Memory => format!("{} MiB", three(value / f64::from(1 << 20))),
         Goal::Time | Goal::Pause if value < 0.000_999_5 => format!("{} µs", three(value * 1e6)),
         Goal::Time | Goal::Pause if value < 0.999_5 => format!("{} ms", three(value * 1e3)),
         Goal::Time | Goal::Pause => format!("{} s", three(value)),
@@ -190,6 +191,7 @@ mod tests {
         assert_eq!(shown(Goal::Time, 0.05), "50.0 ms");
         assert_eq!(shown(Goal::Pause, 0.000_25), "250 µs");
         assert_eq!(shown(Goal::Memory, 3.0 * (1 << 20) as f64), "3.00 MiB");
+        assert_eq!(shown(Goal::Memory, 1024.0), "1.00 KiB");
         assert_eq!(shown(Goal::Time, 0.999_9), "1.00 s");
     }
 }

@@ -38,7 +38,11 @@ pub fn profile_changes(names: [&str; 2], profiles: [&Profile; 2]) -> String {
     let mut answer = match peaks {
         [0, _] | [_, 0] => "Nothing to compare: a profile has no census with a byte.".to_owned(),
         _ if a == b => format!("B peaks as high as A: {b}."),
-        [old, new] => format!("B peaks at {:.2}× A: {b}, not {a}.", new as f64 / old as f64),
+        [old, new] => match new as f64 / old as f64 {
+            // Two decimals would say nothing.
+            ratio if ratio < 0.1 => format!("B peaks at 1/{:.0} of A: {b}, not {a}.", ratio.recip()),
+            ratio => format!("B peaks at {ratio:.2}× A: {b}, not {a}."),
+        },
     };
     if peaks.contains(&0) {
         changes.clear();

@@ -80,6 +80,7 @@ pub(super) fn facts(shown: &FileProfile<'_>) -> String {
         // GHC writes an empty sample at the start and at the end of each run.
         let empty = shown.profile.samples.len().saturating_sub(2);
         return match shown.censuses() {
+            0 if shown.profile.cut_off => format!("{censuses}, so nothing to draw: the file is cut off"),
             0 if empty > 0 => format!("nothing to draw: none of {} counted a byte", counted(empty, "census")),
             0 => format!(
                 "{censuses}, so nothing to draw: the run ended before the first was due (-i<seconds> sets the time \
