@@ -9,9 +9,10 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use gclab_core::stats::render::is_unprintable;
 use gclab_flags::{CommandLine, FlagError, Flags, split};
 use gclab_programs::Executor;
-use gclab_results::{is_unprintable, shell_line};
+use gclab_results::shell_line;
 use gclab_sweep::environment::Root;
 use gclab_sweep::program::find;
 use gclab_sweep::registry::Registry;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use gclab_report::{Document, Side, history};
-use gclab_results::ResultsDir;
+use gclab_results::{ResultsDir, path_name};
 use gclab_sweep::find;
 use gclab_sweep::suggest::suggest;
 
@@ -110,7 +110,7 @@ fn of_two(arguments: &CompareArguments, base: &Path) -> Compared {
             [first, .., last] => format!(", or compare within it: --collector {last} --against {first}"),
             _ => String::new(),
         };
-        return Err(format!("{}: name a second folder{within}", base.display()));
+        return Err(format!("{}: name a second folder{within}", path_name(base)));
     }
     let sides = match (arguments.collector.as_deref(), arguments.build.as_deref(), against) {
         (Some(name), _, Some(against)) => Some((Side::Collector(against), Side::Collector(name))),
@@ -131,7 +131,7 @@ fn of_two(arguments: &CompareArguments, base: &Path) -> Compared {
     if comparison.is_empty() {
         let (one, other) = match &comparison.sides {
             Some((base, new)) => (base.clone(), new.clone()),
-            None => (base.display().to_string(), new.display().to_string()),
+            None => (path_name(base), path_name(new)),
         };
         return Err(format!(
             "{one} and {other} have run no configuration in common: nothing can be compared"
@@ -166,7 +166,7 @@ fn different(names: &[PathBuf]) -> Result<(), String> {
         if !seen.insert(path.canonicalize().unwrap_or(path)) {
             return Err(format!(
                 "--history: {} is given twice; each folder is one point of a history",
-                name.display()
+                path_name(name)
             ));
         }
     }
@@ -184,7 +184,7 @@ fn has(results: &ResultsDir, folder: &Path, side: Side<'_>) -> Result<(), String
     }
     let there: Vec<&str> = there.iter().map(String::as_str).collect();
     let known = suggest(name, &format!("{what}s"), &there);
-    Err(format!("{}: no run of the {what} `{name}`; {known}", folder.display()))
+    Err(format!("{}: no run of the {what} `{name}`; {known}", path_name(folder)))
 }
 
 #[cfg(test)]

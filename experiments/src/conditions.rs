@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use gclab_results::{Machine, Manifest, ResultsDir};
+use gclab_results::{Machine, Manifest, ResultsDir, path_name};
 use gclab_sweep::environment::{self, Disturbance, Finding, Root};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::Folder;
@@ -78,7 +78,7 @@ pub(crate) fn changes(
             .collect();
         let text = format!(
             "{}: it was started on another machine, or this one has changed: {}",
-            folder.results.path().display(),
+            path_name(folder.results.path()),
             list.join(", ")
         );
         if arguments.strict {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use gclab_results::path_name;
 use gclab_sweep::plan::{Plan, Shard};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::script::{Job, MAX_ARRAY_SIZE, sha256};
@@ -60,10 +61,10 @@ pub(crate) fn emit(arguments: &Arguments, registry: &Registry) -> ExitCode {
              if all shards share results/minheap; else copy that folder to each machine first"
         );
     }
-    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()));
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| format!("{}: {error}", path_name(path)));
     let program = std::env::current_exe().map_err(|error| format!("this program: {error}"));
     let found = program.and_then(|program| {
-        let hash = sha256(&program).map_err(|error| format!("{}: {error}", program.display()))?;
+        let hash = sha256(&program).map_err(|error| format!("{}: {error}", path_name(&program)))?;
         Ok((program, hash, absolute(Path::new("."))?))
     });
     let (program, sha256, directory) = match found {

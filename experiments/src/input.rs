@@ -1,5 +1,6 @@
 //! The files that commands read: plain or gzip, a pipe, or `-` for standard input.
 
+use gclab_results::path_name;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +24,7 @@ pub(crate) fn name(path: &Path) -> String {
     if is_standard_input(path) {
         "standard input".to_owned()
     } else {
-        path.display().to_string()
+        path_name(path)
     }
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn may_write<'p>(
     {
         true => Err(format!(
             "{}: this is the input, expected another file to write: {option} FILE",
-            output.display()
+            path_name(output)
         )),
         false => Ok(()),
     }

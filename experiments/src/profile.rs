@@ -11,6 +11,7 @@ use gclab_report::{profile_changes, profile_line, profile_page, wrapped};
 
 use crate::common::{print, refuse};
 use crate::input::{self, page_of};
+use gclab_results::path_name;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -68,14 +69,14 @@ fn show(arguments: &Show) -> Result<String, String> {
         .file_name()
         .map_or_else(|| name.clone(), |file| file.display().to_string());
     fs::write(&output, profile_page(&short, &profile))
-        .map_err(|error| format!("{}: cannot write the page: {error}", output.display()))?;
-    let is_cut = profile.cut_off && !profile.samples.is_empty();
+        .map_err(|error| format!("{}: cannot write the page: {error}", path_name(&output)))?;
+    let is_cut = profile.cut_off && profile.samples.iter().any(|sample| !sample.values.is_empty());
     let cut_off = if is_cut {
         "; the file ends within a census, which is left out"
     } else {
         ""
     };
-    let line = format!("{}: {}{cut_off}", output.display(), profile_line(&profile));
+    let line = format!("{}: {}{cut_off}", path_name(&output), profile_line(&profile));
     Ok(format!("{}\n", wrapped(&line)))
 }
 

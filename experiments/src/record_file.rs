@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use gclab_results::RunRecord;
+use gclab_results::{RunRecord, path_name};
 
 /// The file of `--record`. It keeps its old text until the run is over.
 pub(crate) struct RecordFile {
@@ -56,6 +56,6 @@ impl RecordFile {
     }
 
     fn problem(path: &Path, error: &io::Error) -> String {
-        format!("--record {}: {error}", path.display())
+        format!("--record {}: {error}", path_name(path))
     }
 }

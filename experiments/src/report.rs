@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use gclab_report::Document;
-use gclab_results::ResultsDir;
+use gclab_results::{ResultsDir, path_name};
 use gclab_sweep::find;
 use gclab_sweep::folder::note_on_strays;
 use gclab_sweep::tell;
@@ -68,7 +68,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
             };
             match written {
                 Ok(_) if is_piped => {}
-                Ok(path) => tell!("\n{}", path.display()),
+                Ok(path) => tell!("\n{}", path_name(&path)),
                 // The report has been printed; only the file is missing.
                 Err(message) => return refuse(message),
             }
@@ -131,6 +131,6 @@ fn write(page: &str, folder: &Path) -> Result<PathBuf, String> {
     // A browser showing the old page never sees half of the new one.
     fs::write(&draft, page)
         .and_then(|()| fs::rename(&draft, &path))
-        .map_err(|error| format!("{}: cannot write the report: {error}", path.display()))?;
+        .map_err(|error| format!("{}: cannot write the report: {error}", path_name(&path)))?;
     Ok(path)
 }

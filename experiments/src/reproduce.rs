@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use gclab_results::ResultsDir;
+use gclab_results::{ResultsDir, path_name};
 use gclab_sweep::environment::Root;
 use gclab_sweep::folder::is_results;
 use gclab_sweep::registry::Registry;
@@ -49,8 +49,8 @@ pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Se
         let names = published.iter().map(|folder| folder.path().display().to_string());
         return refuse(format!(
             "--out {}: is one folder, and {} cites several; name one: {}",
-            out.display(),
-            arguments.published.display(),
+            path_name(out),
+            path_name(&arguments.published),
             names.collect::<Vec<_>>().join(", ")
         ));
     }
@@ -102,11 +102,11 @@ fn find(name: &Path) -> Result<Vec<ResultsDir>, String> {
         return Err(match known.is_empty() {
             true => format!(
                 "{}: no such folder; pages are found from the top of a checkout of gclab",
-                name.display()
+                path_name(name)
             ),
             false => format!(
                 "{}: no such page or folder; {}",
-                name.display(),
+                path_name(name),
                 suggest(&name.display().to_string(), "experiments", &known)
             ),
         });
@@ -120,10 +120,10 @@ fn find(name: &Path) -> Result<Vec<ResultsDir>, String> {
     }
     let tables: Vec<String> = tables.collect();
     Err(match tables.is_empty() {
-        true => format!("{}: has no published figures", page.display()),
+        true => format!("{}: has no published figures", path_name(&page)),
         false => format!(
             "{}: its figures do not come from a folder of runs, but from these commands:\n  {}",
-            page.display(),
+            path_name(&page),
             tables.join("\n  ")
         ),
     })
@@ -151,7 +151,7 @@ fn made_by(table: &Path) -> Option<String> {
         .filter(|_| table.extension().is_some_and(|end| end == "csv"))?;
     Some(format!(
         "{}: {}",
-        table.display(),
+        path_name(table),
         text.lines().next()?.strip_prefix("# ")?
     ))
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use gclab_flags::{ENVIRONMENT, OCAML_ENVIRONMENT};
-use gclab_results::{Minimum, ResultsDir, shell_line};
+use gclab_results::{Minimum, ResultsDir, path_name, shell_line};
 use gclab_sweep::environment::Root;
 use gclab_sweep::experiment::{Entry, Experiment};
 use gclab_sweep::folder::{self, Folder};
@@ -149,9 +149,9 @@ fn go(
     let path = folder.results.path().to_owned();
     let (done, all) = (folder.results.done(), folder.runs.len());
     match (done, all) {
-        _ if done == all => tell!("{}: all {all} runs are done; --fresh measures again", path.display()),
-        (0, _) => tell!("{}: {}", path.display(), counted(all, "run")),
-        _ => tell!("{}: continuing, {done} of {all} runs are done", path.display()),
+        _ if done == all => tell!("{}: all {all} runs are done; --fresh measures again", path_name(&path)),
+        (0, _) => tell!("{}: {}", path_name(&path), counted(all, "run")),
+        _ => tell!("{}: continuing, {done} of {all} runs are done", path_name(&path)),
     }
     if done < all {
         let swept = sweep(
@@ -171,7 +171,7 @@ fn go(
                 let left_out = all - folder.results.done();
                 tell!(
                     "{}: the times have the requested precision; {} left out",
-                    path.display(),
+                    path_name(&path),
                     counted(left_out, "run")
                 );
                 return match ResultsDir::open(&path) {
@@ -182,7 +182,7 @@ fn go(
             Ok(SweepEnd::OutOfTime) => {
                 tell!(
                     "{}: the next round would not finish in time; {}",
-                    path.display(),
+                    path_name(&path),
                     to_continue(&path, all, arguments)
                 );
                 return match ResultsDir::open(&path) {
@@ -213,7 +213,7 @@ fn go(
         }
         Ok(results) => fail(format!(
             "{}: lines were removed while the sweep ran: {}",
-            results.runs_file().display(),
+            path_name(results.runs_file()),
             to_continue(&path, all, arguments)
         )),
         Err(error) => fail(error),
@@ -245,7 +245,7 @@ fn finish(results: &ResultsDir, arguments: &Arguments, missed: Option<String>) -
         disturbed.for_each(|note| tell!("gclab: note: {note}"));
     }
     match written {
-        Ok(report) => tell!("\n{}", report.display()),
+        Ok(report) => tell!("\n{}", path_name(&report)),
         // The runs are recorded, so their faults are still printed.
         Err(error) => faults.push(error),
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Args;
-use gclab_results::{ResultsDir, rfc3339, shell_line};
+use gclab_results::{ResultsDir, path_name, rfc3339, shell_line};
 use gclab_sweep::find;
 use gclab_sweep::runner::precision::{Need, needs, percent, told};
 use gclab_sweep::runner::status::{Status, status as state_of};
@@ -46,7 +46,8 @@ pub(crate) fn status(arguments: &Arguments) -> ExitCode {
 
 /// The state of a sweep in words or as JSON.
 fn text(dir: &ResultsDir, arguments: &Arguments) -> Result<String, String> {
-    let state = state_of(dir).map_err(|error| format!("{}: cannot look at its lock: {error}", dir.path().display()))?;
+    let state =
+        state_of(dir).map_err(|error| format!("{}: cannot look at its lock: {error}", path_name(dir.path())))?;
     let wished = Wished::of(dir, arguments.precision);
     Ok(if arguments.json {
         json_of(dir, &state, wished.as_ref())
@@ -96,7 +97,7 @@ impl Wished {
 
 /// The names of the folders of a sweep.
 fn folders(dir: &ResultsDir) -> String {
-    let names: Vec<String> = dir.folders().iter().map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = dir.folders().iter().map(path_name).collect();
     names.join(" and ")
 }
 

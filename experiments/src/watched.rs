@@ -11,6 +11,7 @@ use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::Statistics;
 use gclab_flags::Flags;
 use gclab_programs::{Ended, Executor, end_by};
+use gclab_results::path_name;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_PANIC, refuse};
@@ -120,7 +121,7 @@ pub(crate) fn write_file<T>(
     file: &Path,
     write: impl FnOnce(File) -> Result<T, ExitCode>,
 ) -> Result<T, ExitCode> {
-    let refused = |problem: String| refuse(format!("{option} {}: {problem}", file.display()));
+    let refused = |problem: String| refuse(format!("{option} {}: {problem}", path_name(file)));
     if file.is_dir() {
         // Otherwise only the rename after the run would fail.
         return Err(refused("is a folder: name a file in it".to_owned()));

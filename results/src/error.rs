@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gclab_core::stats::render::path_name;
+
 /// The file that holds the [`Manifest`](crate::Manifest).
 pub(crate) const PLAN_FILE: &str = "plan.json";
 
@@ -19,7 +21,7 @@ pub struct TornLine {
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The operating system refused an operation.
-    #[error("{path}: cannot {action}: {source}")]
+    #[error("{}: cannot {action}: {source}", path_name(path))]
     Io {
         /// The operation, as a verb.
         action: &'static str,
@@ -29,19 +31,22 @@ pub enum ResultsError {
         source: io::Error,
     },
     /// A folder without `plan.json`.
-    #[error("{path}: not a results folder: it has no {PLAN_FILE}")]
+    #[error("{}: not a results folder: it has no {PLAN_FILE}", path_name(path))]
     NoPlan {
         /// The path of the folder.
         path: PathBuf,
     },
     /// A folder that already holds results.
-    #[error("{path}: already holds results; continue this folder, or choose another")]
+    #[error(
+        "{}: already holds results; continue this folder, or choose another",
+        path_name(path)
+    )]
     Exists {
         /// The path of the folder.
         path: PathBuf,
     },
     /// Text that is not a record or a plan.
-    #[error("{path}:{line}: {problem}")]
+    #[error("{}:{line}: {problem}", path_name(path))]
     Malformed {
         /// The file.
         path: PathBuf,

@@ -40,6 +40,8 @@ mod stats;
 mod time;
 mod unit;
 
+pub use gclab_core::stats::render::path_name;
+
 pub use collections::Collections;
 pub use error::{ResultsError, TornLine};
 pub use fingerprint::Fingerprint;
@@ -47,7 +49,7 @@ pub use folder::{EVENT_LOGS, PROFILES, ResultsDir};
 pub use manifest::{Axis, Build, Expectation, Machine, Manifest, Minimum, NamedBuild, Program};
 pub use plan::{Configuration, PlannedRun, Purpose};
 pub use record::{Census, Conditions, Counters, HeapProfile, Latency, MeteredLatency, RunRecord, Status};
-pub use shell::{is_unprintable, printable, shell_line};
+pub use shell::{printable, shell_line};
 pub use stats::{Generation, Pauses, RunPhase, RunPhases, RunStats};
 pub use time::rfc3339;
 pub use unit::Unit;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use gclab_core::stats::render::is_unprintable;
+
 /// A command line as text on one line, which a shell splits into the same words.
 pub fn shell_line(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,@%".contains(c);
@@ -49,15 +51,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(plain)
-}
-
-/// Whether this character must not be output as it is: it controls the terminal, ends a line
-/// (except `
-/// `) or changes the direction of text.
-pub fn is_unprintable(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let ends_line = matches!(c, '\u{2028}' | '\u{2029}');
-    turns || ends_line || c.is_control() && !"\n\t".contains(c)
 }
 
 #[cfg(test)]

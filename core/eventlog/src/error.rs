@@ -3,6 +3,8 @@
 //! The reader of heap snapshots has a similar type. They stay separate: neither crate depends on
 //! the other, and most of each type is its own problems.
 
+use gclab_core::stats::render::escaped;
+
 /// Why an event log cannot be read, or not any further: the file, the place in it, and the problem.
 ///
 /// Boxed, since readers return it from their innermost loops.
@@ -130,19 +132,6 @@ fn cannot_open(error: &std::io::Error) -> String {
         std::io::ErrorKind::IsADirectory => "is a folder, not a file".to_owned(),
         _ => format!("cannot open: {error}"),
     }
-}
-
-/// A file's name for messages: on one line, with control characters escaped.
-pub fn escaped(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-    }
-    text
 }
 
 /// Bytes for messages: as text if they are text, else hexadecimal.

@@ -72,7 +72,7 @@ pub use chrome::{chrome, chrome_file};
 pub use classes::{Classes, NoClass};
 pub use debug::{DebugMessages, NoMessages};
 pub use diff::{Amount, Row, Setting, Side, rows, settings};
-pub use error::{Error, Problem, escaped};
+pub use error::{Error, Problem};
 pub use event::Event;
 pub use header::{Declared, Header};
 pub use history::History;

@@ -1,5 +1,7 @@
 //! Appends numbers and texts to a line without allocating.
 
+use gclab_core::stats::render::escaped;
+
 use crate::kind::{Field, Form, breakdown_text, capset_type_text, purpose_text};
 use crate::value::{Value, texts};
 
@@ -45,19 +47,12 @@ fn bytes(line: &mut Vec<u8>, bytes: &[u8]) {
 /// Appends text for people: control characters and bytes that are not UTF-8 are escaped, so an
 /// event stays on one line.
 pub(crate) fn plain(line: &mut Vec<u8>, text: &[u8]) {
-    let is_plain = |byte: &u8| *byte >= b' ' && *byte != 0x7f;
-    if text.iter().all(is_plain) && std::str::from_utf8(text).is_ok() {
+    if text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
         line.extend_from_slice(text);
         return;
     }
     for chunk in text.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            if c.is_control() {
-                line.extend(c.escape_default().map(|c| c as u8));
-            } else {
-                line.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-        }
+        line.extend_from_slice(escaped(chunk.valid()).as_bytes());
         for byte in chunk.invalid() {
             line.extend_from_slice(b"\\x");
             bytes(line, &[*byte]);

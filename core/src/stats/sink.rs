@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::render::path_name;
+
 /// The place where statistics go. Clones write to the same place.
 ///
 /// Writing never fails. Text that cannot be written to a file goes to standard error from then on,
@@ -67,7 +69,7 @@ impl Sink {
                 Ok(()) => return,
                 Err(error) => format!(
                     "gclab: cannot write statistics to {}: {error}; they follow here\n{text}",
-                    path.display()
+                    path_name(path)
                 ),
             },
         };

@@ -10,6 +10,7 @@ use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, EventKind, Listener, RunInfo};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::stats::Statistics;
+use gclab_core::stats::render::path_name;
 use gclab_core::world::World;
 use gclab_eventlog::LiveText;
 use gclab_eventlog::record::{About, EventLog, ProfileStart};
@@ -50,7 +51,7 @@ impl Logging {
             debug: request.flags.debug,
             args: args.collect(),
         };
-        let name = path.map_or_else(|| TEXT.to_owned(), |path| format!("event log {}", path.display()));
+        let name = path.map_or_else(|| TEXT.to_owned(), |path| format!("event log {}", path_name(path)));
         let output = outputs.file(Purpose::EventLog).unwrap_or_else(|| {
             let text = LiveText::new(io::stdout());
             outputs.add(Purpose::EventLog, TEXT, Box::new(text))

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gclab_core::config::Breakdown;
+use gclab_core::stats::render::path_name;
 
 use crate::request::Request;
 
@@ -82,11 +83,11 @@ impl Outputs {
         let mut known: Vec<(u64, u64, &'static str, PathBuf)> = Vec::new();
         if let Some((file, path)) = request.record {
             let there = file.metadata();
-            let there = there.map_err(|error| format!("record {}: {error}", path.display()))?;
+            let there = there.map_err(|error| format!("record {}: {error}", path_name(path)))?;
             known.push((there.dev(), there.ino(), "record", path.to_owned()));
         }
         for (purpose, what, path) in wanted(request)? {
-            let shown = path.display().to_string();
+            let shown = path_name(&path);
             let problem = |error: io::Error| format!("{what} {shown}: {error}");
             let file = outputs.open_file(&path).map_err(problem)?;
             let there = file.metadata().map_err(problem)?;
@@ -96,7 +97,7 @@ impl Outputs {
             if let Some((.., other, first)) = same.filter(|_| is_file) {
                 return Err(format!(
                     "{what} {shown}: the {other} {} is the same file; each needs its own name",
-                    first.display()
+                    path_name(first)
                 ));
             }
             known.push((device, number, what, path.clone()));
@@ -144,7 +145,7 @@ impl Outputs {
                 && *purpose != Purpose::Statistics
                 && !is_closed_pipe(path, &error)
             {
-                problem.get_or_insert(format!("{}: {error}", format!("{what} {}", path.display()).trim_end()));
+                problem.get_or_insert(format!("{}: {error}", format!("{what} {}", path_name(path)).trim_end()));
             }
         }
         problem.map_or(Ok(()), Err)
@@ -257,7 +258,7 @@ pub(crate) fn log_path(request: &Request<'_>) -> Result<Option<PathBuf>, String>
     let option = &request.flags.log;
     if !option.is_file() {
         return option.file.as_ref().map_or(Ok(None), |file| {
-            let file = file.display();
+            let file = path_name(file);
             let why = if option.text && option.classes.is_some() {
                 "-v prints the log as text instead; the last of -l and -v wins"
             } else {

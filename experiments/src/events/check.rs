@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Complaints, check_file, escaped};
+use gclab_core::stats::render::escaped;
+use gclab_eventlog::{Complaints, check_file};
 
 use super::damage::message;
 use super::log;

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::stats::render::commas;
-use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, escaped, rows, settings};
+use gclab_core::stats::render::escaped;
+use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, rows, settings};
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};
@@ -249,6 +250,14 @@ fn json(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Without collections, no event tells the end of the run.
+    #[test]
+    fn logs_without_collections_are_compared_by_their_length() {
+        let text = answer([2_000_000, 3_000_000], [false; 2], &[], &[]);
+        assert_eq!(text, "B takes 50.0 % longer than A: 3.000 ms, not 2.000 ms.\n\n");
+        assert_eq!(answer([7, 7], [false; 2], &[], &[]), "B equals A in every figure.\n\n");
+    }
 
     #[test]
     fn a_change_that_rounds_to_zero_is_not_a_change() {

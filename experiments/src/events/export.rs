@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use gclab_eventlog::{Interval, Merged, ShowError, Timeline, chrome_file};
+use gclab_results::path_name;
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};
@@ -54,7 +55,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
     let (name, mut out): (String, Box<dyn Write>) = match &arguments.output {
         None => ("standard output".to_owned(), Box::new(std::io::stdout().lock())),
         Some(path) => {
-            let name = path.display().to_string();
+            let name = path_name(path);
             if let Err(wrong) = may_write(path, "-o", [&arguments.file]) {
                 return refuse(wrong);
             }

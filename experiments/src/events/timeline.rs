@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Error, Interval, Merged, Reader, Summary, Timeline};
 use gclab_report::{TimelineFacts, timeline_page};
+use gclab_results::path_name;
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};
@@ -54,7 +55,7 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
         damage: damage.clone(),
     });
     if let Err(error) = fs::write(&output, page) {
-        return refuse(format!("{}: cannot write the page: {error}", output.display()));
+        return refuse(format!("{}: cannot write the page: {error}", path_name(&output)));
     }
     if let Some(damage) = &damage {
         tell!("gclab: {damage}; {}", salvaged("are on the page"));
@@ -62,7 +63,7 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     let sentences = summary.sentences().join("\n");
     print(&format!(
         "{sentences}\n{}: {}\n",
-        output.display(),
+        path_name(&output),
         line(&timeline, &summary)
     ))
 }

@@ -18,7 +18,7 @@ use gclab_flags::Flags;
 use gclab_heap_traverse::map::{HeapMap, MapRecorder, Recording, Want};
 use gclab_programs::Executor;
 use gclab_report::{HeapFacts, heap_map_page};
-use gclab_results::shell_line;
+use gclab_results::{path_name, shell_line};
 use gclab_sweep::registry::Registry;
 
 use crate::common::{print, refuse};
@@ -224,8 +224,8 @@ impl Run<'_> {
                 data: &frames::json(&recording),
             });
             out.write_all(page.as_bytes())
-                .map_err(|error| refuse(format!("--html {}: {error}", file.display())))?;
-            Ok((format!("{}: {}\n", file.display(), facts(&recording)), exhausted))
+                .map_err(|error| refuse(format!("--html {}: {error}", path_name(file))))?;
+            Ok((format!("{}: {}\n", path_name(file), facts(&recording)), exhausted))
         })
     }
 

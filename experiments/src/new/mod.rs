@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
+use gclab_results::path_name;
 use gclab_sweep::registry::Registry;
 
 use self::name::Name;
@@ -40,15 +41,15 @@ pub(crate) fn new(arguments: &Arguments, registry: &Registry) -> ExitCode {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return refuse(format!(
                 "new: {} exists already, and nothing was written: choose another name, or another working directory",
-                folder.display()
+                path_name(folder)
             ));
         }
-        Err(error) => return refuse(format!("new: {}: {error}", folder.display())),
+        Err(error) => return refuse(format!("new: {}: {error}", path_name(folder))),
     }
     if let Err(error) = write(folder, &name, arguments.from, &source) {
         // We made the folder, and a partial crate is useless.
         let _ = fs::remove_dir_all(folder);
-        return fail(format!("new: {}: {error}", folder.display()));
+        return fail(format!("new: {}: {error}", path_name(folder)));
     }
     print(&next_steps(&name, &source))
 }
@@ -73,16 +74,16 @@ fn checked(arguments: &Arguments, registry: &Registry) -> Result<(Name, PathBuf)
         Some(folder) => {
             return Err(format!(
                 "--gclab {}: not the folder of gclab's source, which has core/ and experiments/",
-                folder.display()
+                path_name(folder)
             ));
         }
         None => source().ok_or("the folder of gclab's source was not found: name it with --gclab")?,
     };
-    let source = fs::canonicalize(&source).map_err(|error| format!("{}: {error}", source.display()))?;
+    let source = fs::canonicalize(&source).map_err(|error| format!("{}: {error}", path_name(&source)))?;
     if source.to_str().is_none_or(|text| text.contains(['"', '\\', '\n'])) {
         return Err(format!(
             "--gclab {}: a path in Cargo.toml cannot contain these characters",
-            source.display()
+            path_name(&source)
         ));
     }
     Ok((name, source))
@@ -132,6 +133,6 @@ fn next_steps(name: &Name, source: &Path) -> String {
          cargo run --release -- inspect gcbench 14 12 50000 --collector {kebab} +RTS -A1m\n\
          cargo run --release -- run {kebab}.toml       compares it with copying\n\
          cargo bench --features bench --bench collectors -- gcbench    what an edit changed, by criterion\n",
-        source.display()
+        path_name(source)
     )
 }

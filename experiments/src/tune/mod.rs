@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use gclab_results::{ResultsDir, shell_line};
+use gclab_results::{ResultsDir, path_name, shell_line};
 use gclab_sweep::environment::{self, Root};
 use gclab_sweep::experiment::{Entry, Experiment};
 use gclab_sweep::plan::Shard;
@@ -202,7 +202,7 @@ fn go(arguments: &Arguments, offer: Offer, stop: &Stop) -> ExitCode {
     };
     tell!(
         "{}: {} to choose from{known}",
-        path.display(),
+        path_name(&path),
         counted(offer.space.len(), "setting")
     );
     let mut search = Search::new(offer.space.clone(), rules);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use gclab_report::wrapped;
-use gclab_results::shell_line;
+use gclab_results::{path_name, shell_line};
 use gclab_sweep::text::counted;
 use gclab_sweep::tune::answer::{Answer, Comparison, Medians, Verdict, answer as answer_of, medians};
 use gclab_sweep::tune::figures::{Goal, shown};
@@ -85,7 +85,7 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> String {
         text,
         "The answer holds for this input on this machine: another input may need other flags.\n\
          All runs are in {}\n",
-        tuned.folder.display()
+        path_name(tuned.folder)
     );
     text
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use crate::machine;
+use gclab_results::path_name;
 
 /// A build of gclab.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Build {
         Err(io::Error::other(format!(
             "the build {} has changed since this command began: {}",
             self.name,
-            self.file.display()
+            path_name(&self.file)
         )))
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gclab_results::ResultsDir;
+use gclab_results::{ResultsDir, path_name};
 
 use crate::folder::{RUNS, folders, is_results};
 
@@ -69,15 +69,15 @@ fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
     let more = there.len().saturating_sub(MOST_NAMES);
     there.truncate(MOST_NAMES);
     let known = match (there.is_empty(), more) {
-        (true, _) => format!("there are none in {} yet; `gclab run` makes one", root.display()),
-        (false, 0) => format!("in {} there are: {}", root.display(), there.join(", ")),
+        (true, _) => format!("there are none in {} yet; `gclab run` makes one", path_name(root)),
+        (false, 0) => format!("in {} there are: {}", path_name(root), there.join(", ")),
         (false, more) => format!(
             "in {} there are: {}, and {more} older ones",
-            root.display(),
+            path_name(root),
             there.join(", ")
         ),
     };
-    Err(format!("{}: {problem}; {known}", name.display()))
+    Err(format!("{}: {problem}; {known}", path_name(name)))
 }
 
 /// The reason why a path is not a results folder.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use gclab_results::folder::PLAN_DRAFT;
-use gclab_results::{Manifest, Minimum, NamedBuild, ResultsDir, ResultsError, rfc3339};
+use gclab_results::{Manifest, Minimum, NamedBuild, ResultsDir, ResultsError, path_name, rfc3339};
 use thiserror::Error;
 
 use crate::counters::available;
@@ -58,7 +58,7 @@ pub enum FolderError {
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// The system refused a file or a folder.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", path_name(path))]
     Io {
         /// The path of the folder.
         path: PathBuf,
@@ -66,7 +66,10 @@ pub enum FolderError {
         source: io::Error,
     },
     /// Another process writes to it.
-    #[error("{}: {owner} is writing to this folder: wait for it, or use --out with another folder", path.display())]
+    #[error(
+        "{}: {owner} is writing to this folder: wait for it, or use --out with another folder",
+        path_name(path)
+    )]
     Locked {
         /// The path of the folder.
         path: PathBuf,
@@ -74,7 +77,7 @@ pub enum FolderError {
         owner: String,
     },
     /// `--out` names a folder with other contents.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {problem}", path_name(path))]
     Taken {
         /// The path of the folder.
         path: PathBuf,
@@ -82,7 +85,10 @@ pub enum FolderError {
         problem: String,
     },
     /// It is unfinished, and continuing would mix results that cannot be compared.
-    #[error("{}: begun with {was}; this is {is}: results of the two cannot be compared\n  --fresh begins a new folder; to finish this one, go back to {was}", path.display())]
+    #[error(
+        "{}: begun with {was}; this is {is}: results of the two cannot be compared\n  --fresh begins a new folder; to finish this one, go back to {was}",
+        path_name(path)
+    )]
     Mixed {
         /// The path of the folder.
         path: PathBuf,
@@ -303,7 +309,7 @@ pub fn note_on_strays(runs_file: &Path, first: &str, all: usize) -> String {
     format!(
         "{}: {} not part of this plan (the first is {first}); figures include them, but they do not count as planned runs. \
          `gclab report` takes several folders and joins the parts of one plan",
-        runs_file.display(),
+        path_name(runs_file),
         if all == 1 {
             "one line is".to_owned()
         } else {

@@ -140,6 +140,17 @@ fn a_profile_that_cannot_be_drawn_is_one_message() {
     assert!(page.contains("The file ends within a census"));
 }
 
+/// It was called a profile of 0 censuses whose run had ended too early.
+#[test]
+fn a_profile_that_is_cut_within_its_first_census_is_cut() {
+    let bench = Bench::new();
+    let whole = fs::read_to_string(ghc("ghc-biography.hp")).unwrap();
+    let cut = whole.match_indices("BEGIN_SAMPLE").nth(1).unwrap().0 + 40;
+    bench.write("x.hp", &whole[..cut]);
+    let (_, line) = shown(&bench, "x.hp", "x.hp.html");
+    assert_eq!(line, "x.hp.html: 0 censuses, so nothing to draw: the file is cut off\n");
+}
+
 #[test]
 fn two_profiles_are_compared() {
     let bench = Bench::new();

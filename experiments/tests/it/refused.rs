@@ -313,3 +313,35 @@ fn the_name_of_a_faulty_experiment_file_cannot_drive_the_terminal() {
         done.stderr
     );
 }
+
+/// Such a name could forge a line of the output.
+#[test]
+fn a_line_break_in_a_name_ends_no_line() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    let log = root().join("core/eventlog/tests/it/fixtures/phases-thr-n2.a.eventlog");
+    let log = log.to_str().unwrap();
+    let name = "a\nFORGED";
+    let record = format!("no{name}/x.json");
+    let missing = format!("no{name}/x");
+    for words in [
+        &["run", "tiny.toml", "--out", name][..],
+        &["run", "tiny.toml", "--out", name],
+        &["status", name],
+        &["report", name],
+        &["report", &missing],
+        &["compare", name],
+        &["events", "export", log, "-o", &missing],
+        &["exec", "binary_trees", "6", "--record", &record],
+        &["exec", "binary_trees", "6", "+RTS", "-l", &format!("-ol{missing}")],
+        &["exec", "binary_trees", "6", "+RTS", "-hT", &format!("-po{missing}")],
+        &["exec", "binary_trees", "6", "+RTS", &format!("-s{missing}")],
+        &["profile", "show", &missing],
+        &["heap", "analyse", &missing],
+    ] {
+        let done = bench.gclab(words);
+        let all = done.all();
+        assert!(all.contains("FORGED"), "{words:?}: {all}");
+        assert!(!all.lines().any(|line| line.starts_with("FORGED")), "{words:?}: {all}");
+    }
+}

@@ -107,6 +107,15 @@ fn flags_without_effect_leave_the_default_as_good() {
     assert!(is_right, "flags without effect are said to be better each time");
 }
 
+/// Its lines were joined by replacement characters.
+#[test]
+fn the_last_words_of_a_program_that_fails_at_once_are_lines() {
+    let bench = with_script("echo 'no such input' >&2; exit 3");
+    let done = bench.gclab(&["tune", "--runtime=ocaml", "--", "./prog"]).exits(1);
+    let expected = "./prog fails with its default flags: crash (exit status 3)\n    no such input\n";
+    assert_eq!(done.stdout, expected);
+}
+
 #[test]
 fn an_interrupted_search_resumes_where_it_stopped() {
     // The ninth run waits until the search has been killed.

@@ -11,11 +11,10 @@
 use std::fmt::{Result, Write};
 
 use gclab_core::stats::Pauses;
-use gclab_core::stats::render::commas;
+use gclab_core::stats::render::{commas, escaped};
 
 use super::data::{Interval, LookTimes, Stops, Summary};
 use super::figures::PERCENTILES;
-use crate::error::escaped;
 
 /// The text.
 pub(super) fn text(summary: &Summary) -> String {

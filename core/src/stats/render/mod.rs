@@ -12,6 +12,7 @@
 
 mod info;
 mod machine;
+mod names;
 mod number;
 mod printer;
 mod rows;
@@ -19,6 +20,7 @@ mod summary;
 
 pub use info::{command_line, info};
 pub use machine::machine_readable;
+pub use names::{escaped, is_unprintable, path_name};
 pub use number::commas;
 pub use printer::Printer;
 pub use rows::{closing_row, header, row};

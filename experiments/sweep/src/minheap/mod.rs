@@ -26,7 +26,9 @@ use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::heap::default_limit;
-use gclab_results::{Fingerprint, Manifest, Minimum, ResultsDir, ResultsError, RunRecord, Status, shell_line};
+use gclab_results::{
+    Fingerprint, Manifest, Minimum, ResultsDir, ResultsError, RunRecord, Status, path_name, shell_line,
+};
 use thiserror::Error;
 
 use crate::run::{Combination, Run};
@@ -98,7 +100,7 @@ pub enum SearchError {
     #[error("{0}")]
     Heap(String),
     /// The folder of the question cannot be made, or is locked by the system.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", path_name(path))]
     Io {
         /// The folder.
         path: PathBuf,
@@ -222,7 +224,7 @@ fn open(question: &Combination, tools: &Tools<'_>) -> Result<(ResultsDir, Lock),
             Err(owner) if !told => {
                 tell!(
                     "gclab: {}: {owner} is searching for the same minimum: waiting for it",
-                    path.display()
+                    path_name(&path)
                 );
                 told = true;
             }

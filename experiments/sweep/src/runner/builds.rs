@@ -12,6 +12,7 @@ use crate::build::Build;
 use crate::experiment::Experiment;
 use crate::runtime::gclab::PAUSE_COUNTERS;
 use crate::suggest::suggest;
+use gclab_results::path_name;
 
 /// A gclab that prints its lists needs no more time than this.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,7 +28,7 @@ pub fn look_at_builds(experiment: &Experiment, stop: &Stop) -> Result<(), String
         if !version.starts_with("gclab ") {
             return Err(format!(
                 "`builds`: {} is not gclab: to --version it answers {:?}",
-                build.file.display(),
+                path_name(&build.file),
                 first_line(&version)
             ));
         }
@@ -49,20 +50,20 @@ fn reads_counters(build: &Build, stop: &Stop) -> Result<(), String> {
     Err(format!(
         "`builds`: {} cannot read counters at pauses: its `gclab exec` has no {PAUSE_COUNTERS}; \
          take `pause_counters` out of the file, or name a newer build",
-        build.file.display()
+        path_name(&build.file)
     ))
 }
 
 fn has_all<'n>(build: &Build, kind: &str, names: impl Iterator<Item = &'n String>, stop: &Stop) -> Result<(), String> {
     let text = output(build, &["list", kind, "--json"], stop)?;
     let list: Vec<serde_json::Value> = serde_json::from_str(&text)
-        .map_err(|error| format!("`builds`: the list of {kind} of {}: {error}", build.file.display()))?;
+        .map_err(|error| format!("`builds`: the list of {kind} of {}: {error}", path_name(&build.file)))?;
     let there: Vec<&str> = list.iter().filter_map(|item| item.get("name")?.as_str()).collect();
     for name in names {
         if !there.contains(&name.as_str()) {
             return Err(format!(
                 "`builds`: {} has none of the {kind} called {name}; {}",
-                build.file.display(),
+                path_name(&build.file),
                 suggest(name, kind, &there)
             ));
         }
@@ -83,7 +84,7 @@ fn output(build: &Build, words: &[&str], stop: &Stop) -> Result<String, String> 
         ..Limits::default()
     };
     let failed = |reason: String| {
-        let file = build.file.display();
+        let file = path_name(&build.file);
         format!("`builds`: {file} is not gclab: {file} {} {reason}", words.join(" "))
     };
     let finished =

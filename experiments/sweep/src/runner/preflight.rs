@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gclab_results::{Purpose, shell_line};
+use gclab_results::{Purpose, path_name, shell_line};
 
 use super::{Scratch, by_itself};
 use crate::axes::{ARGS, Point};
@@ -43,7 +43,7 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
         return Ok(Vec::new());
     }
     let folder = std::env::temp_dir().join(format!("gclab-preflight-{}", std::process::id()));
-    let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", path_name(&folder)))?;
     let with_heap = !experiment.heap.is_empty();
     let mut notes = Vec::new();
     let mut result = Ok(());
@@ -84,7 +84,7 @@ pub fn look_for_clashes(experiment: &Experiment) -> Result<(), String> {
 /// If a process cannot be started, or the folder for its files cannot be made.
 pub(crate) fn refusals(program: &Program, settings: &[Setting], stop: &Stop) -> Result<Vec<Option<String>>, String> {
     let folder = std::env::temp_dir().join(format!("gclab-probes-{}", std::process::id()));
-    let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", path_name(&folder)))?;
     let refusal = |setting: &Setting| takes(program, setting, &scratch, stop).map(|taken| taken.refusal);
     let refusals = settings.iter().map(refusal).collect();
     drop(scratch);
@@ -212,7 +212,7 @@ fn is_there(program: &Program) -> Result<(), String> {
     let description = &program.description;
     let name = &description.name;
     if let Some(folder) = program.folder().filter(|folder| !folder.is_dir()) {
-        return Err(format!("program {name}: `dir`: {}: no such folder", folder.display()));
+        return Err(format!("program {name}: `dir`: {}: no such folder", path_name(folder)));
     }
     let word = description.command.first().map_or("", String::as_str);
     // The commands that prepare a run may make this file.
@@ -228,7 +228,8 @@ fn is_there(program: &Program) -> Result<(), String> {
     }
     if let Some(file) = &description.stdin {
         let path = program.path(file);
-        std::fs::File::open(&path).map_err(|error| format!("program {name}: `stdin`: {}: {error}", path.display()))?;
+        std::fs::File::open(&path)
+            .map_err(|error| format!("program {name}: `stdin`: {}: {error}", path_name(&path)))?;
     }
     Ok(())
 }
@@ -237,7 +238,7 @@ fn is_there(program: &Program) -> Result<(), String> {
 fn not_found(word: &str, folder: Option<&Path>) -> String {
     why_not(word, folder.unwrap_or(Path::new(""))).unwrap_or_else(|| {
         let place = match folder {
-            Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
+            Some(folder) if word.contains('/') => format!(" in {}", path_name(folder)),
             None if word.contains('/') => String::new(),
             _ => " on the PATH".to_owned(),
         };

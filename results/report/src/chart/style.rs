@@ -4,7 +4,7 @@
 //! people with colour blindness can distinguish. Each colour is a CSS variable with a default
 //! (`--s0` ...): a page can adapt it, and a chart that is cut out of the page still has it.
 
-use gclab_results::is_unprintable;
+use gclab_core::stats::render::is_unprintable;
 
 /// Okabe and Ito's colours for qualitative data, the most different ones first.
 pub(super) const COLOURS: [&str; 7] = [

@@ -3,7 +3,7 @@
 
 use crate::document::Cell;
 use crate::document::{Column, Document, Look, Part, Place, Table};
-use gclab_results::is_unprintable;
+use gclab_core::stats::render::is_unprintable;
 use std::fmt::Write;
 
 /// A comment on GitHub has at most 65,536 characters. This leaves room for a few words around it.

@@ -2,7 +2,7 @@
 //! wide as the terminal or 80 columns. `--wide` shows all columns.
 
 use crate::document::{Cell, Column, Document, Look, Part, Place, Table};
-use gclab_results::is_unprintable;
+use gclab_core::stats::render::is_unprintable;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
