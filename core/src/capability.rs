@@ -45,6 +45,8 @@ pub(crate) struct Common {
     pub(crate) stop: AtomicBool,
     /// Its number, from 0.
     number: usize,
+    /// Whether a thread is inside by it.
+    pub(crate) has_thread: Cell<bool>,
     overwritten: Overwritten,
     /// Allocations left until the next collection, when stressed
     /// ([`crate::config::Config::stress`]).
@@ -84,6 +86,7 @@ impl<A> CapabilityData<A> {
                 remembered,
                 stop: AtomicBool::new(false),
                 number,
+                has_thread: Cell::new(false),
                 overwritten,
                 until_stress: Cell::new(until_stress),
                 allocated: Cell::new(0),
@@ -176,6 +179,11 @@ impl<'a, A> Capability<'a, A> {
         self.common.number
     }
 
+    /// Whether a thread is inside the heap by it. Valid while the world is stopped.
+    pub fn has_thread(self) -> bool {
+        self.common.has_thread.get()
+    }
+
     /// The allocator of its mutator.
     #[inline(always)]
     pub fn alloc(self) -> &'a A {
@@ -258,6 +266,11 @@ impl<'a, A> Capabilities<'a, A> {
     /// Each of them.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Capability<'a, A>> + Clone {
         self.0.iter().copied()
+    }
+
+    /// The number of capabilities with threads, or one.
+    pub(crate) fn in_use(self) -> usize {
+        self.iter().filter(|capability| capability.has_thread()).count().max(1)
     }
 
     /// The number of capabilities that have their own roots or remembered slots.

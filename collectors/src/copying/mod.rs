@@ -86,8 +86,8 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
 impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(capability))
+    fn refill(&mut self, heap: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(heap, capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {

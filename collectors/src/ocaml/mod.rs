@@ -131,8 +131,7 @@ unsafe impl Collector for Ocaml {
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let settings = Settings::of(config);
-        let least = least_area(config.capabilities);
-        let nursery = Nursery::new(heap, least, config)?;
+        let nursery = Nursery::new(heap, BLOCK, config)?;
         let major = MajorHeap::new(heap, &settings)?;
         let mut messages = Messages::new(settings.verbose, major.words());
         messages.initial(&Control::of(&settings, None), major.words().to_bytes());
@@ -157,22 +156,28 @@ unsafe impl Collector for Ocaml {
             part: None,
             messages,
         };
-        ocaml.set_area(heap, least)?;
+        ocaml.set_area(heap)?;
         Ok(ocaml)
     }
-}
-
-/// The smallest minor heap: a block for each capability.
-fn least_area(capabilities: u32) -> Bytes {
-    Bytes(BLOCK.0 * capabilities as usize)
 }
 
 impl Collect for Ocaml {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, words: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        // First, so that a collection of an exhausted heap leaves a part for it.
+        let has_part = self.use_part(heap, capability.number());
         if let Some(error) = &self.exhausted {
             return Err(error.clone());
+        }
+        if !has_part {
+            self.occasion.minor_is_asked();
+            return Ok(Refill::Collect);
         }
         let all = self.share.min(self.nursery.area(capability.number())).to_words_up();
         let used = self.nursery.taken(capability);

@@ -1,9 +1,9 @@
 //! Room for minor collections: the size of the minor heap, and memory for its promotion.
 
+use super::Ocaml;
 use super::course::Course;
 use super::task::Major;
-use super::{Ocaml, least_area};
-use gclab_core::block::OutOfMemory;
+use gclab_core::block::{BLOCK, OutOfMemory};
 use gclab_core::collector::{Bump, Cause, Cycle, NotBegun, Pause};
 use gclab_core::heap::Heap;
 use gclab_core::words::Bytes;
@@ -36,12 +36,11 @@ impl Ocaml {
             self.major.shrink_to_the_least(pause.heap);
             self.messages.heap(self.major.words());
         }
-        let least = least_area(pause.capabilities.iter().len() as u32);
         if cycle == Cycle::Whole {
             // Another full collection would not free more.
             self.settled = Bytes::ZERO;
         }
-        self.exhausted = self.set_area(pause.heap, least).err();
+        self.exhausted = self.set_area(pause.heap).err();
         if cycle == Cycle::Whole {
             self.settled = self.area;
         }
@@ -49,11 +48,12 @@ impl Ocaml {
     }
 
     /// Sizes the empty minor heap, and reserves room to promote all of it. If memory is short, it
-    /// is smaller, down to `least`.
+    /// is smaller, down to a block for each capability that has a part of it.
     ///
     /// # Errors
     /// If there is not even room for that.
-    pub(super) fn set_area(&mut self, heap: &mut Heap, least: Bytes) -> Result<(), OutOfMemory> {
+    pub(super) fn set_area(&mut self, heap: &mut Heap) -> Result<(), OutOfMemory> {
+        let least = Bytes(BLOCK.0 * self.nursery.sharers());
         let mut area = self.settings.minor_heap.max(least);
         let enough = Bytes((self.settled.0 / 2).max(area.0 / LEAST_SHARE).min(area.0));
         loop {
@@ -94,9 +94,25 @@ impl Ocaml {
         self.major.space.prepare(pause.heap, words).map_err(NotBegun)
     }
 
-    /// Gives the minor heap the size `area`.
+    /// Gives a capability a part of the minor heap, as large as those of others, if it has none:
+    /// until the next minor collection the minor heap is larger. Returns whether it has one. If not,
+    /// that collection gives it one.
+    pub(super) fn use_part(&mut self, heap: &mut Heap, number: usize) -> bool {
+        let size = self.nursery.size();
+        let has_part = self.nursery.use_area(heap, number);
+        if has_part && self.nursery.size() > size {
+            let kept = self.major.space.keep_room(heap, self.minor_heap().to_words_up());
+            if kept.is_err() {
+                self.nursery.give_up_area(heap, number);
+            }
+            return kept.is_ok();
+        }
+        has_part
+    }
+
+    /// Gives the minor heap the size `area`, in equal parts for the capabilities that have one.
     fn resize(&mut self, heap: &mut Heap, area: Bytes) -> Result<(), OutOfMemory> {
-        if area != self.area {
+        if area != self.area || self.nursery.parts() > 1 {
             self.area = Bytes::ZERO;
             self.share = self.nursery.renew(heap, area)?;
             self.area = area;
@@ -106,7 +122,6 @@ impl Ocaml {
 
     /// The size of the minor heap. (The nursery has more, since some words are lost.)
     pub(super) fn minor_heap(&self) -> Bytes {
-        let parts = self.nursery.parts();
-        Bytes(self.share.0 * parts).min(self.nursery.size())
+        Bytes(self.share.0 * self.nursery.sharers()).min(self.nursery.size())
     }
 }

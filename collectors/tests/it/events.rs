@@ -6,7 +6,7 @@ use crate::basics::config;
 use gclab_collectors::{Copying, Ocaml};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorVisitor, Cycle};
-use gclab_core::config::{Config, FromGeneration, OcamlLetter, Parameter};
+use gclab_core::config::{Config, FromGeneration, OcamlLetter};
 use gclab_core::events::{
     CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Listener, Look, Occasion,
     StopReason,
@@ -238,12 +238,9 @@ fn first_area<C: Collector>(config: &Config) -> Bytes {
 
 under_every_collector! {
     fn a_run_begins_with_the_size_of_its_allocation_area<C>() {
-        // OCaml's minor heap is shared by all.
-        let is_shared = C::DESCRIPTION.honours(Parameter::Ocaml(OcamlLetter::MinorHeap));
         for capabilities in [1, 4] {
             let config = Config { capabilities, ..config::<C>(64 << 10) };
-            let expected = if is_shared { 64 / capabilities } else { 64 };
-            assert_eq!(first_area::<C>(&config), Bytes::kib(expected as usize), "{}", C::DESCRIPTION.name);
+            assert_eq!(first_area::<C>(&config), Bytes::kib(64), "{}", C::DESCRIPTION.name);
         }
     }
 }

@@ -99,7 +99,7 @@ impl<S: Fault> Collect for Mutant<S> {
                 cause: Shortage::Limit,
             });
         }
-        Ok(self.nursery.refill(capability))
+        Ok(self.nursery.refill(heap, capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {

@@ -125,8 +125,13 @@ unsafe impl<const CRAMPED: bool> Collector for Generations<CRAMPED> {
 impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
     type Alloc = Logging;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Logging>, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(capability))
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Logging>,
+        _: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(heap, capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {

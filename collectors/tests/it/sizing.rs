@@ -223,6 +223,44 @@ fn nursery_runs<M: MutatorKind>(world: &World<M>) -> (usize, usize) {
     (runs.len(), runs.into_iter().max().unwrap_or(0))
 }
 
+/// Allocates 4 MiB by one of so many capabilities. Returns the size of the nursery and the number of
+/// collections.
+struct OneOf(u32);
+impl CollectorVisitor for OneOf {
+    type Output = (usize, usize);
+    fn visit<C: Collector>(self) -> Self::Output {
+        let config = Config {
+            capabilities: self.0,
+            ..config::<C>(64 << 10)
+        };
+        let world = World::new::<C>(&config).expect("a small heap");
+        let ran = world.enter(|m| {
+            for _ in 0..40_000 {
+                m.alloc_bytes_filled(100, 1);
+            }
+        });
+        assert_eq!(ran, Ok(()), "{}", C::DESCRIPTION.name);
+        let mut area = 0;
+        let look = |stopped: &Stopped<'_>| {
+            stopped.for_each_region(&mut |region| area += if region.step == 0 { region.run.bytes().0 } else { 0 });
+        };
+        world.inspect(look).expect("no thread is inside");
+        (area, world.finish().collections.len())
+    }
+}
+
+/// Each of 256 capabilities had an allocation area, whether it had a thread or not, and a part of
+/// `ocaml`'s minor heap, which was collected as soon as one part was full.
+#[test]
+fn idle_capabilities_hold_no_area() {
+    for description in All::descriptions() {
+        let of = |capabilities| All::with(description.name, OneOf(capabilities)).expect("listed");
+        let (one, many) = (of(1), of(256));
+        assert_eq!(many, one, "{}", description.name);
+        assert!(one.1 > 1, "{}: {} collections", description.name, one.1);
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Chunks;
 impl CollectorVisitor for Chunks {

@@ -187,6 +187,20 @@ impl Heap {
         self.blocks.protects_freed()
     }
 
+    /// Raises the to-space that the next collection was said to need by `bytes`, unless there is no
+    /// room for that. Returns whether there is.
+    pub(crate) fn more_to_copy(&mut self, bytes: Bytes) -> bool {
+        let Some(mut to_space) = self.next_copy else {
+            return true;
+        };
+        to_space.words += bytes.to_words_up();
+        let could = self.could_copy(to_space);
+        if could {
+            self.next_copy = Some(to_space);
+        }
+        could
+    }
+
     /// Lowers the to-space that the next collection was said to need by `bytes`.
     pub(crate) fn less_to_copy(&mut self, bytes: Bytes) {
         if let Some(to_space) = &mut self.next_copy {

@@ -44,11 +44,11 @@ pub(super) struct Limit {
     room: Bytes,
     /// Half of `-m` percent of the limit.
     least_free: Bytes,
-    least_area: Bytes,
-    /// `-A` for all capabilities together, and the room for young large objects beside it: `-AL`,
-    /// at most as much.
-    area: Bytes,
-    large_area: Bytes,
+    /// The capabilities that share the allocation area: one at first.
+    capabilities: usize,
+    /// `-A`, for one of them, and `-AL`.
+    area_of_one: Bytes,
+    large_limit: Bytes,
     /// Lanes that a thread copies into (of two steps at least). Where there is no room for the
     /// lanes of several threads, one thread copies.
     lanes: usize,
@@ -64,15 +64,13 @@ impl Limit {
 
     /// The limit of a heap of which only the size is known.
     pub(super) fn of_size(config: &Config, whole: Bytes) -> Limit {
-        let capabilities = config.capabilities as usize;
-        let area = Bytes(config.allocation_area.0.saturating_mul(capabilities));
         Limit {
             whole,
             room: whole,
             least_free: Bytes((whole.0 as f64 * config.min_free / 200.0) as usize),
-            least_area: Bytes(LEAST_AREA.saturating_mul(capabilities)),
-            area,
-            large_area: config.large_limit().min(area),
+            capabilities: 1,
+            area_of_one: config.allocation_area,
+            large_limit: config.large_limit(),
             lanes: 2 * config.generations.max(2) as usize,
         }
     }
@@ -86,8 +84,19 @@ impl Limit {
         self.lanes
     }
 
+    /// The least allocation area of all capabilities together.
     pub(super) fn least_area(&self) -> Bytes {
-        self.least_area
+        Bytes(LEAST_AREA.saturating_mul(self.capabilities))
+    }
+
+    /// `-A` for all capabilities together.
+    pub(super) fn full_area(&self) -> Bytes {
+        Bytes(self.area_of_one.0.saturating_mul(self.capabilities)).min(self.whole)
+    }
+
+    /// From now on so many capabilities share the allocation area.
+    pub(super) fn share_among(&mut self, capabilities: usize) {
+        self.capabilities = capabilities;
     }
 
     /// The whole limit, `-M`.
@@ -126,13 +135,15 @@ impl Limit {
 
     /// Whether there is room for the least allocation area, and for a collection after it.
     pub(super) fn can_go_on(&self, live: Live, strategy: MajorStrategy) -> bool {
-        self.area_of(self.free(live, strategy), strategy) >= self.least_area.0
+        self.area_of(self.free(live, strategy), strategy) >= self.least_area().0
     }
 
     /// The largest allocation area for which `free` has room, with its copy (if there will be one)
     /// and young large objects. Approximate: the places of free blocks are not known here.
     fn area_of(&self, free: usize, strategy: MajorStrategy) -> usize {
-        let (area, large) = (self.area.0 as f64, self.large_area.0 as f64);
+        // Young large objects have at most as much room as closures in the area.
+        let area = self.area_of_one.0.saturating_mul(self.capabilities) as f64;
+        let large = area.min(self.large_limit.0 as f64);
         let with_copy = match strategy {
             MajorStrategy::InPlace => IN_PLACE,
             _ => WITH_COPY,
@@ -150,9 +161,9 @@ impl Limit {
     /// ([`Limit::can_go_on`] after it, even if everything lives); at most half of what is free.
     pub(super) fn fitting(&self, wanted: Bytes, live: Live, strategy: MajorStrategy) -> Bytes {
         let free = self.free(live, strategy);
-        let least = (self.least_area.0 as f64 * 2.0 * WITH_COPY) as usize;
+        let least = (self.least_area().0 as f64 * 2.0 * WITH_COPY) as usize;
         let area = self.area_of(free - least.min(free / 2), strategy);
-        wanted.min(Bytes(area)).max(self.least_area)
+        wanted.min(Bytes(area)).max(self.least_area())
     }
 
     /// The allocation area where nothing is copied.
@@ -166,7 +177,7 @@ impl Limit {
 
     pub(super) fn exhausted(&self, in_use: Bytes) -> OutOfMemory {
         OutOfMemory {
-            requested: self.least_free.max(self.least_area),
+            requested: self.least_free.max(self.least_area()),
             in_use,
             limit: Some(self.whole),
             cause: Shortage::Limit,

@@ -48,8 +48,6 @@ use limit::Limit;
 pub struct Sizing {
     policy: Box<dyn Policy>,
     limit: Limit,
-    /// `-A`, for all capabilities together.
-    area: Bytes,
     /// `-O`, the least limit of an old generation.
     old_min: Bytes,
     hint: HeapHint,
@@ -64,7 +62,7 @@ pub struct Sizing {
     is_urgent: bool,
     /// The part of an allocation area that the last minor collection copied, in percent (for `-H`).
     kept_percent: usize,
-    /// The size of the nursery after the last resize.
+    /// The size of the nursery.
     granted: Bytes,
     /// Live memory after the last collection.
     live: Bytes,
@@ -82,11 +80,9 @@ impl Sizing {
     /// The same sizing with another policy.
     pub fn with(policy: Box<dyn Policy>, config: &Config, heap: &Heap, strategy: MajorStrategy) -> Sizing {
         let limit = Limit::new(config, heap);
-        let area = Bytes(config.allocation_area.0.saturating_mul(config.capabilities as usize));
         let mut sizing = Sizing {
             policy,
             limit,
-            area: Bytes(area.0.min(heap.limit().0)),
             old_min: config.old_min,
             hint: config.heap_hint,
             compact: match config.compaction() {
@@ -113,6 +109,8 @@ impl Sizing {
     /// If the limit leaves no room for it.
     pub fn nursery(&mut self, heap: &mut Heap, config: &Config) -> Result<Nursery, OutOfMemory> {
         let mut nursery = Nursery::new(heap, self.limit.least_area(), config)?;
+        self.limit.share_among(nursery.sharers());
+        self.old_limit = self.old_limit_of(Live::default(), self.strategy);
         let area = self.area_after(Live::default(), Bytes::ZERO);
         self.resize(&mut nursery, heap, Live::default(), area, self.strategy)?;
         Ok(nursery)
@@ -121,7 +119,9 @@ impl Sizing {
     /// At the end of a collection that left `live`: sets the limits for the next one, and gives the
     /// nursery its size. If there is no room to continue, the outcome says so.
     pub fn after<A>(&mut self, pause: &mut Pause<'_, A>, outcome: &mut Outcome, nursery: &mut Nursery, live: Live) {
+        self.granted = nursery.size();
         self.note(pause, outcome);
+        self.limit.share_among(nursery.sharers());
         if outcome.work.is_major() {
             self.old_limit = self.old_limit_of(live, self.strategy);
         }
@@ -146,6 +146,7 @@ impl Sizing {
     /// continue, there is none, and the outcome says so.
     pub fn after_in_place<A>(&mut self, pause: &Pause<'_, A>, outcome: &mut Outcome) -> Option<Bytes> {
         self.note(pause, outcome);
+        self.limit.share_among(pause.capabilities.in_use());
         let live = Live::in_place(&outcome.work);
         let area = if self.generations == 1 {
             self.area_in_place(outcome.work.live)
@@ -244,7 +245,7 @@ impl Sizing {
     /// of what is free; the allocation area shrinks.
     fn old_limit_of(&self, live: Live, strategy: MajorStrategy) -> Bytes {
         let wanted = self.policy.old_limit(live.old, strategy).max(self.old_min);
-        let clamp = self.limit.clamp(self.area, self.generations, strategy);
+        let clamp = self.limit.clamp(self.limit.full_area(), self.generations, strategy);
         let half = self.limit.half_of_growth(live, self.generations, strategy);
         wanted.min(clamp.max(live.old + half))
     }
@@ -263,8 +264,8 @@ impl Sizing {
             HeapHint::Size(size) => Some(size),
         };
         let needed = Bytes(live.copied.0 * 2 + live.large.0);
-        let wanted = hint.map_or(self.area, |hint| {
-            hinted_area(hint, needed, self.kept_percent).max(self.area)
+        let wanted = hint.map_or(self.limit.full_area(), |hint| {
+            hinted_area(hint, needed, self.kept_percent).max(self.limit.full_area())
         });
         self.fitting(wanted, live, strategy)
     }
@@ -275,7 +276,7 @@ impl Sizing {
     /// # Errors
     /// If less than half of `-m` percent of the limit is free.
     fn area_of_one_generation(&self, live: Live, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
-        let wanted = self.policy.area(live, strategy).max(self.area);
+        let wanted = self.policy.area(live, strategy).max(self.limit.full_area());
         self.fitting(wanted, live, strategy)
     }
 
@@ -327,7 +328,7 @@ impl Sizing {
     /// # Errors
     /// If the free memory is less than half of `-m` percent of the limit.
     fn area_in_place(&self, live: Bytes) -> Result<Bytes, OutOfMemory> {
-        let wanted = self.policy.growth(live).max(self.area);
+        let wanted = self.policy.growth(live).max(self.limit.full_area());
         self.limit.in_place(wanted, live)
     }
 

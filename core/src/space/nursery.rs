@@ -2,10 +2,11 @@
 //!
 //! Mutators bump through runs of blocks, one after another. All of the nursery is condemned at
 //! every collection and used again afterwards, so it stays in the cache as far as it fits there.
-//! Each capability has its own area, and a collection is due when one area is used up. With `-n`
-//! there is one area for all, cut into chunks: a capability whose chunk is full takes the next, and
-//! a collection is due when none is left, so that capabilities that allocate little leave their
-//! share to those that allocate much.
+//! Each capability has its own area, and a collection is due when one area is used up. It gets the
+//! area when it first allocates, and gives it back at a collection that finds no thread in it: idle
+//! capabilities hold no memory. With `-n` there is one area for all, cut into chunks: a capability
+//! whose chunk is full takes the next, and a collection is due when none is left, so that
+//! capabilities that allocate little leave their share to those that allocate much.
 //!
 //! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by
 //! default `-A`): those of all capabilities together.
@@ -40,7 +41,9 @@ pub struct Nursery {
     large_words: Words,
     /// Words of large objects at which a collection is due.
     large_limit: Words,
-    /// `-A` for all capabilities together.
+    /// Blocks of each area in use, as of the last [`Nursery::resize`].
+    share: u32,
+    /// `-A`, for one capability.
     full_area: Bytes,
     /// `-AL`: the limit on large objects when the areas have their full size.
     full_large: Words,
@@ -54,6 +57,8 @@ struct Area {
     next: usize,
     /// Blocks of all runs together.
     blocks: u32,
+    /// Whether its capability has allocated since it got a thread, or shares it with others.
+    in_use: bool,
 }
 
 #[derive(Debug)]
@@ -74,8 +79,8 @@ impl NurseryRun {
 const NURSERY: BlockState = BlockState::NURSERY.condemned(true);
 
 impl Nursery {
-    /// Makes a nursery of `size` for all capabilities together, with the chunks (`-n`) and the
-    /// limit on young large objects (`-AL`) of `config`.
+    /// Makes a nursery of `size` for the first capability, or with `-n` for all, with the chunks
+    /// (`-n`) and the limit on young large objects (`-AL`) of `config`.
     ///
     /// # Errors
     /// If the heap has not enough memory.
@@ -86,13 +91,19 @@ impl Nursery {
             None => (capabilities, BLOCKS_PER_MEGABLOCK),
         };
         let mut nursery = Nursery {
-            areas: (0..areas).map(|_| Area::default()).collect(),
+            areas: (0..areas)
+                .map(|number| Area {
+                    in_use: number == 0,
+                    ..Area::default()
+                })
+                .collect(),
             held: vec![None; capabilities],
             chunk: chunk.max(1),
             large: Vec::new(),
             large_words: Words::ZERO,
             large_limit: Words::ZERO,
-            full_area: Bytes(config.allocation_area.0.saturating_mul(capabilities)),
+            share: 0,
+            full_area: config.allocation_area,
             full_large: config.large_limit().to_words_up(),
         };
         nursery.resize(heap, size)?;
@@ -133,6 +144,16 @@ impl Nursery {
         self.areas.len()
     }
 
+    /// The number of capabilities that share the nursery's size: those whose area is in use, or with
+    /// `-n` all.
+    pub fn sharers(&self) -> usize {
+        if self.areas.len() == 1 {
+            self.held.len()
+        } else {
+            self.areas.iter().filter(|area| area.in_use).count().max(1)
+        }
+    }
+
     /// The area of a capability.
     pub fn area(&self, number: usize) -> Bytes {
         Bytes(self.areas[self.area_of(number)].blocks as usize * BLOCK.0)
@@ -143,10 +164,40 @@ impl Nursery {
         if self.areas.len() == 1 { 0 } else { number }
     }
 
+    /// Gives a capability an area like those of others, if it has none and there is room. Returns
+    /// whether it has one. If not, it gets its share at the next [`Nursery::resize`].
+    pub fn use_area(&mut self, heap: &mut Heap, number: usize) -> bool {
+        let number = self.area_of(number);
+        let area = &mut self.areas[number];
+        if area.in_use {
+            return true;
+        }
+        area.in_use = true;
+        // A collection that did not begin has left it.
+        if area.blocks > 0 {
+            return true;
+        }
+        let grown = area.grow(heap, self.share, self.chunk).is_ok();
+        let could_copy = grown && heap.more_to_copy(Bytes(area.blocks as usize * BLOCK.0));
+        if !could_copy {
+            self.give_up_area(heap, number);
+        }
+        could_copy
+    }
+
+    /// Takes back the area of a capability that has just got it by [`Nursery::use_area`]: it gets
+    /// its share at the next [`Nursery::resize`].
+    pub fn give_up_area(&mut self, heap: &mut Heap, number: usize) {
+        self.areas[number].shrink(heap, 0, self.chunk);
+    }
+
     /// Gives the mutator of a capability the next run.
-    pub fn refill<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) -> Refill {
+    pub fn refill<A: AsRef<Bump>>(&mut self, heap: &mut Heap, capability: Capability<'_, A>) -> Refill {
         self.leave_one(capability);
         let number = capability.number();
+        if !self.use_area(heap, number) {
+            return Refill::Collect;
+        }
         let area_number = self.area_of(number);
         let area = &mut self.areas[area_number];
         let Some(next) = area.runs.get(area.next) else {
@@ -179,9 +230,15 @@ impl Nursery {
         Refill::Ready
     }
 
-    /// Takes the mutators' runs back (before a collection).
+    /// Takes the mutators' runs back (before a collection), and the areas of capabilities without
+    /// threads at the next [`Nursery::resize`].
     pub fn leave<A: AsRef<Bump>>(&mut self, capabilities: Capabilities<'_, A>) {
-        capabilities.iter().for_each(|capability| self.leave_one(capability));
+        for capability in capabilities.iter() {
+            self.leave_one(capability);
+            if self.areas.len() > 1 {
+                self.areas[capability.number()].in_use &= capability.has_thread();
+            }
+        }
     }
 
     fn leave_one<A: AsRef<Bump>>(&mut self, capability: Capability<'_, A>) {
@@ -291,9 +348,9 @@ impl Nursery {
         self.assert_reset();
         // Areas that grew step by step would have more runs.
         self.areas.iter_mut().for_each(|area| area.shrink(heap, 0, u32::MAX));
-        let capabilities = self.held.len() as u32;
-        let share = (blocks_for(size) / capabilities).max(1);
-        let blocks = (share + share / self.chunk) * capabilities;
+        let sharers = self.sharers() as u32;
+        let share = (blocks_for(size) / sharers).max(1);
+        let blocks = (share + share / self.chunk) * sharers;
         self.resize(heap, Bytes(blocks as usize * BLOCK.0))?;
         Ok(Bytes(share as usize * BLOCK.0))
     }
@@ -305,8 +362,8 @@ impl Nursery {
         );
     }
 
-    /// Makes the allocation areas `size` large together, at least a block for each capability. If
-    /// that is less than `-A`, the limit on large objects falls in proportion: it is the same part
+    /// Makes the allocation areas in use `size` large together, at least a block for each capability
+    /// ([`Nursery::sharers`]); others have none. If that is less than `-A` for each, the limit on large objects falls in proportion: it is the same part
     /// of `-AL`.
     ///
     /// # Errors
@@ -316,19 +373,26 @@ impl Nursery {
     /// If a mutator has had a run since [`Nursery::reset`]: its closures may lie there.
     pub fn resize(&mut self, heap: &mut Heap, size: Bytes) -> Result<(), OutOfMemory> {
         self.assert_reset();
-        let (areas, capabilities) = (self.areas.len() as u32, self.held.len() as u32);
-        let share = (blocks_for(size) / capabilities).max(1);
+        let sharers = self.sharers();
+        let share = (blocks_for(size) / sharers as u32).max(1);
         // Each capability must find a chunk, even in the smallest nursery.
         let chunk = self.chunk.min(share);
-        let wanted = share * (capabilities / areas);
-        let (area, large) = (self.full_area.0, self.full_large.0);
+        self.share = if self.areas.len() == 1 {
+            share * sharers as u32
+        } else {
+            share
+        };
+        let wanted = |area: &Area| if area.in_use { self.share } else { 0 };
+        let (area, large) = (self.full_area.0.saturating_mul(sharers), self.full_large.0);
         // A limit of nothing would refuse every object, also directly after a collection.
         self.large_limit = Words((large as u128 * size.0.min(area) as u128 / area as u128).max(1) as usize);
         // All areas shrink before any grows.
-        self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
         self.areas
             .iter_mut()
-            .try_for_each(|area| area.grow(heap, wanted, chunk))
+            .for_each(|area| area.shrink(heap, wanted(area), chunk));
+        self.areas
+            .iter_mut()
+            .try_for_each(|area| area.grow(heap, wanted(area), chunk))
     }
 
     /// Visits the regions that hold closures.

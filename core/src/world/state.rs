@@ -109,7 +109,7 @@ impl<M: MutatorKind> WorldState<M> {
         if chosen.description.parallel {
             gc_threads.spawn_up_to(config.gc_thread_count() as usize - 1);
         }
-        let allocation_area = allocation_area(&*collector, &idle).unwrap_or(config.allocation_area);
+        let allocation_area = allocation_area(&*collector, &idle, config).unwrap_or(config.allocation_area);
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();
         Ok(WorldState {
@@ -143,6 +143,7 @@ impl<M: MutatorKind> WorldState<M> {
     pub(super) fn take_capability(&mut self) -> Option<CapabilityData<M::Alloc>> {
         let first = (0..self.idle.len()).min_by_key(|&at| self.idle[at].view().number())?;
         let capability = self.idle.swap_remove(first);
+        capability.common.has_thread.set(true);
         // The thread that had it may have left when it was asked to stop.
         capability.resume(self.stress.is_some());
         // A session counts its own allocation.
@@ -215,7 +216,11 @@ impl<M: MutatorKind> WorldState<M> {
 
 /// The size of the allocation area of a capability, in a heap that has just been made. `None` from
 /// a collector whose mutators take memory that it has anyway.
-fn allocation_area<A: Alloc>(collector: &dyn Collect<Alloc = A>, idle: &[CapabilityData<A>]) -> Option<Bytes> {
+fn allocation_area<A: Alloc>(
+    collector: &dyn Collect<Alloc = A>,
+    idle: &[CapabilityData<A>],
+    config: &Config,
+) -> Option<Bytes> {
     let all: Vec<_> = idle.iter().map(CapabilityData::view).collect();
     let mut areas = 0;
     collector.for_each_region(Capabilities::new(&all), &mut |region| {
@@ -223,7 +228,9 @@ fn allocation_area<A: Alloc>(collector: &dyn Collect<Alloc = A>, idle: &[Capabil
             areas += region.run.bytes().0;
         }
     });
-    (areas > 0).then(|| Bytes(areas / idle.len()))
+    // With chunks (`-n`) there is one area for all; else only the first capability has its own yet.
+    let sharers = config.chunk_size().map_or(1, |_| idle.len());
+    (areas > 0).then(|| Bytes(areas / sharers))
 }
 
 /// How long the world has been idle, and whether an idle collection is due.

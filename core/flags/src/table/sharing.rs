@@ -19,7 +19,7 @@ pub(super) const SHARING: &[FlagSpec] = &[
         },
         default: "1",
         meaning: "capabilities: threads that may run the program at once; bare: one for each processor",
-        ghc: Some("a program of one thread still has an allocation area for each capability"),
+        ghc: Some("a capability has an allocation area only while it has a thread that allocates"),
         scope: Scope::Heap,
         optional: false,
         set: |f, v| {

@@ -107,8 +107,8 @@ unsafe impl Collector for Sliced {
 impl Collect for Sliced {
     type Alloc = Bump;
 
-    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(capability))
+    fn refill(&mut self, heap: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(heap, capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
