@@ -363,8 +363,8 @@ impl Nursery {
     }
 
     /// Makes the allocation areas in use `size` large together, at least a block for each capability
-    /// ([`Nursery::sharers`]); others have none. If that is less than `-A` for each, the limit on large objects falls in proportion: it is the same part
-    /// of `-AL`.
+    /// ([`Nursery::sharers`]); others have none. If that is less than `-A` for each, the limit on large
+    /// objects falls in proportion: it is the same part of `-AL`.
     ///
     /// # Errors
     /// If the heap has not enough memory. The nursery is then as large as it could become.
