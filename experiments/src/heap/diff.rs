@@ -29,9 +29,10 @@ const LEAST: u64 = 1;
 const STEPS: usize = 4;
 /// The growth in percent that is told although nothing is found to hold it.
 const GREW: u64 = 10;
-/// The part of the smaller file's ids that the other one must have, and the part of these that must
-/// have the same class, in percent. A cache that is renewed between files leaves few.
+/// Files of one process share at least this part of the smaller file's ids, in percent: a cache that
+/// is renewed in between leaves few.
 const SHARED: usize = 10;
+/// At least this part of the shared ids must have the same class in both, in percent.
 const SAME: usize = 90;
 
 /// Show why a heap grows: what is new in later files of it, and what holds that

@@ -453,7 +453,8 @@ impl Merged {
         row.iter().map(of).collect()
     }
 
-    /// Sets the number of objects of those among `places`, of which each object has one.
+    /// Counts objects anew: each of `places` is the place of one object. Other places keep their
+    /// numbers.
     pub fn recount(&mut self, places: impl IntoIterator<Item = u32>) {
         let mut counts = vec![0; self.places.len()];
         places.into_iter().for_each(|place| counts[place as usize] += 1);

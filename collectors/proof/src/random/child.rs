@@ -20,7 +20,7 @@ const TASK: &str = "GCLAB_RANDOM_TASK";
 /// The exit status of a child whose program differs from its reference, or panics.
 const FAILED: i32 = 3;
 
-/// How long a program may run: hundreds of times as long as any does, under valgrind too.
+/// How long a program may run: hundreds of times longer than any takes, even under Valgrind.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// The child's words for the number of the program that begins, and for its operations at the end.
