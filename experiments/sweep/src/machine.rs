@@ -124,7 +124,6 @@ mod tests {
         run(folder, git.args(identity).args(words)).trim().to_owned()
     }
 
-    /// The record named the commit that was checked out while the sweep ran.
     #[test]
     fn a_build_has_the_commit_of_its_sources() {
         assert_eq!(super::build().git_commit, None, "a test build has none");

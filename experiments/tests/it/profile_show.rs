@@ -140,7 +140,6 @@ fn a_profile_that_cannot_be_drawn_is_one_message() {
     assert!(page.contains("The file ends within a census"));
 }
 
-/// It was called a profile of 0 censuses whose run had ended too early.
 #[test]
 fn a_profile_that_is_cut_within_its_first_census_is_cut() {
     let bench = Bench::new();

@@ -31,7 +31,6 @@ fn a_refused_run_leaves_all_files_as_they_were() {
     }
 }
 
-/// `profile show x.hp -o x.hp` used to leave a page in place of the profile.
 #[test]
 fn no_command_writes_over_its_input() {
     let bench = Bench::new();

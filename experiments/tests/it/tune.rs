@@ -107,7 +107,6 @@ fn flags_without_effect_leave_the_default_as_good() {
     assert!(is_right, "flags without effect are said to be better each time");
 }
 
-/// Its lines were joined by replacement characters.
 #[test]
 fn the_last_words_of_a_program_that_fails_at_once_are_lines() {
     let bench = with_script("echo 'no such input' >&2; exit 3");

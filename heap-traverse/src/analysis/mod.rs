@@ -49,8 +49,7 @@ pub struct Referrers<'s> {
 }
 
 impl<'s> Referrers<'s> {
-    /// The edges to a node with their sources, in file order; none to other nodes than were asked
-    /// for.
+    /// The edges to a node with their sources, in file order; none if it was not asked for.
     pub fn to(&self, node: u32) -> impl Iterator<Item = (u32, Edge<'s>)> {
         let (snapshot, edges) = (self.snapshot, self.to.get(&node));
         let edges = edges.into_iter().flatten();

@@ -126,7 +126,7 @@ fn a_list_is_one_line() {
     assert_eq!(text.lines().filter(|other| *other == suspect).count(), 1, "{text}");
 }
 
-/// For each object of a list that refers to its owner, all objects before it used to be looked at.
+/// Each object of the list refers to the list's owner.
 #[test]
 fn references_from_deep_in_a_list_do_not_take_quadratic_time() {
     const LINKS: u32 = 60_000;

@@ -165,7 +165,6 @@ fn growth_that_nothing_holds_is_told_with_the_class_that_grew_most() {
     assert!(text.starts_with(expected), "{text}");
 }
 
-/// Long names used to push what grew off the first line.
 #[test]
 fn the_first_line_has_room_for_what_grew_whatever_its_package() {
     let package = "com.example.platform.registry.internal";

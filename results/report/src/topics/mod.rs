@@ -212,7 +212,6 @@ mod tests {
         of.flags.get(flag).map_or("default", String::as_str)
     }
 
-    /// The report said that no run had ended well.
     #[test]
     fn settings_whose_flags_vary_only_together_are_compared() {
         let time: Time = |of| match (flag(of, "A"), flag(of, "F")) {
@@ -225,7 +224,6 @@ mod tests {
         assert_eq!(text, expected);
     }
 
-    /// The report said the same.
     #[test]
     fn no_setting_completes_all_workloads() {
         let time: Time = |of| match (flag(of, "A"), of.workload.as_str()) {
@@ -236,7 +234,6 @@ mod tests {
         assert_eq!(text, "No setting completes both workloads.");
     }
 
-    /// "Only default -qg was measured way to share collections."
     #[test]
     fn a_sweep_of_capabilities_is_not_answered_about_sharing() {
         let time: Time = |of| match (flag(of, "N"), flag(of, "qg"), flag(of, "A")) {

@@ -409,7 +409,7 @@ mod tests {
         }
     }
 
-    /// The report said "0.0 MiB" of both.
+    /// In MiB both would read 0.0.
     #[test]
     fn a_difference_of_bytes_is_told_in_bytes() {
         let copied = |bytes: u64| {
@@ -426,7 +426,6 @@ mod tests {
         assert!(differs && text.contains("1000 B") && text.contains("1008 B"), "{text}");
     }
 
-    /// Only the times of runs were compared.
     #[test]
     fn ratios_of_a_programs_own_figures_are_compared() {
         let latency = |run: &mut RunRecord, of_two_space: f64| {

@@ -665,7 +665,7 @@ mod tests {
         assert_eq!(order(&one, &other), Order::Sequential);
     }
 
-    /// The bound was the median over all figures, but was said of all.
+    /// The bound holds for the figure that it names, in every configuration.
     #[test]
     fn the_smallest_visible_change_is_that_of_the_figure_named() {
         let parent = tempfile::tempdir().expect("a folder");
