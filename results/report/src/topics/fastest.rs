@@ -1,8 +1,9 @@
 //! Which setting is fastest, overall and on each workload, and how the settings compare in memory
 //! and pauses.
 //!
-//! Each collector or program is represented by its best setting. Memory and pauses are ranked like
-//! times: a tie is reported as one. A setting that fails on a workload has no overall figure, since
+//! Each collector or program is represented by its best setting, under its bare name unless that
+//! setting was shown to be better than its others. Memory and pauses are ranked like times: a tie is
+//! reported as one. A setting that fails on a workload has no overall figure, since
 //! a mean over the others would flatter it. A workload that no setting completes is named and left
 //! out.
 
@@ -112,7 +113,8 @@ fn is_complete(group: &crate::summary::Group<'_>, metric: &Metric) -> bool {
     group.failures().is_empty() && group.has(metric)
 }
 
-/// Each name at its best setting, or all settings if there is only one name.
+/// Each name at its best setting, which the label says only if it was shown to be the best; or all
+/// settings if there is only one name.
 fn best_of_names<'a>(
     summary: &Summary<'_>,
     metric: &Metric,
@@ -123,11 +125,15 @@ fn best_of_names<'a>(
         return all.to_vec();
     }
     let best = |name: &String| {
-        let mine: Vec<Contender<'_>> = all.iter().filter(|one| one.group().name == *name).cloned().collect();
-        match Ranking::of(metric, &mine, works) {
-            Some(ranking) => mine.get(ranking.first().place).cloned(),
-            None => mine.into_iter().next(),
+        let mut mine: Vec<Contender<'_>> = all.iter().filter(|one| one.group().name == *name).cloned().collect();
+        let Some(ranking) = Ranking::of(metric, &mine, works) else {
+            return mine.into_iter().next();
+        };
+        let mut best = mine.swap_remove(ranking.first().place);
+        if ranking.best().is_none() {
+            best.label.clone_from(name);
         }
+        Some(best)
     };
     summary.names.iter().filter_map(best).collect()
 }

@@ -30,7 +30,7 @@ use self::common::Context;
 use crate::document::{Document, Place, Section};
 use crate::format::counted;
 use crate::ranking::{Ranking, Verdict};
-use crate::summary::Summary;
+use crate::summary::{Group, Summary};
 use gclab_results::{ResultsDir, shell_line};
 
 /// A topic's section, if the runs say anything about it.
@@ -117,7 +117,15 @@ pub fn report(dir: &ResultsDir) -> Document {
 /// The command of the best configuration, if one was shown to be the best on all workloads.
 fn command_of_best(summary: &Summary<'_>, ranking: &Ranking) -> Option<String> {
     let best = Some(ranking.first()).filter(|first| first.verdict == Verdict::Best)?;
-    let group = summary.groups().find(|group| summary.label(group, &[]) == best.label)?;
+    // A bare name stands for the best of settings that were not told apart.
+    let is_it = |group: &&Group<'_>| [&summary.label(group, &[]), &group.name].contains(&&best.label);
+    let time = |group: &&Group<'_>| {
+        group
+            .spread(&ranking.metric)
+            .map_or(f64::INFINITY, |spread| spread.center)
+    };
+    let groups = summary.groups().filter(is_it);
+    let group = groups.min_by(|one, other| time(one).total_cmp(&time(other)))?;
     Some(shell_line(&group.ok().next()?.command))
 }
 
@@ -278,5 +286,39 @@ mod tests {
             text,
             "-qb0 is the fastest way to share collections: -qb1 takes 1.20× (1.20–1.20)."
         );
+    }
+
+    /// The two builds of copying cannot be told apart, so neither is the fastest.
+    #[test]
+    fn a_setting_that_is_not_told_apart_is_not_named() {
+        let experiment = Experiment {
+            collectors: vec!["copying", "two-space"],
+            workloads: vec![("binary_trees", vec!["14"], 24.0, 4.0)],
+            sweep: vec![("build", vec!["old", "new"])],
+            ..small()
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let answer = |name: &str, times: [f64; 4]| {
+            let mut runs = runs(&experiment);
+            for run in &mut runs {
+                let place = 2 * usize::from(run.collector != "copying") + usize::from(flag(run, "build") == "new");
+                let seconds = times[place] * (1.0 + 0.01 * f64::from((run.round + place as u32) % 3));
+                let stats = run.stats.as_mut().expect("a good run");
+                stats.total_elapsed_seconds = Some(seconds);
+                stats.total_cpu_seconds = Some(seconds);
+            }
+            let dir = write(&folder.path().join(name), manifest(&experiment), &runs);
+            let document = crate::report(&dir);
+            (document.answer.join(" "), document.best)
+        };
+        let (text, best) = answer("equal", [1.0, 1.001, 1.2, 1.2]);
+        assert!(
+            text.starts_with("copying is the fastest on binary_trees 14: two-space takes 1.2"),
+            "{text}"
+        );
+        assert!(best.expect(&text).contains("--collector copying +RTS -buildold"));
+        let (text, _) = answer("apart", [1.0, 1.1, 1.4, 1.2]);
+        let apart = "copying build=old is the fastest on binary_trees 14: two-space build=new takes 1.2";
+        assert!(text.starts_with(apart), "{text}");
     }
 }
