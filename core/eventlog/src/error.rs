@@ -17,16 +17,18 @@ struct Place {
     file: String,
     offset: u64,
     problem: Problem,
-    /// Bytes that a reader skipped because of this problem and later ones.
+    /// Bytes that a reader skipped because of this problem and later ones, and in how many places.
     skipped: u64,
+    places: u64,
 }
 
 impl Place {
     /// What was skipped, to follow the problem.
     fn lost(&self) -> String {
-        match self.skipped {
-            0 => String::new(),
-            bytes => format!(", and {bytes} bytes were skipped, up to the end of the damaged block"),
+        match (self.skipped, self.places) {
+            (0, _) => String::new(),
+            (bytes, 1) => format!(", and {bytes} bytes were skipped, up to the end of the damaged block"),
+            (bytes, places) => format!(", and {bytes} bytes were skipped in {places} damaged places"),
         }
     }
 
@@ -46,6 +48,7 @@ impl Error {
             offset,
             problem,
             skipped: 0,
+            places: 0,
         }))
     }
 
@@ -53,6 +56,7 @@ impl Error {
     pub(crate) fn skipped(&mut self, bytes: u64) {
         if !matches!(self.0.problem, Problem::Truncated(_)) {
             self.0.skipped += bytes;
+            self.0.places += u64::from(bytes > 0);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::input::Input;
 use crate::kind::END;
 use crate::kinds::number;
-use crate::wire::{Block, LONGEST, MARKER, Raw, Step, is_marker, step};
+use crate::wire::{Block, LONGEST, Raw, Step, is_block, is_marker, step};
 
 /// Reads the events of a log in file order.
 ///
@@ -63,8 +63,9 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// Resumes after damage at the end of its block, since a block records its size. If no other
-    /// block follows, or outside blocks, the log ends at the damage. [`Reader::damage`] returns it.
+    /// Resumes after damage at the next block whose first events are sound, or that begins where the
+    /// damaged one ends. Events whose time is not within their block's are damage, too: a reader that
+    /// lost its place takes any bytes for one. [`Reader::damage`] returns the first damage.
     #[must_use]
     pub fn salvage(mut self) -> Self {
         self.salvage = true;
@@ -116,7 +117,7 @@ impl<R: Read> Reader<R> {
     /// If the log is damaged, unless the reader salvages. Afterwards the log is at its end.
     pub fn for_each(&mut self, mut visit: impl FnMut(&Event<'_>)) -> Result<(), Error> {
         loop {
-            if !self.done {
+            if !self.done && !self.salvage {
                 let taken = self.visit_buffered(&mut visit);
                 self.input.take(taken);
             }
@@ -184,6 +185,9 @@ impl<R: Read> Reader<R> {
                 if let Err(problem) = self.block.pass(&raw, offset, payload) {
                     return Err(self.input.error(problem));
                 }
+                if self.salvage && !self.block.covers(raw.time) {
+                    return Err(self.input.error(out_of_order(raw.time, self.block.times)));
+                }
                 self.input.take(raw.bytes());
                 Ok(Some(raw))
             }
@@ -230,9 +234,11 @@ impl<R: Read> Reader<R> {
         let block = std::mem::replace(&mut self.block, Block::OUTSIDE);
         self.interrupted = Some(block.cap);
         loop {
-            let is_end_of_block = block.end.is_none_or(|end| end == self.input.offset());
-            let bytes = self.input.head(MARKER as usize)?;
-            if is_marker(bytes, &self.header) || is_end_of_block && bytes == END.to_be_bytes() {
+            let offset = self.input.offset();
+            let bytes = self.input.head(LONGEST)?;
+            let is_end = bytes == END.to_be_bytes() && block.end.is_none_or(|end| end == offset);
+            let follows = || block.end == Some(offset) || is_block(bytes, &self.header);
+            if is_end || is_marker(bytes, &self.header) && follows() {
                 self.done = false;
                 break;
             }
@@ -266,6 +272,15 @@ impl<R: Read> Reader<R> {
     pub(crate) fn into_parts(self) -> (Header, Option<Error>, bool) {
         (self.header, self.damage, self.cut)
     }
+}
+
+/// The problem of an event whose time is not within its block's.
+#[cold]
+fn out_of_order(time: u64, (first, last): (u64, u64)) -> Problem {
+    let [time, first, last] = [time, first, last].map(|ns| ns as f64 / 1e9);
+    Problem::Block(format!(
+        "the event here is at {time:.6} s, in a block from {first:.6} s to {last:.6} s"
+    ))
 }
 
 impl<R: Read + Seek> Reader<R> {

@@ -93,22 +93,73 @@ pub(crate) fn is_marker(bytes: &[u8], header: &Header) -> bool {
     raw.number == number::BLOCK_MARKER && field(0..4) >= raw.bytes() as u64 && field(4..12) >= raw.time
 }
 
+/// The most events of a block that [`is_block`] looks at.
+const LOOKED_AT: usize = 32;
+
+/// Whether these bytes, [`LONGEST`] of them or all that are left, begin with a block whose first
+/// events are sound, and behind which a block, the end mark or the end of the file comes, as far
+/// as they show it. Bytes of damaged events often look like a marker, and never like this.
+pub(crate) fn is_block(bytes: &[u8], header: &Header) -> bool {
+    let mut block = Block::OUTSIDE;
+    let mut at = 0;
+    for _ in 0..LOOKED_AT {
+        if at > 0 && block.end == Some(at as u64) {
+            return bytes.len() < at + MARKER as usize || is_marker(&bytes[at..], header);
+        }
+        match step(&bytes[at..], header) {
+            Step::Event(raw) => {
+                let payload = &bytes[at + raw.head..at + raw.bytes()];
+                let is_first = at == 0;
+                if is_first != (raw.number == number::BLOCK_MARKER)
+                    || block.pass(&raw, at as u64, payload).is_err()
+                    || !block.covers(raw.time)
+                {
+                    return false;
+                }
+                at += raw.bytes();
+            }
+            Step::Short => return at > 0,
+            // The end mark is in the last block, or cuts it off.
+            Step::End => return at > 0 && bytes.len() == at + END.to_be_bytes().len(),
+            Step::Undeclared(_) => return false,
+        }
+    }
+    true
+}
+
 /// The block that the next event is in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) cap: Option<u16>,
     /// The place in the file after the block's last byte; `None` outside blocks.
     pub(crate) end: Option<u64>,
+    /// The times from its first event to its last; outside blocks, all times up to the end of the
+    /// block before.
+    pub(crate) times: (u64, u64),
 }
 
+/// An event may be stamped with an earlier time than the one at which it is written, as the ends of
+/// collections are: by less than this, in nanoseconds, before the block begins.
+const EARLIER: u64 = 1_000_000_000;
+
 impl Block {
-    pub(crate) const OUTSIDE: Block = Block { cap: None, end: None };
+    pub(crate) const OUTSIDE: Block = Block {
+        cap: None,
+        end: None,
+        times: (0, u64::MAX),
+    };
+
+    /// Whether an event of the block may have this time.
+    pub(crate) fn covers(&self, time: u64) -> bool {
+        let (first, last) = self.times;
+        time.saturating_add(EARLIER) >= first && time <= last
+    }
 
     /// Ends the block if it ends at `offset`.
     #[inline]
     pub(crate) fn leave(&mut self, offset: u64) {
         if self.end == Some(offset) {
-            *self = Block::OUTSIDE;
+            (self.cap, self.end, self.times.0) = (None, None, 0);
         }
     }
 
@@ -125,13 +176,14 @@ impl Block {
             )));
         }
         if raw.number == number::BLOCK_MARKER {
-            return self.begin(offset, payload, raw.bytes() as u64);
+            return self.begin(offset, payload, raw);
         }
         Ok(())
     }
 
     #[cold]
-    fn begin(&mut self, offset: u64, payload: &[u8], bytes: u64) -> Result<(), Problem> {
+    fn begin(&mut self, offset: u64, payload: &[u8], raw: &Raw) -> Result<(), Problem> {
+        let bytes = raw.bytes() as u64;
         if self.end.is_some() {
             return Err(Problem::Block("a block begins here, within another one".to_owned()));
         }
@@ -145,6 +197,7 @@ impl Block {
         *self = Block {
             cap: (cap != NO_CAP).then_some(cap),
             end: Some(offset.saturating_add(size)),
+            times: (raw.time, value::number(&payload[4..12])),
         };
         Ok(())
     }

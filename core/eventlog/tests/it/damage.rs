@@ -306,3 +306,33 @@ fn capabilities_that_lost_events_are_reported() {
     assert_eq!(lost(&log[..20_000]).len(), 2);
     assert_eq!(lost(&crate::real::log("phases-thr-n2.a.eventlog")), []);
 }
+
+/// Bytes that a reader takes for events after it lost its place have any times, and zeros and small
+/// numbers look like the marker of a block.
+#[test]
+fn no_salvaged_event_is_outside_the_times_of_the_log() {
+    for name in ["retain-hc.eventlog", "phases-thr-n2.a.eventlog"] {
+        let whole = crate::real::log(name);
+        let (mut last, mut markers) = (0, Vec::new());
+        let _ = each(&whole, |event| {
+            last = last.max(event.time());
+            if event.known() == kinds::number::BLOCK_MARKER {
+                markers.push(event.offset() as usize);
+            }
+        });
+        let from = data(&whole);
+        let in_marker = |at: usize| {
+            markers
+                .iter()
+                .any(|marker| (marker.saturating_sub(2)..marker + 24).contains(&at))
+        };
+        for at in (from..whole.len()).step_by(397).filter(|at| !in_marker(*at)) {
+            let mut log = whole.clone();
+            log.splice(at..at + 2, [0, 18, 0, 0, 0]);
+            let mut merged = Merged::new(Cursor::new(&log), "log", true).unwrap();
+            while let Some(event) = merged.next_event().unwrap() {
+                assert!(event.time() <= last, "{name}, byte {at}: {event:?}");
+            }
+        }
+    }
+}

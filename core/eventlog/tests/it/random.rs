@@ -163,7 +163,8 @@ fn look_at_everything(log: &[u8]) {
             assert!(first.is_none() || event.kind().is_some());
         }
         errors[1] = merged.damage().is_some();
-        assert_eq!(errors[0], errors[1]);
+        // Times that no event of its block has are damage only to a reader that salvages.
+        assert!(!errors[0] || errors[1]);
         crate::timeline::timeline(log, true);
         let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
         check(&mut again).unwrap();
