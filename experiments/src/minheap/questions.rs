@@ -117,7 +117,9 @@ pub(super) fn of_program(
     let mut experiment = own_program::of_command(&arguments.command, arguments.runtime.as_deref(), registry)?;
     for entry in experiment.programs() {
         let runtime = entry.program.runtime;
-        if let Some(word) = runtime.size_in(&arguments.command) {
+        let sizes = runtime.flags().iter().filter_map(|flag| flag.read("1g"));
+        let mut sizes = sizes.filter(|flag| runtime.is_size(flag));
+        if let Some(word) = sizes.find_map(|flag| entry.program.overriding(&flag)) {
             return Err(refuse(format!(
                 "minheap chooses the {} of the program itself: leave out {word}",
                 runtime.limit()

@@ -13,7 +13,7 @@ use regex_lite::Regex;
 
 use crate::build::Build;
 use crate::machine;
-use crate::runtime::{self, Command, Ended, Runtime, Setting, Start, Task, Value, gclab};
+use crate::runtime::{self, Clash, Command, Ended, Runtime, Setting, Start, Task, Value, gclab};
 use crate::text::cut;
 use crate::units::factor;
 
@@ -255,6 +255,16 @@ impl Program {
     /// The start of a process that shows whether the runtime takes these flags.
     pub(crate) fn probe(&self, setting: &Setting, task: Task<'_>) -> Option<Start> {
         self.runtime.probe(self.command(), setting, self.possible(task))
+    }
+
+    /// The word of its command, or of its variables, that overrides a flag.
+    pub fn overriding(&self, flag: &Value) -> Option<String> {
+        self.runtime.overriding(self.command(), flag)
+    }
+
+    /// Flags of a setting that its runtime refuses or ignores together.
+    pub(crate) fn clash(&self, setting: &Setting) -> Option<Clash> {
+        self.runtime.clash(self.command(), setting)
     }
 
     /// The checksum of a run that ended with the expected status; `None` if `expect` asks for none.

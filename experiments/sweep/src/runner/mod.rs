@@ -167,7 +167,8 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
     let eventlog = scratch.join(EVENT_LOG);
     // The previous run's files must not be mistaken for this one's.
     let left = ENDINGS.map(|ending| profile.with_extension(ending));
-    for file in left.iter().chain([&line, &eventlog]).filter(|file| file.exists()) {
+    let left = left.into_iter().chain([eventlog.clone()]);
+    for file in left.filter(|file| file.exists()).chain(parts_of(&line)?) {
         fs::remove_file(file)?;
     }
     if let Some((failed, prepared)) = prepare(&run.program, sweep)? {
@@ -185,7 +186,8 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
     };
     let start = command_line::start(run, Some(files));
     let finished = program(&run.program, &start, sweep)?;
-    let statistics = fs::read(&line).ok();
+    let parts = parts_of(&line)?.into_iter().filter_map(|part| fs::read(part).ok());
+    let statistics = parts.reduce(|all, part| [all, part].concat());
     let statistics = statistics.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let judged = Assessed::new(run, &start, &finished, statistics.as_deref(), &launch);
     if matches!(judged.outcome(), Status::Crash { .. } | Status::Usage) {
@@ -197,6 +199,17 @@ pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io
         conditions: Some(conditions),
         ..record
     }))
+}
+
+/// The file of a run's statistics, or the files of this name with an ending for each process.
+fn parts_of(file: &Path) -> io::Result<Vec<PathBuf>> {
+    let (folder, name) = (file.parent().unwrap_or(file), file.file_name().unwrap_or_default());
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut all: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+    let is_part = |path: &PathBuf| path.file_name() == Some(name) || path.file_stem() == Some(name);
+    all.retain(is_part);
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// The conditions since `before`, while a child ran.

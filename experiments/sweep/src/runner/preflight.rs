@@ -16,7 +16,7 @@ use crate::plan;
 use crate::program::{Program, place_of, why_not};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
-use crate::runtime::{Clash, Ended, Files, Setting, Task};
+use crate::runtime::{Clash, Ended, Files, Setting, Task, Value};
 
 /// A runtime that only reads its flags needs no more time than this.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -63,19 +63,36 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     result.map(|()| notes)
 }
 
-/// Looks for flags of a setting that a runtime refuses together, or of which it ignores one.
+/// Looks for flags of a setting that a runtime refuses together, that it ignores, or that the
+/// command of the program overrides.
 ///
 /// # Errors
-/// A message about the first such setting, with the line that leaves it out.
+/// A message about the first such setting, and the ways out.
 pub fn look_for_clashes(experiment: &Experiment) -> Result<(), String> {
     for entry in experiment.entries.iter().filter(|entry| !entry.is_own()) {
-        let runtime = entry.program.runtime;
-        let points = plan::planned_points(experiment, entry);
-        if let Some(clash) = points.iter().find_map(|point| runtime.clash(&point.flags)) {
-            return Err(clashing(&entry.program, &clash));
+        let mut variants = plan::Variants::new(entry);
+        for point in plan::planned_points(experiment, entry) {
+            let program = variants.of(&point);
+            let setting = with_limit(&program, &point.flags, !experiment.heap.is_empty());
+            if let Some((value, word)) = setting
+                .values()
+                .find_map(|value| Some((value, program.overriding(value)?)))
+            {
+                return Err(overridden(&program, value, &word));
+            }
+            if let Some(clash) = program.clash(&setting) {
+                return Err(clashing(&program, &clash));
+            }
         }
     }
     Ok(())
+}
+
+/// The setting with some limit, if runs have one.
+fn with_limit(program: &Program, setting: &Setting, has_limit: bool) -> Setting {
+    let limit = has_limit.then(|| program.limit(SOME_HEAP).ok()).flatten();
+    let limit = limit.map(|limit| (limit.key(), limit));
+    setting.clone().into_iter().chain(limit).collect()
 }
 
 /// The refusals of the runtime of `program`: a reason for each of `settings` that it does not take.
@@ -107,10 +124,7 @@ fn look(
     for point in points {
         let program = &plan::Variants::new(entry).of(&point);
         is_there(program)?;
-        let mut setting = point.flags;
-        if with_heap && let Ok(limit) = program.limit(SOME_HEAP) {
-            setting.insert(limit.key(), limit);
-        }
+        let setting = with_limit(program, &point.flags, with_heap);
         let mut taken = takes(program, &setting, scratch, stop)?;
         if let Some(reason) = taken.refusal {
             let mut without = Program::clone(program);
@@ -166,16 +180,41 @@ fn places(word: &str) -> Vec<&str> {
     inner.map(|(name, _)| name).filter(is_name).collect()
 }
 
-/// The message about two flags that exclude each other.
-fn clashing(program: &Program, clash: &Clash) -> String {
-    // As in an experiment file. (None of them takes text.)
-    let [one, other] = clash.flags.map(|value| format!("{} = {}", value.key(), value.text()));
+/// The message about a flag that the command of a program has, too.
+fn overridden(program: &Program, value: &Value, word: &str) -> String {
     format!(
-        "program {}: the {} runtime does not take {one} with {other}: {}; leave one of the two out, or the pair by \
-         exclude = [{{ {one}, {other} }}] before the first table of the file",
+        "program {}: its command has {word}, which overrides {} = {} of the experiment; leave {word} out of the command, \
+         or {} out of the experiment",
+        program.description.name,
+        value.key(),
+        value.text(),
+        value.key()
+    )
+}
+
+/// The message about flags that exclude each other, or a flag without effect.
+fn clashing(program: &Program, clash: &Clash) -> String {
+    // As in an experiment file.
+    let flag = |value: &Value| match value.text().parse::<f64>().is_ok() || ["true", "false"].contains(&value.text()) {
+        true => format!("{} = {}", value.key(), value.text()),
+        false => format!("{} = {:?}", value.key(), value.text()),
+    };
+    let flags: Vec<String> = clash.flags.iter().map(flag).collect();
+    let problem = match &flags[..] {
+        [one, other] => format!("does not take {one} with {other}"),
+        _ => format!("ignores {}", flags.join(", ")),
+    };
+    let remedy = match flags.len() {
+        1 => "give it what it needs, or leave it out",
+        _ => "leave one of the two out",
+    };
+    format!(
+        "program {}: the {} runtime {problem}: {}; {remedy}, or leave such runs out by exclude = [{{ {} }}] before the \
+         first table of the file",
         program.description.name,
         program.runtime.name(),
-        clash.reason
+        clash.reason,
+        flags.join(", ")
     )
 }
 

@@ -112,11 +112,11 @@ pub enum Failure {
     Refused,
 }
 
-/// Two flags that a runtime refuses together.
+/// Two flags that a runtime refuses together or of which it ignores one, or one that it ignores.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clash<'s> {
-    /// The two flags with their values.
-    pub flags: [&'s Value; 2],
+pub struct Clash {
+    /// The flags with their values.
+    pub flags: Vec<Value>,
     /// The runtime's reason.
     pub reason: &'static str,
 }
@@ -188,9 +188,10 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         if word.is_empty() { self.limit() } else { word }
     }
 
-    /// The word of a command that fixes the heap size, overriding even an adapter's flags.
-    fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
-        let _ = words;
+    /// The word of a command, or of its variables, that sets the same flag and overrides an
+    /// adapter's value.
+    fn overriding(&self, command: Command<'_>, flag: &Value) -> Option<String> {
+        let _ = (command, flag);
         None
     }
 
@@ -241,10 +242,10 @@ pub trait Runtime: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Two flags of a setting that the runtime takes one by one, and refuses together when the
-    /// program starts: [`Runtime::probe`] does not see that.
-    fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
-        let _ = setting;
+    /// Flags of a setting that the runtime takes one by one, and refuses or ignores together when
+    /// the program starts: [`Runtime::probe`] does not see that.
+    fn clash(&self, command: Command<'_>, setting: &Setting) -> Option<Clash> {
+        let _ = (command, setting);
         None
     }
 

@@ -20,6 +20,9 @@ pub(super) struct Ghc;
 /// The exit status of a program whose heap is exhausted (`EXIT_HEAPOVERFLOW` in GHC's `rts`).
 const EXIT_HEAP_OVERFLOW: i32 = 251;
 
+/// The variable that has flags, too.
+const VARIABLE: &str = "GHCRTS";
+
 /// The complaints of the runtime about its flags.
 const REFUSALS: [&str; 7] = [
     "RTS options are disabled",
@@ -34,18 +37,25 @@ const REFUSALS: [&str; 7] = [
 /// The complaint about a setting that ends the program by SIGABRT.
 const ABORT: &str = "The non-moving collector doesn't support";
 
-/// The keys of a flag, and its word that clashes with another.
-type Clashing = (&'static [&'static str], &'static str);
+/// The keys of a flag, and whether this word of it clashes with another flag.
+type Clashing = (&'static [&'static str], fn(&str) -> bool);
 
-const COMPACTING: Clashing = (&["c"], "-c");
-const ONE_GENERATION: Clashing = (&["G"], "-G1");
-const NON_MOVING: Clashing = (&NONMOVING, NONMOVING_WORD);
+const COMPACTING: Clashing = (&["c"], |word| !word.is_empty());
+const SWEEPING: Clashing = (&["w"], |word| !word.is_empty());
+const ONE_GENERATION: Clashing = (&["G"], |word| word == "-G1");
+const NON_MOVING: Clashing = (&NONMOVING, |word| !word.is_empty());
+const NO_PARALLEL: Clashing = (&["qg"], |word| word == "-qg");
+const NO_IDLE: Clashing = (&["I"], |word| word == "-I0");
 
 /// Pairs of flag values that GHC refuses together, or of which it ignores one, with the reason.
-const CLASHES: [([Clashing; 2], &str); 4] = [
+const CLASHES: [([Clashing; 2], &str); 7] = [
+    (
+        [(&["c"], |word| word == "-c"), NON_MOVING],
+        "the non-moving collector cannot be used in conjunction with the compacting collector",
+    ),
     (
         [COMPACTING, NON_MOVING],
-        "the non-moving collector cannot be used in conjunction with the compacting collector",
+        "compaction above a percentage is disabled by the non-moving collector",
     ),
     (
         [ONE_GENERATION, NON_MOVING],
@@ -56,8 +66,28 @@ const CLASHES: [([Clashing; 2], &str); 4] = [
         "compaction is incompatible with -G1, which disables it",
     ),
     (
-        [ONE_GENERATION, (&["w"], "-w")],
+        [ONE_GENERATION, SWEEPING],
         "sweeping is incompatible with -G1, which disables it",
+    ),
+    (
+        [NO_PARALLEL, (&["qb", "qn", "qi"], |_| true)],
+        "-qg turns parallel collections off, which alone the other flag concerns",
+    ),
+    (
+        [NO_IDLE, (&["Iw"], |_| true)],
+        "-I0 turns collections in idle time off, which alone -Iw concerns",
+    ),
+];
+
+/// Flag values that GHC ignores without -M, with the reason.
+const OF_LIMIT: [(Clashing, &str); 2] = [
+    (
+        (&["c"], |word| word.len() > 2),
+        "-c with a number is a percentage of -M, and has no effect without it",
+    ),
+    (
+        (&["m"], |_| true),
+        "-m is a percentage of -M, and has no effect without it",
     ),
 ];
 
@@ -192,6 +222,17 @@ pub(super) fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
     start
 }
 
+/// The flags of the runtime in a command and its variables.
+fn own_words<'c>(command: Command<'c>) -> impl Iterator<Item = &'c str> {
+    let variables = command.env.iter().filter(|(name, _)| name == VARIABLE);
+    let mut is_flag = false;
+    let words = command.words.iter().map(String::as_str).filter(move |word| {
+        is_flag = *word == "+RTS" || is_flag && *word != "-RTS";
+        is_flag
+    });
+    words.chain(variables.flat_map(|(_, value)| value.split_whitespace()))
+}
+
 /// The flags of a setting and of the files.
 fn flags(setting: &Setting, task: Task<'_>) -> Vec<String> {
     let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
@@ -229,7 +270,7 @@ impl Runtime for Ghc {
     }
 
     fn variables(&self) -> &'static [&'static str] {
-        &["GHCRTS"]
+        &[VARIABLE]
     }
 
     fn has_event_log(&self) -> bool {
@@ -271,15 +312,33 @@ impl Runtime for Ghc {
         Some(format!("GHC {}{way}", pairs.text("GHC version")?))
     }
 
-    fn clash<'s>(&self, setting: &'s Setting) -> Option<Clash<'s>> {
-        fn value(setting: &Setting, (keys, word): Clashing) -> Option<&Value> {
-            let values = keys.iter().filter_map(|key| setting.get(*key));
-            values.into_iter().find(|value| value.meaning() == word)
-        }
-        CLASHES.into_iter().find_map(|([one, other], reason)| {
-            let flags = [value(setting, one)?, value(setting, other)?];
+    fn clash(&self, command: Command<'_>, setting: &Setting) -> Option<Clash> {
+        let value = |(keys, clashes): Clashing| {
+            let mut values = keys.iter().filter_map(|key| setting.get(*key));
+            values.find(|value| clashes(value.meaning())).cloned()
+        };
+        let pair = |([one, other], reason): ([Clashing; 2], _)| {
+            let flags = vec![value(one)?, value(other)?];
             Some(Clash { flags, reason })
-        })
+        };
+        let has_limit = || setting.contains_key("M") || own_words(command).any(|word| word.starts_with("-M"));
+        let alone = |(flag, reason)| {
+            let flags = vec![value(flag).filter(|_| !has_limit())?];
+            Some(Clash { flags, reason })
+        };
+        let pairs = CLASHES.into_iter().find_map(pair);
+        pairs.or_else(|| OF_LIMIT.into_iter().find_map(alone))
+    }
+
+    fn overriding(&self, command: Command<'_>, flag: &Value) -> Option<String> {
+        // The adapter's words come last, but a flag that is off has none.
+        let is_it = |word: &&str| match self.flags().iter().find(|own| own.key == flag.key()) {
+            Some(own) if flag.meaning().is_empty() => {
+                word.starts_with(own.word.trim_end_matches("{}")) || *word == "-xn" && NONMOVING.contains(&own.key)
+            }
+            _ => false,
+        };
+        own_words(command).find(is_it).map(str::to_owned)
     }
 
     fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gclab_results::{Pauses, RunRecord, RunStats};
+use gclab_core::words::size::read_number;
+use gclab_results::{Pauses, PlannedRun, RunRecord, RunStats};
 
-use super::adapter::{Command, Ended, Failure, Runtime, Start, Task, first_line, number_of, warnings};
+use super::adapter::{Clash, Command, Ended, Failure, Runtime, Start, Task, first_line, number_of, warnings};
 use super::flag::{BYTES, Flag, Kind, Setting, Value, words};
 use super::space::{TunableFlag, tried};
 use crate::text::cut;
@@ -20,6 +21,9 @@ pub(super) struct Jvm;
 
 /// The variable that holds the flags if the command is a script.
 const VARIABLE: &str = "JDK_JAVA_OPTIONS";
+
+/// The variable whose flags come after those of the command.
+const LAST_VARIABLE: &str = "_JAVA_OPTIONS";
 
 /// Large enough for any count of threads, milliseconds or collections.
 const MOST: i64 = 1_000_000;
@@ -130,6 +134,84 @@ fn is_java(command: &Command<'_>) -> bool {
     program.and_then(Path::file_name).is_some_and(|name| name == "java")
 }
 
+/// Other words for flags, after which the value comes.
+const ALIASES: [(&str, &[&str]); 4] = [
+    ("Xmx", &["-XX:MaxHeapSize="]),
+    ("Xms", &["-XX:InitialHeapSize=", "-XX:MinHeapSize="]),
+    ("Xmn", &["-XX:NewSize=", "-XX:MaxNewSize="]),
+    ("Xss", &["-XX:ThreadStackSize="]),
+];
+
+/// The flags whose next word is their value.
+const WITH_VALUE: [&str; 8] = [
+    "-cp",
+    "-classpath",
+    "--class-path",
+    "-p",
+    "--module-path",
+    "--upgrade-module-path",
+    "--add-modules",
+    "--add-opens",
+];
+
+/// Flags that only some collectors take account of, by the values of `gc` that ignore them.
+const IGNORED: [(&str, &[&str]); 12] = [
+    ("MaxGCPauseMillis", &["Serial", "Z", "Shenandoah"]),
+    ("GCTimeRatio", &["Serial", "Z", "Shenandoah"]),
+    ("ParallelGCThreads", &["Serial"]),
+    ("ConcGCThreads", &["Serial", "Parallel"]),
+    (
+        "InitiatingHeapOccupancyPercent",
+        &["Serial", "Parallel", "Z", "Shenandoah"],
+    ),
+    ("G1HeapRegionSize", &["Serial", "Parallel", "Z", "Shenandoah"]),
+    ("SoftMaxHeapSize", &["Serial", "Parallel"]),
+    ("Xmn", &["Z", "Shenandoah"]),
+    ("NewRatio", &["Z", "Shenandoah"]),
+    ("SurvivorRatio", &["Z", "Shenandoah"]),
+    ("MaxTenuringThreshold", &["Shenandoah"]),
+    ("UseCompressedOops", &["Z"]),
+];
+
+/// The words of a command and its variables that are flags of the JVM, and come after the adapter's.
+fn own_words<'c>(command: Command<'c>) -> Vec<&'c str> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut own = command.words.iter().map(String::as_str).skip(1);
+    if is_java(&command) {
+        // Those of the program follow its class or archive.
+        while let Some(word) = own.next().filter(|word| word.starts_with('-') && *word != "-jar") {
+            words.push(word);
+            own.by_ref()
+                .take(usize::from(WITH_VALUE.contains(&word)))
+                .for_each(drop);
+        }
+    } else {
+        // A script may pass on any of its words.
+        words.extend(own.flat_map(str::split_whitespace));
+    }
+    let variables = command.env.iter().filter(|(name, _)| name == LAST_VARIABLE);
+    words.extend(variables.flat_map(|(_, value)| value.split_whitespace()));
+    words
+}
+
+/// The value that a word gives to a flag, or an empty text for a switch; `None` if it is another's.
+fn value_of<'w>(flag: &Flag, word: &'w str) -> Option<&'w str> {
+    if let Kind::Switch(off) = flag.kind {
+        return [flag.word, off].contains(&word).then_some("");
+    }
+    let (before, after) = flag.word.split_once("{}")?;
+    let aliases = ALIASES
+        .iter()
+        .find(|(key, _)| *key == flag.key)
+        .map_or(&[][..], |(_, words)| words);
+    let mut starts = std::iter::once(&before).chain(aliases);
+    let value = starts.find_map(|start| word.strip_prefix(start))?.strip_suffix(after)?;
+    match flag.kind {
+        Kind::Name(names) => names.contains(&value).then_some(value),
+        _ => Some(value),
+    }
+}
+
 /// A word for the variable, which `java` splits at blanks outside of quotes.
 fn quoted(word: &str) -> String {
     if word.contains(char::is_whitespace) {
@@ -139,12 +221,15 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn flags(setting: &Setting, task: Task<'_>) -> Vec<String> {
+/// The flags of a setting and of the files. A script may start several JVMs: then the log of each
+/// has the number of its process.
+fn flags(command: &Command<'_>, setting: &Setting, task: Task<'_>) -> Vec<String> {
+    let process = if is_java(command) { "" } else { ".%p" };
     let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
     // No more detail than this, which would slow the program down.
     all.extend(
         task.files
-            .map(|files| format!("-Xlog:gc*:file={}::filecount=0", files.statistics.display())),
+            .map(|files| format!("-Xlog:gc*:file={}{process}::filecount=0", files.statistics.display())),
     );
     all
 }
@@ -166,14 +251,30 @@ impl Runtime for Jvm {
         "Xmx"
     }
 
-    fn size_in<'w>(&self, words: &'w [String]) -> Option<&'w str> {
-        // The last of several values counts, and the command's words follow the adapter's.
-        let is_size = |word: &&str| {
-            ["-Xmx", "-Xms", "-XX:MaxHeapSize="]
-                .iter()
-                .any(|size| word.starts_with(size))
+    fn overriding(&self, command: Command<'_>, flag: &Value) -> Option<String> {
+        let flag = FLAGS.iter().find(|own| own.key == flag.key())?;
+        let mut words = own_words(command).into_iter();
+        words.find(|word| value_of(flag, word).is_some()).map(str::to_owned)
+    }
+
+    fn clash(&self, command: Command<'_>, setting: &Setting) -> Option<Clash> {
+        let flag = FLAGS.iter().find(|flag| flag.key == "gc")?;
+        let own = || {
+            own_words(command)
+                .into_iter()
+                .find_map(|word| flag.read(value_of(flag, word)?))
         };
-        words.iter().map(String::as_str).find(is_size)
+        let gc = setting.get("gc").cloned().or_else(own)?;
+        let (ignored, _) = IGNORED.iter().find(|(key, by)| {
+            let is_on = setting
+                .get(*key)
+                .is_some_and(|value| !value.meaning().starts_with("-XX:-"));
+            is_on && by.contains(&gc.text())
+        })?;
+        Some(Clash {
+            flags: vec![setting[ignored].clone(), gc],
+            reason: "that collector takes no account of the flag",
+        })
     }
 
     fn is_size(&self, flag: &Value) -> bool {
@@ -181,12 +282,12 @@ impl Runtime for Jvm {
     }
 
     fn variables(&self) -> &'static [&'static str] {
-        &[VARIABLE, "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"]
+        &[VARIABLE, "JAVA_TOOL_OPTIONS", LAST_VARIABLE]
     }
 
     fn start(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Start {
         let mut start = command.start();
-        let flags = flags(setting, task);
+        let flags = flags(&command, setting, task);
         if is_java(&command) {
             start.words.splice(1..1, flags);
         } else {
@@ -199,7 +300,7 @@ impl Runtime for Jvm {
     fn probe(&self, command: Command<'_>, setting: &Setting, task: Task<'_>) -> Option<Start> {
         let mut start = self.start(command, setting, task);
         is_java(&command).then(|| {
-            start.words.truncate(1 + flags(setting, task).len());
+            start.words.truncate(1 + flags(&command, setting, task).len());
             start.words.push("-version".to_owned());
             start
         })
@@ -247,7 +348,31 @@ impl Runtime for Jvm {
             ..RunRecord::default()
         }
     }
+
+    /// A script may start `java` with a heap of its own.
+    fn agrees(&self, run: &PlannedRun, ended: &Ended<'_>, _: &RunRecord) -> Result<(), String> {
+        let asked = run.flags.get("Xmx").and_then(|text| read_number(text));
+        let lines = ended.statistics.unwrap_or_default().lines();
+        let given = lines.filter(|line| line.contains("gc,init")).find_map(|line| {
+            let (_, size) = line.split_once("Max Capacity: ")?;
+            bytes(size.trim())
+        });
+        let Some((asked, given)) = asked.zip(given).filter(|_| !run.flags.contains_key("G1HeapRegionSize")) else {
+            return Ok(());
+        };
+        if (given as f64 - asked).abs() <= ROUNDING.1.max(asked * ROUNDING.0) {
+            return Ok(());
+        }
+        Err(format!(
+            "the JVM's heap had at most {} MiB, not Xmx = {}: the command sets it itself",
+            given >> 20,
+            run.flags["Xmx"]
+        ))
+    }
 }
+
+/// How much more a JVM may give than `-Xmx`, which it rounds: a share, and at least some bytes.
+const ROUNDING: (f64, f64) = (1.0 / 16.0, (4 << 20) as f64);
 
 /// The JVM's messages when memory runs out, in a program or while starting up.
 const EXHAUSTED: [&str; 3] = [
@@ -272,9 +397,24 @@ fn statistics(text: &str) -> Result<RunStats, String> {
             "no line of the JVM's log is like `[0.1s][info][gc] GC(0) Pause Young ...`; it begins with `{first}`"
         ));
     }
-    let mut log = Log::default();
-    text.lines().for_each(|line| log.line(line));
-    log.statistics()
+    let mut logs = vec![Log::default()];
+    for line in text.lines() {
+        // Each JVM begins so.
+        if line.contains("][gc") && line.contains("] Using ") {
+            logs.push(Log::default());
+        }
+        logs.last_mut().expect("one at least").line(line);
+    }
+    // One that a script asks for its version collects nothing.
+    let collecting = logs.iter().filter(|log| !log.collections.is_empty()).count();
+    if collecting > 1 {
+        return Err(format!(
+            "the command starts {collecting} JVMs that collect, and their sum describes none of them; measure each by a \
+             command of its own"
+        ));
+    }
+    let log = logs.into_iter().max_by_key(|log| log.collections.len());
+    log.expect("one at least").statistics()
 }
 
 /// The most characters of a line of the log in a message.

@@ -159,7 +159,7 @@ fn a_path_with_a_blank_stays_one_word_of_the_variable() {
         files: Some(files("/tmp/my runs/s")),
     };
     let start = named("jvm").unwrap().start(command, &Setting::default(), task);
-    assert_eq!(start.env[0].1, "\"-Xlog:gc*:file=/tmp/my runs/s::filecount=0\"");
+    assert_eq!(start.env[0].1, "\"-Xlog:gc*:file=/tmp/my runs/s.%p::filecount=0\"");
 }
 
 #[test]
@@ -499,25 +499,40 @@ fn each_runtime_tells_its_version_where_it_can() {
 #[test]
 fn ghc_refuses_or_ignores_some_pairs_of_flags() {
     let ghc = named("ghc").unwrap();
-    let clash = |flags: &[(&str, &str)]| {
-        let setting = setting("ghc", flags);
-        ghc.clash(&setting).map(|clash| clash.flags.map(|value| value.key()))
+    let clash_in = |words: &[&str], flags: &[(&str, &str)]| -> Option<Vec<&str>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let command = Command {
+            words: &words,
+            env: &[],
+        };
+        let clash = ghc.clash(command, &setting("ghc", flags))?;
+        Some(clash.flags.iter().map(Value::key).collect())
     };
-    assert_eq!(clash(&[("c", "true"), ("xn", "true")]), Some(["c", "xn"]));
+    let clash = |flags: &[(&str, &str)]| clash_in(&["./p"], flags);
+    let both = |one, other| Some(vec![one, other]);
+    assert_eq!(clash(&[("c", "true"), ("xn", "true")]), both("c", "xn"));
     assert_eq!(
         clash(&[("c", "true"), ("nonmoving-gc", "true"), ("A", "1m")]),
-        Some(["c", "nonmoving-gc"])
+        both("c", "nonmoving-gc")
     );
-    assert_eq!(clash(&[("G", "1"), ("xn", "true")]), Some(["G", "xn"]));
-    assert_eq!(clash(&[("G", "1"), ("c", "true")]), Some(["G", "c"]), "GHC ignores -c");
-    assert_eq!(clash(&[("G", "1"), ("w", "true")]), Some(["G", "w"]), "GHC ignores -w");
+    assert_eq!(clash(&[("G", "1"), ("xn", "true")]), both("G", "xn"));
+    assert_eq!(clash(&[("G", "1"), ("c", "true")]), both("G", "c"), "GHC ignores -c");
+    assert_eq!(clash(&[("G", "1"), ("w", "true")]), both("G", "w"), "GHC ignores -w");
+    let ignored = [("M", "100m"), ("c", "30")];
+    assert_eq!(clash(&[&ignored[..], &[("G", "1")]].concat()), both("G", "c"));
+    assert_eq!(clash(&[&ignored[..], &[("xn", "true")]].concat()), both("c", "xn"));
+    assert_eq!(clash(&[("qg", "false"), ("qb", "0")]), both("qg", "qb"));
+    assert_eq!(clash(&[("I", "0"), ("Iw", "1")]), both("I", "Iw"));
+    assert_eq!(clash(&[("c", "30")]), Some(vec!["c"]), "a percentage of -M");
+    assert_eq!(clash(&[("m", "5")]), Some(vec!["m"]), "a percentage of -M");
+    assert_eq!(clash_in(&["./p", "+RTS", "-M1g"], &[("c", "30")]), None);
     for right in [
-        &[("c", "30"), ("xn", "true")][..],
+        &ignored[..],
         &[("c", "false"), ("xn", "true")],
-        &[("G", "1"), ("c", "30")],
         &[("c", "true"), ("xn", "false")],
         &[("G", "2"), ("xn", "true")],
         &[("w", "true"), ("xn", "true")],
+        &[("qg", "0"), ("qb", "0")],
     ] {
         assert_eq!(clash(right), None, "{right:?}");
     }
@@ -557,4 +572,110 @@ fn a_probe_of_ghc_tells_refusals_from_programs_that_run() {
         ..ended(Some(0), "", None)
     };
     assert!(ghc.probed(&ignored).unwrap_err().contains("-rtsopts=ignoreAll"));
+}
+
+/// The JVM's own words come after the adapter's, and the last of several counts.
+#[test]
+fn flags_of_a_command_that_override_a_sweep_are_found() {
+    let found = |runtime: &str, line: &str, flag: (&str, &str), env: &[(&str, &str)]| {
+        let words: Vec<String> = line.split('|').map(str::to_owned).collect();
+        let env: Vec<_> = env
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let command = Command {
+            words: &words,
+            env: &env,
+        };
+        let runtime = named(runtime).unwrap();
+        runtime.overriding(command, &runtime.read(flag.0, flag.1).unwrap())
+    };
+    let heap = ("Xmx", "64m");
+    for (line, flag, word) in [
+        ("java|-cp|.|-Xmx32m|A", heap, Some("-Xmx32m")),
+        ("java|-XX:MaxHeapSize=9m|-jar|a.jar", heap, Some("-XX:MaxHeapSize=9m")),
+        ("java|A|-Xmx32m", heap, None),
+        ("java|-jar|-Xmx32m", heap, None),
+        ("./run.sh|-Xmx32m", heap, Some("-Xmx32m")),
+        ("sh|-c|java -Xmx32m A", heap, Some("-Xmx32m")),
+        ("java|-XX:+UseSerialGC|A", ("gc", "G1"), Some("-XX:+UseSerialGC")),
+        (
+            "java|-XX:-AlwaysPreTouch|A",
+            ("AlwaysPreTouch", "true"),
+            Some("-XX:-AlwaysPreTouch"),
+        ),
+        ("java|-XX:+UseSerialGC|A", heap, None),
+    ] {
+        assert_eq!(found("jvm", line, flag, &[]).as_deref(), word, "{line}");
+    }
+    let last = [("_JAVA_OPTIONS", "-ea -Xmx1g")];
+    assert_eq!(found("jvm", "java|A", heap, &last).as_deref(), Some("-Xmx1g"));
+    let first = [("JAVA_TOOL_OPTIONS", "-Xmx1g")];
+    assert_eq!(found("jvm", "java|A", heap, &first), None);
+    // GHC's own words come first, but a flag that is off has no word.
+    let words = "./p|+RTS|-A1m|-c|-RTS";
+    assert_eq!(found("ghc", words, ("c", "false"), &[]).as_deref(), Some("-c"));
+    assert_eq!(found("ghc", words, ("c", "true"), &[]), None);
+    assert_eq!(found("ghc", words, ("A", "4m"), &[]), None);
+}
+
+#[test]
+fn the_jvms_collectors_ignore_some_flags() {
+    let clash = |line: &str, flags: &[(&str, &str)]| -> Option<String> {
+        let words: Vec<String> = line.split('|').map(str::to_owned).collect();
+        let command = Command {
+            words: &words,
+            env: &[],
+        };
+        let clash = named("jvm").unwrap().clash(command, &setting("jvm", flags))?;
+        Some(clash.flags.iter().map(Value::text).collect::<Vec<_>>().join(" "))
+    };
+    let pause = ("MaxGCPauseMillis", "10");
+    assert_eq!(
+        clash("java|A", &[pause, ("gc", "Serial")]).as_deref(),
+        Some("10 Serial")
+    );
+    assert_eq!(clash("java|-XX:+UseZGC|A", &[pause]).as_deref(), Some("10 Z"));
+    assert_eq!(clash("java|A", &[pause, ("gc", "G1")]), None);
+    assert_eq!(clash("java|A", &[pause]), None, "the default collector is not known");
+    assert_eq!(clash("java|A", &[("UseCompressedOops", "false"), ("gc", "Z")]), None);
+}
+
+/// A script may ask for the version first.
+#[test]
+fn the_logs_of_two_jvms_are_not_added() {
+    let jvm = named("jvm").unwrap();
+    let start = "[0.008s][info][gc] Using G1\n";
+    let pause = "[0.135s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(64M) 2.000ms\n";
+    let figures = |log: &str| jvm.figures(&ended(Some(0), "", Some(log)));
+    let one = figures(&format!("{start}{start}{pause}"));
+    assert_eq!(one.stats.unwrap().gcs, Some(1));
+    let two = figures(&format!("{start}{pause}{start}{pause}"));
+    assert_eq!(two.stats, None);
+    assert!(
+        two.notes[0].contains("the command starts 2 JVMs that collect"),
+        "{:?}",
+        two.notes
+    );
+}
+
+#[test]
+fn a_script_with_a_heap_of_its_own_does_not_agree() {
+    let agrees = |asked: &str, log: &str| {
+        let mut run = gclab_results::PlannedRun::default();
+        run.configuration.flags.insert("Xmx".to_owned(), asked.to_owned());
+        named("jvm").unwrap().agrees(
+            &run,
+            &ended(Some(0), "", Some(log)),
+            &gclab_results::RunRecord::default(),
+        )
+    };
+    let log = "[0.006s][info][gc,init] Heap Max Capacity: 34M\n";
+    assert_eq!(agrees("33m", log), Ok(()), "it rounds");
+    assert!(
+        agrees("64m", log)
+            .unwrap_err()
+            .contains("at most 34 MiB, not Xmx = 64m")
+    );
+    assert_eq!(agrees("64m", ""), Ok(()));
 }

@@ -76,7 +76,8 @@ pub fn offer(mut experiment: Experiment, registry: &Registry, stop: &Stop) -> Re
         .zip(&alone)
         .filter_map(|(refusal, setting)| {
             let value = setting.values().next()?;
-            Some(((value.key().to_owned(), value.text().to_owned()), refusal?))
+            let own = || Some(format!("the command has {} itself", program.overriding(value)?));
+            Some(((value.key().to_owned(), value.text().to_owned()), refusal.or_else(own)?))
         })
         .collect();
     if let Some((_, reason)) = refused.first_key_value().filter(|_| refused.len() == alone.len()) {
@@ -116,7 +117,7 @@ pub fn offer(mut experiment: Experiment, registry: &Registry, stop: &Stop) -> Re
         let (entry, setting) = parts(&flags);
         let honours = || match registry.collector(&entry.collector) {
             Some(collector) if entry.is_own() => registry.fit(collector, &gclab::flags(&setting)).is_ok(),
-            _ => true,
+            _ => entry.program.clash(&setting).is_none(),
         };
         makes_sense(tried, &flags) && honours()
     };
