@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::interpret::{Extra, Location, interpret};
 use crate::memory::{extend, push, reserve};
 use crate::options::Options;
-use crate::records::{check_count, check_names, declare, narrow, records, type_of};
+use crate::records::{CUT_OFF, Odd, check_count, check_names, declare, fill_names, narrow, records, type_of};
 use crate::snapshot::{NO_INDEX, Snapshot};
 
 /// The longest `snapshot` value read, in bytes. V8's are about 2 KiB.
@@ -82,6 +82,7 @@ impl Snapshot {
             nodes: false,
             edges: false,
             strings: false,
+            cut: None,
             extra: Extra::default(),
         }
         .run(input)
@@ -96,6 +97,8 @@ struct Reader {
     nodes: bool,
     edges: bool,
     strings: bool,
+    /// The place where the file is cut off, after its nodes and edges.
+    cut: Option<u64>,
     extra: Extra,
 }
 
@@ -111,6 +114,17 @@ impl Reader {
                 }));
             }
         }
+        match self.entries(input) {
+            // The strings come last.
+            Err(error) if self.strings && matches!(error.problem(), Problem::Truncated(_)) => {
+                self.cut = Some(error.offset());
+            }
+            read => read?,
+        }
+        self.finish(input)
+    }
+
+    fn entries(&mut self, input: &mut Input<'_>) -> Result<(), Error> {
         if !input.accept(b'}')? {
             loop {
                 self.entry(input)?;
@@ -120,8 +134,16 @@ impl Reader {
             }
             input.expect(b'}', "a comma or the end of the snapshot")?;
         }
-        input.end()?;
-        self.finish(input)
+        input.end()
+    }
+
+    /// Warns of numbers that were ignored.
+    fn warn(&mut self, odd: Odd) {
+        if let Some((count, first)) = odd {
+            self.snapshot.warnings.push(format!(
+                "byte {first}: a number that is not a whole one was ignored, {count} in all of its kind: no figure needs it"
+            ));
+        }
     }
 
     fn entry(&mut self, input: &mut Input<'_>) -> Result<(), Error> {
@@ -158,13 +180,14 @@ impl Reader {
                 ));
             }
             (key, Some(mut header)) => {
-                match key {
-                    "nodes" => self.read_nodes(input, &mut header)?,
-                    "edges" => self.read_edges(input, &mut header)?,
-                    "locations" => self.read_locations(input, &header)?,
-                    _ => self.read_strings(input)?,
-                }
+                let read = match key {
+                    "nodes" => self.read_nodes(input, &mut header),
+                    "edges" => self.read_edges(input, &mut header),
+                    "locations" => self.read_locations(input, &header),
+                    _ => self.read_strings(input),
+                };
                 self.header = Some(header);
+                read?;
             }
         }
         Ok(())
@@ -183,7 +206,8 @@ impl Reader {
             .map_err(|problem| input.error(problem))?;
         snapshot.first_edge.push(0);
         let (mut count, mut edges, mut bytes, mut last) = (0_u64, 0_u64, 0_u64, 0);
-        records(input, fields.width, |row| {
+        let needed = [fields.kind, fields.name, fields.id, fields.self_size, fields.edge_count];
+        let odd = records(input, fields.width, &needed, |row| {
             check_count("nodes", header.node_count, count + 1)?;
             let kind = type_of("a node's type", row[fields.kind])?;
             last = kind.max(last);
@@ -216,6 +240,7 @@ impl Reader {
         short("nodes", header.node_count, count)?;
         short("edges (by the nodes' edge counts)", header.edge_count, edges)?;
         declare(&mut header.node_types, last);
+        self.warn(odd);
         Ok(())
     }
 
@@ -230,7 +255,7 @@ impl Reader {
         let step = header.node.width as u64;
         let (mut count, mut last) = (0_u64, 0);
         let indexed = indexed(&header.edge_types);
-        records(input, fields.width, |row| {
+        let odd = records(input, fields.width, &[fields.kind, fields.to_node], |row| {
             check_count("edges", header.edge_count, count + 1)?;
             let to = row[fields.to_node];
             if to % step != 0 || to / step >= header.node_count {
@@ -264,6 +289,7 @@ impl Reader {
         }
         declare(&mut header.edge_types, last);
         snapshot.indexed_types = (0..=last).map(|kind| is_indexed(&indexed, kind)).collect();
+        self.warn(odd);
         Ok(())
     }
 
@@ -273,14 +299,16 @@ impl Reader {
             return input.value(|_| {});
         };
         let step = header.node.width as u64;
-        records(input, fields.width, |row| {
+        let odd = records(input, fields.width, &[], |row| {
             let node = row[fields.object_index] / step;
             let (line, column) = (row[fields.line], row[fields.column]);
             match u32::try_from(node) {
                 Ok(node) => push(&mut self.extra.locations, Location { node, line, column }),
                 Err(_) => Ok(()),
             }
-        })
+        })?;
+        self.warn(odd);
+        Ok(())
     }
 
     fn read_strings(&mut self, input: &mut Input<'_>) -> Result<(), Error> {
@@ -290,12 +318,13 @@ impl Reader {
         }
         let strings = &mut self.snapshot.strings;
         input.array(|input| {
-            let mut kept = Ok(());
-            input.string(&mut |piece| {
+            let (mut kept, start) = (Ok(()), strings.text().len());
+            let read = input.string(&mut |piece| {
                 if kept.is_ok() {
                     kept = extend(strings.text(), piece);
                 }
-            })?;
+            });
+            read.inspect_err(|_| strings.text().truncate(start))?;
             kept.and_then(|()| strings.finish())
                 .map_err(|problem| input.error(problem))
         })?;
@@ -329,6 +358,18 @@ impl Reader {
             .map(|place| place as u8);
         snapshot.node_type_names = header.node_types;
         snapshot.edge_type_names = header.edge_types;
+        if let Some(cut) = self.cut {
+            let missing = match self.options.strings && self.options.names {
+                true => fill_names(&mut snapshot).map_err(|problem| input.error(problem))?,
+                false => 0,
+            };
+            snapshot.warnings.push(match missing {
+                0 => format!("the file is cut off at byte {cut}, but all that figures need comes before"),
+                _ => {
+                    format!("the file is cut off at byte {cut}: {missing} names are missing, and shown as `{CUT_OFF}`")
+                }
+            });
+        }
         if self.options.strings && self.options.names {
             check_names(&snapshot).map_err(|problem| input.error(problem))?;
         }

@@ -7,29 +7,55 @@ use crate::snapshot::Snapshot;
 /// The most digits of which every number is below 2^64.
 const LONGEST: usize = 19;
 
+/// Numbers that are not whole, where no figure needs them: how many, and the place of the first.
+pub(crate) type Odd = Option<(u64, u64)>;
+
 /// Calls `each` with every `width` numbers of a flat array. An error of `each` is placed at the
-/// record's first number.
+/// record's first number. Fields that are not `needed` may have any number; one that is not whole
+/// counts as the largest.
 #[inline]
 pub(crate) fn records(
     input: &mut Input<'_>,
     width: usize,
+    needed: &[usize],
     mut each: impl FnMut(&[u64]) -> Result<(), Problem>,
-) -> Result<(), Error> {
+) -> Result<Odd, Error> {
     let mut row = vec![0; width];
+    let mut odd = None;
     input.array(|input| {
         input.next()?;
         let start = input.offset();
         if let Some(length) = plain(input.rest()?, &mut row) {
             input.take(length);
         } else {
-            row[0] = input.number()?;
-            for field in &mut row[1..] {
-                input.expect(b',', "the rest of a record")?;
-                *field = input.number()?;
+            for (index, field) in row.iter_mut().enumerate() {
+                if index > 0 {
+                    input.expect(b',', "the rest of a record")?;
+                }
+                *field = if needed.contains(&index) {
+                    input.number()?
+                } else {
+                    any_number(input, &mut odd)?
+                };
             }
         }
         each(&row).map_err(|problem| input.error_at(start, problem))
-    })
+    })?;
+    Ok(odd)
+}
+
+/// A number of any form, as [`records`] says.
+fn any_number(input: &mut Input<'_>, odd: &mut Odd) -> Result<u64, Error> {
+    if !matches!(input.next()?, Some(b'-' | b'0'..=b'9')) {
+        return input.number();
+    }
+    let (start, mut text) = (input.offset(), Vec::new());
+    input.value(|piece| text.extend(piece.iter().take(LONGEST + 1)))?;
+    let number = std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok());
+    Ok(number.unwrap_or_else(|| {
+        odd.get_or_insert((0, start)).0 += 1;
+        u64::MAX
+    }))
 }
 
 /// The length of a record at the beginning of a text. None if the text ends before it is known to
@@ -83,6 +109,26 @@ pub(crate) fn narrow(what: &'static str, value: u64) -> Result<u32, Problem> {
         value,
         end: 1 << 32,
     })
+}
+
+/// The name of what has a string that is cut off.
+pub(crate) const CUT_OFF: &str = "(cut off)";
+
+/// Gives [`CUT_OFF`] to everything whose name is beyond the strings. Returns the number of such
+/// nodes and edges.
+pub(crate) fn fill_names(snapshot: &mut Snapshot) -> Result<u64, Problem> {
+    let end = snapshot.strings.push(CUT_OFF)?;
+    let Snapshot {
+        node_names,
+        edge_names,
+        edge_types,
+        indexed_types,
+        ..
+    } = snapshot;
+    let named = std::iter::zip(edge_names, edge_types).filter(|(_, kind)| !indexed_types[usize::from(**kind)]);
+    let names = node_names.iter_mut().chain(named.map(|(name, _)| name));
+    let missing = names.filter(|name| **name >= end).map(|name| *name = end);
+    Ok(missing.count() as u64)
 }
 
 /// Checks that every name is one of the strings.
