@@ -17,6 +17,10 @@ use crate::runtime::{self, Clash, Command, Ended, Runtime, Setting, Start, Task,
 use crate::text::cut;
 use crate::units::factor;
 
+/// Figures further from 0 than this, or closer to it than its inverse, are not computed with: their
+/// squares are no numbers.
+const FURTHEST: f64 = 1e100;
+
 /// The most characters of a figure in a message.
 const LONGEST_NUMBER: usize = 40;
 
@@ -314,7 +318,16 @@ impl Program {
                     continue;
                 }
             };
+            if figure != 0.0 && !(FURTHEST.recip()..=FURTHEST).contains(&figure.abs()) {
+                refuse("which is beyond the figures that can be computed with, from 1e-100 to 1e100");
+                continue;
+            }
             match known.with_figure(name, figure) {
+                Some(all)
+                    if figure > u64::MAX as f64 && all == known.with_figure(name, FURTHEST).unwrap_or_default() =>
+                {
+                    refuse("which is more than its record can hold");
+                }
                 Some(_) if figure < 0.0 => refuse("which is negative"),
                 Some(all) if figure > 0.0 && all == known.with_figure(name, 0.0).unwrap_or_default() => {
                     refuse("which is less than its unit");

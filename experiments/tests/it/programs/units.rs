@@ -38,13 +38,15 @@ fn figures_are_recorded_in_the_unit_of_the_record_and_shown_in_their_own() {
 /// A senseless value is left out, and the record says why.
 #[test]
 fn figures_without_sense_are_left_out_with_the_reason() {
-    let bench = with_script("echo v: nan; echo w: -5; echo h: 1e400; echo d: 5e-324; echo ok: 7");
-    let stats = ["v", "h", "ok"]
+    let bench =
+        with_script("echo v: nan; echo w: -5; echo h: 1e400; echo d: 5e-324; echo ok: 7; echo l: 1e300; echo m: 1e30");
+    let stats = ["v", "h", "ok", "l", "d"]
         .map(|name| format!("{name} = '{name}: (\\S+)'\n"))
         .concat();
     let text = format!(
         "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n[program.stats]\n{stats}\
-         gc_cpu_seconds = 'w: (\\S+)'\npeak_in_use_bytes = 'd: (\\S+)'\n"
+         gc_cpu_seconds = 'w: (\\S+)'\npeak_in_use_bytes = 'd: (\\S+)'\n\
+         max_live_bytes = 'm: (\\S+)'\n"
     );
     bench.write("n.toml", &text);
     let done = bench.gclab(&["run", "n.toml"]).exits(0);
@@ -57,7 +59,10 @@ fn figures_without_sense_are_left_out_with_the_reason() {
         ("v", "\"nan\", which is not a finite number"),
         ("h", "\"1e400\", which is not a finite number"),
         ("gc_cpu_seconds", "\"-5\", which is negative"),
-        ("peak_in_use_bytes", "\"5e-324\", which is less than its unit"),
+        ("peak_in_use_bytes", "\"5e-324\", which is beyond the figures"),
+        ("d", "\"5e-324\", which is beyond the figures"),
+        ("l", "\"1e300\", which is beyond the figures"),
+        ("max_live_bytes", "\"1e30\", which is more than its record can hold"),
     ] {
         let note = format!("`{name}` of `stats` is {why}");
         assert!(

@@ -55,7 +55,18 @@ impl Comparison {
                     percent(visible),
                     format::advice(&effect, self.threshold)
                 ),
-                (n, None) => format!("{n} unclear: too few runs"),
+                (n, None) => {
+                    let mut figures = self.configurations.iter().flat_map(|row| &row.figures);
+                    let open = figures.find(|figure| figure.verdict == Verdict::Unclear && figure.remark.is_some());
+                    match open {
+                        Some(figure) => format!(
+                            "{n} unclear: {}: {}",
+                            figure.metric.title,
+                            figure.remark.as_deref().unwrap_or_default()
+                        ),
+                        None => format!("{n} unclear: too few runs"),
+                    }
+                }
             };
             let same = if same > 0 {
                 format!("{same} the same within ±{within}")

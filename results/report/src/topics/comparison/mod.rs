@@ -433,6 +433,7 @@ impl Sides<'_> {
             Some(effect) => judge(&metric, effect, self.threshold),
             None => from_zero(&metric, &values_base, &values_new),
         };
+        let no_ratio = verdict == Verdict::Unclear && effect.is_none();
         let mean = |of: &Rounds| values_of(of).sum::<f64>() / of.len() as f64;
         let means = Means {
             base: mean(&values_base),
@@ -441,7 +442,7 @@ impl Sides<'_> {
         Some(Figure {
             metric,
             verdict,
-            remark: None,
+            remark: no_ratio.then(|| NO_RATIO.to_owned()),
             effect,
             means: Some(means).filter(|_| effect.is_none()),
         })
@@ -518,6 +519,9 @@ impl Sides<'_> {
         )
     }
 }
+
+/// Why a figure is not judged.
+const NO_RATIO: &str = "some values are 0 or less, so there is no ratio";
 
 /// The verdict on a figure that has no ratio because some runs have 0: a program's own figure
 /// changed if all runs of one side have 0 and none of the other.
@@ -726,5 +730,8 @@ mod tests {
         assert_eq!((verdict, regressed), (Verdict::Unclear, false), "{text}");
         assert!(text.contains("0 → 3.3"), "{text}");
         assert_eq!(compare(&none, &of("zero", 4, [0.0; 3])).0, Verdict::Same);
+        let (verdict, _, text) = compare(&five, &of("below", 5, [-1.0, -2.0, -3.0]));
+        assert!(verdict == Verdict::Unclear && text.contains("5 → -2"), "{text}");
+        assert!(text.contains("some values are 0 or less"), "{text}");
     }
 }
