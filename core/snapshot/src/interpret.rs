@@ -3,19 +3,24 @@
 //! **Pairs.** V8 writes the value of a WeakMap's pair as if both the table and the key held it. But
 //! the value lives as long as its key, so the table's edge becomes a weak one.
 //!
-//! **Names.** A closure gets its place in the program (`onData server.js:6:98`). A plain object
-//! gets its properties (`{id, text}`), if another has the same. A node that is detached from its
-//! document is called so (`Detached <div>`).
+//! **Names.** A closure gets its place in the program (`onData server.js:6:98`). The variables of a
+//! function have its name (`scope of onData server.js:6:98`), and so has an async function or a
+//! generator that waits (`call of onData server.js:6:98`). A plain object gets its properties (`{id,
+//! text}`), if another has the same. A node that is detached from its document is called so
+//! (`Detached <div>`).
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use std::hash::BuildHasher;
 
 use crate::error::Problem;
 use crate::memory::{insert, push};
-use crate::snapshot::{Node, Snapshot};
+use crate::snapshot::{Edge, Node, Snapshot};
 
 /// The letters of another name that are kept.
 const LONGEST: usize = 200;
+
+/// The steps from an inner scope to its function's.
+const SCOPES: usize = 16;
 
 /// The letters of a plain object's properties that its name shows.
 const SHAPE: usize = 40;
@@ -186,19 +191,21 @@ fn shape_text(node: Node<'_>, properties: Properties) -> String {
     text + "}"
 }
 
-/// Adds the places of their functions to the names of closures.
+/// Adds the places of their functions to the names of closures, and names what belongs to functions.
 fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Problem> {
     let closure = place(&snapshot.node_type_names, "closure");
-    let mut made = HashMap::new();
+    let (mut made, mut scopes) = (HashMap::new(), HashMap::new());
     for location in locations {
         let Some(node) = (location.node < snapshot.node_count()).then(|| snapshot.node(location.node)) else {
             continue;
         };
-        let script =
-            named_edge(node, &["shared"]).and_then(|shared| named_edge(shared, &["script_or_debug_info", "script"]));
+        let shared = named_edge(node, &["shared"]);
+        let script = shared.and_then(|shared| named_edge(shared, &["script_or_debug_info", "script"]));
         let Some(script) = script.filter(|_| Some(node.type_index()) == closure) else {
             continue;
         };
+        let scope = shared.and_then(|shared| named_edge(shared, &["name_or_scope_info", "scope_info"]));
+        let scope = scope.filter(|&scope| is_scope(scope)).map(Node::ordinal);
         let own = snapshot.node_names[location.node as usize];
         let key = (own, script.ordinal(), location.line, location.column);
         let name = match made.get(&key) {
@@ -218,9 +225,56 @@ fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Probl
                 name
             }
         };
+        if let Some(scope) = scope {
+            insert(&mut scopes, scope, name)?;
+        }
         snapshot.node_names[location.node as usize] = name;
     }
+    activations(snapshot, &scopes)
+}
+
+/// Names the variables of functions, and calls that wait or have yielded. `scopes` has the nodes that
+/// describe the functions' scopes, with the names of the functions.
+fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>) -> Result<(), Problem> {
+    let strings = 0..snapshot.strings.len() as u32;
+    let kinds = [&b"system / Context"[..], b"Generator", b"AsyncGenerator"];
+    let kinds = kinds.map(|kind| strings.clone().find(|&string| snapshot.strings.raw(string) == kind));
+    let mut made = HashMap::new();
+    for ordinal in 0..snapshot.node_count() {
+        let own = snapshot.node_names[ordinal as usize];
+        let Some(kind) = kinds.iter().position(|&kind| kind == Some(own)) else {
+            continue;
+        };
+        let node = snapshot.node(ordinal);
+        let (what, function) = if kind == 0 {
+            // An inner scope, such as that of a loop, refers to the one around it.
+            let first = named_edge(node, &["scope_info"]);
+            let around = std::iter::successors(first, |scope| {
+                scope.edges().map(Edge::target).find(|&node| is_scope(node))
+            });
+            let mut functions = around.take(SCOPES).filter_map(|scope| scopes.get(&scope.ordinal()));
+            ("scope", functions.next().copied())
+        } else {
+            ("call", named_edge(node, &["function"]).and_then(Node::name_index))
+        };
+        let Some(function) = function else { continue };
+        let name = match made.get(&(what, function)) {
+            Some(&name) => name,
+            None => {
+                let text = format!("{what} of {}", snapshot.strings.start(function, LONGEST));
+                let name = snapshot.strings.push(&text)?;
+                insert(&mut made, (what, function), name)?;
+                name
+            }
+        };
+        snapshot.node_names[ordinal as usize] = name;
+    }
     Ok(())
+}
+
+/// Whether a node describes the scope of a function, or an inner one.
+fn is_scope(node: Node<'_>) -> bool {
+    node.name() == "system / ScopeInfo"
 }
 
 /// The target of the first edge with one of these names.

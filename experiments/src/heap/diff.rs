@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use gclab_core::words::Bytes;
 use gclab_core::words::size::read_size;
 use gclab_heap_traverse::OutOfMemory;
-use gclab_heap_traverse::analysis::{self, Analysis, Merged, Names};
+use gclab_heap_traverse::analysis::{self, Analysis, Merged, Names, Rank, rank};
 use gclab_heap_traverse::graph::{GraphError, ROOT};
 use gclab_snapshot::Snapshot;
 use gclab_sweep::tell;
@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::analyse::{again, open};
 use super::arguments::limit;
-use super::holders::{self, Held, all_held, lines, short};
+use super::holders::{self, Held, all_held, fit_class, lines, short};
 use super::page::{self, Class, Contents};
-use super::words::{counted, fit, number, size};
+use super::words::{COLUMNS, counted, fit, number, size};
 use crate::common::{print, refuse};
 use crate::input;
 
@@ -30,7 +30,7 @@ const STEPS: usize = 4;
 /// The growth in percent that is told although nothing is found to hold it.
 const GREW: u64 = 10;
 /// Files of one process share at least this part of the smaller file's ids, in percent: a cache that
-/// is renewed in between leaves few.
+/// is renewed in between leaves few. Files of one program share it of its classes.
 const SHARED: usize = 10;
 /// At least this part of the shared ids must have the same class in both, in percent.
 const SAME: usize = 90;
@@ -161,6 +161,14 @@ struct Holder {
     steps: Vec<u64>,
 }
 
+impl Holder {
+    /// Whether it grew in every step.
+    fn is_steady(&self) -> bool {
+        let even = |&step: &u64| step * 4 * self.steps.len() as u64 >= self.held.bytes;
+        self.steps.iter().all(even)
+    }
+}
+
 pub(crate) fn diff(arguments: &Arguments) -> ExitCode {
     match compare(arguments) {
         Ok(report) => answer(arguments, &report),
@@ -201,6 +209,17 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     let snapshot = read(last)?;
     let failed = |error: GraphError| format!("{}: {error}", input::name(last));
     let (end, analysis, names) = file(last, &snapshot, &mut classes)?;
+    if let Some(other) = files
+        .iter()
+        .chain([&end])
+        .position(|file| is_other_program(&files[0], file, &classes))
+    {
+        return Err(format!(
+            "{}: a heap of another program than {}, with other classes: only heaps of one program can be compared",
+            input::name(&arguments.files[other]),
+            input::name(&arguments.files[0])
+        ));
+    }
     let by_id = files.iter().all(|file| is_same_heap(file, &end));
     if !by_id && !end.objects.is_empty() && files.iter().any(|file| !file.objects.is_empty()) {
         tell!(
@@ -217,6 +236,8 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         false => growth_by_path(&files, &end, least),
     }
     .map_err(|error| failed(error.into()))?;
+    let bytes: Vec<u64> = files.iter().map(|file| file.reached).chain([end.reached]).collect();
+    let growth = end.reached as i64 - bytes[0] as i64;
     let grown = grown(&files[0], &end, &classes);
     let (mut holders, mut unsteady) = (Vec::new(), Vec::new());
     let all = merged.holders(least);
@@ -227,10 +248,12 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
             continue;
         }
         let steps = steps.get(&place).cloned().unwrap_or_default();
+        let leaps = growth <= 2 * holder.bytes as i64 && !shrank(&bytes) && leaps(&analysis, &merged, holder);
+        let holder = Holder { held, steps };
         // A cache that was filled once does not grow any more.
-        match steps.iter().all(|&step| step * 4 * steps.len() as u64 >= holder.bytes) {
-            true => holders.push(Holder { held, steps }),
-            false => unsteady.push(Holder { held, steps }),
+        match holder.is_steady() || leaps {
+            true => holders.push(holder),
+            false => unsteady.push(holder),
         }
     }
     let leak = !holders.is_empty();
@@ -239,8 +262,6 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         unsteady.retain(|holder| most > 0 && holder.held.bytes >= most);
         holders = unsteady;
     }
-    let bytes: Vec<u64> = files.iter().map(|file| file.reached).chain([end.reached]).collect();
-    let growth = end.reached as i64 - bytes[0] as i64;
     let mut report = Report {
         files: arguments.files.iter().map(|path| input::name(path)).collect(),
         leak,
@@ -316,6 +337,21 @@ fn explained(merged: &Merged, holder: &analysis::Holder, grown: &HashMap<&str, u
     }
     let least = |(class, bytes): (&str, u64)| bytes.min(grown.get(class).copied().unwrap_or(0));
     of_class.into_iter().map(least).sum()
+}
+
+/// Whether a holder's growth is that of one object by half of its size or more, as a buffer that is
+/// full is replaced by a larger one. What is put into it grows in every step, but its size does not.
+fn leaps(analysis: &Analysis<'_>, merged: &Merged, holder: &analysis::Holder) -> bool {
+    let Some(&place) = holder.path.last() else { return false };
+    let below: u64 = merged.below(place).iter().map(|&below| merged.place(below).bytes).sum();
+    let own = merged.place(place).bytes - below;
+    let size = analysis.snapshot().node(merged.place(place).largest).self_size();
+    merged.place(place).is_one && own > below && own < size && own * 3 >= size
+}
+
+/// Whether the heap shrank in a step.
+fn shrank(bytes: &[u64]) -> bool {
+    bytes.windows(2).any(|pair| pair[1] < pair[0] - pair[0] / 100 * LEAST)
 }
 
 /// The differences of the growth since each file: that of each step.
@@ -528,6 +564,20 @@ fn is_same_heap(before: &File, after: &File) -> bool {
     shared > 0 && same * 100 > shared * SAME && shared * 100 > least * SHARED
 }
 
+/// Whether two heaps of JVMs have few of the programs' own classes in common.
+fn is_other_program(one: &File, other: &File, classes: &Classes) -> bool {
+    let is_own = |name: &str| name.strip_prefix("class ").is_some_and(|name| rank(name) == Rank::Own);
+    let has = |file: &File, class: usize| file.classes.get(class).is_some_and(|own| own.objects > 0);
+    let (mut shared, mut of_one, mut of_other) = (0, 0, 0);
+    for (class, _) in classes.names.iter().enumerate().filter(|(_, name)| is_own(name)) {
+        let [in_one, in_other] = [one, other].map(|file| has(file, class));
+        of_one += usize::from(in_one);
+        of_other += usize::from(in_other);
+        shared += usize::from(in_one && in_other);
+    }
+    shared * 100 < of_one.min(of_other) * SHARED
+}
+
 /// The growth of each class from the ids of its objects, most new bytes first.
 fn by_ids(files: &[File], end: &File, classes: &Classes) -> Vec<Growth> {
     let mut growths = empty(classes, files.len());
@@ -586,7 +636,7 @@ fn empty(classes: &Classes, steps: usize) -> Vec<Growth> {
 }
 
 fn sorted(mut growths: Vec<Growth>) -> Vec<Growth> {
-    growths.retain(|growth| growth.name != "(synthetic)" && growth.new + growth.gone + growth.grown > 0);
+    growths.retain(|growth| growth.name != "(synthetic)" && growth.new + growth.gone > 0 || growth.more() != 0);
     growths.sort_by(|one, other| (other.more(), &one.name).cmp(&(one.more(), &other.name)));
     growths
 }
@@ -642,7 +692,7 @@ fn headline(report: &Report) -> String {
         .last()
         .is_some_and(|pair| pair[1] > pair[0] + pair[0] / 100 * LEAST);
     let grew = last && *growth > (bytes[0] / 100 * GREW) as i64;
-    let Some(Holder { held, .. }) = report.holders.first() else {
+    let Some(first @ Holder { held, steps }) = report.holders.first() else {
         let most = report.classes.first();
         let class = most.map_or_else(String::new, |class| format!("; mostly {}", short(&class.name, true)));
         return match grew {
@@ -653,11 +703,15 @@ fn headline(report: &Report) -> String {
     let own = size(held.bytes);
     let before = match report.leak {
         true if (held.bytes as i64) < growth / 4 * 3 => format!("The heap grew by {whole}; {own} of it: "),
+        true if !first.is_steady() => {
+            let grew = steps.iter().filter(|&&step| step > 0).count();
+            format!("{own} new, in {grew} of {} steps: ", steps.len())
+        }
         true => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);
             format!("{own} new, {rate} a step: ")
         }
-        false if bytes.windows(2).any(|pair| pair[1] < pair[0] - pair[0] / 100 * LEAST) => {
+        false if shrank(bytes) => {
             format!("No leak: it grew by {whole}, but not in every step; {own}: ")
         }
         false if last => format!("{own} new, but not in every step: "),
@@ -693,10 +747,11 @@ fn classes(out: &mut String, report: &Report) {
         for step in &growth.steps[growth.steps.len() - steps..] {
             let _ = write!(row, " {:>8}", format!("{step:+}"));
         }
+        let _ = write!(row, " {:>8}  ", number(growth.gone));
         let _ = writeln!(
             out,
-            "{}",
-            fit(&format!("{row} {:>8}  {}", number(growth.gone), growth.name))
+            "{row}{}",
+            fit_class(&growth.name, COLUMNS.saturating_sub(row.len()))
         );
     }
 }

@@ -2,12 +2,12 @@
 
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{
-    Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, Referrers, Sum, rank,
+    Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, Referrers, Sum, is_scope, rank,
 };
 use gclab_snapshot::both;
 use serde::Serialize;
 
-use super::words::{COLUMNS, fit, is_place, label, name, number, percent, reference, size, way};
+use super::words::{COLUMNS, fit, fit_to, is_place, label, name, number, percent, reference, size, way};
 
 /// The part of the heap that a suspect holds, in percent.
 pub(super) const SUSPECT: u64 = 5;
@@ -32,6 +32,9 @@ const OWN_ROOTS: [&str; 6] = [
     "(Weak pointers)",
 ];
 
+/// What a thread has for one of its variables.
+const THREAD_LOCAL: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
+
 /// The most nodes of a path to one of several.
 const WAY: usize = 5;
 /// The most holders of an object, each within the next, whose references tell a reader anything.
@@ -40,8 +43,9 @@ const DEEPEST: usize = 1000;
 const ANY: &str = "[*]";
 
 /// Ways into the inner arrays of containers.
-const INNER: [&str; 5] = [
+const INNER: [&str; 6] = [
     ".table",
+    ".backing_store",
     ".elements",
     ".properties",
     ".array Object[]",
@@ -66,6 +70,15 @@ pub(super) struct Held {
     /// Of objects that no single object holds: the last steps of a path to one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<String>,
+    /// Of an object of a library's class: the reference by which a reader finds it.
+    #[serde(skip)]
+    way: String,
+    /// The text by which people recognise it.
+    #[serde(skip)]
+    label: String,
+    /// How many objects of its class there are.
+    #[serde(skip)]
+    count: u64,
     /// Whether it is a part of Node.js or V8, not of the program.
     #[serde(skip)]
     pub(super) is_runtime: bool,
@@ -93,7 +106,11 @@ pub(super) struct Part {
 /// If there is not enough memory for the references to them.
 pub(super) fn all_held(analysis: &Analysis<'_>, merged: &Merged, holders: &[Holder]) -> Result<Vec<Held>, OutOfMemory> {
     let first = |holder: &Holder| merged.place(holder.path[anchor(merged, &holder.path)]).largest;
-    let referrers = analysis.referrers(&holders.iter().map(first).collect::<Vec<_>>())?;
+    let last = |holder: &Holder| holder.path.last().map(|&last| chain(merged, last));
+    let places = holders.iter().filter_map(last).flatten();
+    let locals = places.filter_map(|place| variable_of(analysis, merged, place));
+    let nodes: Vec<u32> = holders.iter().map(first).chain(locals).collect();
+    let referrers = analysis.referrers(&nodes)?;
     let held = |holder| held(analysis, merged, &referrers, holder);
     Ok(holders.iter().map(held).collect())
 }
@@ -106,13 +123,10 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     let is_one = merged.place(last).is_one;
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
+    let (way, text) = (way_to(analysis, merged, referrers, first), label(analysis, node));
     let mut words = vec![match is_one {
-        true => format!(
-            "{} @{id}{}",
-            way_to(analysis, merged, referrers, first),
-            label(analysis, node)
-        ),
-        false => way_to(analysis, merged, referrers, first),
+        true => format!("{way} @{id}{text}"),
+        false => way.clone(),
     }];
     let below = &holder.path[anchor + 1..];
     for (at, &place) in below.iter().enumerate() {
@@ -129,6 +143,16 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     while words.len() > 1 && words.last().is_some_and(|word| INNER.contains(&word.as_str())) {
         words.pop();
     }
+    let is_list = !is_one && merged.place(last).is_list && analysis.retained(node) > holder.bytes / 2;
+    let is_several = !is_one && !is_list && rank(merged.class(last)) == Rank::Library;
+    if is_several {
+        let chain = chain(merged, last);
+        for &place in chain[..own_of(merged, &chain)].iter().skip(1) {
+            let variable = variable_of(analysis, merged, place).and_then(|local| static_of(analysis, referrers, local));
+            let of = variable.map_or_else(String::new, |variable| format!(" of {variable}"));
+            words.extend(step_word(merged, place).map(|word| word + &of));
+        }
+    }
     let parts = match is_one {
         true => holder.parts.clone(),
         false => vec![last],
@@ -138,8 +162,10 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
     let by = match is_one {
         true => None,
-        false => Some(ways_from_root(analysis, referrers, node)),
+        false if text.is_empty() => Some(ways_from_root(analysis, referrers, node)),
+        false => Some(format!("{}, such as{text}", ways_from_root(analysis, referrers, node))),
     };
+    let is_found = is_one && rank(merged.class(first)) == Rank::Library;
     Held {
         id,
         name: merged.class(first).to_owned(),
@@ -147,12 +173,19 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         bytes: holder.bytes,
         parts: shown
             .take(PARTS)
-            .map(|part| part_of(merged, part, is_one && !is_plain_list(merged, part)))
+            .map(|part| part_of(merged, part, is_several || is_one && !is_plain_list(merged, part)))
             .collect(),
         by,
+        way: way
+            .strip_suffix(merged.class(first))
+            .filter(|_| is_found)
+            .unwrap_or_default()
+            .to_owned(),
+        label: text,
+        count: merged.place(last).count,
         is_runtime: is_runtime(analysis, merged, holder),
         is_one,
-        is_list: !is_one && merged.place(last).is_list && analysis.retained(node) > holder.bytes / 2,
+        is_list,
     }
 }
 
@@ -180,7 +213,7 @@ fn anchor(merged: &Merged, path: &[u32]) -> usize {
 
 /// A class after the name of a reference, which tells more than some classes do.
 fn class_word(class: &str) -> &str {
-    if class == "Object" || class.starts_with(['(', '{']) || class.starts_with("system / Context") {
+    if class == "Object" || class.starts_with(['(', '{']) || class.starts_with("system / ") || is_scope(class) {
         return "";
     }
     let is_library = rank(class) == Rank::Library;
@@ -201,7 +234,10 @@ fn ways_from_root(analysis: &Analysis<'_>, referrers: &Referrers<'_>, node: u32)
     let others = referrers
         .to(node)
         .filter(|&(source, edge)| edge.is_strong() && !analysis.is_synthetic(source) && !holds(analysis, node, source));
-    let others = others.map(|(source, _)| path_to(analysis, source).into_iter().chain([node]).collect());
+    let others = others.map(|(source, _)| path_to(analysis, source));
+    let others = others
+        .filter(|path| !path.contains(&node))
+        .map(|path| path.into_iter().chain([node]).collect());
     let paths = [path_to(analysis, node)].into_iter().chain(others);
     let ways = paths
         .filter(|path| path.len() > 1)
@@ -290,6 +326,35 @@ fn next(merged: &Merged, place: u32) -> Option<u32> {
     (merged.place(next).bytes > merged.place(place).bytes / 2).then_some(next)
 }
 
+/// A place, and the way from it to most of its bytes.
+fn chain(merged: &Merged, place: u32) -> Vec<u32> {
+    std::iter::successors(Some(place), |&at| next(merged, at))
+        .take(STEPS)
+        .collect()
+}
+
+/// Which place of a chain a reader knows: the first of the program's own class, or the value of a
+/// thread's variable; the first of all if there is none.
+fn own_of(merged: &Merged, chain: &[u32]) -> usize {
+    let is_value = |at: usize| at > 0 && merged.class(chain[at - 1]) == THREAD_LOCAL;
+    let is_own = |at: usize| rank(merged.class(chain[at])) == Rank::Own;
+    (0..chain.len()).find(|&at| is_value(at) || is_own(at)).unwrap_or(0)
+}
+
+/// The variable that a place is the value of, for one thread.
+fn variable_of(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> Option<u32> {
+    let pair = Some(merged.place(place).largest).filter(|_| merged.class(place) == THREAD_LOCAL)?;
+    let mut edges = analysis.snapshot().node(pair).edges();
+    let variable = edges.find(|edge| edge.name_text() == "referent")?;
+    Some(variable.target().ordinal())
+}
+
+/// The static field that refers to a node: `Server.CONTEXT`.
+fn static_of(analysis: &Analysis<'_>, referrers: &Referrers<'_>, node: u32) -> Option<String> {
+    let (class, field) = referrers.to(node).find(|(_, edge)| edge.type_name() == "static")?;
+    Some(format!("{}.{}", name(analysis, class), field.name_text()))
+}
+
 /// Whether a place is a list of plain objects, of which the list is what to know.
 fn is_plain_list(merged: &Merged, place: u32) -> bool {
     let class = merged.class(place);
@@ -299,13 +364,8 @@ fn is_plain_list(merged: &Merged, place: u32) -> bool {
 /// A part of a holder: with `behind`, the objects of the program's own class behind those of
 /// libraries.
 fn part_of(merged: &Merged, place: u32, behind: bool) -> Part {
-    let chain: Vec<u32> = std::iter::successors(Some(place), |&at| next(merged, at))
-        .take(STEPS)
-        .collect();
-    let own = chain
-        .iter()
-        .position(|&at| behind && rank(merged.class(at)) == Rank::Own)
-        .unwrap_or(0);
+    let chain = chain(merged, place);
+    let own = if behind { own_of(merged, &chain) } else { 0 };
     let words = chain[own + 1..].iter().filter_map(|&at| step_word(merged, at));
     let words: Vec<String> = words.filter(|word| !INNER.contains(&word.as_str())).collect();
     let part = merged.place(chain[own]);
@@ -320,7 +380,7 @@ fn part_of(merged: &Merged, place: u32, behind: bool) -> Part {
 /// Whether a holder is a part of Node.js or V8.
 fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool {
     let of_runtime = |class: &str| {
-        class.contains(" node:")
+        class.contains(" node:") && !is_scope(class)
             || RUNTIME
                 .iter()
                 .any(|name| class == *name || class.starts_with(&format!("{name} ")))
@@ -334,7 +394,8 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool
     let inner = holder
         .path
         .iter()
-        .all(|&place| merged.class(place).starts_with('(') || merged.class(place).starts_with("system / "));
+        .map(|&place| merged.class(place))
+        .all(|class| class.starts_with('(') || class.starts_with("system / ") || is_scope(class));
     let is_v8 = inner && {
         let path = path_to(analysis, last.largest);
         let before = path.len().checked_sub(2).map(|at| path[at]);
@@ -357,21 +418,26 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool
 pub(super) fn lines(held: &Held, all: u64) -> Vec<String> {
     let indent = " ".repeat(19);
     let part = percent(held.bytes, all);
+    let (first, further) = held.path.split_once(" > ").unwrap_or((&held.path, ""));
     let path = match (held.is_one, held.parts.first()) {
         (false, Some(part)) if held.is_list => {
             format!("{} × {} in a list from @{}", number(part.count), held.path, held.id)
         }
-        (false, Some(part)) => format!("{} × {} that no single object holds", number(part.count), held.path),
+        (false, Some(_)) => format!("{} × {first} that no single object holds", number(held.count)),
         _ => held.path.clone(),
     };
     let mut lines = folded(&format!("{:>10} {part:>6.1}  ", size(held.bytes)), &path);
-    if let Some(by) = held.by.as_ref().filter(|by| !by.is_empty()) {
-        lines.extend(folded(&format!("{indent}by "), by));
+    let by = held.by.as_ref().filter(|by| !by.is_empty());
+    lines.extend(by.into_iter().flat_map(|by| folded(&format!("{indent}by "), by)));
+    if !held.is_one && !further.is_empty() {
+        lines.extend(folded(&format!("{indent}  > "), further));
     }
     for part in &held.parts {
-        if held.is_one {
-            let text = format!("{} × {}: {}", number(part.count), part.name, size(part.bytes));
-            lines.push(fit(&format!("{indent}{text}")));
+        if held.is_one || part.name != held.name {
+            let head = format!("{indent}{} × ", number(part.count));
+            let bytes = format!(": {}", size(part.bytes));
+            let room = COLUMNS.saturating_sub(head.chars().count() + bytes.len());
+            lines.push(format!("{head}{}{bytes}", fit_class(&part.name, room)));
         }
         if !part.path.is_empty() {
             lines.extend(folded(&format!("{indent}  > "), &part.path));
@@ -462,16 +528,39 @@ pub(super) fn short(class: &str, is_tight: bool) -> String {
         Some((kind @ ("class" | "CAF"), name)) => (format!("{kind} "), name),
         _ => (String::new(), class),
     };
+    let is_library = rank(name) == Rank::Library;
+    let name = match is_tight || is_library {
+        true => without_package(name),
+        false => name,
+    };
+    // The class around it.
+    let name = match name.split_once('$') {
+        Some((_, own)) if is_tight && !is_library && own.starts_with(char::is_alphabetic) => own,
+        _ => name,
+    };
+    kind + name
+}
+
+/// The name of a class without its package.
+fn without_package(name: &str) -> &str {
     let is_package = |text: &str| {
         text.chars()
             .all(|letter| letter.is_alphanumeric() || "._$".contains(letter))
     };
-    let is_cut = is_tight || rank(name) == Rank::Library;
-    let name = match name.rsplit_once('.') {
-        Some((package, own)) if is_cut && !own.is_empty() && is_package(package) => own,
-        _ => name,
-    };
-    kind + name
+    let parts = name
+        .rsplit_once('.')
+        .filter(|(package, own)| !own.is_empty() && is_package(package));
+    parts.map_or(name, |(_, own)| own)
+}
+
+/// A class of at most `columns` columns; of a longer one, first the packages are left out.
+pub(super) fn fit_class(class: &str, columns: usize) -> String {
+    match class.rsplit_once(' ').unwrap_or(("", class)) {
+        (kind, name) if class.chars().count() > columns && !is_place(name) => {
+            fit_to(format!("{kind} {}", without_package(name)).trim_start(), columns)
+        }
+        _ => fit_to(class, columns),
+    }
 }
 
 /// What hangs from a holder, as the first line of an answer says it after `before`.
@@ -486,16 +575,26 @@ pub(super) fn answer(before: &str, held: &Held) -> String {
 /// What hangs from a holder; if room is tight, with short names.
 fn holding(held: &Held, is_tight: bool) -> String {
     let name = short(&held.name, is_tight);
-    match held.parts.first() {
-        Some(part) if held.is_one && part.name == held.name => {
+    let of = |part: &Part| format!("{} {}", number(part.count), short(&part.name, is_tight));
+    let ends = held.path.split_once(" > ").zip(held.path.rsplit_once(" > "));
+    match (held.parts.first(), ends) {
+        (Some(part), _) if held.is_one && part.name == held.name => {
             format!("a list of {} {name} from @{}", number(part.count + 1), held.id)
         }
-        Some(part) if held.is_one => {
-            let of = short(&part.name, is_tight);
-            format!("{name} @{} holds {} {of}", held.id, number(part.count))
+        (Some(part), _) if held.is_one => {
+            let [way, label] = if is_tight {
+                [""; 2]
+            } else {
+                [&held.way, &held.label].map(String::as_str)
+            };
+            format!("{way}{name} @{}{label} holds {}", held.id, of(part))
         }
-        Some(part) if held.is_list => format!("a list of {} {name}", number(part.count)),
-        Some(part) => format!("{} {name}", number(part.count)),
-        None => held.path.replacen(&held.name, &name, 1),
+        (Some(part), _) if held.is_list => format!("a list of {} {name}", number(part.count)),
+        (Some(part), _) if part.name == held.name => of(part),
+        (Some(part), _) => format!("{} {name} hold {}", number(held.count), of(part)),
+        (None, Some(((first, _), (before, last)))) if is_tight && before != first => {
+            format!("{} > … > {last}", first.replacen(&held.name, &name, 1))
+        }
+        (None, _) => held.path.replacen(&held.name, &name, 1),
     }
 }

@@ -5,8 +5,8 @@ use gclab_heap_traverse::analysis::{Analysis, ClassHolding, Sum};
 use gclab_report::wrapped;
 
 use super::arguments::Extent;
-use super::holders::{self, Findings, Held, SUSPECT, answer, findings};
-use super::words::{COLUMNS, class, counted, fit, fit_to, number, object, percent, reference, size};
+use super::holders::{self, Findings, Held, SUSPECT, answer, findings, fit_class};
+use super::words::{COLUMNS, class, counted, fit, number, object, percent, reference, size};
 
 /// The most objects of one class in a row on a path that are all shown.
 const LIST: usize = 5;
@@ -158,7 +158,7 @@ fn classes(out: &mut String, analysis: &Analysis<'_>, largest: &[ClassHolding]) 
         let (count, class) = (number(figures.count), class(analysis, figures.first));
         let row = format!("{retained:>10} {part:>6.1} {own:>10} {count:>10}  ");
         let room = COLUMNS.saturating_sub(row.len() + largest.len());
-        line(out, &format!("{row}{}{largest}", fit_to(&class, room)));
+        line(out, &format!("{row}{}{largest}", fit_class(&class, room)));
     }
 }
 

@@ -21,6 +21,7 @@ use crate::memory::{OutOfMemory, filled, push};
 use crate::rows::Rows;
 use gclab_snapshot::EdgeName;
 use hashbrown::{HashMap, HashSet};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// Up to this many references to objects of one class keep their names.
@@ -177,7 +178,11 @@ impl Merged {
     /// # Errors
     /// If there is not enough memory for the places.
     pub fn of(analysis: &Analysis<'_>, names: &Names) -> Result<Self, OutOfMemory> {
-        Merged::weighed(analysis, names, &analysis.retained, |_, _| {})
+        let bytes = match analysis.has_moved {
+            true => Cow::Owned(analysis.retained_of(|node| analysis.snapshot.node(node).self_size())?),
+            false => Cow::Borrowed(&analysis.retained),
+        };
+        Merged::weighed(analysis, names, &bytes, |_, _| {})
     }
 
     /// As [`Merged::of`] with other weights: by node, the weight of all that it dominates. Calls

@@ -13,10 +13,11 @@ mod classes;
 mod lost;
 mod merged;
 mod names;
+mod strings;
 
 pub use classes::{ClassFigures, ClassHolding, Classes};
 pub use merged::{Holder, Merged, Place};
-pub use names::{Named, Names, Rank, Sum, rank};
+pub use names::{Named, Names, Rank, Sum, is_scope, rank};
 
 use crate::dominators::Dominators;
 use crate::graph::{Graph, GraphError, NONE, ROOT, ShortestPaths};
@@ -24,9 +25,7 @@ use crate::memory::{OutOfMemory, filled, push, with_capacity};
 use gclab_snapshot::{Edge, Snapshot, both};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
-
-/// The type name, in V8's snapshots and ours, of nodes that are not objects.
-const SYNTHETIC: &str = "synthetic";
+use strings::SYNTHETIC;
 
 /// A snapshot with its dominators, retained sizes and classes.
 #[derive(Debug)]
@@ -35,6 +34,8 @@ pub struct Analysis<'s> {
     graph: Graph<&'s [u32]>,
     strong_edges: u32,
     dominators: Dominators,
+    /// Whether strings were moved from a table to what holds them apart from it.
+    has_moved: bool,
     retained: Vec<u64>,
     classes: Classes,
     paths: ShortestPaths,
@@ -65,18 +66,23 @@ impl<'s> Analysis<'s> {
     pub fn of(snapshot: &'s Snapshot) -> Result<Self, GraphError> {
         let graph = Graph::shared(snapshot)?;
         let tree = || {
-            let dominators = Dominators::of(&graph)?;
+            let mut dominators = Dominators::of(&graph)?;
             let retained = dominators.retained(|node| snapshot.node(node).self_size())?;
-            Ok::<_, OutOfMemory>((dominators, retained))
+            let strings = strings::holders(snapshot, &dominators)?;
+            if !strings.is_empty() {
+                dominators.move_leaves(&strings)?;
+            }
+            Ok::<_, OutOfMemory>((dominators, retained, !strings.is_empty()))
         };
         let names_and_paths = || Ok::<_, OutOfMemory>((Classes::of(snapshot)?, ShortestPaths::of(&graph)?));
         let (tree, others) = both(tree, names_and_paths).map_err(|_| OutOfMemory)?;
-        let ((dominators, retained), (classes, paths)) = (tree?, others?);
+        let ((dominators, retained, has_moved), (classes, paths)) = (tree?, others?);
         Ok(Analysis {
             snapshot,
             graph,
             strong_edges: snapshot.strong_edge_count(),
             dominators,
+            has_moved,
             retained,
             classes,
             paths,
@@ -111,12 +117,14 @@ impl<'s> Analysis<'s> {
         self.retained[node as usize]
     }
 
-    /// The immediate dominator of `node`; none for the root and unreachable nodes.
+    /// The immediate dominator of `node`; none for the root and unreachable nodes. Tables of strings
+    /// do not count, as they do for the bytes that a node retains.
     pub fn holder(&self, node: u32) -> Option<u32> {
         self.dominators.idom(node).filter(|_| node != ROOT)
     }
 
-    /// By node: the sum of `weight` over all nodes that it dominates, itself included.
+    /// By node: the sum of `weight` over all nodes below which [`Analysis::holder`] has it, itself
+    /// included.
     ///
     /// # Errors
     /// If there is not enough memory for eight bytes a node.

@@ -36,8 +36,8 @@ const CONTAINERS: [&str; 12] = [
     "SMALL_MUT_ARR_PTRS",
     "STACK",
 ];
-/// The variables of a function that closures use.
-const SCOPE: &str = "system / Context";
+/// The variables of a function that closures use: of one that is known, and of another.
+const SCOPES: [&str; 2] = ["scope of ", "system / Context"];
 /// The beginnings of names of such classes: of V8, of the JDK, and of GHC's own packages.
 const LIBRARIES: [&str; 22] = [
     "system / ",
@@ -62,6 +62,29 @@ const LIBRARIES: [&str; 22] = [
     "stg_",
     "ARR_WORDS",
     "TSO",
+];
+/// Such classes whose names may begin those of others: of JavaScript, and of timers in Node.js.
+const BUILT_IN: [&str; 20] = [
+    "ArrayBuffer",
+    "SharedArrayBuffer",
+    "DataView",
+    "Int8Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "Int16Array",
+    "Uint16Array",
+    "Int32Array",
+    "Uint32Array",
+    "Float32Array",
+    "Float64Array",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Promise",
+    "Generator",
+    "native_bind",
+    "Timeout",
+    "Immediate",
+    "TimersList",
 ];
 /// The start of a constant's name, which its module follows.
 const CONSTANT: &str = "CAF ";
@@ -151,15 +174,23 @@ pub(super) fn text(snapshot: &Snapshot, index: Option<u32>) -> Cow<'_, str> {
 
 /// Whether objects of a class may hold anything, so that one inside another does not make a list.
 pub(super) fn is_container(name: &str) -> bool {
-    CONTAINERS.contains(&name) || name == SCOPE || name.ends_with("[]") || name.starts_with(['{', '('])
+    CONTAINERS.contains(&name) || is_scope(name) || name.ends_with("[]") || name.starts_with(['{', '('])
+}
+
+/// Whether objects of a class are the variables of a function.
+pub fn is_scope(name: &str) -> bool {
+    SCOPES.iter().any(|scope| name.starts_with(scope))
 }
 
 /// What the name of a class tells a reader.
 pub fn rank(name: &str) -> Rank {
     let name = name.strip_prefix(CONSTANT).unwrap_or(name);
-    if [SCOPE, "global", "globalThis"].contains(&name) {
+    if is_scope(name) || ["global", "globalThis"].contains(&name) {
         Rank::Scope
-    } else if is_container(name) || LIBRARIES.iter().any(|library| name.starts_with(library)) {
+    } else if is_container(name)
+        || BUILT_IN.contains(&name)
+        || LIBRARIES.iter().any(|library| name.starts_with(library))
+    {
         Rank::Library
     } else {
         Rank::Own

@@ -18,7 +18,7 @@
 mod semi_nca;
 
 use crate::graph::{Graph, NONE, ROOT};
-use crate::memory::{OutOfMemory, zeroed};
+use crate::memory::{OutOfMemory, filled, zeroed};
 use crate::rows::Rows;
 use std::ops::Deref;
 
@@ -39,6 +39,21 @@ impl Dominators {
     pub fn of<S: Deref<Target = [u32]>>(graph: &Graph<S>) -> Result<Self, OutOfMemory> {
         let (idom, order) = semi_nca::dominators(graph.view())?;
         Ok(Dominators { idom, order })
+    }
+
+    /// Moves leaves of the tree below other nodes, which are none of them.
+    ///
+    /// # Errors
+    /// If there is not enough memory for a byte a node.
+    pub(crate) fn move_leaves(&mut self, leaves: &[(u32, u32)]) -> Result<(), OutOfMemory> {
+        let mut is_moved = filled(false, self.idom.len())?;
+        for &(leaf, above) in leaves {
+            is_moved[leaf as usize] = true;
+            self.idom[leaf as usize] = above;
+        }
+        self.order.retain(|&node| !is_moved[node as usize]);
+        self.order.extend(leaves.iter().map(|leaf| leaf.0));
+        Ok(())
     }
 
     /// The immediate dominator of `node`. The root's is the root. `None` if the node is

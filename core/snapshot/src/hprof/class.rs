@@ -61,8 +61,14 @@ impl Class {
 }
 
 /// The name of a class in Java source: `java/lang/String` is `java.lang.String`, `[[I` is
-/// `int[][]`.
+/// `int[][]`. Without the address of a hidden class, which each run of a program has another of:
+/// `Main$$Lambda$14+0x00007f5a00002a40` is `Main$$Lambda$14`.
 pub(super) fn source_name(name: &str) -> String {
+    let address = name.rsplit_once(['+', '/', '.']).filter(|(_, last)| {
+        last.strip_prefix("0x")
+            .is_some_and(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    });
+    let name = address.map_or(name, |(class, _)| class);
     let element = name.trim_start_matches('[');
     let dimensions = name.len() - element.len();
     if dimensions == 0 {
@@ -96,5 +102,8 @@ mod tests {
             names,
             ["java.lang.String", "int[]", "long[][]", "java.lang.String[]", "a.B", ""]
         );
+        for hidden in ["a/B$$Lambda$7+0x00007f5a00002a40", "a/B$$Lambda$7/0x00007f5a00002a40"] {
+            assert_eq!(source_name(hidden), "a.B$$Lambda$7");
+        }
     }
 }

@@ -101,6 +101,35 @@ fn closures_are_named_with_their_places_in_the_program() {
     );
 }
 
+/// The scope of a loop is in that of its function.
+#[test]
+fn variables_and_waiting_calls_have_the_names_of_their_functions() {
+    let nodes = [
+        ("closure", "call", 0),
+        ("code", "call", 0),
+        ("code", "/srv/app/rpc.js", 0),
+        ("code", "system / ScopeInfo", 0),
+        ("object", "system / Context", 0),
+        ("code", "system / ScopeInfo", 0),
+        ("object", "system / Context", 0),
+        ("object", "Generator", 0),
+        ("object", "system / Context", 0),
+    ];
+    let edges = [
+        (0, "internal", "shared", 1),
+        (1, "internal", "script_or_debug_info", 2),
+        (1, "internal", "name_or_scope_info", 3),
+        (4, "internal", "scope_info", 3),
+        (5, "element", "", 3),
+        (6, "internal", "scope_info", 5),
+        (7, "internal", "function", 0),
+    ];
+    let found = names(&nodes, &edges, "0,7,4,5");
+    let expected = ["scope", "scope", "call"].map(|what| format!("{what} of call rpc.js:5:6"));
+    assert_eq!([4, 6, 7].map(|node: usize| &found[node]), expected.each_ref());
+    assert_eq!(found[8], "system / Context");
+}
+
 #[test]
 fn detached_nodes_are_marked() {
     let nodes = [

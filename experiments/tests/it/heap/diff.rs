@@ -1,6 +1,6 @@
 //! `gclab heap diff`: why a heap grows.
 
-use super::json;
+use super::{cells, json};
 use crate::docs::{pages, root};
 use crate::support::Bench;
 use flate2::read::GzDecoder;
@@ -189,11 +189,13 @@ fn the_first_line_has_room_for_what_grew_whatever_its_package() {
     let text = said(&["diff", "100.heapsnapshot", "500.heapsnapshot"]);
     let expected = "40.0 kB new, 40.0 kB a step: ListenerRegistry @3 holds 400 SessionListener\n";
     assert!(text.starts_with(expected), "{text}");
+    assert!(text.ends_with("        0  SessionListener\n"), "{text}");
     let text = said(&["analyse", "500.heapsnapshot"]);
     let expected = "50.0 kB (100 % of 50.0 kB): ListenerRegistry @3 holds 500 SessionListener\n";
     assert!(text.starts_with(expected), "{text}");
-    // The lines below have the whole name.
-    assert!(text.contains(&format!("500 × {package}.SessionListener")), "{text}");
+    // The line below has room for the bytes, and the one above for the whole name.
+    assert!(text.contains("500 × SessionListener: 50.0 kB\n"), "{text}");
+    assert!(text.contains(&format!("  {package}.ListenerRegistry @3\n")), "{text}");
 }
 
 #[test]
@@ -218,6 +220,18 @@ fn a_build_fails_if_the_heap_grows_by_more_than_is_allowed() {
     bench.gclab(&["heap", "diff", &leak(1)]).exits(2);
     let missing = bench.gclab(&["heap", "diff", &leak(1), "none"]).exits(2);
     assert!(missing.stderr.contains("none: no such file"), "{}", missing.stderr);
+}
+
+#[test]
+fn heaps_of_different_programs_of_one_runtime_are_refused() {
+    let other = root().join("workloads/fixtures/leak-1.hprof.gz").display().to_string();
+    let done = Bench::new().gclab(&["heap", "diff", &cells(), &other]).exits(2);
+    assert_eq!(done.stdout, "");
+    assert!(
+        done.stderr.contains("leak-1.hprof.gz: a heap of another program than ") && done.stderr.lines().count() == 1,
+        "{}",
+        done.stderr
+    );
 }
 
 /// Our dumps renumber objects, so they are compared by class and path.

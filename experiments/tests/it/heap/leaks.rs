@@ -68,6 +68,8 @@ struct Object {
 /// A heap: its objects by id. That with the id 5 is the global one.
 pub(super) struct Heap {
     objects: BTreeMap<u64, Object>,
+    /// Those that are in V8's table of strings, too.
+    interned: Vec<u64>,
     next: u64,
     random: u64,
 }
@@ -76,6 +78,7 @@ impl Default for Heap {
     fn default() -> Self {
         Heap {
             objects: BTreeMap::new(),
+            interned: Vec::new(),
             next: GLOBAL,
             random: 1,
         }
@@ -324,7 +327,7 @@ impl Heap {
             .iter()
             .enumerate()
             .for_each(|(at, id)| *place.get_mut(id).unwrap() = at + 2);
-        let roots = if by_id { "(GC roots)" } else { "(Frames)" };
+        let roots = if by_id { "(Internalized strings)" } else { "(Frames)" };
         let (mut strings, mut numbers) = (vec![String::new(), roots.to_owned()], BTreeMap::new());
         let mut string = |text: &str| {
             *numbers.entry(text.to_owned()).or_insert_with(|| {
@@ -332,8 +335,11 @@ impl Heap {
                 strings.len() - 1
             })
         };
-        let (mut nodes, mut edges) = ("0,0,1,0,1,0,1,3,0,1".to_owned(), "1,0,5,1,0,10".to_owned());
-        let mut count = 2;
+        let interned = || self.interned.iter().map(|id| format!(",1,0,{}", 5 * place[id]));
+        let mut nodes = format!("0,0,1,0,2,0,1,3,0,{}", interned().len());
+        let mut edges = "1,0,5,1,0,10".to_owned();
+        edges.extend(interned());
+        let mut count = 2 + interned().len();
         for (at, id) in order.iter().enumerate() {
             let own = &self.objects[id];
             let shown = if by_id { *id } else { 2 * at as u64 + 5 };
@@ -400,6 +406,76 @@ fn a_leak_of_any_kind_is_told_from_churn_and_its_holder_is_named() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The first line for a heap that churns, by what it also has in each round.
+fn first_line(by_id: bool, rounds: impl IntoIterator<Item = impl Fn(&mut Heap)>) -> String {
+    let bench = Bench::new();
+    let mut heap = Heap::new(1);
+    let mut words = vec!["heap".to_owned(), "diff".to_owned()];
+    heap.churn(0);
+    for (round, own) in (0..).zip(rounds) {
+        heap.churn(round + 1);
+        own(&mut heap);
+        words.push(format!("{round}.heapsnapshot"));
+        bench.write(&words[words.len() - 1], &heap.snapshot(by_id));
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let text = bench.gclab(&words).exits(0).stdout;
+    text.lines().next().unwrap().to_owned()
+}
+
+/// A buffer that is full is replaced by one of twice the size, and then has room.
+#[test]
+fn a_buffer_that_doubles_in_one_step_of_several_is_what_grew() {
+    for (by_id, sizes) in [true, false]
+        .into_iter()
+        .flat_map(|by_id| [[1, 2, 2], [1, 1, 2]].map(|sizes| (by_id, sizes)))
+    {
+        let double = |size: u64| {
+            move |heap: &mut Heap| {
+                let app = heap.get(GLOBAL, "app").unwrap();
+                let builder = heap.get(app, "text").unwrap_or_else(|| heap.object("Builder", 24));
+                let array = heap.object("byte[]", size * 30_000);
+                heap.set(app, "text", builder);
+                heap.set(builder, "value", array);
+            }
+        };
+        let line = first_line(by_id, sizes.map(double));
+        let is_told = line.starts_with("30.0 kB new, in 1 of 2 steps: .text Builder @");
+        assert!(
+            is_told && line.ends_with(" > .value byte[]"),
+            "by id {by_id}, {sizes:?}: {line}"
+        );
+    }
+}
+
+#[test]
+fn a_cache_that_was_filled_once_is_no_leak() {
+    for by_id in [true, false] {
+        let fill = |count: u64| move |heap: &mut Heap| (0..count).for_each(|number| heap.row("items", number));
+        let line = first_line(by_id, [0, 600, 0].map(fill));
+        assert!(line.starts_with("No leak: it grew by "), "by id {by_id}: {line}");
+    }
+}
+
+/// A set of texts, which are keys of an object: V8 has them in a table, too.
+#[test]
+fn a_table_of_all_strings_holds_none_that_an_object_has() {
+    let add = |round: u64| {
+        move |heap: &mut Heap| {
+            let app = heap.get(GLOBAL, "app").unwrap();
+            let seen = heap.get(app, "seen").unwrap_or_else(|| heap.object("Seen", 24));
+            heap.set(app, "seen", seen);
+            for number in 0..300 {
+                let key = heap.object("https://example.com", 100);
+                heap.set(seen, &format!("{}", round * 300 + number), key);
+                heap.interned.push(key);
+            }
+        }
+    };
+    let line = first_line(true, [0, 1, 2].map(add));
+    assert!(line.starts_with("60.0 kB new, 30.0 kB a step: Seen @"), "{line}");
 }
 
 #[test]
