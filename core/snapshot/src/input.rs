@@ -88,7 +88,18 @@ impl<'r> Input<'r> {
         Ok(self.rest()?.first().copied())
     }
 
-    /// Takes `count` of the bytes that `rest` or `peek` showed.
+    /// The next `count` bytes, at most half the buffer, or all that are left of the text.
+    pub(crate) fn head(&mut self, count: usize) -> Result<&[u8], Error> {
+        if self.end - self.at < count {
+            self.buffer.copy_within(self.at..self.end, 0);
+            self.before += self.at as u64;
+            (self.at, self.end) = (0, self.end - self.at);
+            while self.end < count && self.read()? > 0 {}
+        }
+        Ok(&self.buffer[self.at..self.end.min(self.at + count)])
+    }
+
+    /// Takes `count` of the bytes that `rest`, `head` or `peek` showed.
     #[inline]
     pub(crate) fn take(&mut self, count: usize) {
         self.at += count;

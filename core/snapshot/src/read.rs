@@ -58,7 +58,7 @@ impl Snapshot {
         let mut snapshot = hprof::second_pass(file, name, options, gathered)?;
         if options.interpret {
             rewind(file)?;
-            hprof::third_pass(file, name, options, at, &mut snapshot)?;
+            hprof::third_pass(file, name, options, &at, &mut snapshot)?;
         }
         snapshot
             .complete()

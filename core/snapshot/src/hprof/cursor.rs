@@ -65,6 +65,11 @@ impl<'r> Cursor<'r> {
         self.input.peek()
     }
 
+    /// The next `count` bytes, without taking them, or all that are left of the file.
+    pub(super) fn head(&mut self, count: usize) -> Result<&[u8], Error> {
+        self.input.head(count)
+    }
+
     /// The error for a file that ends here although `what` should follow.
     pub(super) fn cut_off(&self, what: &'static str) -> Error {
         self.input.error(Problem::Truncated(what))
@@ -152,7 +157,7 @@ pub(super) enum Basic {
 }
 
 impl Basic {
-    fn of(tag: u8) -> Option<Self> {
+    pub(super) fn of(tag: u8) -> Option<Self> {
         use Basic::{Boolean, Byte, Char, Double, Float, Int, Long, Object, Short};
         [Object, Boolean, Char, Float, Double, Byte, Short, Int, Long]
             .into_iter()

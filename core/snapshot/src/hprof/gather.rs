@@ -9,7 +9,7 @@ use crate::hprof::cursor::Cursor;
 use crate::hprof::kinds::{
     CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
 };
-use crate::hprof::record::{Body, Extent, Frame, Pass, ROOTS, Root, records};
+use crate::hprof::record::{Body, Bounds, Extent, Frame, Pass, ROOTS, Root, records};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
@@ -107,12 +107,11 @@ fn empty() -> Snapshot {
 }
 
 /// The heap dump of a file that is read.
-#[derive(Clone, Copy)]
 pub(crate) struct At {
     /// Its number, from 1.
     pub(super) dump: u32,
-    /// The first byte after the last complete record, if the file is cut off there.
-    pub(super) cut: Option<u64>,
+    /// The damage of the file.
+    pub(super) bounds: Bounds,
 }
 
 impl Gathered {
@@ -120,7 +119,7 @@ impl Gathered {
     pub(crate) fn at(&self) -> At {
         At {
             dump: self.dump,
-            cut: self.extent.cut,
+            bounds: self.extent.bounds.clone(),
         }
     }
 
@@ -144,6 +143,10 @@ impl Gathered {
 }
 
 impl Pass for Gathered {
+    fn knows(&self, class: u64) -> bool {
+        self.index.contains_key(&class) || self.loaded.contains_key(&class)
+    }
+
     fn begins(&mut self, dump: u32) -> bool {
         let is_wanted = self.asked.is_none_or(|asked| asked == dump);
         if is_wanted {

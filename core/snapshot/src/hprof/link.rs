@@ -9,7 +9,7 @@ use crate::hprof::gather::Gathered;
 use crate::hprof::ids::Ids;
 use crate::hprof::kinds::{ELEMENT, FIELD, FINAL, INTERNAL, MOST_EDGES, SOFT, STATIC, WEAK};
 use crate::hprof::layout::{Layout, References, Sizes, infer};
-use crate::hprof::record::{Body, Frame, LOCALS, Pass, ROOTS, Root, THREADS, records};
+use crate::hprof::record::{Body, Bounds, Frame, LOCALS, Pass, ROOTS, Root, THREADS, records};
 use crate::memory::{insert, push};
 use crate::snapshot::Snapshot;
 use crate::strings::Strings;
@@ -41,7 +41,7 @@ const ALL_PRIMITIVES: [Basic; 8] = [
 ];
 
 pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Snapshot, Error> {
-    let cut = gathered.extent.cut;
+    let bounds = gathered.extent.bounds.clone();
     let stacks = Stacks {
         frames: std::mem::take(&mut gathered.frames),
         stacks: std::mem::take(&mut gathered.stacks),
@@ -51,7 +51,7 @@ pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Sna
     let ids = Ids::of(&node_ids, ROOTS.len() + 1).map_err(|problem| cursor.problem(problem))?;
     let (sender, batches) = sync_channel(BATCHES);
     let (nodes, edges) = both(
-        || Linker::new(&cursor, gathered, &ids, sender)?.nodes(&mut cursor, cut, stacks),
+        || Linker::new(&cursor, gathered, &ids, sender)?.nodes(&mut cursor, &bounds, stacks),
         || Edges::of(&ids, batches),
     )
     .map_err(|_| cursor.problem(Problem::OutOfMemory))?;
@@ -169,6 +169,8 @@ struct Linker<'i> {
     snapshot: Snapshot,
     /// The number of the heap dump.
     dump: u32,
+    /// Whether some records are damaged.
+    damaged: bool,
     /// The number of objects whose class is not in the dump, and the string of each such class.
     strangers: u64,
     strange_names: HashMap<u64, u32>,
@@ -246,6 +248,7 @@ impl<'i> Linker<'i> {
         Ok(Linker {
             snapshot: gathered.snapshot,
             dump: gathered.dump,
+            damaged: gathered.extent.bounds.has_gaps(),
             strangers: 0,
             strange_names: HashMap::new(),
             names: gathered.names,
@@ -269,11 +272,11 @@ impl<'i> Linker<'i> {
     }
 
     /// Sets all columns of nodes, and passes on the edges.
-    fn nodes(mut self, cursor: &mut Cursor<'_>, cut: Option<u64>, stacks: Stacks) -> Result<Snapshot, Error> {
+    fn nodes(mut self, cursor: &mut Cursor<'_>, bounds: &Bounds, stacks: Stacks) -> Result<Snapshot, Error> {
         self.find_locals(&stacks).map_err(|problem| cursor.problem(problem))?;
         drop(stacks);
         self.roots(cursor)?;
-        records(cursor, &mut self, cut)?;
+        records(cursor, &mut self, Some(bounds))?;
         if self.next != self.snapshot.node_types.len() {
             return Err(changed(cursor, cursor.offset()));
         }
@@ -344,7 +347,7 @@ impl<'i> Linker<'i> {
         if self.ids.id(self.next) != Some(id) {
             return Err(changed(cursor, at));
         }
-        if self.ids.twice == Some(self.next as u32) {
+        if self.ids.twice == Some(self.next as u32) && !self.damaged {
             return Err(cursor.error_at(at, format!("a second object with the id 0x{id:x}")));
         }
         Ok(())
@@ -547,6 +550,11 @@ impl Pass for Linker<'_> {
                 let more = u64::from(bytes)
                     .checked_sub(declared)
                     .filter(|more| *more == 0 || partial);
+                if more.is_none() && self.damaged {
+                    self.strangers += 1;
+                    cursor.skip(u64::from(bytes), "the rest of an object")?;
+                    return self.finish(cursor, self.class_names[known], self.sizes.object(0, u64::from(bytes)));
+                }
                 let Some(more) = more else {
                     let name = self.snapshot.strings.get(self.class_names[known]);
                     // A damaged name may have any letters, and a message is one line.

@@ -20,6 +20,7 @@
 //! Android's 1.0.3.
 //!
 //! **Damage.** A dump that is cut off, or lacks a class, is read as far as it goes, with a warning.
+//! After damaged records reading goes on at the next place with sound ones (`record.rs`).
 //! Of several heap dumps in one file one is read.
 //!
 //! **Memory**: as a snapshot's. During reading also up to 8 bytes an object to find it by its id,
@@ -91,7 +92,7 @@ pub(crate) fn third_pass(
     reader: impl Read,
     name: &str,
     options: Options,
-    at: At,
+    at: &At,
     snapshot: &mut Snapshot,
 ) -> Result<(), Error> {
     let failed = |problem| Error::new(name, false, 0, problem);

@@ -41,6 +41,12 @@ const INSTANCE_DUMP: u8 = 0x21;
 const OBJECT_ARRAY_DUMP: u8 = 0x22;
 const PRIMITIVE_ARRAY_DUMP: u8 = 0x23;
 
+/// Records without which there is a heap dump, too: of classes, sites, threads and samples.
+const OTHERS: [u8; 9] = [STACK_FRAME, STACK_TRACE, 0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e];
+
+/// The longest name of a file, in bytes. Those of a JVM are shorter.
+const LONGEST_NAME: u64 = 1 << 20;
+
 /// The records of objects, but for classes.
 const OBJECTS: [u8; 4] = [
     INSTANCE_DUMP,
@@ -101,14 +107,41 @@ pub(super) struct Frame {
 pub(super) struct Extent {
     /// The number of heap dumps.
     pub(super) dumps: u32,
-    /// The first byte after the last complete record, if the file is cut off there.
-    pub(super) cut: Option<u64>,
-    /// Anything else wrong with the file.
+    /// What can be read of them.
+    pub(super) bounds: Bounds,
+    /// Anything wrong with the file.
     pub(super) faults: Vec<String>,
+}
+
+/// The damage of a file, which each pass goes around.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bounds {
+    /// The first byte after the last complete record, if the file is cut off there.
+    cut: Option<u64>,
+    /// From where to where records are damaged, in order.
+    gaps: Vec<(u64, u64)>,
+}
+
+impl Bounds {
+    /// The end of the damage that begins at a byte.
+    fn after_gap(&self, at: u64) -> Option<u64> {
+        let gap = self.gaps.binary_search_by_key(&at, |(from, _)| *from).ok()?;
+        Some(self.gaps[gap].1)
+    }
+
+    /// Whether some records are damaged.
+    pub(super) fn has_gaps(&self) -> bool {
+        !self.gaps.is_empty()
+    }
 }
 
 /// A pass over the records of a dump.
 pub(super) trait Pass {
+    /// Whether this is the id of a class.
+    fn knows(&self, class: u64) -> bool {
+        let _ = class;
+        false
+    }
     /// The heap dump with this number, from 1, begins. Returns whether its records are wanted.
     fn begins(&mut self, dump: u32) -> bool;
     /// A name. `cursor` is at its `bytes` bytes, and the pass must take them.
@@ -142,27 +175,45 @@ pub(super) trait Pass {
     fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error>;
 }
 
-/// Reads all records, from the header to `until` or the end of the file. If that is cut off within
-/// a heap dump, or before its end mark, the records before that are read.
-pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, until: Option<u64>) -> Result<Extent, Error> {
+/// Reads all records, from the header to the end of the file. If that is cut off within a heap dump,
+/// or before its end mark, the records before that are read; damaged records of a heap dump are
+/// skipped. A later pass is given the `bounds` of the first.
+pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, bounds: Option<&Bounds>) -> Result<Extent, Error> {
     let mut reader = Records {
-        until: until.unwrap_or(u64::MAX),
-        extent: Extent::default(),
+        mends: bounds.is_none(),
+        extent: Extent {
+            bounds: bounds.cloned().unwrap_or_default(),
+            ..Extent::default()
+        },
+        damage: None,
         open: false,
         wanted: true,
         whole: cursor.offset(),
     };
     match reader.all(cursor, pass) {
         Ok(()) => {}
-        Err(error) if reader.extent.dumps > 0 && is_cut_off(&error) => reader.extent.cut = Some(reader.whole),
+        Err(error) if reader.extent.dumps > 0 && is_cut_off(&error) => reader.extent.bounds.cut = Some(reader.whole),
         Err(error) => return Err(error),
+    }
+    if let Some(damage) = &reader.damage {
+        let gaps = &reader.extent.bounds.gaps;
+        let bytes: u64 = gaps.iter().map(|(from, to)| to - from).sum();
+        let places = match gaps.len() {
+            1 => String::new(),
+            places => format!(" in {places} places"),
+        };
+        reader.extent.faults.push(format!(
+            "byte {}: {}; {bytes} bytes were skipped{places}, up to the next sound record",
+            damage.offset(),
+            damage.problem()
+        ));
     }
     let Records { mut extent, open, .. } = reader;
     if extent.dumps == 0 {
         let at = cursor.offset();
         return Err(cursor.error_at(at, "no heap dump in this file, only other records".to_owned()));
     }
-    match extent.cut {
+    match extent.bounds.cut {
         Some(whole) => extent.faults.push(format!(
             "the file is cut off after byte {whole}: the objects before that are shown; later ones are missing"
         )),
@@ -184,9 +235,11 @@ fn is_cut_off(error: &Error) -> bool {
 }
 
 struct Records {
-    /// Reading ends at a record that begins here.
-    until: u64,
+    /// Whether damage is to be found: this is the first pass.
+    mends: bool,
     extent: Extent,
+    /// The first damage found.
+    damage: Option<Error>,
     /// Whether a heap dump has begun without an end mark yet.
     open: bool,
     /// Whether the pass wants the records of this heap dump.
@@ -196,11 +249,20 @@ struct Records {
 }
 
 impl Records {
+    /// Reading ends at a record that begins here.
+    fn until(&self) -> u64 {
+        self.extent.bounds.cut.unwrap_or(u64::MAX)
+    }
+
     fn all(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
-        while cursor.offset() < self.until
+        while cursor.offset() < self.until()
             && let Some(next) = cursor.peek()?
         {
             self.whole = cursor.offset();
+            if let Some(to) = self.extent.bounds.after_gap(self.whole) {
+                cursor.skip(to - self.whole, "damaged records")?;
+                continue;
+            }
             if self.extent.dumps > 0 && (next == MAGIC[0] || next == 0 && !self.open) {
                 let whole = self.whole;
                 self.extent.faults.push(match next {
@@ -212,7 +274,9 @@ impl Records {
             let tag = cursor.u1("a record")?;
             cursor.skip(4, "the time of a record")?;
             let length = u64::from(cursor.u4("the length of a record")?);
-            self.record(cursor, pass, tag, length)?;
+            if let Err(error) = self.record(cursor, pass, tag, length) {
+                self.mend(cursor, pass, error)?;
+            }
         }
         self.whole = cursor.offset();
         Ok(())
@@ -225,8 +289,8 @@ impl Records {
                 let at = cursor.offset();
                 let id = cursor.id("the id of a name")?;
                 let bytes = length.checked_sub(u64::from(cursor.id_bytes));
-                let bytes = bytes.ok_or_else(|| {
-                    cursor.error_at(at, format!("a name in a record of {length} bytes, too few for its id"))
+                let bytes = bytes.filter(|bytes| *bytes <= LONGEST_NAME).ok_or_else(|| {
+                    cursor.error_at(at, format!("a name in a record of {length} bytes, too few or too many"))
                 })?;
                 pass.name(cursor, id, bytes)?;
             }
@@ -273,59 +337,175 @@ impl Records {
                     self.wanted = pass.begins(self.extent.dumps);
                 }
                 self.open = tag == HEAP_DUMP_SEGMENT;
-                if length == 0 {
-                    return self.endless(cursor, pass);
-                }
-                if !self.wanted {
-                    return cursor.skip(length, "the rest of a heap dump");
-                }
-                while cursor.offset() < end.min(self.until) {
-                    self.whole = cursor.offset();
-                    entry(cursor, Some(&mut *pass))?;
-                }
-                if cursor.offset() == self.until {
-                    return Ok(());
-                }
+                return self.part(cursor, pass, tag, length);
             }
             HEAP_DUMP_END => {
                 self.open = false;
                 return Ok(());
             }
+            _ if self.extent.dumps == 0 && !OTHERS.contains(&tag) => {
+                return Err(cursor.error_at(self.whole, format!("record 0x{tag:02x}, which heap dumps do not have")));
+            }
             _ => cursor.skip(length, "the rest of a record")?,
         }
-        if cursor.offset() != end {
-            let at = cursor.offset();
-            return Err(cursor.error_at(
-                at,
-                format!("record 0x{tag:02x} should end at byte {end}, but its contents end here"),
-            ));
-        }
-        Ok(())
+        ends_at(cursor, tag, end)
     }
 
-    /// A part of a heap dump whose length is given as 0: its records run up to the next part, or to
-    /// the end mark.
-    fn endless(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
+    /// A part of a heap dump. If its length is given as 0, or its records are damaged, they run up to
+    /// the next part, or to the end mark.
+    fn part(&mut self, cursor: &mut Cursor<'_>, pass: &mut dyn Pass, tag: u8, length: u64) -> Result<(), Error> {
         let start = cursor.offset();
-        while cursor.offset() < self.until
-            && let Some(next) = cursor.peek()?
-            && ![HEAP_DUMP, HEAP_DUMP_SEGMENT, HEAP_DUMP_END].contains(&next)
-        {
-            self.whole = cursor.offset();
-            // Even an unwanted part can only be skipped record by record.
-            entry(cursor, if self.wanted { Some(&mut *pass) } else { None })?;
+        let mut end = (length > 0).then(|| start + length);
+        let is_whole = |end: &u64| {
+            let mut gaps = self.extent.bounds.gaps.iter();
+            !gaps.any(|(from, _)| (start..*end).contains(from))
+        };
+        if !self.wanted && end.as_ref().is_some_and(is_whole) {
+            return cursor.skip(length, "the rest of a heap dump");
         }
-        if cursor.offset() > start {
+        while cursor.offset() < self.until() {
+            let at = cursor.offset();
+            if let Some(to) = self.extent.bounds.after_gap(at) {
+                cursor.skip(to - at, "damaged records")?;
+                end = None;
+                continue;
+            }
+            match (end, cursor.peek()?) {
+                (Some(end), _) if at >= end => return ends_at(cursor, tag, end),
+                (None, None | Some(HEAP_DUMP | HEAP_DUMP_SEGMENT | HEAP_DUMP_END)) => break,
+                _ => {}
+            }
+            self.whole = at;
+            // Even an unwanted part without a length can only be skipped record by record.
+            let read = entry(cursor, if self.wanted { Some(&mut *pass) } else { None }, end);
+            if let Err(error) = read {
+                self.mend(cursor, pass, error)?;
+                end = None;
+            }
+        }
+        if length == 0 && cursor.offset() > start {
             self.extent.faults.push(format!(
                 "the part of the heap dump at byte {start} claims to be empty; its records were read anyway"
             ));
         }
         Ok(())
     }
+
+    /// Goes on at the next sound record after a damaged one.
+    ///
+    /// # Errors
+    /// The damage, if there is no sound record after it.
+    #[cold]
+    fn mend(&mut self, cursor: &mut Cursor<'_>, pass: &dyn Pass, error: Error) -> Result<(), Error> {
+        if !self.mends || !matches!(error.problem(), Problem::Dump(_)) || self.extent.bounds.gaps.len() == MOST_GAPS {
+            return Err(error);
+        }
+        let id_bytes = cursor.id_bytes as usize;
+        loop {
+            let bytes = cursor.head(LOOKED_AT)?;
+            if bytes.is_empty() {
+                return Err(error);
+            }
+            if are_sound(bytes, id_bytes) || is_sound(bytes, id_bytes, |class| pass.knows(class)) {
+                self.extent.bounds.gaps.push((self.whole, cursor.offset()));
+                self.damage.get_or_insert(error);
+                return Ok(());
+            }
+            cursor.skip(1, "damaged records")?;
+        }
+    }
 }
 
-/// Reads one record within a heap dump, and skips it without a pass.
-fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>) -> Result<(), Error> {
+/// The most places with damage that are skipped.
+const MOST_GAPS: usize = 1000;
+
+/// The bytes, and the records, that are looked at to tell whether records are sound.
+const LOOKED_AT: usize = 32 << 10;
+const LONGEST_LOOK: usize = 16;
+
+/// The number of some bytes at a place.
+fn number(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + width)?;
+    Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Whether some bytes begin with three records outside of a heap dump, of the lengths that they can
+/// have.
+fn are_sound(bytes: &[u8], id_bytes: usize) -> bool {
+    let id = id_bytes as u64;
+    let mut at = 0;
+    for _ in 0..3 {
+        let (Some(tag), Some(length)) = (bytes.get(at), number(bytes, at + 5, 4)) else {
+            return false;
+        };
+        let is_right = match *tag {
+            UTF8 => (id..id + LONGEST_NAME).contains(&length),
+            LOAD_CLASS => length == 8 + 2 * id,
+            STACK_FRAME => length == 8 + 4 * id,
+            STACK_TRACE => length >= 12 && (length - 12) % id == 0,
+            HEAP_DUMP | HEAP_DUMP_SEGMENT => return at > 0,
+            _ => false,
+        };
+        if !is_right {
+            return false;
+        }
+        at = at.saturating_add(9).saturating_add(length as usize);
+    }
+    true
+}
+
+/// Whether some bytes, [`LOOKED_AT`] of them or all that are left, begin with records of a heap dump:
+/// they fit each other, and the classes they name are known. The records before damage never lead
+/// to such a place by chance.
+fn is_sound(bytes: &[u8], id_bytes: usize, knows: impl Fn(u64) -> bool) -> bool {
+    let number = |at, width| number(bytes, at, width);
+    // A record with a class that is known weighs two, an array of a known type one.
+    let (mut at, mut weight) = (0, 0);
+    for _ in 0..LONGEST_LOOK {
+        let Some(tag) = bytes.get(at) else { return weight > 2 };
+        let root = ROOTS.iter().find(|root| root.0 == *tag);
+        let id = at + 1;
+        let stack = id + id_bytes;
+        let known = |at| number(at, id_bytes).is_some_and(&knows);
+        let length = match *tag {
+            _ if root.is_some() => root.map(|root| 1 + id_bytes + root.2 as usize + root.3 as usize * id_bytes),
+            HEAP_DUMP | HEAP_DUMP_SEGMENT => Some(9),
+            HEAP_DUMP_END => return number(at + 5, 4) == Some(0) && (weight > 2 || at + 9 == bytes.len()),
+            CLASS_DUMP if known(id) && known(stack + 4) => return true,
+            INSTANCE_DUMP if known(stack + 4) => {
+                weight += 2;
+                number(stack + 4 + id_bytes, 4).map(|bytes| 9 + 2 * id_bytes + bytes as usize)
+            }
+            OBJECT_ARRAY_DUMP if known(stack + 8) => {
+                weight += 2;
+                number(stack + 4, 4).map(|count| 9 + 2 * id_bytes + count as usize * id_bytes)
+            }
+            PRIMITIVE_ARRAY_DUMP => number(stack + 8, 1).and_then(|of| Basic::of(of as u8)).and_then(|of| {
+                weight += 1;
+                let bytes = number(stack + 4, 4)? as usize * of.bytes(id_bytes as u32) as usize;
+                Some(10 + id_bytes + bytes)
+            }),
+            _ => None,
+        };
+        let Some(length) = length else { return false };
+        at = at.saturating_add(length);
+    }
+    weight > 2
+}
+
+/// Checks that a record ends at byte `end`.
+fn ends_at(cursor: &Cursor<'_>, tag: u8, end: u64) -> Result<(), Error> {
+    let at = cursor.offset();
+    if at == end {
+        return Ok(());
+    }
+    let problem = format!("record 0x{tag:02x} should end at byte {end}, but its contents end here");
+    Err(cursor.error_at(at, problem))
+}
+
+/// Reads one record within a part of a heap dump, which ends at byte `end`, if that is known, and
+/// skips it without a pass.
+fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>, end: Option<u64>) -> Result<(), Error> {
     let at = cursor.offset();
     let tag = cursor.u1("a record of the heap dump")?;
     if !OBJECTS.contains(&tag) {
@@ -350,6 +530,11 @@ fn entry(cursor: &mut Cursor<'_>, pass: Option<&mut dyn Pass>) -> Result<(), Err
             Body::Values { of, count, there }
         }
     };
+    let last = cursor.offset() + body.bytes(cursor.id_bytes);
+    if let Some(end) = end.filter(|end| last > *end) {
+        let problem = format!("the object here ends at byte {last}, after its part of the heap dump, at byte {end}");
+        return Err(cursor.error_at(at, problem));
+    }
     match pass {
         Some(pass) => pass.object(cursor, at, id, body),
         None => cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object"),

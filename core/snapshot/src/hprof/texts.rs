@@ -93,7 +93,7 @@ pub(super) struct Texts {
 }
 
 /// Reads the texts.
-pub(super) fn read(mut cursor: Cursor<'_>, at: At, wanted: &[Wanted]) -> Result<Texts, Error> {
+pub(super) fn read(mut cursor: Cursor<'_>, at: &At, wanted: &[Wanted]) -> Result<Texts, Error> {
     let mut reader = Reader {
         texts: Texts::default(),
         dump: at.dump,
@@ -103,7 +103,7 @@ pub(super) fn read(mut cursor: Cursor<'_>, at: At, wanted: &[Wanted]) -> Result<
         bytes: Vec::new(),
         next: ROOTS.len() as u32 + 1,
     };
-    records(&mut cursor, &mut reader, at.cut)?;
+    records(&mut cursor, &mut reader, Some(&at.bounds))?;
     reader.texts.labels.sort_unstable();
     Ok(reader.texts)
 }
