@@ -78,7 +78,7 @@ pub(super) struct Held {
     label: String,
     /// How many objects of its class there are.
     #[serde(skip)]
-    count: u64,
+    pub(super) count: u64,
     /// Whether it is a part of Node.js or V8, not of the program.
     #[serde(skip)]
     pub(super) is_runtime: bool,

@@ -68,7 +68,7 @@ struct Data<'a> {
     /// The place above, the names of the way and the class, objects, bytes, and the largest object.
     places: Vec<[u64; 6]>,
     /// Id, bytes, path and parts.
-    suspects: Vec<(u64, u64, &'a str, Vec<String>)>,
+    suspects: Vec<(u64, u64, String, Vec<String>)>,
     columns: Vec<Column>,
     /// The column that sorts at first.
     first: usize,
@@ -177,7 +177,7 @@ fn data(contents: &Contents<'_>) -> Result<String, GraphError> {
     Ok(serde_json::to_string(&data).unwrap_or_default())
 }
 
-fn suspect(held: &Held) -> (u64, u64, &str, Vec<String>) {
+fn suspect(held: &Held) -> (u64, u64, String, Vec<String>) {
     let parts = held.parts.iter().map(|part| {
         let below = if part.path.is_empty() {
             String::new()
@@ -187,7 +187,11 @@ fn suspect(held: &Held) -> (u64, u64, &str, Vec<String>) {
         format!("{} × {}: {}{below}", number(part.count), part.name, size(part.bytes))
     });
     let by = held.by.iter().filter(|by| !by.is_empty()).map(|by| format!("by {by}"));
-    (held.id, held.bytes, &held.path, by.chain(parts).collect())
+    let path = match held.is_one {
+        true => held.path.clone(),
+        false => format!("{} × {}", number(held.count), held.path),
+    };
+    (held.id, held.bytes, path, by.chain(parts).collect())
 }
 
 /// The details of nodes, as many as there is room for.

@@ -105,7 +105,7 @@ byId("classes").tHead.append(row(...data.columns.map(([name], at) => {
 })));
 byId("more").addEventListener("click", () => { shown += 10 * PART; classes(); });
 
-byId("suspects").tHead.append(row(...["retained", "%", data.growth ? "what holds the new objects" : "what holds it"].map((words, at) =>
+byId("suspects").tHead.append(row(...(data.growth ? ["new bytes", "%", "what holds the new objects"] : ["retained", "%", "what holds it"]).map((words, at) =>
   Object.assign(cell("th", words, at < 2 ? "n" : ""), { scope: "col" }))));
 byId("suspects").tBodies[0].append(...data.suspects.map(([id, bytes, path, parts]) => row(
   figure(bytes), figure(bytes, percent(bytes)), cell("td", [id === null ? path : link(id, path), ...parts.map(part => cell("small", part))], "full"))));
