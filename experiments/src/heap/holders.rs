@@ -35,6 +35,11 @@ const OWN_ROOTS: [&str; 6] = [
 /// What a thread has for one of its variables.
 const THREAD_LOCAL: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
+/// How little an answer can say.
+const TIGHTEST: u32 = 2;
+/// The columns of a path's first step.
+const FIRST: usize = COLUMNS - 19;
+
 /// The most nodes of a path to one of several.
 const WAY: usize = 5;
 /// The most holders of an object, each within the next, whose references tell a reader anything.
@@ -106,8 +111,13 @@ pub(super) struct Part {
 /// If there is not enough memory for the references to them.
 pub(super) fn all_held(analysis: &Analysis<'_>, merged: &Merged, holders: &[Holder]) -> Result<Vec<Held>, OutOfMemory> {
     let first = |holder: &Holder| merged.place(holder.path[anchor(merged, &holder.path)]).largest;
-    let last = |holder: &Holder| holder.path.last().map(|&last| chain(merged, last));
-    let places = holders.iter().filter_map(last).flatten();
+    let chains = holders
+        .iter()
+        .filter_map(|holder| Some(chain(merged, *holder.path.last()?)));
+    let places = holders
+        .iter()
+        .flat_map(|holder| holder.path.iter().copied())
+        .chain(chains.flatten());
     let locals = places.filter_map(|place| variable_of(analysis, merged, place));
     let nodes: Vec<u32> = holders.iter().map(first).chain(locals).collect();
     let referrers = analysis.referrers(&nodes)?;
@@ -124,10 +134,14 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
     let (way, text) = (way_to(analysis, merged, referrers, first), label(analysis, node));
-    let mut words = vec![match is_one {
+    let whole = |way: &str| match is_one {
         true => format!("{way} @{id}{text}"),
-        false => way.clone(),
-    }];
+        false => way.to_owned(),
+    };
+    let mut words = vec![whole(&way)];
+    if words[0].chars().count() > FIRST {
+        words[0] = whole(&way.replacen(merged.class(first), without_package(merged.class(first)), 1));
+    }
     let below = &holder.path[anchor + 1..];
     for (at, &place) in below.iter().enumerate() {
         if at == SHOWN && below.len() > 2 * SHOWN {
@@ -136,7 +150,7 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         if at >= SHOWN && at + SHOWN < below.len() {
             continue;
         }
-        let text = label(analysis, merged.place(place).largest);
+        let text = label(analysis, merged.place(place).largest) + &variable(analysis, merged, referrers, place);
         words.extend(step_word(merged, place).map(|word| word + &text));
     }
     // The arrays inside a map, a list or an object tell nothing.
@@ -148,8 +162,7 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     if is_several {
         let chain = chain(merged, last);
         for &place in chain[..own_of(merged, &chain)].iter().skip(1) {
-            let variable = variable_of(analysis, merged, place).and_then(|local| static_of(analysis, referrers, local));
-            let of = variable.map_or_else(String::new, |variable| format!(" of {variable}"));
+            let of = variable(analysis, merged, referrers, place);
             words.extend(step_word(merged, place).map(|word| word + &of));
         }
     }
@@ -349,10 +362,13 @@ fn variable_of(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> Option<u
     Some(variable.target().ordinal())
 }
 
-/// The static field that refers to a node: `Server.CONTEXT`.
-fn static_of(analysis: &Analysis<'_>, referrers: &Referrers<'_>, node: u32) -> Option<String> {
-    let (class, field) = referrers.to(node).find(|(_, edge)| edge.type_name() == "static")?;
-    Some(format!("{}.{}", name(analysis, class), field.name_text()))
+/// The static field of the variable that a place is the value of: ` of Server.CONTEXT`.
+fn variable(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, place: u32) -> String {
+    let of = |variable| referrers.to(variable).find(|(_, edge)| edge.type_name() == "static");
+    let field = variable_of(analysis, merged, place).and_then(of);
+    field.map_or_else(String::new, |(class, field)| {
+        format!(" of {}.{}", name(analysis, class), field.name_text())
+    })
 }
 
 /// Whether a place is a list of plain objects, of which the list is what to know.
@@ -563,36 +579,39 @@ pub(super) fn fit_class(class: &str, columns: usize) -> String {
     }
 }
 
-/// What hangs from a holder, as the first line of an answer says it after `before`.
+/// What hangs from a holder, as the first line of an answer says it after `before`: as much as there
+/// is room for.
 pub(super) fn answer(before: &str, held: &Held) -> String {
-    let whole = format!("{before}{}", holding(held, false));
-    match whole.chars().count() {
-        ..=COLUMNS => whole,
-        _ => format!("{before}{}", holding(held, true)),
-    }
+    let mut all = (0..=TIGHTEST).map(|tight| format!("{before}{}", holding(held, tight)));
+    let fits = |whole: &String| whole.chars().count() <= COLUMNS;
+    all.find(fits)
+        .unwrap_or_else(|| format!("{before}{}", holding(held, TIGHTEST)))
 }
 
-/// What hangs from a holder; if room is tight, with short names.
-fn holding(held: &Held, is_tight: bool) -> String {
-    let name = short(&held.name, is_tight);
-    let of = |part: &Part| format!("{} {}", number(part.count), short(&part.name, is_tight));
+/// What hangs from a holder. The tighter the room, the less is said: first the ways to it and its
+/// text, and packages, are left out, and then its id, which the next command has.
+fn holding(held: &Held, tight: u32) -> String {
+    let name = short(&held.name, tight > 0);
+    let of = |part: &Part| format!("{} {}", number(part.count), short(&part.name, tight > 0));
     let ends = held.path.split_once(" > ").zip(held.path.rsplit_once(" > "));
     match (held.parts.first(), ends) {
         (Some(part), _) if held.is_one && part.name == held.name => {
             format!("a list of {} {name} from @{}", number(part.count + 1), held.id)
         }
-        (Some(part), _) if held.is_one => {
-            let [way, label] = if is_tight {
-                [""; 2]
-            } else {
-                [&held.way, &held.label].map(String::as_str)
-            };
-            format!("{way}{name} @{}{label} holds {}", held.id, of(part))
-        }
+        (Some(part), _) if held.is_one => match tight {
+            0 => format!("{}{name} @{}{} holds {}", held.way, held.id, held.label, of(part)),
+            1 => format!("{name} @{} holds {}", held.id, of(part)),
+            _ => {
+                let own = name
+                    .rsplit_once('$')
+                    .filter(|(_, own)| own.starts_with(char::is_alphabetic));
+                format!("{} holds {}", own.map_or(&*name, |(_, own)| own), of(part))
+            }
+        },
         (Some(part), _) if held.is_list => format!("a list of {} {name}", number(part.count)),
         (Some(part), _) if part.name == held.name => of(part),
         (Some(part), _) => format!("{} {name} hold {}", number(held.count), of(part)),
-        (None, Some(((first, _), (before, last)))) if is_tight && before != first => {
+        (None, Some(((first, _), (before, last)))) if tight > 0 && before != first => {
             format!("{} > … > {last}", first.replacen(&held.name, &name, 1))
         }
         (None, _) => held.path.replacen(&held.name, &name, 1),

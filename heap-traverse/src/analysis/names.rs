@@ -63,8 +63,9 @@ const LIBRARIES: [&str; 22] = [
     "ARR_WORDS",
     "TSO",
 ];
-/// Such classes whose names may begin those of others: of JavaScript, and of timers in Node.js.
-const BUILT_IN: [&str; 20] = [
+/// Such classes whose names may begin those of others: of JavaScript, and of timers and streams in
+/// Node.js.
+const BUILT_IN: [&str; 22] = [
     "ArrayBuffer",
     "SharedArrayBuffer",
     "DataView",
@@ -85,6 +86,8 @@ const BUILT_IN: [&str; 20] = [
     "Timeout",
     "Immediate",
     "TimersList",
+    "ReadableState",
+    "WritableState",
 ];
 /// The start of a constant's name, which its module follows.
 const CONSTANT: &str = "CAF ";

@@ -165,9 +165,8 @@ fn growth_that_nothing_holds_is_told_with_the_class_that_grew_most() {
     assert!(text.starts_with(expected), "{text}");
 }
 
-#[test]
-fn the_first_line_has_room_for_what_grew_whatever_its_package() {
-    let package = "com.example.platform.registry.internal";
+/// Two files in which a registry has 100 and 500 listeners.
+fn listeners(registry: &str, listener: &str) -> Bench {
     let bench = Bench::new();
     for count in [100, 500] {
         let meta = r#"{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["synthetic","object"],"","","",""],
@@ -179,12 +178,22 @@ fn the_first_line_has_room_for_what_grew_whatever_its_package() {
             &format!(
                 r#"{{"snapshot":{{"meta":{meta},"node_count":{},"edge_count":{}}},
                 "nodes":[0,0,1,0,1,1,1,3,16,{count}{nodes}],"edges":[0,0,5{edges}],
-                "strings":["","{package}.ListenerRegistry","{package}.SessionListener"]}}"#,
+                "strings":["","{registry}","{listener}"]}}"#,
                 count + 2,
                 count + 1
             ),
         );
     }
+    bench
+}
+
+#[test]
+fn the_first_line_has_room_for_what_grew_whatever_its_package() {
+    let package = "com.example.platform.registry.internal";
+    let bench = listeners(
+        &format!("{package}.ListenerRegistry"),
+        &format!("{package}.SessionListener"),
+    );
     let said = |words: &[&str]| bench.gclab(&[&["heap"], words].concat()).exits(0).stdout;
     let text = said(&["diff", "100.heapsnapshot", "500.heapsnapshot"]);
     let expected = "40.0 kB new, 40.0 kB a step: ListenerRegistry @3 holds 400 SessionListener\n";
@@ -196,6 +205,22 @@ fn the_first_line_has_room_for_what_grew_whatever_its_package() {
     // The line below has room for the bytes, and the one above for the whole name.
     assert!(text.contains("500 × SessionListener: 50.0 kB\n"), "{text}");
     assert!(text.contains(&format!("  {package}.ListenerRegistry @3\n")), "{text}");
+}
+
+/// The next command has the id, too.
+#[test]
+fn the_first_line_leaves_out_an_id_rather_than_what_grew() {
+    let bench = listeners("java.lang.ApplicationShutdownHooks", "shop.SessionListener");
+    let text = bench
+        .gclab(&["heap", "diff", "100.heapsnapshot", "500.heapsnapshot"])
+        .exits(0)
+        .stdout;
+    let expected = "40.0 kB new, 40.0 kB a step: ApplicationShutdownHooks holds 400 SessionListener\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(
+        text.contains("\nnext: gclab heap analyse 500.heapsnapshot --path-to 3\n"),
+        "{text}"
+    );
 }
 
 #[test]
