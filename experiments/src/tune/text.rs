@@ -119,11 +119,14 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
         Some(effect) => {
             let ratio = effect.ratio();
             let places = if ratio < 0.1 { 4 } else { 2 };
-            let interval = effect.ci95().map_or_else(String::new, |ci| {
-                format!(" ({:.places$} to {:.places$})", ci.low, ci.high)
-            });
+            let size = match (effect.bound(), effect.ci95()) {
+                (Some(bound), _) if bound < 1.0 => format!("at most {bound:.places$}"),
+                (Some(bound), _) => format!("at least {bound:.places$}"),
+                (None, Some(ci)) => format!("{ratio:.places$} ({:.places$} to {:.places$})", ci.low, ci.high),
+                (None, None) => format!("{ratio:.places$}"),
+            };
             format!(
-                "{ratio:.places$}{interval} of the default's {goal}, by {} of each",
+                "{size} of the default's {goal}, by {} of each",
                 counted(runs, "new run")
             )
         }
@@ -181,8 +184,8 @@ fn fate(search: &Search, setting: usize) -> String {
         Fate::Worse { ratio, rung } => {
             let goal = search.rules().goal.words();
             format!(
-                "out after rung {rung}: {:.2} to {:.2} of the leader's {goal}",
-                ratio.low, ratio.high
+                "out after rung {rung}: at least {:.2} of the leader's {goal}",
+                ratio.low
             )
         }
         Fate::Breaks { limit, rung } => format!("out after rung {rung}: it breaks the limit, {limit}"),

@@ -24,8 +24,13 @@ pub(crate) fn spread(metric: &Metric, spread: &Spread) -> String {
         .to_owned()
 }
 
-/// `1.32× (1.28–1.36)`; just `too noisy` if the interval says nothing.
+/// `1.32× (1.28–1.36)`; `at least 2.60×` if the interval is wide, and just `too noisy` if it says
+/// nothing.
 pub(crate) fn effect(effect: &Effect) -> String {
+    if let Some(bound) = effect.bound() {
+        let side = if bound > 1.0 { "at least" } else { "at most" };
+        return format!("{side} {bound:.2}×");
+    }
     match effect.ci95() {
         Some(_) if effect.is_too_noisy() => "too noisy".to_owned(),
         Some(ci) => format!("{:.2}× ({:.2}–{:.2})", effect.ratio(), ci.low, ci.high),

@@ -515,6 +515,10 @@ mod tests {
             "{text}"
         );
         assert!(!all.contains("takes too noisy"), "{all}");
+        let [text, all] = answer(&[("copying", [1.0; 3]), ("two-space", [5.0, 7.0, 9.8])], false);
+        let expected = "copying is the fastest on binary_trees 14: two-space takes at least 3.0";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(!all.contains("(3.0"), "no end that means nothing: {all}");
     }
 
     /// Every run was disturbed, so nothing is called worse, whatever the CPU time, and no command

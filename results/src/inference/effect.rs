@@ -210,6 +210,13 @@ impl Effect {
             .is_some_and(|ci| ci.high > TOO_NOISY * ci.low && is_near(&ci))
     }
 
+    /// The end of the interval nearer to 1, if the interval is too wide for the other end to mean
+    /// anything, and still shows a change.
+    pub fn bound(&self) -> Option<f64> {
+        let ci = self.ci95().filter(|ci| ci.high > TOO_NOISY * ci.low)?;
+        (!self.is_too_noisy()).then_some(if ci.low > 1.0 { ci.low } else { ci.high })
+    }
+
     /// The smallest change that would have been distinguished from noise, as a share: its 95 %
     /// interval would just exclude 1. `None` with too few runs.
     pub fn visible(&self) -> Option<f64> {
@@ -431,6 +438,7 @@ mod tests {
                 (differs, is_too_noisy),
                 "{effect:?}"
             );
+            assert_eq!(effect.bound().is_some(), differs && effect.ratio() != 1.1, "{effect:?}");
             let inverse = Effect::with_error(effect.ratio(), 1.0, 5, effect.error);
             assert_eq!(
                 (inverse.differs(), inverse.is_too_noisy()),

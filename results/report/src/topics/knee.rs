@@ -281,12 +281,14 @@ impl Curve<'_> {
         let (from, to) = (&self.values[0], &self.values[first]);
         let change = |metric: &Metric, name: &str| {
             let effect = to.over(from, metric).filter(Effect::differs)?;
-            let (verb, times) = if effect.ratio() < 1.0 {
-                ("falls", effect.ratio().recip())
+            let ratio = effect.bound().unwrap_or(effect.ratio());
+            let (verb, times) = if ratio < 1.0 {
+                ("falls", ratio.recip())
             } else {
-                ("grows", effect.ratio())
+                ("grows", ratio)
             };
-            (times >= WORTH_A_WORD).then(|| format!("{name} {verb} {times:.1}×"))
+            let least = effect.bound().map_or("", |_| "at least ");
+            (times >= WORTH_A_WORD).then(|| format!("{name} {verb} {least}{times:.1}×"))
         };
         let changes = [
             change(&metric::GC_ELAPSED, "GC time"),
