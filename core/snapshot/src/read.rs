@@ -288,7 +288,9 @@ impl Reader {
             }));
         }
         declare(&mut header.edge_types, last);
-        snapshot.indexed_types = (0..=last).map(|kind| is_indexed(&indexed, kind)).collect();
+        // Edges may become weak even if none is yet.
+        let kinds = 0..header.edge_types.len();
+        snapshot.indexed_types = kinds.map(|kind| indexed.get(kind).copied().unwrap_or(true)).collect();
         self.warn(odd);
         Ok(())
     }
@@ -355,7 +357,7 @@ impl Reader {
             .edge_types
             .iter()
             .position(|name| name == "weak")
-            .map(|place| place as u8);
+            .and_then(|place| u8::try_from(place).ok());
         snapshot.node_type_names = header.node_types;
         snapshot.edge_type_names = header.edge_types;
         if let Some(cut) = self.cut {

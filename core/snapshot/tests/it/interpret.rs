@@ -2,11 +2,11 @@
 
 use gclab_snapshot::{Options, Snapshot};
 
-/// The names in a snapshot of these nodes (type, name, detachedness), edges (source, type, name,
-/// target) and locations.
-fn names(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locations: &str) -> Vec<String> {
+/// A snapshot of these nodes (type, name, detachedness), edges (source, type, name, target) and
+/// locations.
+fn snapshot(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locations: &str) -> Snapshot {
     let types = ["synthetic", "object", "closure", "code", "native"];
-    let edge_types = ["property", "internal", "element"];
+    let edge_types = ["property", "internal", "element", "weak"];
     let mut strings: Vec<&str> = vec![""];
     let mut string = |text| {
         let known = strings.iter().position(|&own| own == text);
@@ -45,8 +45,25 @@ fn names(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locat
         interpret: true,
         ..Options::all()
     };
-    let snapshot = Snapshot::read(text.as_bytes(), "names", options).unwrap();
-    snapshot.nodes().map(|node| node.name().into_owned()).collect()
+    Snapshot::read(text.as_bytes(), "names", options).unwrap()
+}
+
+/// The names of its nodes.
+fn names(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locations: &str) -> Vec<String> {
+    let nodes = snapshot(nodes, edges, locations);
+    nodes.nodes().map(|node| node.name().into_owned()).collect()
+}
+
+/// No other edge of the file is weak.
+#[test]
+fn the_edge_of_a_weak_table_has_its_name() {
+    let pair = "1 / part of key (Key @3) -> value (Value @5) pair in WeakMap (table @1)";
+    let nodes = ["Table", "Key", "Value"].map(|name| ("object", name, 0));
+    let found = snapshot(&nodes, &[(0, "internal", pair, 2), (1, "internal", pair, 2)], "");
+    let edges = found
+        .nodes()
+        .flat_map(|node| node.edges().map(|edge| (edge.name_text(), edge.is_strong())));
+    assert_eq!(edges.collect::<Vec<_>>(), [(pair.into(), false), (pair.into(), true)]);
 }
 
 #[test]
