@@ -130,7 +130,7 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     let anchor = anchor(merged, &holder.path);
     let first = holder.path[anchor];
     let last = *holder.path.last().unwrap_or(&first);
-    let is_one = merged.place(last).is_one;
+    let is_one = merged.place(last).is_mostly_one();
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
     let (way, text) = (way_to(analysis, merged, referrers, first), label(analysis, node));
@@ -297,7 +297,7 @@ fn way_to(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, p
     let (class, own) = (merged.class(place), merged.place(place));
     let way = match merged.way(place) {
         _ if class.starts_with("class ") => String::new(),
-        "" | ANY if own.is_one => best_reference(analysis, referrers, own.largest),
+        "" | ANY if own.is_mostly_one() => best_reference(analysis, referrers, own.largest),
         ANY => String::new(),
         way => way.to_owned(),
     };
@@ -415,7 +415,7 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool
     let is_v8 = inner && {
         let path = path_to(analysis, last.largest);
         let before = path.len().checked_sub(2).map(|at| path[at]);
-        !last.is_one || before.is_none_or(|before| analysis.is_synthetic(before))
+        !last.is_mostly_one() || before.is_none_or(|before| analysis.is_synthetic(before))
     };
     let is_v8_or_ours = analysis.snapshot().layout().is_none() && analysis.snapshot().blocks().is_empty();
     let is_library = !is_v8_or_ours && {
@@ -426,7 +426,8 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool
         places.all(|&place| rank(merged.class(place)) == Rank::Library) && OWN_ROOTS.contains(&root.as_str())
     };
     // Plain objects at the top, of which nothing is known, are many things.
-    let is_mixed = !last.is_one && ["Object", "Array"].contains(&merged.class(*holder.path.last().unwrap_or(&0)));
+    let is_mixed =
+        !last.is_mostly_one() && ["Object", "Array"].contains(&merged.class(*holder.path.last().unwrap_or(&0)));
     is_v8 || is_library || is_mixed || classes.any(of_runtime)
 }
 

@@ -53,8 +53,16 @@ pub struct Place {
     is_apart: bool,
     /// The weight of its objects and of all below.
     pub bytes: u64,
-    /// The object with the most weight.
+    /// The object with the most weight, and its weight. In a tree of growth: that of the later file.
     pub largest: u32,
+    heaviest: u64,
+}
+
+impl Place {
+    /// Whether it has one object, or one of them has most of the weight and is not the first of a list.
+    pub fn is_mostly_one(&self) -> bool {
+        self.is_one || !self.is_list && self.heaviest > self.bytes / 2
+    }
 }
 
 /// A dominator tree with equal branches merged.
@@ -216,6 +224,7 @@ impl Merged {
             is_apart: false,
             bytes: 0,
             largest: ROOT,
+            heaviest: 0,
         }];
         let mut known: HashMap<(u32, u32, u32, bool), u32> = HashMap::new();
         let children = analysis.dominators.children()?;
@@ -327,6 +336,7 @@ impl Merged {
                                     is_apart,
                                     bytes: 0,
                                     largest: child,
+                                    heaviest: 0,
                                 },
                             )?;
                             place
@@ -336,8 +346,8 @@ impl Merged {
                 let own = &mut places[place as usize];
                 own.count += 1;
                 own.is_one = own.count == 1;
-                if weights[child as usize] > weights[own.largest as usize] {
-                    own.largest = child;
+                if weights[child as usize] > own.heaviest {
+                    (own.largest, own.heaviest) = (child, weights[child as usize]);
                 }
                 push(&mut open, (child, place))?;
             }

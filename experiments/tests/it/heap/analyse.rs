@@ -231,6 +231,52 @@ fn a_jvm_thread_is_identified_by_its_name() {
 }
 
 /// One query: the objects of a class, and what refers to one of them.
+/// The roots hold three arrays, of which two are large, and many others.
+#[test]
+fn each_large_object_among_many_of_its_class_is_told() {
+    const SMALL: usize = 50;
+    let sizes = [400, 200].into_iter().chain([0; SMALL]);
+    let (mut nodes, mut edges) = (format!("0,0,1,0,{}", sizes.clone().count()), String::new());
+    let mut next = 1;
+    for (at, size) in sizes.clone().enumerate() {
+        edges += &format!("0,{at},{},", 5 * next);
+        next += size + 1;
+    }
+    next = 1;
+    for (at, size) in (0..).zip(sizes) {
+        nodes += &format!(",1,1,{},16,{size}", 2 * next + 1);
+        for element in 0..size {
+            next += 1;
+            nodes += &format!(",1,{},{},100,0", 2 + at, 2 * next + 1);
+            edges += &format!("0,{element},{},", 5 * next);
+        }
+        next += 1;
+    }
+    let bench = Bench::new();
+    let count = edges.matches(',').count() / 3;
+    bench.write(
+        "arrays.heapsnapshot",
+        &format!(
+            r#"{{"snapshot":{{"meta":{{"node_fields":["type","name","id","self_size","edge_count"],
+            "node_types":[["synthetic","object"],"","","",""],"edge_fields":["type","name_or_index","to_node"],
+            "edge_types":[["element"],"",""]}},"node_count":{next},"edge_count":{count}}},
+            "nodes":[{nodes}],"edges":[{}],"strings":["","Array","Order","Quote"]}}"#,
+            edges.trim_end_matches(',')
+        ),
+    );
+    let report = json(
+        &bench
+            .gclab(&["heap", "analyse", "arrays.heapsnapshot", "--json"])
+            .exits(0)
+            .stdout,
+    );
+    let suspects = report["suspects"].as_array().unwrap();
+    let told = suspects
+        .iter()
+        .map(|own| (own["id"].as_u64().unwrap(), own["parts"][0]["name"].as_str().unwrap()));
+    assert_eq!(told.collect::<Vec<_>>(), [(3, "Order"), (805, "Quote")]);
+}
+
 /// Nothing but the roots holds the threads, and each has its own value of one variable.
 #[test]
 fn the_values_of_threads_variables_are_told_with_the_variable() {
