@@ -10,6 +10,7 @@ use crate::header::Header;
 use crate::input::Input;
 use crate::kind::END;
 use crate::kinds::number;
+use crate::value;
 use crate::wire::{Block, LONGEST, Raw, Step, is_block, is_marker, step};
 
 /// Reads the events of a log in file order.
@@ -65,7 +66,7 @@ impl<R: Read> Reader<R> {
 
     /// Resumes after damage at the next block whose first events are sound, or that begins where the
     /// damaged one ends. Events whose time is not within their block's are damage, too: a reader that
-    /// lost its place takes any bytes for one. [`Reader::damage`] returns the first damage.
+    /// lost its place takes any bytes for one, and the event at which it did has any contents. [`Reader::damage`] returns the first damage.
     #[must_use]
     pub fn salvage(mut self) -> Self {
         self.salvage = true;
@@ -185,8 +186,11 @@ impl<R: Read> Reader<R> {
                 if let Err(problem) = self.block.pass(&raw, offset, payload) {
                     return Err(self.input.error(problem));
                 }
-                if self.salvage && !self.block.covers(raw.time) {
-                    return Err(self.input.error(out_of_order(raw.time, self.block.times)));
+                if self.salvage {
+                    let wrong = out_of_order(&raw, &bytes[raw.bytes()..], offset, &self.block);
+                    if let Some(problem) = wrong {
+                        return Err(self.input.error(problem));
+                    }
                 }
                 self.input.take(raw.bytes());
                 Ok(Some(raw))
@@ -274,13 +278,23 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// The problem of an event whose time is not within its block's.
-#[cold]
-fn out_of_order(time: u64, (first, last): (u64, u64)) -> Problem {
-    let [time, first, last] = [time, first, last].map(|ns| ns as f64 / 1e9);
-    Problem::Block(format!(
-        "the event here is at {time:.6} s, in a block from {first:.6} s to {last:.6} s"
-    ))
+/// The problem of an event at `offset` whose time is not within its block's; or of the event before
+/// such a one, whose length is wrong then, and its contents are, too.
+fn out_of_order(raw: &Raw, next: &[u8], offset: u64, block: &Block) -> Option<Problem> {
+    let says = |what: &str, time: u64| {
+        let [time, first, last] = [time, block.times.0, block.times.1].map(|ns| ns as f64 / 1e9);
+        let problem = format!("{what} is at {time:.6} s, in a block from {first:.6} s to {last:.6} s");
+        Some(Problem::Block(problem))
+    };
+    if !block.covers(raw.time) {
+        return says("the event here", raw.time);
+    }
+    let is_last = block.end.is_none_or(|end| offset + raw.bytes() as u64 >= end);
+    let time = next
+        .get(2..10)
+        .filter(|_| !is_last && raw.number != number::BLOCK_MARKER)?;
+    let time = value::number(time);
+    (!block.covers(time)).then(|| says("the event after the one here", time))?
 }
 
 impl<R: Read + Seek> Reader<R> {

@@ -102,7 +102,7 @@ const LOOKED_AT: usize = 32;
 pub(crate) fn is_block(bytes: &[u8], header: &Header) -> bool {
     let mut block = Block::OUTSIDE;
     let mut at = 0;
-    for _ in 0..LOOKED_AT {
+    for seen in 0..LOOKED_AT {
         if at > 0 && block.end == Some(at as u64) {
             return bytes.len() < at + MARKER as usize || is_marker(&bytes[at..], header);
         }
@@ -118,7 +118,7 @@ pub(crate) fn is_block(bytes: &[u8], header: &Header) -> bool {
                 }
                 at += raw.bytes();
             }
-            Step::Short => return at > 0,
+            Step::Short => return seen > 1,
             // The end mark is in the last block, or cuts it off.
             Step::End => return at > 0 && bytes.len() == at + END.to_be_bytes().len(),
             Step::Undeclared(_) => return false,
