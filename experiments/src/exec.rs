@@ -59,7 +59,7 @@ pub(crate) struct Selection {
     workload: Option<String>,
     /// Its arguments; `-` stands for the default, and trailing ones may be omitted
     #[arg(allow_hyphen_values = false)]
-    args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// The collector; without it the flags decide, as with GHC
     #[arg(long, value_name = "NAME")]
     collector: Option<String>,

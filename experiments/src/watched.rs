@@ -17,6 +17,7 @@ use gclab_sweep::registry::Registry;
 use crate::common::{EXIT_PANIC, refuse};
 use crate::exec::{Checked, Selection, checked};
 use crate::given::given;
+use crate::input::may_write;
 use crate::settings::Settings;
 
 /// A checked command line whose workload can be run several times.
@@ -114,14 +115,17 @@ impl<'r> Watched<'r> {
     }
 }
 
-/// Has `write` make the file that `option` names. The file has another name until it is whole, and
-/// is removed after a failure.
+/// Has `write` make the file that `option` names, and that is none of the arguments of the workload.
+/// The file has another name until it is whole, and is removed after a failure.
 pub(crate) fn write_file<T>(
     option: &str,
     file: &Path,
+    arguments: &[String],
     write: impl FnOnce(File) -> Result<T, ExitCode>,
 ) -> Result<T, ExitCode> {
     let refused = |problem: String| refuse(format!("{option} {}: {problem}", path_name(file)));
+    let inputs: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
+    may_write(file, option, &inputs).map_err(refuse)?;
     if file.is_dir() {
         // Otherwise only the rename after the run would fail.
         return Err(refused("is a folder: name a file in it".to_owned()));

@@ -68,8 +68,32 @@ impl std::fmt::Debug for State {
     }
 }
 
+/// The files of a run, with their purposes.
+#[derive(Default)]
+struct Known(Vec<(fs::Metadata, &'static str, PathBuf)>);
+
+impl Known {
+    /// Adds a file that is written.
+    ///
+    /// # Errors
+    /// A message, if it has another purpose. Devices may have several.
+    fn add(&mut self, there: fs::Metadata, what: &'static str, path: &Path) -> Result<(), String> {
+        let place = |of: &fs::Metadata| (of.dev(), of.ino());
+        let same = self.0.iter().find(|(other, ..)| place(other) == place(&there));
+        if let Some((_, other, first)) = same.filter(|_| there.is_file()) {
+            return Err(format!(
+                "{what} {}: the {other} {} is the same file; each needs its own name",
+                path_name(path),
+                path_name(first)
+            ));
+        }
+        self.0.push((there, what, path.to_owned()));
+        Ok(())
+    }
+}
+
 impl Outputs {
-    /// Opens the files that the flags ask for, and checks that no two are one.
+    /// Opens the files that the flags ask for, and checks that no two are one, and none an input.
     ///
     /// # Errors
     /// A message with the file that cannot be written, or has two purposes. All files are as
@@ -80,27 +104,24 @@ impl Outputs {
             made: Vec::new(),
             begun: false,
         };
-        let mut known: Vec<(u64, u64, &'static str, PathBuf)> = Vec::new();
+        let mut known = Known::default();
+        // Whatever the workload reads.
+        for word in request.program {
+            if let Ok(there) = fs::metadata(word) {
+                known.0.push((there, "input", PathBuf::from(word)));
+            }
+        }
         if let Some((file, path)) = request.record {
             let there = file.metadata();
             let there = there.map_err(|error| format!("record {}: {error}", path_name(path)))?;
-            known.push((there.dev(), there.ino(), "record", path.to_owned()));
+            known.add(there, "record", path)?;
         }
         for (purpose, what, path) in wanted(request)? {
-            let shown = path_name(&path);
-            let problem = |error: io::Error| format!("{what} {shown}: {error}");
+            let problem = |error: io::Error| format!("{what} {}: {error}", path_name(&path));
             let file = outputs.open_file(&path).map_err(problem)?;
             let there = file.metadata().map_err(problem)?;
             let is_file = there.is_file();
-            let (device, number) = (there.dev(), there.ino());
-            let same = known.iter().find(|other| (other.0, other.1) == (device, number));
-            if let Some((.., other, first)) = same.filter(|_| is_file) {
-                return Err(format!(
-                    "{what} {shown}: the {other} {} is the same file; each needs its own name",
-                    path_name(first)
-                ));
-            }
-            known.push((device, number, what, path.clone()));
+            known.add(there, what, &path)?;
             let emptied = is_file.then(|| file.try_clone()).transpose().map_err(problem)?;
             let output = Output::holding(Box::new(file), emptied);
             outputs.files.push((purpose, what, path, output));

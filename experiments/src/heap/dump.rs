@@ -60,7 +60,9 @@ pub(crate) fn dump(
         Ok(watched) => watched,
         Err(code) => return code,
     };
-    match write_file("-o", &arguments.output, |out| write_heap(arguments, &watched, out)) {
+    match write_file("-o", &arguments.output, &arguments.selection.args, |out| {
+        write_heap(arguments, &watched, out)
+    }) {
         Ok(text) => print(&text),
         Err(code) => code,
     }

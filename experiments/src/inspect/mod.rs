@@ -215,7 +215,7 @@ impl Run<'_> {
 
     /// Writes the page. Returns a line about it.
     fn page(&self, file: &Path) -> Result<Shown, ExitCode> {
-        write_file("--html", file, |mut out| {
+        write_file("--html", file, &self.arguments.selection.args, |mut out| {
             let (recording, exhausted) = self.recording_for_page()?;
             let page = heap_map_page(&HeapFacts {
                 title: &self.command(),

@@ -164,6 +164,26 @@ fn two_outputs_are_not_one_file() {
         .exits(0);
 }
 
+/// A workload may read a file.
+#[test]
+fn no_output_is_the_input_of_the_workload() {
+    let bench = Bench::new();
+    let input = r#"{"snapshot":{}}"#;
+    fs::write(bench.path().join("in"), input).unwrap();
+    let run = ["heap_snapshot", "in", "1"];
+    for (words, flags) in [
+        (&["exec"][..], &["--record", "in"][..]),
+        (&["exec"], &["+RTS", "-l", "-olin"]),
+        (&["heap", "dump"], &["-o", "./in"]),
+        (&["inspect"], &["--html", "in"]),
+    ] {
+        let done = bench.gclab(&[words, &run, flags].concat()).exits(2);
+        let says = ["is the same file", "this is the input"];
+        assert!(says.iter().any(|text| done.stderr.contains(text)), "{}", done.all());
+        assert_eq!(fs::read_to_string(bench.path().join("in")).unwrap(), input, "{words:?}");
+    }
+}
+
 /// The record used to be written over the log or the statistics, with status 0.
 #[test]
 fn a_record_is_not_another_output() {
