@@ -13,7 +13,7 @@ mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
-pub use immix::{GenImmix, Immix, StickyImmix};
+pub use immix::{Concurrent, GenImmix, Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
 pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
@@ -25,7 +25,10 @@ pub type All = (
         Copying,
         (
             Parallel,
-            (Compacting, (MarkSweep, (Immix, (StickyImmix, (GenImmix, (Ocaml, ())))))),
+            (
+                Compacting,
+                (MarkSweep, (Immix, (StickyImmix, (GenImmix, (Concurrent, (Ocaml, ())))))),
+            ),
         ),
     ),
 );

@@ -247,6 +247,19 @@ impl<'a> Stopped<'a> {
         all
     }
 
+    /// The closures of finalisers that are not ready.
+    pub fn finalisable_closures(&self) -> Vec<ClosureView<'a>> {
+        let mut all = Vec::new();
+        self.roots.handles().finalisers().for_each_registered(|slot| {
+            // SAFETY: roots are readable while the world is stopped.
+            let closure = unsafe { slot.load() };
+            if !closure.is_null() {
+                all.push(ClosureView::at(closure.addr()));
+            }
+        });
+        all
+    }
+
     /// The named heap roots, in the order they were named, strong ones first. A weak one whose
     /// closure was found dead leads to none.
     pub fn named_roots(&self) -> Vec<NamedRoot<'a>> {

@@ -117,6 +117,20 @@ impl AddrSet {
         })
     }
 
+    /// The members that `other`, a set for the same heap, does not have.
+    pub(crate) fn without(&self, other: &AddrSet) -> impl Iterator<Item = Addr> {
+        let mut others = other.pages();
+        self.pages().enumerate().flat_map(move |(page, bits)| {
+            let other = others.next().flatten();
+            let words = bits.unwrap_or_default().iter().enumerate();
+            words.flat_map(move |(word, bits)| {
+                let rest = bits & !other.map_or(0, |other| other[word]);
+                let members = (0..64).filter(move |bit| rest >> bit & 1 != 0);
+                members.map(move |bit| Addr(self.base.0 + page * MEGABLOCK.0 + (word * 64 + bit) * WORD))
+            })
+        })
+    }
+
     /// If `address` is a member: its page, its word of bits, and the earlier members in that word.
     pub(crate) fn member(&self, address: Addr) -> Option<(usize, usize, u32)> {
         if !self.contains(address) {
@@ -181,6 +195,21 @@ mod tests {
             assert!(!set.contains(Addr(BASE.0 + 16)));
             set.clear();
         }
+    }
+
+    #[test]
+    fn the_difference_of_two_sets() {
+        let (mut set, mut other) = (AddrSet::new(BASE), AddrSet::new(BASE));
+        let at = |offset: usize| Addr(BASE.0 + offset);
+        for offset in [0, 8, 512, MEGABLOCK.0 + 8, 3 * MEGABLOCK.0 - 8] {
+            set.insert(at(offset));
+        }
+        for offset in [8, 16, MEGABLOCK.0 + 8] {
+            other.insert(at(offset));
+        }
+        let rest: Vec<Addr> = set.without(&other).collect();
+        assert_eq!(rest, [at(0), at(512), at(3 * MEGABLOCK.0 - 8)]);
+        assert_eq!(other.without(&set).collect::<Vec<_>>(), [at(16)]);
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //!
 //! Worst-case memory: F × live, and holes that are too small.
 
+mod concurrent;
 mod generational;
 mod spaces;
 
+pub use concurrent::Concurrent;
 pub use generational::{GenImmix, StickyImmix};
 
 use gclab_core::block::{OutOfMemory, Region, Units};
@@ -81,7 +83,7 @@ impl Collect for Immix {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let marked = self.spaces.mark(pause, Marking::Everything);
+        let marked = self.spaces.mark(pause, Marking::Everything, None);
         let mut outcome = marked.outcome(self.spaces.held());
         if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
             self.spaces.set_area(area);

@@ -5,10 +5,12 @@ use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill
 use gclab_core::config::Config;
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
-use gclab_core::space::{Destination, InPlace, LargeObjects, LineSpace, MarkBits};
+use gclab_core::mutant;
+use gclab_core::space::{BothMarks, Destination, InPlace, LargeObjects, LineSpace, MarkBits, Marks};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
+use std::sync::Arc;
 
 /// The closures that a collection marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ const LEAST_EXPECTED: Bytes = Bytes::kib(256);
 pub(super) struct Spaces {
     lines: LineSpace,
     large: LargeObjects,
-    marks: MarkBits,
+    marks: Arc<MarkBits>,
     parallel: ParallelPolicy,
     /// Bytes that mutators may take before the next collection.
     area: Bytes,
@@ -75,7 +77,7 @@ impl Spaces {
         Ok(Spaces {
             large: LargeObjects::new(lines.step()),
             lines,
-            marks: MarkBits::new(heap)?,
+            marks: Arc::new(MarkBits::new(heap)?),
             parallel: ParallelPolicy::new(config),
             area,
             live: Bytes::ZERO,
@@ -142,27 +144,28 @@ impl Spaces {
     }
 
     /// Marks live closures, and frees the others that `marking` covers. If that is everything,
-    /// closures in fragmented blocks may move.
-    pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking) -> Marked {
+    /// closures in fragmented blocks may move. What is marked gets a mark in `also`, too.
+    pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking, also: Option<&MarkBits>) -> Marked {
+        let marks = exclusive(&mut self.marks);
         let is_short =
             pause.cause == Cause::Shortage || pause.cause.forces_compaction() || self.lines.is_cramped(pause.heap);
         self.was_short = is_short && marking == Marking::Everything;
         match marking {
             Marking::Young => {
-                self.lines.leave(&mut self.marks, pause.capabilities);
+                self.lines.leave(marks, pause.capabilities);
                 let expected = self.young.expected(self.lines.taken());
-                self.lines.condemn_nursery(pause.heap, &self.marks, expected, false);
+                self.lines.condemn_nursery(pause.heap, marks, expected, false);
             }
             Marking::Everything => {
                 // At the end of a program nothing is worth moving.
                 if pause.cause != Cause::Final {
                     self.lines
-                        .choose(pause.heap, &mut self.marks, pause.capabilities, self.live, is_short);
+                        .choose(pause.heap, marks, pause.capabilities, self.live, is_short);
                     let expected = self.young.expected(self.lines.taken());
-                    self.lines.condemn_nursery(pause.heap, &self.marks, expected, true);
+                    self.lines.condemn_nursery(pause.heap, marks, expected, true);
                 }
-                self.lines.condemn(&mut self.marks, pause.capabilities);
-                self.large.condemn(&mut self.marks);
+                self.lines.condemn(marks, pause.capabilities);
+                self.large.condemn(marks);
                 // The referents of these slots are found from the roots, if they are live.
                 let sets = pause.capabilities.iter().map(Capability::remembered);
                 sets.for_each(|set| set.take(|_| ()));
@@ -170,22 +173,25 @@ impl Spaces {
         }
         pause.events.phase(Phase::Condemned);
 
-        let marked = match self.lines.reserve() {
-            Some(reserve) => self.trace(pause, marking, reserve),
-            None => self.trace(pause, marking, &InPlace),
+        let marked = match (self.lines.reserve(), also) {
+            (Some(reserve), None) => self.trace(pause, marking, &*self.marks, reserve),
+            (None, None) => self.trace(pause, marking, &*self.marks, &InPlace),
+            (Some(reserve), Some(also)) => self.trace(pause, marking, &BothMarks(&self.marks, also), reserve),
+            (None, Some(also)) => self.trace(pause, marking, &BothMarks(&self.marks, also), &InPlace),
         };
+        let marks = exclusive(&mut self.marks);
         let in_lines = (marked.words - marked.large).to_bytes();
         match marking {
             Marking::Young => {
                 self.young.note(self.lines.taken(), in_lines);
                 self.live += in_lines;
-                self.lines.sweep_young(pause.heap, &mut self.marks);
-                self.large.sweep_young(pause.heap, &self.marks);
+                self.lines.sweep_young(pause.heap, marks);
+                self.large.sweep_young(pause.heap, marks);
             }
             Marking::Everything => {
                 self.live = in_lines;
-                self.lines.sweep(pause.heap, &mut self.marks, in_lines);
-                self.large.sweep(pause.heap, &self.marks);
+                self.lines.sweep(pause.heap, marks, in_lines);
+                self.large.sweep(pause.heap, marks);
             }
         }
         let until_major = self.area.max(self.held());
@@ -199,9 +205,53 @@ impl Spaces {
         marked
     }
 
+    /// The sticky marks, for a marker beside the program. A pause needs them back.
+    pub(super) fn sticky(&self) -> Arc<MarkBits> {
+        Arc::clone(&self.marks)
+    }
+
+    /// Whether mutators have taken memory since the last collection.
+    pub(super) fn has_lent(&self) -> bool {
+        self.lines.taken() + self.large.taken() > Bytes::ZERO
+    }
+
+    /// Turns on or off the recording of values that stores to old closures overwrite.
+    pub(super) fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
+        self.lines.set_in_snapshot(heap, yes);
+        if !mutant!("concurrent/large-not-noted") {
+            self.large.set_in_snapshot(heap, yes);
+        }
+    }
+
+    /// The memory that may have marks.
+    pub(super) fn marked_memory(&self) -> Vec<(Addr, Addr)> {
+        let mut memory = Vec::new();
+        self.lines.for_each_marked_block(|from, to| memory.push((from, to)));
+        self.large.for_each(|at| memory.push((at, at + Words(1))));
+        memory
+    }
+
+    /// Frees the old closures that `marks` leaves out, straight after a marking of young closures:
+    /// `live` bytes of lines are marked. Returns the former marks.
+    pub(super) fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, live: Bytes) -> MarkBits {
+        let former = std::mem::replace(exclusive(&mut self.marks), marks);
+        let marks = exclusive(&mut self.marks);
+        self.live = live;
+        self.lines.sweep(heap, marks, live);
+        self.large.sweep(heap, marks);
+        self.lines.keep_reserve(heap, self.area);
+        former
+    }
+
     /// Marks the live closures. Those in blocks to be emptied go to `destination`.
-    fn trace(&self, pause: &mut Pause<'_, Bump>, marking: Marking, destination: &impl Destination) -> Marked {
-        let mut marker = Marker::moving(pause.heap, &self.marks, destination);
+    fn trace(
+        &self,
+        pause: &mut Pause<'_, Bump>,
+        marking: Marking,
+        marks: &impl Marks,
+        destination: &impl Destination,
+    ) -> Marked {
+        let mut marker = Marker::moving(pause.heap, marks, destination);
         let generation = u32::from(pause.due.is_some_and(|due| due.generation > 0));
         let owners = pause.capabilities.owners();
         marker.share_with(self.parallel.workers(pause.gc_threads, generation, owners, Bytes::ZERO));
@@ -223,6 +273,11 @@ impl Spaces {
         self.lines.for_each_region(&self.marks, capabilities, visit);
         self.large.for_each_region(visit);
     }
+}
+
+/// The marks, in a pause: nothing else uses them.
+fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
+    Arc::get_mut(marks).expect("the background thread is parked, and has given the marks back")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::Request;
 use gclab_core::stats::Statistics;
-use gclab_core::words::Bytes;
+use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 
 const LARGE: usize = 7 << 20;
@@ -21,6 +21,8 @@ impl CollectorVisitor for Short {
     fn visit<C: Collector>(self) -> Self::Output {
         let config = Config {
             decay: self.decay,
+            // No other thread marks, so that two runs have the same collections.
+            slice_limit: Some(Words(1 << 20)),
             max_heap: Some(Bytes::mib(14)),
             ..config::<C>(1 << 20)
         };

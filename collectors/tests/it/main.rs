@@ -31,6 +31,7 @@ mod basics;
 mod broken;
 mod causes;
 mod compacting;
+mod concurrent;
 mod derived_names;
 mod evacuation;
 mod events;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// A file in memory.
 #[derive(Clone, Default)]
-struct File(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct File(Arc<Mutex<Vec<u8>>>);
 
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -26,6 +26,11 @@ impl Write for File {
 }
 
 impl File {
+    /// What was written.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.lock().expect("sound").clone()
+    }
+
     fn len(&self) -> usize {
         self.0.lock().expect("sound").len()
     }
@@ -69,7 +74,7 @@ under_every_collector! {
         ran.expect("room enough");
         let collections = world.finish().collections_count();
         log.finish().expect("memory");
-        let bytes = file.0.lock().expect("sound").clone();
+        let bytes = file.bytes();
         let name = C::DESCRIPTION.name;
         let merged = || Merged::new(Cursor::new(&bytes[..]), "log", false).expect("a log");
         let (complaints, _) = check(&mut merged()).expect("whole");

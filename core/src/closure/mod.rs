@@ -86,6 +86,18 @@ impl Slot {
         ClosureRef(word as *mut u64)
     }
 
+    /// [`Slot::load`] beside mutators, which may store to the slot. The closure is seen initialised,
+    /// and so is the state of its block.
+    ///
+    /// # Safety
+    /// As for [`Slot::load`], but mutators may write the slot.
+    #[inline(always)]
+    pub(crate) unsafe fn load_beside(self) -> ClosureRef {
+        // SAFETY: the caller vouches that the slot is readable. Acquire: pairs with the release of
+        // mutators' stores. (Where the world is stopped, it is a plain load on the machines we know.)
+        ClosureRef(unsafe { shared_word(self.0) }.load(Ordering::Acquire) as *mut u64)
+    }
+
     /// Overwrites the pointer in the slot.
     ///
     /// # Safety

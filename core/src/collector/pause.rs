@@ -7,7 +7,7 @@ use crate::events::Events;
 use crate::heap::Heap;
 use crate::roots::Roots;
 use crate::words::Bytes;
-use crate::workers::GcThreads;
+use crate::workers::{BackgroundThread, GcThreads};
 use std::time::Duration;
 
 /// Everything that a collection works on. Separate fields, so that they can be borrowed separately.
@@ -21,6 +21,8 @@ pub struct Pause<'a, A> {
     pub capabilities: Capabilities<'a, A>,
     /// The world's GC threads, which may help.
     pub gc_threads: &'a mut GcThreads,
+    /// The world's background thread, which is parked until the pause ends.
+    pub background: &'a mut BackgroundThread,
     /// Why the collection happens.
     pub cause: Cause,
     /// The answer of [`super::Collect::due`].
@@ -59,6 +61,7 @@ impl<A> Pause<'_, A> {
             roots: self.roots,
             capabilities,
             gc_threads: self.gc_threads,
+            background: self.background,
             cause: self.cause,
             due: self.due,
             events: self.events,

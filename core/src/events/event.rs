@@ -5,7 +5,7 @@ use crate::heap::Kept;
 use crate::inspect::Stopped;
 use crate::stats::{Collection, Look, Phase, Statistics};
 use crate::words::Bytes;
-use crate::workers::GcThreadState;
+use crate::workers::{GcThreadState, Stretch};
 
 /// An announcement of a run.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +53,8 @@ pub enum EventKind<'a> {
         /// Its state from now on.
         state: GcThreadState,
     },
+    /// The mutators have stopped, and the collector has done this beside them since they last ran.
+    Beside(Stretch),
     /// A major collection has returned memory to the system, or had none to return.
     Returned(Kept),
     /// The collection is over, and its record is complete.

@@ -270,6 +270,38 @@ unsafe impl Marks for MarkBits {
     }
 }
 
+/// Two tables in which a marker marks: the first one decides, and the second has the marks of
+/// everything that is marked from now on.
+#[derive(Debug)]
+pub struct BothMarks<'m>(pub &'m MarkBits, pub &'m MarkBits);
+
+// SAFETY: the first table decides. The second one has bits at the same closures.
+unsafe impl Marks for BothMarks<'_> {
+    #[inline(always)]
+    fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
+        let is_new = self.0.mark::<PARALLEL>(at, words);
+        if is_new && !mutant!("concurrent/promoted-white") {
+            self.1.mark::<PARALLEL>(at, words);
+        }
+        is_new
+    }
+
+    #[inline(always)]
+    fn is_marked(&self, at: Addr) -> bool {
+        self.0.is_marked(at)
+    }
+
+    #[inline]
+    fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
+        self.0.next_marked(from, to)
+    }
+
+    #[inline(always)]
+    fn entry_address(&self, at: Addr) -> *const u8 {
+        self.0.entry_address(at)
+    }
+}
+
 /// Sets `bits` of an entry of a table; returns its former value. `PARALLEL`: other threads may be
 /// setting bits of it (race R10 of `docs/parallel-collection.md`).
 ///

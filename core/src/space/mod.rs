@@ -40,11 +40,11 @@ pub use free::{
     FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, OldMarks, Piece, Promotion, Rest, Swept,
 };
 pub use large::LargeObjects;
-pub use lines::{LineSpace, Reserve};
+pub use lines::{LineSpace, Reserve, SnapshotMarks};
 pub use live_map::LiveMap;
 pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
-pub use mark_bits::MarkBits;
 pub(crate) use mark_bits::set_bits;
+pub use mark_bits::{BothMarks, MarkBits};
 pub use marks::Marks;
 pub use nursery::Nursery;
 pub use steps::{Chunk, Lane, Step, Steps};

@@ -4,7 +4,7 @@
 //! the recorder ([`Timing`]), the heap ([`Memory`]). To add a figure, add a field and the line that
 //! measures it.
 
-use super::{Cause, Cycle, GcThread, PhaseTimes, Shared};
+use super::{Cause, Cycle, GcThread, PhaseTimes, Shared, Times};
 use crate::words::Bytes;
 
 /// The record of one collection: GHC's `GCDetails`, with its place in time.
@@ -88,6 +88,8 @@ pub struct Before {
     /// Page faults (minor and major) since the end of the previous collection (or the
     /// start).
     pub faults: u64,
+    /// Time of the collector's work beside the program since the previous collection.
+    pub beside: Times,
 }
 
 /// The recorder's part: the place of the collection in time.

@@ -1,7 +1,8 @@
 //! A trace in slices, between which the program runs.
 //!
 //! The order is the same as in [`live`](super::live). The trace finds all closures that were
-//! reachable when it started, its *snapshot*. So roots are traced once, at the start; afterwards
+//! reachable when it started, its *snapshot*. Slices are done in pauses or, by the background thread,
+//! between them. So roots are traced once, at the start; afterwards
 //! barriers show the marker what mutators overwrite ([`SnapshotBarrier`]). Closures that become
 //! garbage meanwhile *float* until the next trace.
 
@@ -13,6 +14,10 @@ use crate::collector::Pause;
 use crate::events::Phase;
 use crate::space::Marks;
 use crate::words::Words;
+use crate::workers::Stop;
+
+/// Words of work between two looks whether a pause begins: some ten microseconds.
+const BETWEEN_LOOKS: Words = Words(if cfg!(debug_assertions) { 64 } else { 1 << 12 });
 
 /// A trace in progress, which a collector keeps from pause to pause.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ impl SlicedTrace {
     /// mutators overwrite. The nursery, if the collector has one, is empty, and nothing that the
     /// trace should find is marked. Returns the trace and its results so far.
     pub fn begin<A, M: Marks>(pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
-        let mut marker = Marker::resume(Grey::new(pause.heap), pause.heap, marks);
+        let mut marker = Marker::resume(Grey::new(pause.heap), marks);
         marker.roots(pause.roots);
         pause.roots.begin_trace_in_slices();
         if !mutant!("sliced/marking-not-said") {
@@ -37,6 +42,43 @@ impl SlicedTrace {
         pause.events.phase(Phase::RootsTraced);
         let trace = SlicedTrace { grey, finalised: false };
         (trace, marked)
+    }
+
+    /// Continues beside the mutators, on the background thread, until `stop` is asked for or nothing
+    /// is left but what they overwrite. Returns the rest of the trace, and the results.
+    pub fn advance_beside<M: Marks>(self, marks: &M, stop: &Stop) -> (SlicedTrace, Marked) {
+        let mut marker = Marker::resume(self.grey, marks);
+        let mut progress = Progress::More;
+        while progress == Progress::More && !stop.is_asked() {
+            marker.set_budget(BETWEEN_LOOKS);
+            progress = marker.trace_some();
+        }
+        let (marked, grey) = marker.interrupt();
+        (SlicedTrace { grey, ..self }, marked)
+    }
+
+    /// Notes what mutators overwrote before anything moves in this pause, for a collector whose
+    /// barriers note closures that may move. Returns the trace, and the results.
+    pub fn note_overwritten<A, M: Marks>(self, pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
+        let mut marker = Marker::resume(self.grey, marks);
+        marker.set_budget(BETWEEN_LOOKS);
+        if !mutant!("concurrent/noted-too-late") {
+            marker.overwritten(pause.capabilities);
+        }
+        let (marked, grey) = marker.interrupt();
+        (SlicedTrace { grey, ..self }, marked)
+    }
+
+    /// Whether nothing is left to trace, except from finalisers and what mutators overwrote.
+    pub fn is_dry(&self) -> bool {
+        self.grey.is_empty()
+    }
+
+    /// Gives the trace up: turns the barriers off, and forgets what they noted.
+    pub fn abandon<A>(self, pause: &mut Pause<'_, A>) {
+        <SnapshotBarrier>::set_marking(pause.capabilities, false);
+        let capabilities = pause.capabilities.iter().filter(|_| !mutant!("concurrent/notes-kept"));
+        capabilities.for_each(|capability| capability.overwritten().take(|_| ()));
     }
 
     /// Continues for about `budget` words of work ([`Marked::work`]). If nothing is left, makes
@@ -54,7 +96,7 @@ impl SlicedTrace {
         budget: Words,
     ) -> (Option<SlicedTrace>, Marked) {
         let SlicedTrace { grey, mut finalised } = self;
-        let mut marker = Marker::resume(grey, pause.heap, marks);
+        let mut marker = Marker::resume(grey, marks);
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
         if progress == Progress::Done {

@@ -6,9 +6,12 @@
 //! items** through **work queues** (`WorkPool`), and agree on **termination** (`Termination`). A
 //! [`ParallelPolicy`] says for each collection whether there are workers.
 //!
+//! The **background thread** ([`BackgroundThread`]) works between pauses, beside the mutators.
+//!
 //! Nothing here knows how closures are traced: that is the `Tracer` of the phase.
 //! `docs/parallel-collection.md` names each state of a worker and each race; the code cites it.
 
+mod background;
 #[cfg(all(test, gclab_loom))]
 pub(crate) mod models;
 mod phase;
@@ -18,6 +21,7 @@ mod spans;
 mod termination;
 mod threads;
 
+pub use background::{Background, BackgroundThread, Stop, Stretch, Worked};
 pub(crate) use phase::{ParallelPhase, Tracer};
 pub use policy::{ParallelPolicy, Workers};
 #[cfg(doc)]

@@ -13,6 +13,7 @@ use crate::kind::MutatorKind;
 use crate::roots::Roots;
 use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
+use crate::stats::Cycle;
 use crate::sync::Arc;
 use crate::words::Bytes;
 use std::time::Duration;
@@ -78,7 +79,7 @@ impl<M: MutatorKind> World<M> {
             Ok(mut outcome) => {
                 let no_room = outcome.exhausted.take().map(|error| NoRoom {
                     error,
-                    is_everything_collected: cause.forces_major() || outcome.work.is_major(),
+                    is_everything_collected: cause.forces_major() || outcome.work.cycle == Cycle::Whole,
                 });
                 debug_assert!(
                     outcome.work.is_major() || due.is_none_or(|due| !due.major),
@@ -254,6 +255,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             idle,
             events,
             gc_threads,
+            background,
             ..
         } = &mut *self.state;
         // SAFETY: `new`'s caller promises that they are inside and stopped.
@@ -267,6 +269,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             roots,
             capabilities,
             gc_threads,
+            background,
             cause,
             due,
             events,

@@ -6,6 +6,7 @@
 //!   either.
 //! * The thread that stops the world records that in the state, interrupts the allocators of all
 //!   running threads, waits until none runs, and holds the lock until the others may resume.
+//! * The background thread of a collector that works beside the mutators is parked meanwhile.
 //!
 //! An interrupt cannot be lost: it sets another thread's limit under the lock, and that thread sets
 //! its limit only under the lock, on a refill or on resuming, both of which wait while the world is
@@ -133,6 +134,7 @@ impl<M: MutatorKind> World<M> {
     ) -> Stop<'a, 'w, M> {
         assert!(!state.stopping, "another thread is stopping the world");
         state.stopping = true;
+        state.background.ask_to_stop();
         if let Some(session) = session {
             state.running -= 1;
             session.participant.set_state(ThreadState::Stopping);
@@ -147,6 +149,9 @@ impl<M: MutatorKind> World<M> {
         }
         while state.running > 0 && !mutant!("threads/collects-beside-runners") {
             self.all_stopped.wait(state);
+        }
+        if let Some(stretch) = state.background.park() {
+            state.worked_beside(stretch);
         }
         let participants = self.participants.snapshot();
         if state.events.follow_capabilities() {
@@ -173,6 +178,7 @@ pub(super) struct Stop<'a, 'w, M: MutatorKind> {
 impl<M: MutatorKind> Drop for Stop<'_, '_, M> {
     fn drop(&mut self) {
         self.state.stopping = false;
+        self.state.background.resume();
         if let Some(session) = self.session {
             self.world.resume(self.state, session);
         }

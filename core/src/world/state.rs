@@ -11,7 +11,7 @@ use crate::capability::{Capabilities, CapabilityData};
 use crate::capability_events::{CapabilityEventKind, os_thread};
 use crate::collector::{Chosen, Collect, Description};
 use crate::config::Config;
-use crate::events::{Events, RunInfo};
+use crate::events::{Event, EventKind, Events, RunInfo};
 use crate::heap::Heap;
 use crate::kind::MutatorKind;
 use crate::overhead::Overhead;
@@ -23,7 +23,7 @@ use crate::session::Participant;
 use crate::stats::Tasks;
 use crate::sync::{Arc, Condvar, Mutex, ThreadId, this_thread};
 use crate::words::Bytes;
-use crate::workers::GcThreads;
+use crate::workers::{BackgroundThread, GcThreads, Stretch};
 use std::collections::HashSet;
 
 /// One heap with its collector, for mutators of kind `M`.
@@ -51,6 +51,8 @@ pub struct World<M: MutatorKind> {
 
 /// The state that the lock of a [`World`] guards.
 pub(crate) struct WorldState<M: MutatorKind> {
+    /// Comes first, since it is dropped first: it reads the heap.
+    pub(super) background: BackgroundThread,
     pub(super) heap: Heap,
     pub(super) collector: Box<dyn Collect<Alloc = M::Alloc>>,
     /// The free capabilities, in no order.
@@ -113,6 +115,7 @@ impl<M: MutatorKind> WorldState<M> {
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();
         Ok(WorldState {
+            background: BackgroundThread::new(recorder.clock()),
             heap,
             collector,
             idle,
@@ -160,6 +163,16 @@ impl<M: MutatorKind> WorldState<M> {
         capability.common.events.record(|| CapabilityEventKind::Enter {
             session: self.sessions,
             os_thread: os_thread(),
+        });
+    }
+
+    /// The background thread has done this.
+    pub(super) fn worked_beside(&mut self, stretch: Stretch) {
+        self.recorder.worked_beside(stretch.times);
+        self.events.announce(&Event {
+            time_ns: stretch.began_ns + stretch.times.elapsed_ns,
+            capability: None,
+            kind: EventKind::Beside(stretch),
         });
     }
 

@@ -1,17 +1,21 @@
-//! The snapshot that an incremental collector marks: the closures reachable when marking began are
-//! still there when it ends, whatever the program did meanwhile.
+//! The snapshot that an incremental or concurrent collector marks. The closures reachable when
+//! marking began are still there when it ends, whatever the program did meanwhile. If the collector
+//! frees the others all at once, nothing is left of them then: what it marked is the snapshot,
+//! exactly, and closures that are newer.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::stats::{Cycle, Work};
-use gclab_core::words::Addr;
+use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::Stopped;
 
 /// The closures of a snapshot being marked.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     closures: Vec<Addr>,
+    /// The old closures that were not reachable.
+    dead: Vec<Addr>,
 }
 
 impl Snapshot {
@@ -36,22 +40,36 @@ impl Snapshot {
         if let Some(lost) = lost {
             return Err(fault(stopped, "the snapshot has", lost));
         }
+        let frees_at_once = work.cycle == Cycle::Ended && work.swept == Some(Bytes::ZERO);
+        let floats = kept
+            .as_ref()
+            .filter(|_| frees_at_once)
+            .and_then(|snapshot| snapshot.dead.iter().copied().find(|at| starts.contains(*at)));
+        if let Some(floats) = floats {
+            return Err(fault(stopped, "the snapshot did not have", floats));
+        }
         // If a cycle is over, the snapshot being marked is that of the next one.
         let snapshot = kept.take().filter(|_| !work.cycle.is_over());
         *kept = stopped
             .marks_snapshot()
-            .then(|| snapshot.unwrap_or_else(|| Snapshot::of(stopped, traversal)));
+            .then(|| snapshot.unwrap_or_else(|| Snapshot::of(stopped, starts, traversal)));
         Ok(())
     }
 
-    /// The closures reachable now, except in the nursery, which is empty.
-    fn of(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Snapshot {
+    /// The closures now. The nursery is empty. A closure that only a weak handle or a finaliser leads
+    /// to may live or die.
+    fn of(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Snapshot {
         let mut closures = Vec::new();
         traversal.each(stopped.root_closures(), |closure| {
             closures.push(closure.addr());
             Visit::Descend(())
         });
-        Snapshot { closures }
+        let possible = [stopped.weak_closures(), stopped.finalisable_closures()].concat();
+        traversal.each(stopped.root_closures().into_iter().chain(possible), |_| {
+            Visit::Descend(())
+        });
+        let dead = starts.without(traversal.all_visited()).collect();
+        Snapshot { closures, dead }
     }
 
     fn lost(&self, starts: &AddrSet) -> Option<Addr> {

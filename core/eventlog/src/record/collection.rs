@@ -2,8 +2,9 @@
 
 use crate::{Kind, Value, kinds};
 use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
-use gclab_core::stats::Collection;
+use gclab_core::stats::{Collection, Cycle, Phase};
 use gclab_core::words::Bytes;
+use gclab_core::workers::Stretch;
 
 use super::capability::Sessions;
 use super::output::Output;
@@ -14,9 +15,69 @@ const HEAP: u64 = 0;
 /// Times this far apart are not rounded into one by ThreadScope.
 const APART_NS: u64 = 1000;
 
+/// The work of a collector beside the program, since its cycle began.
+#[derive(Debug, Default)]
+struct Concurrent {
+    /// A phase that is not over.
+    open: Option<Phase>,
+    /// The closures that it has marked, and whether there was such a phase.
+    marked: u64,
+    has_marked: bool,
+}
+
+impl Concurrent {
+    fn work(&mut self, stretch: Stretch, output: &mut Output) {
+        let Stretch {
+            worked,
+            began_ns,
+            times,
+        } = stretch;
+        if self.open != Some(worked.phase) {
+            self.close(began_ns, output);
+            self.open = Some(worked.phase);
+            if worked.phase == Phase::Marked {
+                (self.marked, self.has_marked) = (0, true);
+                output.put_global_unless_paused(&kinds::CONC_MARK_BEGIN, began_ns, &[]);
+            } else {
+                output.put_global_unless_paused(&kinds::CONC_SWEEP_BEGIN, began_ns, &[]);
+            }
+        }
+        self.marked += worked.closures;
+        if worked.is_over {
+            self.close(began_ns + times.elapsed_ns, output);
+        }
+    }
+
+    /// Ends the phase that is not over.
+    fn close(&mut self, time_ns: u64, output: &mut Output) {
+        match self.open.take() {
+            Some(Phase::Marked) => {
+                let objects = u32::try_from(self.marked).unwrap_or(u32::MAX);
+                output.put_global_unless_paused(&kinds::CONC_MARK_END, time_ns, &[u64::from(objects).into()]);
+            }
+            Some(_) => output.put_global_unless_paused(&kinds::CONC_SWEEP_END, time_ns, &[]),
+            None => {}
+        }
+    }
+
+    /// A pause from `start_ns` to `end_ns` has ended a cycle, after some of it was marked beside the
+    /// program.
+    fn end_cycle(&mut self, cycle: Cycle, start_ns: u64, end_ns: u64, output: &mut Output) {
+        if !cycle.is_over() || !std::mem::take(&mut self.has_marked) {
+            return;
+        }
+        self.close(start_ns, output);
+        if cycle == Cycle::Ended {
+            output.put_global_unless_paused(&kinds::CONC_SYNC_BEGIN, start_ns, &[]);
+            output.put_global_unless_paused(&kinds::CONC_SYNC_END, end_ns, &[]);
+        }
+    }
+}
+
 /// The collection under way.
 #[derive(Debug, Default)]
 pub(crate) struct Collecting {
+    concurrent: Concurrent,
     leader: usize,
     start_ns: u64,
     /// Bytes allocated by each capability.
@@ -38,6 +99,7 @@ impl Collecting {
                 ..
             } => {
                 *self = Collecting {
+                    concurrent: std::mem::take(&mut self.concurrent),
                     leader: event.capability.unwrap_or(0),
                     start_ns: event.time_ns,
                     allocated: allocated.to_vec(),
@@ -57,7 +119,10 @@ impl Collecting {
                 self.turns.extend(turn);
             }
             EventKind::Returned(kept) => self.kept = Some((event.time_ns, kept)),
+            EventKind::Beside(stretch) => self.concurrent.work(stretch, output),
             EventKind::Recorded { collection, blocks } => {
+                let cycle = collection.work.cycle;
+                self.concurrent.end_cycle(cycle, self.start_ns, event.time_ns, output);
                 self.write(event.time_ns, collection, blocks, sessions, output);
             }
             _ => {}

@@ -139,6 +139,13 @@ impl Output {
         self.append_global(kind, time_ns, values);
     }
 
+    /// Adds a global event that is left out like those of capabilities.
+    pub(crate) fn put_global_unless_paused(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
+        if !self.is_paused {
+            self.put_global(kind, time_ns, values);
+        }
+    }
+
     /// Adds a global event after all others.
     fn append_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
         if self.writer.is_some() {

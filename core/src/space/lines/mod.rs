@@ -31,11 +31,13 @@ mod evacuation;
 mod holes;
 mod nursery;
 mod reserve;
+mod snapshot;
 mod spare;
 mod supply;
 mod sweep;
 
 pub use reserve::Reserve;
+pub use snapshot::SnapshotMarks;
 
 use super::MarkBits;
 use crate::alloc::Bump;

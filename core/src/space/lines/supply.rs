@@ -264,7 +264,13 @@ impl LineSpace {
 
 /// Notes that the block of `hole` gets young closures. If it has old ones, it is mixed from now on.
 fn mix(heap: &mut Heap, hole: Hole) {
-    if heap.blocks().state_of(hole.start).step() > YOUNG && !mutant!("lines/block-not-mixed") {
-        set_state(heap, hole, BlockState::of_step(YOUNG).mixed());
+    let state = heap.blocks().state_of(hole.start);
+    if state.step() > YOUNG && !mutant!("lines/block-not-mixed") {
+        let mixed = BlockState::of_step(YOUNG).mixed();
+        set_state(
+            heap,
+            hole,
+            mixed.in_snapshot(state.is_in_snapshot() && !mutant!("concurrent/mixed-not-noted")),
+        );
     }
 }

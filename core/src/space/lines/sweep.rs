@@ -60,8 +60,10 @@ impl LineSpace {
         again.append(&mut self.ahead);
         again.sort_unstable_by_key(|hole| std::cmp::Reverse(hole.start));
         for hole in &again {
-            if heap.blocks().state_of(hole.start).is_mixed() {
-                set_state(heap, *hole, BlockState::of_step(self.step));
+            let state = heap.blocks().state_of(hole.start);
+            if state.is_mixed() {
+                let old = BlockState::of_step(self.step);
+                set_state(heap, *hole, old.in_snapshot(state.is_in_snapshot()));
             }
         }
         // Neighbours are one stretch again: what a mutator had, and the rest that was put aside. (A

@@ -3,7 +3,7 @@
 //! Lines that GHC does not have: the machine memory that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the slices of collectors that work in
-//! slices (`Slices`), time in which almost everything went into collections that freed almost
+//! slices (`Slices`) or beside the program (`Beside MUT`), time in which almost everything went into collections that freed almost
 //! nothing (`Thrashing`), figures by name (`Figures`), the part of mutator time in which the
 //! collector looked for room (`Refills`), and the times of set-up and of the measured phase
 //! (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC threads,
@@ -30,6 +30,7 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_heap_memory(&mut text, stats);
     let _ = write_thrashing(&mut text, stats);
     let _ = write_slices(&mut text, stats);
+    let _ = write_beside(&mut text, stats);
     let _ = write_figures(&mut text, stats);
     let _ = write_refills(&mut text, stats);
     let _ = write_phases(&mut text, stats);
@@ -194,6 +195,19 @@ fn write_slices(out: &mut String, stats: &Statistics) -> std::fmt::Result {
         mib(slices.swept),
         seconds(slices.elapsed_ns / slices.count),
         seconds(slices.max_pause_ns)
+    )
+}
+
+/// A line that GHC does not print; none if the collector did not work beside the program.
+fn write_beside(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    if stats.beside.elapsed_ns == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "  Beside MUT: {:.3}s of GC CPU time ({:.3}s elapsed)\n",
+        seconds(stats.beside.cpu_ns),
+        seconds(stats.beside.elapsed_ns)
     )
 }
 

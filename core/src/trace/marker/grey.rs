@@ -2,6 +2,7 @@
 
 use super::dropped::Dropped;
 use super::span_stack::{KEPT, SpanStack, StackPool};
+use crate::block::StateView;
 use crate::heap::Heap;
 use crate::sync::Arc;
 use crate::words::Bytes;
@@ -25,6 +26,7 @@ pub struct Grey {
     pub(super) stack: SpanStack,
     pub(super) dropped: Dropped,
     pub(super) pool: Arc<StackPool>,
+    pub(super) states: StateView,
 }
 
 impl Grey {
@@ -40,6 +42,7 @@ impl Grey {
             stack: SpanStack::new(KEPT, Arc::clone(&pool)),
             dropped: Dropped::NONE,
             pool,
+            states: heap.states(),
         }
     }
 

@@ -208,11 +208,11 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     ///
     /// # Safety
     /// The slot holds null, or a closure of the heap (or the former address of one that has moved).
-    /// Until the marking ends, nobody else uses the slot.
+    /// Until the marking ends, only mutators use the slot, if they run.
     #[inline(always)]
     pub(super) unsafe fn found<const PARALLEL: bool>(&mut self, slot: Slot) {
         // SAFETY: the caller's promise.
-        let closure = unsafe { slot.load() };
+        let closure = unsafe { slot.load_beside() };
         let Some(found) = NonNull::new(closure.0) else {
             return;
         };

@@ -32,6 +32,7 @@ use crate::cause::Outcome;
 use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::prefetch::prefetch_line;
+use crate::profile::SideWords;
 use crate::roots::{RootSlot, Roots};
 use crate::space::{Destination, InPlace, Marks};
 use crate::stats::{Counted, Cycle, Shared, Sharing, Work};
@@ -108,15 +109,21 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
 
     /// Marks with at most `most` memory for mark stacks.
     fn within(most: Bytes, heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
-        Marker::going_on(Grey::within(most, heap), heap, marks, destination)
+        let side_words = heap.side_words().cloned();
+        Marker::going_on(Grey::within(most, heap), side_words, marks, destination)
     }
 
     /// Continues with what is grey.
-    fn going_on(grey: Grey, heap: &Heap, marks: &'m M, destination: &'m D) -> Self {
-        let Grey { stack, dropped, pool } = grey;
-        // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks at
-        // closures only (`unsafe trait Collector`).
-        let mut first = unsafe { MarkLoop::new(marks, Mover::new(heap, destination), stack) };
+    fn going_on(grey: Grey, side_words: Option<Arc<SideWords>>, marks: &'m M, destination: &'m D) -> Self {
+        let Grey {
+            stack,
+            dropped,
+            pool,
+            states,
+        } = grey;
+        // SAFETY: a collector calls this in a pause, or beside mutators as `resume` says, with marks
+        // at closures only (`unsafe trait Collector`).
+        let mut first = unsafe { MarkLoop::new(marks, Mover::new(states, side_words, destination), stack) };
         first.dropped = dropped;
         Marker {
             marks,
@@ -219,12 +226,13 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Resumes a marking that was [interrupted](Marker::interrupt), with the same heap and marks.
-    /// In between, no closure that existed has moved or been freed, and the values that mutators
-    /// overwrote are [found](Marker::overwritten) before the marking ends. Both are part of the
-    /// collector's promise.
-    pub fn resume(grey: Grey, heap: &Heap, marks: &'m M) -> Self {
-        Marker::going_on(grey, heap, marks, &InPlace)
+    /// Resumes a marking that was [interrupted](Marker::interrupt), with the same marks: in a pause,
+    /// or on the [background thread](crate::workers::BackgroundThread). In between and meanwhile, no
+    /// closure that `marks` may mark moves or is freed, and the values that mutators overwrote are
+    /// [found](Marker::overwritten) before the marking ends. Both are part of the collector's
+    /// promise.
+    pub fn resume(grey: Grey, marks: &'m M) -> Self {
+        Marker::going_on(grey, None, marks, &InPlace)
     }
 
     /// From now on one thread marks, and [`Marker::trace_some`] stops after `budget` words of work
@@ -265,7 +273,14 @@ impl<'m, M: Marks> Marker<'m, M> {
         let pool = Arc::clone(&self.pool);
         let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(FIRST, Arc::clone(&pool)));
         let dropped = self.first.dropped;
-        (self.results(), Grey { stack, dropped, pool })
+        let states = self.first.mover.states;
+        let grey = Grey {
+            stack,
+            dropped,
+            pool,
+            states,
+        };
+        (self.results(), grey)
     }
 }
 

@@ -13,7 +13,6 @@
 
 use crate::block::StateView;
 use crate::closure::{ClosureRef, Header, Slot};
-use crate::heap::Heap;
 use crate::profile::{MoveSideWords, SideWords};
 use crate::space::Destination;
 use crate::sync::{Arc, Ordering::Relaxed, shared_word};
@@ -24,7 +23,7 @@ use crate::words::{Addr, Words};
 #[derive(Debug)]
 pub(super) struct Mover<'m, D> {
     destination: &'m D,
-    states: StateView,
+    pub states: StateView,
     side_words: Option<Arc<SideWords>>,
     /// The thread's room for copies.
     free: Addr,
@@ -35,11 +34,11 @@ pub(super) struct Mover<'m, D> {
 
 impl<'m, D: Destination> Mover<'m, D> {
     /// A mover without room.
-    pub(super) fn new(heap: &Heap, destination: &'m D) -> Self {
+    pub(super) fn new(states: StateView, side_words: Option<Arc<SideWords>>, destination: &'m D) -> Self {
         Mover {
             destination,
-            states: heap.states(),
-            side_words: heap.side_words().cloned(),
+            states,
+            side_words,
             free: Addr::NULL,
             limit: Addr::NULL,
             moved: Words(0),
@@ -48,14 +47,7 @@ impl<'m, D: Destination> Mover<'m, D> {
 
     /// A mover for another thread.
     pub(super) fn another(&self) -> Self {
-        Mover {
-            destination: self.destination,
-            states: self.states,
-            side_words: self.side_words.clone(),
-            free: Addr::NULL,
-            limit: Addr::NULL,
-            moved: Words(0),
-        }
+        Mover::new(self.states, self.side_words.clone(), self.destination)
     }
 
     /// Returns the rest of the room.

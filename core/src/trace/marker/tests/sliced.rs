@@ -20,7 +20,7 @@ impl<'g> Sliced<'g> {
     fn begin(graph: &'g mut Graph, most: Bytes, root: usize) -> Self {
         let set = RememberedSet::of_heap(graph.heap.blocks().base(), graph.heap.charges());
         let mutator = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, 0);
-        let mut marker = Marker::resume(Grey::within(most, &graph.heap), &graph.heap, &graph.marks);
+        let mut marker = Marker::resume(Grey::within(most, &graph.heap), &graph.marks);
         let mut root = graph.all[root].0 as u64;
         // SAFETY: a slot of this function with a closure of this heap.
         unsafe { marker.first.found::<false>(Slot(&raw mut root)) };
@@ -46,7 +46,7 @@ impl<'g> Sliced<'g> {
 
     fn slice(&mut self, budget: usize) -> Progress {
         let grey = self.grey.take().expect("the marking is under way");
-        let mut marker = Marker::resume(grey, &self.graph.heap, &self.graph.marks);
+        let mut marker = Marker::resume(grey, &self.graph.marks);
         marker.set_budget(Words(budget));
         marker.overwritten(Capabilities::new(&[self.mutator.view()]));
         let progress = marker.trace_some();

@@ -102,7 +102,7 @@ pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
             _ => "green",
         };
         let text = match each.folder.as_str() {
-            "collectors" => format!("one folder each: {}", collectors.join(", ")),
+            "collectors" => collectors.join(", "),
             _ => each.description.clone(),
         };
         picture.boxed(place(&each.folder), class, &each.folder, &text);

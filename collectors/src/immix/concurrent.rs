@@ -1,0 +1,448 @@
+//! `concurrent`: as `gen-immix`, but old closures are marked beside the program.
+//!
+//! A *cycle* begins at the end of a minor collection, when the nursery is empty. Its *snapshot* is
+//! everything that the roots lead to then. The background thread marks it in a second table, while
+//! the program runs and minor collections go on; these leave old closures in place. The barrier
+//! notes the pointers that the program overwrites in the snapshot, and each minor collection hands
+//! them to the marker before anything moves. What is promoted meanwhile gets a mark in both tables.
+//!
+//! When nothing is left, the next pause ends the cycle: it marks what was overwritten last, unless
+//! that is much, finds the dead among finalisers and weak handles, and makes the second table the
+//! sticky marks. Blocks without marks go back to the heap, and holes are found from the marks when
+//! they are needed. The background thread then clears the other table.
+//!
+//! A cycle begins halfway between the live memory and its limit (`-F`). If the old closures reach
+//! the limit first, minor collections mark as well, the more they promote. If memory is short, or
+//! the program asks for it, everything is collected in one pause, and the cycle is given up.
+//!
+//! Worst-case memory: F × live, with the allocation area, what died since the cycle began, and holes
+//! that are too small.
+
+use super::spaces::{Marking, Spaces};
+use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Request, Work,
+};
+use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
+use gclab_core::events::Phase;
+use gclab_core::heap::{Heap, LargeRequest};
+use gclab_core::mutant;
+use gclab_core::sizing::{MajorStrategy, Sizing};
+use gclab_core::space::{LineSpace, MarkBits, SnapshotMarks};
+use gclab_core::trace::{Marked, SlicedTrace};
+use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::workers::{Background, Stop, Worked};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+/// Marking beside the program, with a nursery.
+#[derive(Debug)]
+pub struct Concurrent {
+    spaces: Spaces,
+    sizing: Sizing,
+    desk: Arc<Desk>,
+    task: Task,
+    /// All old closures, and those that the last cycle left.
+    old: Amount,
+    live: Bytes,
+    /// `-DI`: the program's thread marks as many words in each pause, and no other thread does.
+    slice: Option<Words>,
+}
+
+/// Words that the last pause of a cycle marks at most: a fraction of a millisecond.
+const LAST: Words = Words(1 << 15);
+
+/// Words that a minor collection marks for each word that it promotes, and in addition, once the old
+/// closures have reached their limit.
+const ASSIST: usize = 4;
+const ASSIST_LEAST: Words = Words(1 << 16);
+
+/// The task of a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// A minor collection.
+    Minor,
+    /// The same, and a cycle begins.
+    Begin,
+    /// The same, and this much of the cycle's marking, in words.
+    Mark(Words),
+    /// The same, and marking as the old closures have reached their limit.
+    Assist,
+    /// A collection of everything.
+    Everything,
+}
+
+/// What the background thread and the collector exchange. Each has the stage to itself while it
+/// works: the thread between pauses, the collector in them.
+#[derive(Debug)]
+struct Desk {
+    stage: Mutex<Option<Stage>>,
+    /// A pause is to end the cycle.
+    is_dry: AtomicBool,
+}
+
+/// What the second table is in use for.
+#[derive(Debug)]
+enum Stage {
+    /// Nothing: it is clear.
+    Idle(MarkBits),
+    /// Marking a snapshot.
+    Marking(Snapshot),
+    /// It is being cleared: this memory is left.
+    Clearing(MarkBits, Vec<(Addr, Addr)>),
+}
+
+/// A snapshot that is being marked.
+#[derive(Debug)]
+struct Snapshot {
+    marks: SnapshotMarks,
+    trace: SlicedTrace,
+    marked: Amount,
+}
+
+/// Old closures, and large ones among them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    all: Bytes,
+    large: Bytes,
+}
+
+impl std::ops::AddAssign<&Marked> for Amount {
+    fn add_assign(&mut self, marked: &Marked) {
+        self.all += marked.words.to_bytes();
+        self.large += marked.large.to_bytes();
+    }
+}
+
+impl Desk {
+    fn take(&self) -> Stage {
+        self.stage.lock().ok().and_then(|mut stage| stage.take()).expect(THERE)
+    }
+
+    fn put(&self, stage: Stage) {
+        self.is_dry.store(stage.is_dry(), Relaxed);
+        *self.stage.lock().expect(THERE) = Some(stage);
+    }
+}
+
+/// Whoever takes the stage puts one back before the other may look.
+const THERE: &str = "a stage is there";
+
+impl Stage {
+    /// Whether a pause has to end the cycle.
+    fn is_dry(&self) -> bool {
+        matches!(self, Stage::Marking(snapshot) if snapshot.trace.is_dry())
+    }
+
+    /// Goes on beside the program. Returns the closures that were marked, too.
+    fn beside(self, stop: &Stop) -> (Stage, u64) {
+        match self {
+            Stage::Marking(mut snapshot) => {
+                let (trace, marked) = snapshot.trace.advance_beside(&snapshot.marks, stop);
+                snapshot.marked += &marked;
+                (Stage::Marking(Snapshot { trace, ..snapshot }), marked.closures)
+            }
+            Stage::Clearing(mut marks, mut left) => {
+                while !stop.is_asked()
+                    && let Some((from, to)) = left.pop()
+                {
+                    if !mutant!("concurrent/marks-not-cleared") {
+                        marks.clear(from, to);
+                    }
+                }
+                let stage = if left.is_empty() {
+                    Stage::Idle(marks)
+                } else {
+                    Stage::Clearing(marks, left)
+                };
+                (stage, 0)
+            }
+            idle @ Stage::Idle(_) => (idle, 0),
+        }
+    }
+}
+
+impl Background for Desk {
+    fn work(&self, stop: &Stop) -> Worked {
+        let stage = self.take();
+        let phase = if matches!(stage, Stage::Marking(_)) {
+            Phase::Marked
+        } else {
+            Phase::Released
+        };
+        let (stage, closures) = stage.beside(stop);
+        let is_over = stage.is_dry() || matches!(stage, Stage::Idle(_));
+        self.put(stage);
+        Worked {
+            phase,
+            closures,
+            is_over,
+        }
+    }
+}
+
+// SAFETY: a minor collection is that of `gen-immix`, and marks what it promotes in both tables. A
+// cycle marks all closures that were reachable when it began; until it is over, they neither move
+// nor leave. The barrier notes what is overwritten in the meantime, which is marked before the cycle
+// ends. Core's spaces hand out and free only memory without marked closures.
+unsafe impl Collector for Concurrent {
+    const DESCRIPTION: Description = Description {
+        name: "concurrent",
+        summary: "gen-immix whose old generation is marked beside the program",
+        moves: false,
+        parallel: true,
+        generations: (2, 2),
+        honours: &[&[Parameter::AllocationArea], SIZING, GENERATIONS, SHARING, SLICES],
+    };
+    type Barrier = GenerationalBarrier;
+
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
+        let lines = LineSpace::with_nursery(FIRST_OLD_STEP, config.capabilities as usize);
+        Ok(Concurrent {
+            spaces: Spaces::new(heap, config, lines, sizing.first_area()?)?,
+            sizing,
+            desk: Arc::new(Desk {
+                stage: Mutex::new(Some(Stage::Idle(MarkBits::beside_another(heap)?))),
+                is_dry: AtomicBool::new(false),
+            }),
+            task: Task::Minor,
+            old: Amount::default(),
+            live: Bytes::ZERO,
+            slice: config.slice_limit,
+        })
+    }
+}
+
+impl Collect for Concurrent {
+    type Alloc = Bump;
+
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        if self.wants_pause() {
+            return Ok(Refill::Collect);
+        }
+        self.spaces.refill(heap, capability, words)
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {
+        if self.wants_pause() {
+            return Ok(None);
+        }
+        self.spaces.allocate_large(heap, request)
+    }
+
+    fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
+        self.task = self.next_task(cause);
+        let major = match self.task {
+            Task::Everything => true,
+            Task::Mark(words) => words == Words(usize::MAX),
+            Task::Minor | Task::Begin | Task::Assist => false,
+        };
+        Some(Due {
+            generation: u32::from(major),
+            major,
+        })
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
+        let stage = self.desk.take();
+        let (stage, mut outcome) = if self.task == Task::Everything {
+            self.everything(pause, stage)
+        } else {
+            self.minor(pause, stage)
+        };
+        let stage = match stage {
+            Stage::Clearing(mut marks, left) if self.slice.is_some() => {
+                left.into_iter().for_each(|(from, to)| marks.clear(from, to));
+                Stage::Idle(marks)
+            }
+            stage => stage,
+        };
+        if self.slice.is_none() && !stage.is_dry() && !matches!(stage, Stage::Idle(_)) {
+            pause.background.start(Arc::clone(&self.desk) as Arc<dyn Background>);
+        }
+        self.desk.put(stage);
+        if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
+            self.spaces.set_area(area);
+        }
+        Ok(outcome)
+    }
+
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.spaces.for_each_region(capabilities, visit);
+    }
+
+    fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
+        self.spaces.for_each_units(visit);
+    }
+
+    fn step_names(&self) -> &'static [&'static str] {
+        &["", "nursery", "old"]
+    }
+}
+
+impl Concurrent {
+    /// Whether a pause can end the cycle, and need not wait for the nursery to be full.
+    fn wants_pause(&self) -> bool {
+        self.desk.is_dry.load(Relaxed) && self.slice.is_none() && self.spaces.has_lent()
+    }
+
+    /// The task of a pause with this cause.
+    fn next_task(&self, cause: Cause) -> Task {
+        let stage = self.desk.stage.lock().expect(THERE);
+        let (is_idle, is_marking) = match &*stage {
+            Some(Stage::Idle(_)) => (true, false),
+            Some(Stage::Marking(_)) => (false, true),
+            _ => (false, false),
+        };
+        let limited = |words: Words| words.min(self.slice.unwrap_or(words));
+        match cause.request() {
+            Some(Request::Cycle) if is_marking => Task::Mark(Words(usize::MAX)),
+            Some(Request::Slice(_)) if is_idle => Task::Begin,
+            Some(Request::Slice(Words(0))) if is_marking => Task::Mark(limited(LAST)),
+            Some(Request::Slice(words)) if is_marking => Task::Mark(limited(words)),
+            _ if cause.forces_major() || self.sizing.major_is_due(Bytes::ZERO) => Task::Everything,
+            _ if is_marking && self.old.all > self.sizing.old_limit() => Task::Assist,
+            _ if is_marking && let Some(words) = self.slice => Task::Mark(words),
+            _ if is_marking && self.desk.is_dry.load(Relaxed) => Task::Mark(LAST),
+            _ if is_idle && self.old.all > self.begins_at() => Task::Begin,
+            _ => Task::Minor,
+        }
+    }
+
+    /// The bytes of old closures at which a cycle begins.
+    fn begins_at(&self) -> Bytes {
+        let limit = self.sizing.old_limit();
+        Bytes(self.live.0 + limit.saturating_sub(self.live).0 / 2)
+    }
+
+    /// Collects everything. A cycle is given up.
+    fn everything(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
+        let stage = match stage {
+            Stage::Marking(Snapshot { marks, trace, .. }) => {
+                trace.abandon(pause);
+                self.spaces.set_in_snapshot(pause.heap, false);
+                Stage::Clearing(marks.into_marks(), self.spaces.marked_memory())
+            }
+            stage => stage,
+        };
+        let marked = self.spaces.mark(pause, Marking::Everything, None);
+        self.old = Amount::default();
+        self.old += &marked;
+        self.live = self.old.all;
+        let outcome = self.outcome(&marked, Cycle::Whole, None);
+        (stage, outcome)
+    }
+
+    /// A minor collection, and a part of a cycle.
+    fn minor(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
+        match stage {
+            Stage::Marking(snapshot) => self.minor_beside(pause, snapshot),
+            stage => {
+                let promoted = self.spaces.mark(pause, Marking::Young, None);
+                self.old += &promoted;
+                match stage {
+                    Stage::Idle(marks) if self.task == Task::Begin => {
+                        let (stage, marked) = self.begin(pause, marks);
+                        (stage, self.outcome(&promoted, Cycle::Began, Some(marked)))
+                    }
+                    stage => (stage, self.outcome(&promoted, Cycle::None, None)),
+                }
+            }
+        }
+    }
+
+    /// A minor collection while a snapshot is marked, and a part of that.
+    fn minor_beside(&mut self, pause: &mut Pause<'_, Bump>, snapshot: Snapshot) -> (Stage, Outcome) {
+        let Snapshot {
+            marks,
+            trace,
+            mut marked,
+        } = snapshot;
+        let (trace, noted) = trace.note_overwritten(pause, &marks);
+        marked += &noted;
+        let marks = marks.into_marks();
+        let promoted = self.spaces.mark(pause, Marking::Young, Some(&marks));
+        self.old += &promoted;
+        marked += &promoted;
+        let budget = match self.task {
+            Task::Mark(words) => words,
+            Task::Assist => Words(promoted.words.0 * ASSIST) + ASSIST_LEAST,
+            Task::Minor | Task::Begin | Task::Everything => Words(0),
+        };
+        let marks = SnapshotMarks::new(pause.heap, self.spaces.sticky(), marks);
+        let (left, slice) = if budget > Words(0) {
+            let (left, slice) = trace.advance(pause, &marks, budget);
+            pause.events.phase(Phase::Marked);
+            (left, slice)
+        } else {
+            (Some(trace), Marked::default())
+        };
+        marked += &slice;
+        let in_slice = Some((noted.words + slice.words).to_bytes());
+        match left {
+            Some(trace) => {
+                let cycle = if budget > Words(0) {
+                    Cycle::Continued
+                } else {
+                    Cycle::None
+                };
+                let snapshot = Snapshot { marks, trace, marked };
+                (Stage::Marking(snapshot), self.outcome(&promoted, cycle, in_slice))
+            }
+            None => {
+                self.spaces.set_in_snapshot(pause.heap, false);
+                let memory = self.spaces.marked_memory();
+                let in_lines = Bytes(marked.all.0 - marked.large.0);
+                let former = self.spaces.sweep_old(pause.heap, marks.into_marks(), in_lines);
+                pause.events.phase(Phase::Released);
+                (self.old, self.live) = (marked, marked.all);
+                let outcome = self.outcome(&promoted, Cycle::Ended, in_slice);
+                (Stage::Clearing(former, memory), outcome)
+            }
+        }
+    }
+
+    /// Begins a cycle, straight after a minor collection. Returns the bytes that were marked, too.
+    fn begin(&self, pause: &mut Pause<'_, Bump>, marks: MarkBits) -> (Stage, Bytes) {
+        if !mutant!("concurrent/snapshot-not-said") {
+            self.spaces.set_in_snapshot(pause.heap, true);
+        }
+        let marks = SnapshotMarks::new(pause.heap, self.spaces.sticky(), marks);
+        let (trace, found) = SlicedTrace::begin(pause, &marks);
+        let mut marked = Amount::default();
+        marked += &found;
+        (Stage::Marking(Snapshot { marks, trace, marked }), marked.all)
+    }
+
+    /// The outcome of a pause that did this part of a cycle: it marked these young closures, or
+    /// everything, and in a slice `in_slice` bytes of old ones.
+    fn outcome(&self, marked: &Marked, cycle: Cycle, in_slice: Option<Bytes>) -> Outcome {
+        let held = self.spaces.held();
+        let outcome = marked.outcome(held);
+        Outcome {
+            work: Work {
+                generation: u32::from(cycle != Cycle::None),
+                cycle,
+                live: self.old.all,
+                large: self.old.large,
+                slop: held - self.old.all,
+                promoted: if cycle == Cycle::Whole {
+                    Bytes::ZERO
+                } else {
+                    marked.words.to_bytes()
+                },
+                marked: in_slice.filter(|_| cycle.is_slice()),
+                swept: cycle.is_slice().then_some(Bytes::ZERO),
+                ..outcome.work
+            },
+            ..outcome
+        }
+    }
+}

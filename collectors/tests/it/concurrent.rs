@@ -1,0 +1,145 @@
+//! `concurrent`: cycles beside the program, and in slices.
+
+use crate::basics::config;
+use crate::paused_log::File;
+use gclab_collectors::Concurrent;
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::{Cycle, KindOf};
+use gclab_core::mutator::{Mutator, OptionRoot, Request};
+use gclab_core::stats::Statistics;
+use gclab_core::words::Words;
+use gclab_core::world::World;
+use gclab_eventlog::kinds::number;
+use gclab_eventlog::record::{About, EventLog};
+use gclab_eventlog::{Merged, Value};
+use gclab_heap_traverse::Checker;
+use std::io::Cursor;
+use std::time::Duration;
+
+#[test]
+fn closures_hidden_during_marking_survive() {
+    gclab_proof::slices::slices::<Concurrent>();
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Link {
+    value: u64,
+    next: Option<Ptr<Link>>,
+}
+
+/// The links of each list that is alive at a time.
+const LENGTH: u64 = 20_000;
+
+/// Lists that are made one after another, each in place of the one before.
+const LISTS: u64 = 20;
+
+/// Makes a list in place of another.
+fn make<'h>(m: &mut Mutator<'h, KindOf<Concurrent>>, list: &OptionRoot<'_, 'h, Link>, first: u64) {
+    list.set(m, None);
+    for value in 0..LENGTH {
+        let (m, link) = m.alloc_with(|m| Link::new(first + value, list.get(m)));
+        list.set(m, Some(link));
+    }
+}
+
+fn run(is_checked: bool, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Concurrent>>)) -> Statistics {
+    let mut world = World::new::<Concurrent>(&config::<Concurrent>(64 << 10)).expect("a heap");
+    if is_checked {
+        Checker::install(&mut world);
+    }
+    world.enter(program).expect("enough memory");
+    world.finish()
+}
+
+/// A cycle whose marking is done while the program waits.
+fn waits(m: &mut Mutator<'_, KindOf<Concurrent>>) {
+    m.frame(|m, [list]| {
+        let list = list.put_option::<Link>(m, None);
+        make(m, &list, 0);
+        m.collect(Request::Full);
+        m.collect(Request::Slice(Words(0)));
+        m.blocking(|| std::thread::sleep(Duration::from_millis(50)));
+        m.collect(Request::Cycle);
+    });
+}
+
+/// Twenty lists of half a megabyte die one after another.
+#[test]
+fn cycles_free_what_dies_without_a_whole_collection() {
+    for is_checked in [true, false] {
+        let statistics = run(is_checked, |m| {
+            m.frame(|m, [list]| {
+                let list = list.put_option::<Link>(m, None);
+                for first in 0..LISTS {
+                    make(m, &list, first);
+                    let mut link = list.get(m);
+                    for value in (0..LENGTH).rev() {
+                        let here = link.expect("a link is left");
+                        assert_eq!(here.value(m), first + value);
+                        link = here.next(m);
+                    }
+                }
+            });
+        });
+        let [collections @ .., _last] = &statistics.collections[..] else {
+            panic!("no collections");
+        };
+        let ended = |cycle| collections.iter().filter(|each| each.work.cycle == cycle).count();
+        assert!(ended(Cycle::Ended) > 2, "{} cycles", ended(Cycle::Ended));
+        assert_eq!(ended(Cycle::Whole), 0);
+        assert!(statistics.peak_blocks < 6 << 20, "{} bytes", statistics.peak_blocks);
+    }
+}
+
+#[test]
+fn work_beside_the_program_is_the_collectors_cpu_time() {
+    let statistics = run(true, waits);
+    let collections = &statistics.collections;
+    let ended = collections
+        .iter()
+        .find(|each| each.work.cycle == Cycle::Ended)
+        .expect("a cycle");
+    assert!(ended.before.beside.cpu_ns > 0);
+    assert_eq!(ended.work.live, Words(LENGTH as usize * 3).to_bytes());
+    assert!(
+        ended.work.marked < Some(ended.work.live),
+        "the pause marked {:?}",
+        ended.work.marked
+    );
+    let paused: u64 = collections.iter().map(|each| each.time.cpu_ns).sum();
+    assert_eq!(statistics.gc.cpu_ns, paused + statistics.beside.cpu_ns);
+}
+
+#[test]
+fn the_event_log_has_the_phases_of_a_cycle_as_ghc_writes_them() {
+    let file = File::default();
+    let log = EventLog::new(Box::new(file.clone()), About::default()).expect("memory");
+    let mut world = World::new::<Concurrent>(&config::<Concurrent>(64 << 10)).expect("a heap");
+    world.listen(Box::new(log.clone()));
+    world.enter(waits).expect("enough memory");
+    drop(world);
+    log.finish().expect("memory");
+    let bytes = file.bytes();
+    let mut log = Merged::new(Cursor::new(&bytes[..]), "log", false).expect("a log");
+    let (mut phases, mut marked) = (Vec::new(), Vec::new());
+    while let Some(event) = log.next_event().expect("whole") {
+        let number = event.known();
+        if (number::CONC_MARK_BEGIN..=number::CONC_SYNC_END).contains(&number) {
+            phases.push(number);
+            marked.extend(event.fields().map(|(_, value)| format!("{value:?}")));
+        }
+    }
+    // Lists that are made begin cycles of their own, but the last one is that which is waited for.
+    let last = &phases[phases.len() - 4..];
+    assert_eq!(
+        last,
+        [
+            number::CONC_MARK_BEGIN,
+            number::CONC_MARK_END,
+            number::CONC_SYNC_BEGIN,
+            number::CONC_SYNC_END
+        ]
+    );
+    assert_ne!(marked.last(), Some(&format!("{:?}", Value::from(0_u64))));
+}

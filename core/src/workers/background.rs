@@ -1,0 +1,279 @@
+//! The background thread: a thread of the world on which a collector works beside the program.
+//!
+//! It works only while mutators may run. Whoever stops the world parks it first, so a pause has the
+//! heap and the collector's tables to itself, and what the thread wrote happens before. Between two
+//! pauses it reads closures while mutators write them.
+
+use crate::abort::abort_on_unwind;
+use crate::clock::Clock;
+use crate::stats::{Phase, Times};
+use crate::sync::{Arc, AtomicBool, Builder, Condvar, JoinHandle, Mutex, Ordering::Relaxed};
+
+/// Work of a collector beside the program. The collector keeps it, too, and has it to itself in a
+/// pause.
+pub trait Background: Send + Sync {
+    /// Works until nothing is left or `stop` is asked for. The process ends if this panics.
+    fn work(&self, stop: &Stop) -> Worked;
+}
+
+/// What the work was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worked {
+    /// The phase that it is part of.
+    pub phase: Phase,
+    /// The closures that it marked.
+    pub closures: u64,
+    /// Whether nothing is left.
+    pub is_over: bool,
+}
+
+/// The work between two pauses.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// What it was.
+    pub worked: Worked,
+    /// When it began, by the clock of the world, in nanoseconds.
+    pub began_ns: u64,
+    /// The time that it took.
+    pub times: Times,
+}
+
+/// A request to stop, since a pause begins.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// Whether to stop. Cheap, but not for every closure: a pause waits for the answer.
+    pub fn is_asked(&self) -> bool {
+        // Relaxed: the lock orders everything else.
+        self.0.load(Relaxed)
+    }
+}
+
+/// The background thread of one world, which starts with the first work.
+#[derive(Debug)]
+pub struct BackgroundThread {
+    clock: Clock,
+    desk: Arc<Desk>,
+    thread: Option<JoinHandle<()>>,
+    /// The work that is not over, as far as the collector knows.
+    work: Option<Arc<dyn Background>>,
+}
+
+/// Where the thread sleeps and finds its work.
+#[derive(Debug, Default)]
+struct Desk {
+    state: Mutex<State>,
+    /// Signalled when there is work, and when the thread has stopped.
+    changed: Condvar,
+    stop: Stop,
+}
+
+#[derive(Default)]
+struct State {
+    /// Work that the thread is to begin.
+    work: Option<Arc<dyn Background>>,
+    is_working: bool,
+    /// Nothing is left of the work.
+    is_over: bool,
+    shutdown: bool,
+    /// The work since the thread was last parked.
+    stretch: Option<Stretch>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "State(working: {}, over: {})", self.is_working, self.is_over)
+    }
+}
+
+impl std::fmt::Debug for dyn Background {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Background")
+    }
+}
+
+impl BackgroundThread {
+    /// No thread yet. `clock` is the world's.
+    pub(crate) fn new(clock: Clock) -> Self {
+        BackgroundThread {
+            clock,
+            desk: Arc::default(),
+            thread: None,
+            work: None,
+        }
+    }
+
+    /// From the end of this pause on, `work` is done beside the program, until it is over. Earlier
+    /// work is given up. If the system refuses the thread, nothing is done.
+    pub fn start(&mut self, work: Arc<dyn Background>) {
+        if self.thread.is_none() {
+            let (desk, clock) = (Arc::clone(&self.desk), self.clock);
+            let thread = Builder::new().name("gc beside".to_owned());
+            self.thread = thread.spawn(move || desk.serve(clock)).ok();
+        }
+        self.desk.state.lock().is_over = false;
+        self.work = Some(work);
+    }
+
+    /// Gives up the work.
+    pub fn end(&mut self) {
+        self.work = None;
+    }
+
+    /// Asks the thread to stop.
+    pub(crate) fn ask_to_stop(&self) {
+        if self.thread.is_some() {
+            self.desk.stop.0.store(true, Relaxed);
+        }
+    }
+
+    /// Waits until the thread has stopped. Returns what it has done since the last call.
+    pub(crate) fn park(&mut self) -> Option<Stretch> {
+        self.thread.as_ref()?;
+        self.ask_to_stop();
+        let mut state = self.desk.state.lock();
+        state.work = None;
+        while state.is_working && !mutant!("background/not-parked") {
+            self.desk.changed.wait(&mut state);
+        }
+        state.stretch.take()
+    }
+
+    /// The mutators are about to run: the thread goes on.
+    pub(crate) fn resume(&mut self) {
+        let Some(work) = &self.work else {
+            return;
+        };
+        let mut state = self.desk.state.lock();
+        if !state.is_over && !state.is_working {
+            self.desk.stop.0.store(false, Relaxed);
+            state.work = Some(Arc::clone(work));
+            drop(state);
+            self.desk.changed.notify_all();
+        }
+    }
+}
+
+impl Desk {
+    /// The life of the thread.
+    fn serve(&self, clock: Clock) {
+        let now = || Times {
+            cpu_ns: Clock::thread_cpu_ns(),
+            elapsed_ns: clock.elapsed_ns(),
+        };
+        let mut state = self.state.lock();
+        while !state.shutdown {
+            let Some(work) = state.work.take() else {
+                self.changed.wait(&mut state);
+                continue;
+            };
+            state.is_working = true;
+            drop(state);
+            let began = now();
+            let worked = abort_on_unwind("the collector, beside the program,", || work.work(&self.stop));
+            // The collector has it to itself from here on.
+            drop(work);
+            state = self.state.lock();
+            state.stretch = Some(Stretch {
+                worked,
+                began_ns: began.elapsed_ns,
+                times: now().since(began),
+            });
+            state.is_over = worked.is_over;
+            state.is_working = false;
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for BackgroundThread {
+    fn drop(&mut self) {
+        self.ask_to_stop();
+        let mut state = self.desk.state.lock();
+        state.shutdown = true;
+        state.work = None;
+        drop(state);
+        self.desk.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has ended the process.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicU64, yield_now};
+
+    /// Counts up to a number.
+    #[derive(Default)]
+    struct Count {
+        to: u64,
+        counted: AtomicU64,
+        is_working: AtomicBool,
+    }
+
+    impl Background for Count {
+        fn work(&self, stop: &Stop) -> Worked {
+            assert!(!self.is_working.swap(true, Relaxed));
+            while !stop.is_asked() && self.counted.load(Relaxed) < self.to {
+                self.counted.fetch_add(1, Relaxed);
+                yield_now();
+            }
+            self.is_working.store(false, Relaxed);
+            Worked {
+                phase: Phase::Marked,
+                closures: 0,
+                is_over: self.counted.load(Relaxed) == self.to,
+            }
+        }
+    }
+
+    #[test]
+    fn it_works_only_between_pauses_until_its_work_is_over() {
+        let mut thread = BackgroundThread::new(Clock::start());
+        let count = Arc::new(Count {
+            to: 10_000,
+            ..Count::default()
+        });
+        thread.resume();
+        assert!(thread.park().is_none());
+        thread.start(Arc::clone(&count) as Arc<dyn Background>);
+        let (mut times, mut counted, mut ended_ns) = (Times::default(), 0, 0);
+        while counted < count.to {
+            thread.resume();
+            while count.counted.load(Relaxed) == counted {
+                yield_now();
+            }
+            let stretch = thread.park().expect("it has worked");
+            assert!(stretch.began_ns >= ended_ns);
+            ended_ns = stretch.began_ns + stretch.times.elapsed_ns;
+            times += stretch.times;
+            counted = count.counted.load(Relaxed);
+            assert!(!count.is_working.load(Relaxed));
+        }
+        assert!(times.elapsed_ns > 0 && times.cpu_ns > 0);
+        // It is over, and is not begun again.
+        thread.resume();
+        assert!(thread.park().is_none());
+    }
+
+    #[test]
+    fn work_that_is_given_up_is_not_continued() {
+        let mut thread = BackgroundThread::new(Clock::start());
+        let count = Arc::new(Count {
+            to: u64::MAX,
+            ..Count::default()
+        });
+        thread.start(Arc::clone(&count) as Arc<dyn Background>);
+        thread.resume();
+        thread.park();
+        thread.end();
+        let counted = count.counted.load(Relaxed);
+        thread.resume();
+        drop(thread);
+        assert_eq!(count.counted.load(Relaxed), counted);
+    }
+}
