@@ -36,7 +36,7 @@ const OWN_ROOTS: [&str; 6] = [
 const THREAD_LOCAL: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
 /// How little an answer can say.
-const TIGHTEST: u32 = 2;
+const TIGHTEST: u32 = 3;
 /// The columns of a path's first step.
 const FIRST: usize = COLUMNS - 19;
 
@@ -167,7 +167,7 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         }
     }
     let parts = match is_one {
-        true => holder.parts.clone(),
+        true => parts_of(merged, &holder.parts),
         false => vec![last],
     };
     let shown = parts
@@ -375,6 +375,17 @@ fn variable(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>,
 fn is_plain_list(merged: &Merged, place: u32) -> bool {
     let class = merged.class(place);
     merged.place(place).is_list && (class.starts_with('{') || class == "Object")
+}
+
+/// The parts of a holder, most bytes first, with what is in tables in their place.
+fn parts_of(merged: &Merged, parts: &[u32]) -> Vec<u32> {
+    let inside = |&part: &u32| match merged.below(part) {
+        below if merged.place(part).is_one && merged.class(part).starts_with('(') && !below.is_empty() => below,
+        _ => vec![part],
+    };
+    let mut parts: Vec<u32> = parts.iter().flat_map(inside).collect();
+    parts.sort_by_key(|&part| std::cmp::Reverse(merged.place(part).bytes));
+    parts
 }
 
 /// A part of a holder: with `behind`, the objects of the program's own class behind those of
@@ -589,8 +600,8 @@ pub(super) fn answer(before: &str, held: &Held) -> String {
         .unwrap_or_else(|| format!("{before}{}", holding(held, TIGHTEST)))
 }
 
-/// What hangs from a holder. The tighter the room, the less is said: first the ways to it and its
-/// text, and packages, are left out, and then its id, which the next command has.
+/// What hangs from a holder. The tighter the room, the less is said: first its text and packages are
+/// left out, then its id, which the next command has, and then the class around its own.
 fn holding(held: &Held, tight: u32) -> String {
     let name = short(&held.name, tight > 0);
     let of = |part: &Part| format!("{} {}", number(part.count), short(&part.name, tight > 0));
@@ -599,16 +610,19 @@ fn holding(held: &Held, tight: u32) -> String {
         (Some(part), _) if held.is_one && part.name == held.name => {
             format!("a list of {} {name} from @{}", number(part.count + 1), held.id)
         }
-        (Some(part), _) if held.is_one => match tight {
-            0 => format!("{}{name} @{}{} holds {}", held.way, held.id, held.label, of(part)),
-            1 => format!("{name} @{} holds {}", held.id, of(part)),
-            _ => {
-                let own = name
-                    .rsplit_once('$')
-                    .filter(|(_, own)| own.starts_with(char::is_alphabetic));
-                format!("{} holds {}", own.map_or(&*name, |(_, own)| own), of(part))
-            }
-        },
+        (Some(part), _) if held.is_one => {
+            let label = if tight == 0 { &held.label } else { "" };
+            let id = if tight < 2 {
+                format!(" @{}", held.id)
+            } else {
+                String::new()
+            };
+            let own = name
+                .rsplit_once('$')
+                .filter(|(_, own)| own.starts_with(char::is_alphabetic));
+            let name = own.filter(|_| tight > 2).map_or(&*name, |(_, own)| own);
+            format!("{}{name}{id}{label} holds {}", held.way, of(part))
+        }
         (Some(part), _) if held.is_list => format!("a list of {} {name}", number(part.count)),
         (Some(part), _) if part.name == held.name => of(part),
         (Some(part), _) => format!("{} {name} hold {}", number(held.count), of(part)),

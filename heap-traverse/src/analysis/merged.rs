@@ -543,14 +543,17 @@ impl Merged {
             let own = path.last().copied().unwrap_or(0);
             let parts = self.below(own);
             let large = |&&part: &&u32| self.places[part as usize].bytes >= least;
+            let bytes = self.places[own as usize].bytes;
+            // A part without a name, such as the table of an object, belongs to what it is in.
+            let is_inner = |part: u32| self.class(part).starts_with('(') && !path.is_empty();
             let ones: Vec<u32> = parts
                 .iter()
                 .filter(large)
                 .copied()
                 .filter(|&part| self.places[part as usize].is_one)
+                .filter(|&part| !is_inner(part) || bytes - self.places[part as usize].bytes < least)
                 .collect();
             let held: u64 = ones.iter().map(|&part| self.places[part as usize].bytes).sum();
-            let bytes = self.places[own as usize].bytes;
             let further = |next: u32| path.iter().copied().chain([next]).collect::<Vec<u32>>();
             if path.is_empty() {
                 for &many in parts

@@ -228,7 +228,11 @@ pub struct Named {
 /// Whether the name of a node is a class name.
 pub(super) fn has_class_name(snapshot: &Snapshot, node: u32) -> bool {
     let node = snapshot.node(node);
-    NAMED.contains(&node.type_name()) && node.name_bytes() > 0
+    match node.type_name() {
+        // V8 hides proxies among its own objects.
+        "hidden" => node.name() == "system / JSProxy",
+        kind => NAMED.contains(&kind) && node.name_bytes() > 0,
+    }
 }
 
 /// The `count` names whose objects have the most bytes of their own, most bytes first; of equals,

@@ -478,6 +478,29 @@ fn a_table_of_all_strings_holds_none_that_an_object_has() {
     assert!(line.starts_with("60.0 kB new, 30.0 kB a step: Seen @"), "{line}");
 }
 
+/// An object holds its values, and its table of properties the keys.
+#[test]
+fn an_object_and_its_table_are_one_holder() {
+    let add = |round: u64| {
+        move |heap: &mut Heap| {
+            let app = heap.get(GLOBAL, "app").unwrap();
+            let names = heap.get(app, "names").unwrap_or_else(|| heap.object("Names", 24));
+            heap.set(app, "names", names);
+            let table = heap
+                .get(names, "properties")
+                .unwrap_or_else(|| heap.object("(array)", 24));
+            heap.set(names, "properties", table);
+            for number in round * 300..(round + 1) * 300 {
+                let (key, value) = (heap.object("Key", 100), heap.object("Value", 100));
+                heap.set(table, &number.to_string(), key);
+                heap.set(names, &number.to_string(), value);
+            }
+        }
+    };
+    let line = first_line(true, [0, 1, 2].map(add));
+    assert!(line.starts_with("120 kB new, 60.0 kB a step: Names @"), "{line}");
+}
+
 #[test]
 fn a_heap_that_only_churns_has_no_leak() {
     for seed in 0..5 {
