@@ -231,7 +231,29 @@ fn a_jvm_thread_is_identified_by_its_name() {
 }
 
 /// One query: the objects of a class, and what refers to one of them.
-/// The roots hold three arrays, of which two are large, and many others.
+/// V8 hides them among its own objects.
+#[test]
+fn proxies_are_a_class() {
+    let nodes: String = (0..20).map(|node| format!(",2,2,{},100,0", 2 * node + 5)).collect();
+    let edges: String = (0..20).map(|node| format!(",0,{node},{}", 5 * node + 10)).collect();
+    let bench = Bench::new();
+    bench.write(
+        "proxies.heapsnapshot",
+        &format!(
+            r#"{{"snapshot":{{"meta":{{"node_fields":["type","name","id","self_size","edge_count"],
+            "node_types":[["synthetic","object","hidden"],"","","",""],"edge_fields":["type","name_or_index","to_node"],
+            "edge_types":[["element"],"",""]}},"node_count":22,"edge_count":21}},
+            "nodes":[0,0,1,0,1,1,1,3,16,20{nodes}],"edges":[0,0,5{edges}],"strings":["","Store","system / JSProxy"]}}"#
+        ),
+    );
+    let text = bench
+        .gclab(&["heap", "analyse", "proxies.heapsnapshot"])
+        .exits(0)
+        .stdout;
+    assert!(text.contains(": Store @3 holds 20 system / JSProxy\n"), "{text}");
+}
+
+/// The roots hold two large arrays, and many others.
 #[test]
 fn each_large_object_among_many_of_its_class_is_told() {
     const SMALL: usize = 50;
