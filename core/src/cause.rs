@@ -4,6 +4,7 @@
 use crate::block::OutOfMemory;
 use crate::stats::Work;
 pub use crate::stats::{Cause, Request};
+use crate::words::Bytes;
 
 /// The answer to a mutator whose allocator has run out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub struct NotBegun(pub OutOfMemory);
 pub struct Outcome {
     /// The work that it did, for its record.
     pub work: Work,
+    /// Of the live bytes, those that became old since the snapshot of the cycle that ended. Nothing
+    /// has looked whether they are reachable, so they are no reason for a larger heap.
+    pub newer: Bytes,
     /// The oldest generation will be collected in place, so no room for a copy of it is needed.
     pub in_place: bool,
     /// The heap is intact, but there is no room to continue. Unless everything was collected, the

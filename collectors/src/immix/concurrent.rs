@@ -43,7 +43,7 @@ pub struct Concurrent {
     sizing: Sizing,
     desk: Arc<Desk>,
     task: Task,
-    /// All old closures, and those that the last cycle left.
+    /// All old closures, and those that the last cycle found.
     old: Amount,
     live: Bytes,
     /// `-DI`: the program's thread marks as many words in each pause, and no other thread does.
@@ -99,6 +99,8 @@ struct Snapshot {
     marks: SnapshotMarks,
     trace: SlicedTrace,
     marked: Amount,
+    /// Bytes that became old meanwhile, which are marked, too.
+    newer: Bytes,
 }
 
 /// Old closures, and large ones among them.
@@ -133,6 +135,18 @@ impl Stage {
     /// Whether a pause has to end the cycle.
     fn is_dry(&self) -> bool {
         matches!(self, Stage::Marking(snapshot) if snapshot.trace.is_dry())
+    }
+
+    /// The table of a stage without a snapshot, clear.
+    fn cleared(self) -> MarkBits {
+        match self {
+            Stage::Idle(marks) => marks,
+            Stage::Clearing(mut marks, left) => {
+                left.into_iter().for_each(|(from, to)| marks.clear(from, to));
+                marks
+            }
+            Stage::Marking(_) => unreachable!("a snapshot is being marked"),
+        }
     }
 
     /// Goes on beside the program. Returns the closures that were marked, too.
@@ -257,12 +271,10 @@ impl Collect for Concurrent {
         } else {
             self.minor(pause, stage)
         };
-        let stage = match stage {
-            Stage::Clearing(mut marks, left) if self.slice.is_some() => {
-                left.into_iter().for_each(|(from, to)| marks.clear(from, to));
-                Stage::Idle(marks)
-            }
-            stage => stage,
+        let stage = if self.slice.is_some() && matches!(stage, Stage::Clearing(..)) {
+            Stage::Idle(stage.cleared())
+        } else {
+            stage
         };
         if self.slice.is_none() && !stage.is_dry() && !matches!(stage, Stage::Idle(_)) {
             pause.background.start(Arc::clone(&self.desk) as Arc<dyn Background>);
@@ -296,22 +308,22 @@ impl Concurrent {
     /// The task of a pause with this cause.
     fn next_task(&self, cause: Cause) -> Task {
         let stage = self.desk.stage.lock().expect(THERE);
-        let (is_idle, is_marking) = match &*stage {
-            Some(Stage::Idle(_)) => (true, false),
-            Some(Stage::Marking(_)) => (false, true),
-            _ => (false, false),
-        };
+        let is_marking = matches!(&*stage, Some(Stage::Marking(_)));
+        let is_idle = matches!(&*stage, Some(Stage::Idle(_)));
         let limited = |words: Words| words.min(self.slice.unwrap_or(words));
         match cause.request() {
             Some(Request::Cycle) if is_marking => Task::Mark(Words(usize::MAX)),
-            Some(Request::Slice(_)) if is_idle => Task::Begin,
-            Some(Request::Slice(Words(0))) if is_marking => Task::Mark(limited(LAST)),
-            Some(Request::Slice(words)) if is_marking => Task::Mark(limited(words)),
+            Some(Request::Slice(_)) if !is_marking => Task::Begin,
+            Some(Request::Slice(Words(0))) => Task::Mark(limited(LAST)),
+            Some(Request::Slice(words)) => Task::Mark(limited(words)),
             _ if cause.forces_major() || self.sizing.major_is_due(Bytes::ZERO) => Task::Everything,
             _ if is_marking && self.old.all > self.sizing.old_limit() => Task::Assist,
             _ if is_marking && let Some(words) = self.slice => Task::Mark(words),
             _ if is_marking && self.desk.is_dry.load(Relaxed) => Task::Mark(LAST),
+            _ if is_marking => Task::Minor,
             _ if is_idle && self.old.all > self.begins_at() => Task::Begin,
+            // The thread has not come to clearing the table.
+            _ if self.old.all > self.sizing.old_limit() => Task::Begin,
             _ => Task::Minor,
         }
     }
@@ -347,13 +359,11 @@ impl Concurrent {
             stage => {
                 let promoted = self.spaces.mark(pause, Marking::Young, None);
                 self.old += &promoted;
-                match stage {
-                    Stage::Idle(marks) if self.task == Task::Begin => {
-                        let (stage, marked) = self.begin(pause, marks);
-                        (stage, self.outcome(&promoted, Cycle::Began, Some(marked)))
-                    }
-                    stage => (stage, self.outcome(&promoted, Cycle::None, None)),
+                if self.task != Task::Begin {
+                    return (stage, self.outcome(&promoted, Cycle::None, None));
                 }
+                let (stage, marked) = self.begin(pause, stage.cleared());
+                (stage, self.outcome(&promoted, Cycle::Began, Some(marked)))
             }
         }
     }
@@ -364,6 +374,7 @@ impl Concurrent {
             marks,
             trace,
             mut marked,
+            mut newer,
         } = snapshot;
         let (trace, noted) = trace.note_overwritten(pause, &marks);
         marked += &noted;
@@ -371,6 +382,7 @@ impl Concurrent {
         let promoted = self.spaces.mark(pause, Marking::Young, Some(&marks));
         self.old += &promoted;
         marked += &promoted;
+        newer += promoted.words.to_bytes();
         let budget = match self.task {
             Task::Mark(words) => words,
             Task::Assist => Words(promoted.words.0 * ASSIST) + ASSIST_LEAST,
@@ -393,7 +405,12 @@ impl Concurrent {
                 } else {
                     Cycle::None
                 };
-                let snapshot = Snapshot { marks, trace, marked };
+                let snapshot = Snapshot {
+                    marks,
+                    trace,
+                    marked,
+                    newer,
+                };
                 (Stage::Marking(snapshot), self.outcome(&promoted, cycle, in_slice))
             }
             None => {
@@ -402,8 +419,11 @@ impl Concurrent {
                 let in_lines = Bytes(marked.all.0 - marked.large.0);
                 let former = self.spaces.sweep_old(pause.heap, marks.into_marks(), in_lines);
                 pause.events.phase(Phase::Released);
-                (self.old, self.live) = (marked, marked.all);
-                let outcome = self.outcome(&promoted, Cycle::Ended, in_slice);
+                (self.old, self.live) = (marked, marked.all.saturating_sub(newer));
+                let outcome = Outcome {
+                    newer,
+                    ..self.outcome(&promoted, Cycle::Ended, in_slice)
+                };
                 (Stage::Clearing(former, memory), outcome)
             }
         }
@@ -418,7 +438,13 @@ impl Concurrent {
         let (trace, found) = SlicedTrace::begin(pause, &marks);
         let mut marked = Amount::default();
         marked += &found;
-        (Stage::Marking(Snapshot { marks, trace, marked }), marked.all)
+        let snapshot = Snapshot {
+            marks,
+            trace,
+            marked,
+            newer: Bytes::ZERO,
+        };
+        (Stage::Marking(snapshot), marked.all)
     }
 
     /// The outcome of a pause that did this part of a cycle: it marked these young closures, or

@@ -378,6 +378,7 @@ impl Ocaml {
                 counted,
                 ..Work::default()
             },
+            ..Outcome::default()
         }
     }
 }

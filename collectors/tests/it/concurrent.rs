@@ -5,6 +5,8 @@ use crate::paused_log::File;
 use gclab_collectors::Concurrent;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Cycle, KindOf};
+use gclab_core::config::Config;
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Mutator, OptionRoot, Request};
 use gclab_core::stats::Statistics;
 use gclab_core::words::Words;
@@ -14,6 +16,7 @@ use gclab_eventlog::record::{About, EventLog};
 use gclab_eventlog::{Merged, Value};
 use gclab_heap_traverse::Checker;
 use std::io::Cursor;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[test]
@@ -142,4 +145,80 @@ fn the_event_log_has_the_phases_of_a_cycle_as_ghc_writes_them() {
         ]
     );
     assert_ne!(marked.last(), Some(&format!("{:?}", Value::from(0_u64))));
+}
+
+/// Slots for lists, each of [`SHORT`] links.
+const SLOTS: usize = 20;
+const SHORT: u64 = 2000;
+const LIVE: usize = SLOTS * SHORT as usize * size_of::<[u64; 3]>();
+
+/// Notes the bytes of blocks after each cycle.
+struct Held(Arc<Mutex<Vec<usize>>>);
+
+impl Listener for Held {
+    fn event(&mut self, event: &Event<'_>) {
+        if let EventKind::Recorded { collection, .. } = event.kind
+            && collection.work.cycle == Cycle::Ended
+        {
+            let held = collection.work.live + collection.work.slop;
+            self.0.lock().expect("sound").push(held.0);
+        }
+    }
+}
+
+/// Fills the first `slots` slots with new lists in turn, `rounds` times in all, after clearing the
+/// others. Pauses mark, so that each run is the same. Returns the bytes of blocks after each cycle.
+fn replaced(phases: &[(usize, usize)]) -> Vec<usize> {
+    let config = Config {
+        slice_limit: Some(Words(1 << 12)),
+        ..config::<Concurrent>(64 << 10)
+    };
+    let mut world = World::new::<Concurrent>(&config).expect("a heap");
+    let held = Arc::default();
+    world.listen(Box::new(Held(Arc::clone(&held))));
+    let session = world.enter(|m| {
+        m.frame(|m, [array, list]| {
+            let array = array.put(m.alloc_array::<Link>(SLOTS, |_| None));
+            let list = list.put_option::<Link>(m, None);
+            for &(slots, rounds) in phases {
+                (slots..SLOTS).for_each(|slot| array.get(m).set(m, slot, None));
+                for round in 0..rounds {
+                    list.set(m, None);
+                    for value in 0..SHORT {
+                        let (m, link) = m.alloc_with(|m| Link::new(value, list.get(m)));
+                        list.set(m, Some(link));
+                    }
+                    array.get(m).set(m, round % slots, list.get(m));
+                }
+            }
+        });
+    });
+    session.expect("enough memory");
+    drop(world);
+    std::mem::take(&mut held.lock().expect("sound"))
+}
+
+/// With flat live data memory does not grow, however many cycles there are.
+#[test]
+fn memory_stays_flat_while_live_data_are() {
+    let held = replaced(&[(SLOTS, 50_000)]);
+    assert!(held.len() > 1000, "{} cycles", held.len());
+    let most = |held: &[usize]| held.iter().copied().max().expect("cycles");
+    let (first, last) = held.split_at(held.len() / 3);
+    assert!(
+        most(last) * 100 <= most(first) * 105,
+        "{} after {}",
+        most(last),
+        most(first)
+    );
+}
+
+/// Two cycles after live data have fallen to a tenth, the heap has at most twice as much.
+#[test]
+fn memory_comes_back_within_two_cycles() {
+    let before = replaced(&[(SLOTS, 1000)]).len();
+    let held = replaced(&[(SLOTS, 1000), (SLOTS / 10, 1000)]);
+    let after = &held[before + 2..];
+    let most = after.iter().max().expect("cycles");
+    assert!(*most <= LIVE / 10 * 2 + (1 << 20), "{after:?}");
 }

@@ -152,7 +152,11 @@ impl Sizing {
             self.area_in_place(outcome.work.live)
         } else {
             if outcome.work.is_major() {
-                self.old_limit = self.old_limit_of(live, MajorStrategy::InPlace);
+                let found = Live {
+                    old: live.old.saturating_sub(outcome.newer),
+                    ..live
+                };
+                self.old_limit = self.old_limit_of(found, MajorStrategy::InPlace);
             }
             self.area(live, self.old_limit, MajorStrategy::InPlace)
         };
