@@ -12,11 +12,12 @@
 //! they are needed. The background thread then clears the other table.
 //!
 //! A cycle begins halfway between the live memory and its limit (`-F`). If the old closures reach
-//! the limit first, minor collections mark as well, the more they promote. If memory is short, or
-//! the program asks for it, everything is collected in one pause, and the cycle is given up.
+//! the limit first, minor collections mark as well, the more they promote. If memory is short, the
+//! program asks for it, or the blocks are mostly holes when a cycle is due, everything is collected
+//! in one pause. A cycle under way is given up then.
 //!
-//! Worst-case memory: F × live, with the allocation area, what died since the cycle began, and holes
-//! that are too small.
+//! Worst-case memory: 2 × F × live where closures die among others that live, and else F × live,
+//! with the allocation area and what died since the cycle began.
 
 use super::spaces::{Marking, Spaces};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
@@ -88,7 +89,7 @@ enum Stage {
     /// Nothing: it is clear.
     Idle(MarkBits),
     /// Marking a snapshot.
-    Marking(Snapshot),
+    Marking(Box<Snapshot>),
     /// It is being cleared: this memory is left.
     Clearing(MarkBits, Vec<(Addr, Addr)>),
 }
@@ -152,10 +153,14 @@ impl Stage {
     /// Goes on beside the program. Returns the closures that were marked, too.
     fn beside(self, stop: &Stop) -> (Stage, u64) {
         match self {
-            Stage::Marking(mut snapshot) => {
+            Stage::Marking(snapshot) => {
+                let mut snapshot = *snapshot;
                 let (trace, marked) = snapshot.trace.advance_beside(&snapshot.marks, stop);
                 snapshot.marked += &marked;
-                (Stage::Marking(Snapshot { trace, ..snapshot }), marked.closures)
+                (
+                    Stage::Marking(Box::new(Snapshot { trace, ..snapshot })),
+                    marked.closures,
+                )
             }
             Stage::Clearing(mut marks, mut left) => {
                 while !stop.is_asked()
@@ -316,14 +321,19 @@ impl Concurrent {
             Some(Request::Slice(_)) if !is_marking => Task::Begin,
             Some(Request::Slice(Words(0))) => Task::Mark(limited(LAST)),
             Some(Request::Slice(words)) => Task::Mark(limited(words)),
-            _ if cause.forces_major() || self.sizing.major_is_due(Bytes::ZERO) => Task::Everything,
-            _ if is_marking && self.old.all > self.sizing.old_limit() => Task::Assist,
+            _ if cause.forces_major() || self.sizing.is_urgent() => Task::Everything,
             _ if is_marking && let Some(words) = self.slice => Task::Mark(words),
+            _ if is_marking && self.old.all > self.sizing.old_limit() => Task::Assist,
             _ if is_marking && self.desk.is_dry.load(Relaxed) => Task::Mark(LAST),
             _ if is_marking => Task::Minor,
-            _ if is_idle && self.old.all > self.begins_at() => Task::Begin,
-            // The thread has not come to clearing the table.
-            _ if self.old.all > self.sizing.old_limit() => Task::Begin,
+            // If the thread has not come to clearing the table, the pause does it.
+            _ if is_idle && self.old.all > self.begins_at() || self.old.all > self.sizing.old_limit() => {
+                if self.is_fragmented() {
+                    Task::Everything
+                } else {
+                    Task::Begin
+                }
+            }
             _ => Task::Minor,
         }
     }
@@ -334,10 +344,17 @@ impl Concurrent {
         Bytes(self.live.0 + limit.saturating_sub(self.live).0 / 2)
     }
 
+    /// Whether the blocks of old closures are mostly holes, and more than the limit allows twice over.
+    fn is_fragmented(&self) -> bool {
+        let most = self.sizing.old_limit().max(self.old.all);
+        self.spaces.held_by_old().0 > most.0 * 2
+    }
+
     /// Collects everything. A cycle is given up.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
         let stage = match stage {
-            Stage::Marking(Snapshot { marks, trace, .. }) => {
+            Stage::Marking(snapshot) => {
+                let Snapshot { marks, trace, .. } = *snapshot;
                 trace.abandon(pause);
                 self.spaces.set_in_snapshot(pause.heap, false);
                 Stage::Clearing(marks.into_marks(), self.spaces.marked_memory())
@@ -355,7 +372,7 @@ impl Concurrent {
     /// A minor collection, and a part of a cycle.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
         match stage {
-            Stage::Marking(snapshot) => self.minor_beside(pause, snapshot),
+            Stage::Marking(snapshot) => self.minor_beside(pause, *snapshot),
             stage => {
                 let promoted = self.spaces.mark(pause, Marking::Young, None);
                 self.old += &promoted;
@@ -411,7 +428,10 @@ impl Concurrent {
                     marked,
                     newer,
                 };
-                (Stage::Marking(snapshot), self.outcome(&promoted, cycle, in_slice))
+                (
+                    Stage::Marking(Box::new(snapshot)),
+                    self.outcome(&promoted, cycle, in_slice),
+                )
             }
             None => {
                 self.spaces.set_in_snapshot(pause.heap, false);
@@ -444,7 +464,7 @@ impl Concurrent {
             marked,
             newer: Bytes::ZERO,
         };
-        (Stage::Marking(snapshot), marked.all)
+        (Stage::Marking(Box::new(snapshot)), marked.all)
     }
 
     /// The outcome of a pause that did this part of a cycle: it marked these young closures, or

@@ -96,6 +96,11 @@ impl Spaces {
         self.lines.held() + self.large.held()
     }
 
+    /// Bytes of blocks without those that mutators have taken since the last collection.
+    pub(super) fn held_by_old(&self) -> Bytes {
+        self.held().saturating_sub(self.lines.taken() + self.large.taken())
+    }
+
     fn is_due(&self) -> bool {
         self.lines.taken() + self.large.taken() >= self.area
     }

@@ -170,7 +170,7 @@ impl Listener for Held {
 /// others. Pauses mark, so that each run is the same. Returns the bytes of blocks after each cycle.
 fn replaced(phases: &[(usize, usize)]) -> Vec<usize> {
     let config = Config {
-        slice_limit: Some(Words(1 << 12)),
+        slice_limit: Some(Words(1 << 15)),
         ..config::<Concurrent>(64 << 10)
     };
     let mut world = World::new::<Concurrent>(&config).expect("a heap");

@@ -282,6 +282,11 @@ impl FinaliserTable {
         }
     }
 
+    /// The trace is given up: alarms ring when the next one is over.
+    pub(crate) fn abandon_trace(&self) {
+        self.lock().rung = mutant!("concurrent/abandoned-has-rung", false => true);
+    }
+
     /// The trace has made first finalisers ready: makes the alarms ready, in order.
     pub(crate) fn ring_among_first(&self) {
         let mut entries = self.lock();

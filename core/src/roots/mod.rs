@@ -179,6 +179,11 @@ impl<'a> Roots<'a> {
         self.handles.finalisers().begin_trace();
     }
 
+    /// A sliced trace is given up.
+    pub(crate) fn abandon_trace_in_slices(&self) {
+        self.handles.finalisers().abandon_trace();
+    }
+
     /// After [`Roots::finalise_first`] of a trace in slices: makes the alarms ready, among the
     /// finalisers.
     pub(crate) fn ring_among_finalisers(&self) {

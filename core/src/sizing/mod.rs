@@ -183,6 +183,11 @@ impl Sizing {
         self.is_urgent || old > self.old_limit
     }
 
+    /// Whether a minor collection may leave too little memory, in a heap without a nursery.
+    pub fn is_urgent(&self) -> bool {
+        self.is_urgent
+    }
+
     /// Whether a minor collection may leave so much that a major collection after it would not fit:
     /// then this one must be major. `live` is what the last collection left.
     pub fn major_is_urgent(&self, live: Live, nursery: &Nursery) -> bool {

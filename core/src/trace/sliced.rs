@@ -33,6 +33,8 @@ impl SlicedTrace {
     /// trace should find is marked. Returns the trace and its results so far.
     pub fn begin<A, M: Marks>(pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(Grey::new(pause.heap), marks);
+        // Many roots may fill the stack, but the pause does not mark what is behind them.
+        marker.set_budget(BETWEEN_LOOKS);
         marker.roots(pause.roots);
         pause.roots.begin_trace_in_slices();
         if !mutant!("sliced/marking-not-said") {
@@ -76,6 +78,7 @@ impl SlicedTrace {
 
     /// Gives the trace up: turns the barriers off, and forgets what they noted.
     pub fn abandon<A>(self, pause: &mut Pause<'_, A>) {
+        pause.roots.abandon_trace_in_slices();
         <SnapshotBarrier>::set_marking(pause.capabilities, false);
         let capabilities = pause.capabilities.iter().filter(|_| !mutant!("concurrent/notes-kept"));
         capabilities.for_each(|capability| capability.overwritten().take(|_| ()));

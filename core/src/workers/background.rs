@@ -105,20 +105,16 @@ impl BackgroundThread {
     }
 
     /// From the end of this pause on, `work` is done beside the program, until it is over. Earlier
-    /// work is given up. If the system refuses the thread, nothing is done.
+    /// work is given up. If the system refuses the thread, nothing is done: a collector must not
+    /// depend on it.
     pub fn start(&mut self, work: Arc<dyn Background>) {
         if self.thread.is_none() {
             let (desk, clock) = (Arc::clone(&self.desk), self.clock);
-            let thread = Builder::new().name("gc beside".to_owned());
+            let thread = Builder::new().name("gc concurrent".to_owned());
             self.thread = thread.spawn(move || desk.serve(clock)).ok();
         }
         self.desk.state.lock().is_over = false;
         self.work = Some(work);
-    }
-
-    /// Gives up the work.
-    pub fn end(&mut self) {
-        self.work = None;
     }
 
     /// Asks the thread to stop.
@@ -258,22 +254,5 @@ mod tests {
         // It is over, and is not begun again.
         thread.resume();
         assert!(thread.park().is_none());
-    }
-
-    #[test]
-    fn work_that_is_given_up_is_not_continued() {
-        let mut thread = BackgroundThread::new(Clock::start());
-        let count = Arc::new(Count {
-            to: u64::MAX,
-            ..Count::default()
-        });
-        thread.start(Arc::clone(&count) as Arc<dyn Background>);
-        thread.resume();
-        thread.park();
-        thread.end();
-        let counted = count.counted.load(Relaxed);
-        thread.resume();
-        drop(thread);
-        assert_eq!(count.counted.load(Relaxed), counted);
     }
 }

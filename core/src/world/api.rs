@@ -321,6 +321,10 @@ impl<M: MutatorKind> World<M> {
     /// Ends the run: one last major collection, as GHC does, and the statistics.
     pub fn finish(self) -> Statistics {
         let mut state = self.state.lock();
+        // Its time belongs to the program's phase.
+        if let Some(stretch) = state.background.park() {
+            state.worked_beside(stretch);
+        }
         let allocated = state.final_counts(0).allocated_total;
         state.recorder.exit_start(allocated);
         // Neither the live data nor room to continue matters any longer.

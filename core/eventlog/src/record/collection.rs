@@ -18,11 +18,12 @@ const APART_NS: u64 = 1000;
 /// The work of a collector beside the program, since its cycle began.
 #[derive(Debug, Default)]
 struct Concurrent {
-    /// A phase that is not over.
+    /// A phase that is not over. Marking goes on until its cycle ends, since a pause may find that
+    /// something is left.
     open: Option<Phase>,
-    /// The closures that it has marked, and whether there was such a phase.
+    /// When the thread last stopped, and the closures that it has marked in this cycle.
+    stopped_ns: u64,
     marked: u64,
-    has_marked: bool,
 }
 
 impl Concurrent {
@@ -36,15 +37,15 @@ impl Concurrent {
             self.close(began_ns, output);
             self.open = Some(worked.phase);
             if worked.phase == Phase::Marked {
-                (self.marked, self.has_marked) = (0, true);
                 output.put_global_unless_paused(&kinds::CONC_MARK_BEGIN, began_ns, &[]);
             } else {
                 output.put_global_unless_paused(&kinds::CONC_SWEEP_BEGIN, began_ns, &[]);
             }
         }
         self.marked += worked.closures;
-        if worked.is_over {
-            self.close(began_ns + times.elapsed_ns, output);
+        self.stopped_ns = began_ns + times.elapsed_ns;
+        if worked.is_over && worked.phase != Phase::Marked {
+            self.close(self.stopped_ns, output);
         }
     }
 
@@ -52,7 +53,7 @@ impl Concurrent {
     fn close(&mut self, time_ns: u64, output: &mut Output) {
         match self.open.take() {
             Some(Phase::Marked) => {
-                let objects = u32::try_from(self.marked).unwrap_or(u32::MAX);
+                let objects = u32::try_from(std::mem::take(&mut self.marked)).unwrap_or(u32::MAX);
                 output.put_global_unless_paused(&kinds::CONC_MARK_END, time_ns, &[u64::from(objects).into()]);
             }
             Some(_) => output.put_global_unless_paused(&kinds::CONC_SWEEP_END, time_ns, &[]),
@@ -63,10 +64,10 @@ impl Concurrent {
     /// A pause from `start_ns` to `end_ns` has ended a cycle, after some of it was marked beside the
     /// program.
     fn end_cycle(&mut self, cycle: Cycle, start_ns: u64, end_ns: u64, output: &mut Output) {
-        if !cycle.is_over() || !std::mem::take(&mut self.has_marked) {
+        if !cycle.is_over() || self.open != Some(Phase::Marked) {
             return;
         }
-        self.close(start_ns, output);
+        self.close(self.stopped_ns, output);
         if cycle == Cycle::Ended {
             output.put_global_unless_paused(&kinds::CONC_SYNC_BEGIN, start_ns, &[]);
             output.put_global_unless_paused(&kinds::CONC_SYNC_END, end_ns, &[]);

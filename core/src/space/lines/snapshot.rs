@@ -68,8 +68,8 @@ unsafe impl Marks for SnapshotMarks {
 }
 
 impl LineSpace {
-    /// Turns on or off the recording of values that stores to old closures overwrite. The nursery is
-    /// empty.
+    /// Turns on or off the recording of values that stores to old closures overwrite. No block is
+    /// mixed, or the next marking is of everything.
     pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
         let state = BlockState::of_step(self.step).in_snapshot(yes);
         self.kept.iter().for_each(|&run| heap.set_state(run, state));

@@ -2,13 +2,14 @@
 //!
 //! Lines that GHC does not have: the machine memory that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
-//! which GHC counts as mutator time and does not print, the slices of collectors that work in
-//! slices (`Slices`) or beside the program (`Beside MUT`), time in which almost everything went into collections that freed almost
-//! nothing (`Thrashing`), figures by name (`Figures`), the part of mutator time in which the
-//! collector looked for room (`Refills`), and the times of set-up and of the measured phase
-//! (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC threads,
-//! `Measured` only if the program says where it begins. Each begins unlike any line of GHC's, in
-//! its own paragraph, so that tools that read GHC's lines skip them.
+//! which GHC counts as mutator time and does not print, the work of collectors that collect in
+//! slices (`Slices`) or concurrently (`Concurrent GC`), time in which almost everything went into
+//! collections that freed almost nothing (`Thrashing`), figures by name (`Figures`), the part of
+//! mutator time in which the collector looked for room (`Refills`), and the times of set-up and of
+//! the measured phase (`Measured`). `GC sharing` and `GC sync` are there only with several
+//! capabilities or GC threads, `GC sync` also with a concurrent collector, `Measured` only if the
+//! program says where it begins. Each begins unlike any line of GHC's, in its own paragraph, so that
+//! tools that read GHC's lines skip them.
 //!
 //! INIT, MUT, GC and EXIT mean what they mean in GHC, whatever the program measures. RP (retainer
 //! censuses) and PROF (other censuses) are listed if there were any, as in GHC's profiled runtime.
@@ -116,7 +117,7 @@ fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
         }
         out.push_str("\n\n");
     }
-    if stats.capabilities > 1 && stats.max_sync_ns > 0 {
+    if (stats.capabilities > 1 || stats.beside.elapsed_ns > 0) && stats.max_sync_ns > 0 {
         writeln!(
             out,
             "  GC sync: {:.3}s in all, {:.4}s mean, {:.4}s longest\n",
@@ -198,14 +199,14 @@ fn write_slices(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     )
 }
 
-/// A line that GHC does not print; none if the collector did not work beside the program.
+/// A line that GHC does not print; none unless the collector worked concurrently.
 fn write_beside(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     if stats.beside.elapsed_ns == 0 {
         return Ok(());
     }
     writeln!(
         out,
-        "  Beside MUT: {:.3}s of GC CPU time ({:.3}s elapsed)\n",
+        "  Concurrent GC: {:.3}s of GC CPU time ({:.3}s elapsed)\n",
         seconds(stats.beside.cpu_ns),
         seconds(stats.beside.elapsed_ns)
     )

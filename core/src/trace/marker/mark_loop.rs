@@ -84,8 +84,9 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     /// A loop that marks in `marks`, and moves closures by `mover`.
     ///
     /// # Safety
-    /// As long as the loop exists, the mutators are stopped, only such loops move closures, and no
-    /// block is freed. A closure starts at each mark.
+    /// As long as the loop exists, only such loops move closures, and no block is freed. A closure
+    /// starts at each mark. The mutators are stopped; or nothing moves, `marks` refuses closures that
+    /// are newer than the marking, and the mutators' barriers note what they overwrite.
     pub(super) unsafe fn new(marks: &'m M, mover: Mover<'m, D>, stack: SpanStack) -> Self {
         MarkLoop {
             marks,
