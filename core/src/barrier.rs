@@ -101,7 +101,8 @@ fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new
 /// ([`Marker::overwritten`](crate::trace::Marker::overwritten)). Closures allocated meanwhile are
 /// not part of the snapshot: the collector must mark them when it allocates or promotes them.
 /// Closures of the nursery (step 0) are not noted, since they move: marking begins with an empty
-/// nursery, so they are new.
+/// nursery, so they are new. A collector whose young closures have another step takes the notes
+/// before anything moves, and drops the young ones.
 ///
 /// The flag is the capability's [barrier word](Capability::barrier_word). When marking is off the
 /// barrier costs the load of that word, and a branch.

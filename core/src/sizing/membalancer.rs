@@ -22,7 +22,7 @@
 //! those of *s* by a half at each major collection. *c* is `--membalancer-c`, in percent of the
 //! running time for a MiB.
 //!
-//! Where this differs from the paper: the heap has no background thread, so *g* is updated at
+//! Where this differs from the paper: no thread wakes up for it, so *g* is updated at
 //! collections, not every second. Its sums decay by the time that has passed, which has the same
 //! result. A program that stops allocating keeps its heap.
 
