@@ -36,8 +36,8 @@ pub struct NotBegun(pub OutOfMemory);
 pub struct Outcome {
     /// The work that it did, for its record.
     pub work: Work,
-    /// Of the live bytes, those that became old since the snapshot of the cycle that ended. Nothing
-    /// has looked whether they are reachable, so they are no reason for a larger heap.
+    /// Of the live bytes, those that became old since the snapshot of the cycle that ended. They were
+    /// not checked for reachability, so the heap does not grow for them.
     pub newer: Bytes,
     /// The oldest generation will be collected in place, so no room for a copy of it is needed.
     pub in_place: bool,

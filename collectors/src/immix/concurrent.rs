@@ -16,8 +16,8 @@
 //! program asks for it, or the blocks are mostly holes when a cycle is due, everything is collected
 //! in one pause. A cycle under way is given up then.
 //!
-//! Worst-case memory: 2 × F × live where closures die among others that live, and else F × live,
-//! with the allocation area and what died since the cycle began.
+//! Worst-case memory: F × live, with the allocation area, what died since the cycle began, and the
+//! holes between old closures, which may take as much again before everything is collected.
 
 use super::spaces::{Marking, Spaces};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};

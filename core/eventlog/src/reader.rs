@@ -65,8 +65,9 @@ impl<R: Read> Reader<R> {
     }
 
     /// Resumes after damage at the next block whose first events are sound, or that begins where the
-    /// damaged one ends. Events whose time is not within their block's are damage, too: a reader that
-    /// lost its place takes any bytes for one, and the event at which it did has any contents. [`Reader::damage`] returns the first damage.
+    /// damaged one ends. An event whose time is not within its block's is damage, too: a reader that
+    /// lost its place takes any bytes for an event, and the event at which it did cannot be trusted.
+    /// [`Reader::damage`] returns the first damage.
     #[must_use]
     pub fn salvage(mut self) -> Self {
         self.salvage = true;

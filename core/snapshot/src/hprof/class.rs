@@ -61,7 +61,7 @@ impl Class {
 }
 
 /// The name of a class in Java source: `java/lang/String` is `java.lang.String`, `[[I` is
-/// `int[][]`. Without the address of a hidden class, which each run of a program has another of:
+/// `int[][]`. The address of a hidden class, which differs from run to run, is left out:
 /// `Main$$Lambda$14+0x00007f5a00002a40` is `Main$$Lambda$14`.
 pub(super) fn source_name(name: &str) -> String {
     let address = name.rsplit_once(['+', '/', '.']).filter(|(_, last)| {
