@@ -82,6 +82,7 @@ pub fn in_slices<C: Collector>(program: impl for<'h> FnOnce(&mut Mutator<'h, Kin
 /// If a closure is lost, or the checker finds a fault.
 pub fn slices<C: Collector>() {
     hidden::<C>();
+    hidden_in_large::<C>();
     opened::<C>();
     promoted::<C>();
     large::<C>();
@@ -104,6 +105,27 @@ fn hidden<C: Collector>() {
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 hidden.set(m, var.get(m).read(m));
                 var.get(m).write(m, None);
+                m.collect(Request::Cycle);
+                assert_eq!(hidden.get(m).map(|number| number.value(m)), Some(7));
+            });
+        });
+    }
+}
+
+/// The same, of a large array.
+fn hidden_in_large<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, array, hidden]| {
+                let hidden = hidden.put_option::<Number>(m, None);
+                let array = array.put(m.alloc_array::<Number>(LARGE / 8, |_| None));
+                let (view, number) = m.alloc_with(|_| Number::new(7, None));
+                array.get(view).set(view, 0, Some(number));
+                let long = long.put_option(m, None);
+                old_list(m, &long);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                hidden.set(m, array.get(m).get(m, 0));
+                array.get(m).set(m, 0, None);
                 m.collect(Request::Cycle);
                 assert_eq!(hidden.get(m).map(|number| number.value(m)), Some(7));
             });

@@ -232,7 +232,8 @@ impl Spaces {
     pub(super) fn marked_memory(&self) -> Vec<(Addr, Addr)> {
         let mut memory = Vec::new();
         self.lines.for_each_marked_block(|from, to| memory.push((from, to)));
-        self.large.for_each(|at| memory.push((at, at + Words(1))));
+        self.large
+            .for_each_region(&mut |region| memory.push((region.start, region.start + Words(1))));
         memory
     }
 

@@ -118,11 +118,6 @@ impl LargeObjects {
         (self.young, self.taken) = (0, 0);
     }
 
-    /// Calls `visit` with the place of each object.
-    pub fn for_each(&self, mut visit: impl FnMut(Addr)) {
-        self.objects.iter().for_each(|object| visit(object.start));
-    }
-
     /// The objects, marked ones first.
     pub(crate) fn objects(&self) -> &[LargeObject] {
         &self.objects
