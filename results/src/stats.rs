@@ -45,9 +45,9 @@ pub struct RunStats {
     pub mut_cpu_seconds: Option<f64>,
     /// Elapsed time of the program itself.
     pub mut_elapsed_seconds: Option<f64>,
-    /// CPU time of all collections, and of the collector's work beside the program.
+    /// CPU time of all collections, and of the collector's concurrent work.
     pub gc_cpu_seconds: Option<f64>,
-    /// Of this, CPU time beside the program. Absent if there was none.
+    /// Of this, CPU time of concurrent work. Absent if there was none.
     pub concurrent_cpu_seconds: Option<f64>,
     /// Elapsed time of all collections.
     pub gc_elapsed_seconds: Option<f64>,
@@ -173,7 +173,7 @@ impl From<&Statistics> for RunStats {
             mut_cpu_seconds: seconds(stats.mutator.cpu_ns),
             mut_elapsed_seconds: seconds(stats.mutator.elapsed_ns),
             gc_cpu_seconds: seconds(stats.gc.cpu_ns),
-            concurrent_cpu_seconds: if_any(stats.beside).and_then(|times| seconds(times.cpu_ns)),
+            concurrent_cpu_seconds: if_any(stats.concurrent).and_then(|times| seconds(times.cpu_ns)),
             gc_elapsed_seconds: seconds(stats.gc.elapsed_ns),
             prof_cpu_seconds: if_any(stats.looks.total()).and_then(|times| seconds(times.cpu_ns)),
             prof_elapsed_seconds: elapsed(stats.looks.total()),

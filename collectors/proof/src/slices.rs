@@ -29,7 +29,7 @@ pub const LENGTH: u64 = 2000;
 /// A request for a slice, whose work `-DI100` bounds.
 pub const SLICE: Request = Request::Slice(Words(1000));
 
-/// The most words that a slice does, beside those that were promoted.
+/// The most words that a slice does, in addition to those that were promoted.
 const SLICE_LIMIT: Words = Words(100);
 
 /// Slices after which programs act.

@@ -1,4 +1,4 @@
-//! `concurrent`: as `gen-immix`, but old closures are marked beside the program.
+//! `concurrent`: as `gen-immix`, but old closures are marked concurrently.
 //!
 //! A *cycle* begins at the end of a minor collection, when the nursery is empty. Its *snapshot* is
 //! everything that the roots lead to then. The background thread marks it in a second table, while
@@ -37,12 +37,12 @@ use gclab_core::workers::{Background, Stop, Worked};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Marking beside the program, with a nursery.
+/// Concurrent marking, with a nursery.
 #[derive(Debug)]
 pub struct Concurrent {
     spaces: Spaces,
     sizing: Sizing,
-    desk: Arc<Desk>,
+    shared: Arc<SharedStage>,
     task: Task,
     /// All old closures, and those that the last cycle found.
     old: Amount,
@@ -68,16 +68,17 @@ enum Task {
     Begin,
     /// The same, and this much of the cycle's marking, in words.
     Mark(Words),
+    /// The same, and the rest of the cycle.
+    Finish,
     /// The same, and marking as the old closures have reached their limit.
     Assist,
     /// A collection of everything.
     Everything,
 }
 
-/// What the background thread and the collector exchange. Each has the stage to itself while it
-/// works: the thread between pauses, the collector in them.
+/// The stage, which the background thread takes between pauses and the collector in them.
 #[derive(Debug)]
-struct Desk {
+struct SharedStage {
     stage: Mutex<Option<Stage>>,
     /// A pause is to end the cycle.
     is_dry: AtomicBool,
@@ -97,7 +98,7 @@ enum Stage {
 /// A snapshot that is being marked.
 #[derive(Debug)]
 struct Snapshot {
-    marks: SnapshotMarks,
+    marks: SnapshotMarks<MarkBits, Arc<MarkBits>>,
     trace: SlicedTrace,
     marked: Amount,
     /// Bytes that became old meanwhile, which are marked, too.
@@ -118,13 +119,12 @@ impl std::ops::AddAssign<&Marked> for Amount {
     }
 }
 
-impl Desk {
+impl SharedStage {
     fn take(&self) -> Stage {
         self.stage.lock().ok().and_then(|mut stage| stage.take()).expect(THERE)
     }
 
     fn put(&self, stage: Stage) {
-        self.is_dry.store(stage.is_dry(), Relaxed);
         *self.stage.lock().expect(THERE) = Some(stage);
     }
 }
@@ -150,12 +150,12 @@ impl Stage {
         }
     }
 
-    /// Goes on beside the program. Returns the closures that were marked, too.
-    fn beside(self, stop: &Stop) -> (Stage, u64) {
+    /// Goes on concurrently, until `stop` is asked for. Returns the closures that were marked, too.
+    fn advance(self, stop: &Stop) -> (Stage, u64) {
         match self {
             Stage::Marking(snapshot) => {
                 let mut snapshot = *snapshot;
-                let (trace, marked) = snapshot.trace.advance_beside(&snapshot.marks, stop);
+                let (trace, marked) = snapshot.trace.advance_concurrently(&snapshot.marks, stop);
                 snapshot.marked += &marked;
                 (
                     Stage::Marking(Box::new(Snapshot { trace, ..snapshot })),
@@ -182,7 +182,7 @@ impl Stage {
     }
 }
 
-impl Background for Desk {
+impl Background for SharedStage {
     fn work(&self, stop: &Stop) -> Worked {
         let stage = self.take();
         let phase = if matches!(stage, Stage::Marking(_)) {
@@ -190,7 +190,7 @@ impl Background for Desk {
         } else {
             Phase::Released
         };
-        let (stage, closures) = stage.beside(stop);
+        let (stage, closures) = stage.advance(stop);
         let is_over = stage.is_dry() || matches!(stage, Stage::Idle(_));
         self.put(stage);
         Worked {
@@ -198,6 +198,11 @@ impl Background for Desk {
             closures,
             is_over,
         }
+    }
+
+    fn over(&self) {
+        let stage = self.stage.lock().expect(THERE);
+        self.is_dry.store(stage.as_ref().is_some_and(Stage::is_dry), Relaxed);
     }
 }
 
@@ -208,7 +213,7 @@ impl Background for Desk {
 unsafe impl Collector for Concurrent {
     const DESCRIPTION: Description = Description {
         name: "concurrent",
-        summary: "gen-immix whose old generation is marked beside the program",
+        summary: "gen-immix whose old generation is marked concurrently",
         moves: false,
         parallel: true,
         generations: (2, 2),
@@ -222,7 +227,7 @@ unsafe impl Collector for Concurrent {
         Ok(Concurrent {
             spaces: Spaces::new(heap, config, lines, sizing.first_area()?)?,
             sizing,
-            desk: Arc::new(Desk {
+            shared: Arc::new(SharedStage {
                 stage: Mutex::new(Some(Stage::Idle(MarkBits::beside_another(heap)?))),
                 is_dry: AtomicBool::new(false),
             }),
@@ -258,11 +263,7 @@ impl Collect for Concurrent {
 
     fn due(&mut self, cause: Cause, _: Capabilities<'_, Bump>) -> Option<Due> {
         self.task = self.next_task(cause);
-        let major = match self.task {
-            Task::Everything => true,
-            Task::Mark(words) => words == Words(usize::MAX),
-            Task::Minor | Task::Begin | Task::Assist => false,
-        };
+        let major = matches!(self.task, Task::Everything | Task::Finish);
         Some(Due {
             generation: u32::from(major),
             major,
@@ -270,7 +271,7 @@ impl Collect for Concurrent {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let stage = self.desk.take();
+        let stage = self.shared.take();
         let (stage, mut outcome) = if self.task == Task::Everything {
             self.everything(pause, stage)
         } else {
@@ -282,9 +283,10 @@ impl Collect for Concurrent {
             stage
         };
         if self.slice.is_none() && !stage.is_dry() && !matches!(stage, Stage::Idle(_)) {
-            pause.background.start(Arc::clone(&self.desk) as Arc<dyn Background>);
+            pause.background.start(Arc::clone(&self.shared) as Arc<dyn Background>);
         }
-        self.desk.put(stage);
+        self.shared.is_dry.store(stage.is_dry(), Relaxed);
+        self.shared.put(stage);
         if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
             self.spaces.set_area(area);
         }
@@ -307,24 +309,25 @@ impl Collect for Concurrent {
 impl Concurrent {
     /// Whether a pause can end the cycle, and need not wait for the nursery to be full.
     fn wants_pause(&self) -> bool {
-        self.desk.is_dry.load(Relaxed) && self.slice.is_none() && self.spaces.has_lent()
+        self.shared.is_dry.load(Relaxed) && self.slice.is_none() && self.spaces.has_lent()
     }
 
     /// The task of a pause with this cause.
     fn next_task(&self, cause: Cause) -> Task {
-        let stage = self.desk.stage.lock().expect(THERE);
-        let is_marking = matches!(&*stage, Some(Stage::Marking(_)));
-        let is_idle = matches!(&*stage, Some(Stage::Idle(_)));
+        let stage = self.shared.stage.lock().expect(THERE);
+        let stage = stage.as_ref().expect(THERE);
+        let is_marking = matches!(stage, Stage::Marking(_));
+        let is_idle = matches!(stage, Stage::Idle(_));
         let limited = |words: Words| words.min(self.slice.unwrap_or(words));
         match cause.request() {
-            Some(Request::Cycle) if is_marking => Task::Mark(Words(usize::MAX)),
+            Some(Request::Cycle) if is_marking => Task::Finish,
             Some(Request::Slice(_)) if !is_marking => Task::Begin,
             Some(Request::Slice(Words(0))) => Task::Mark(limited(LAST)),
             Some(Request::Slice(words)) => Task::Mark(limited(words)),
             _ if cause.forces_major() || self.sizing.is_urgent() => Task::Everything,
             _ if is_marking && let Some(words) = self.slice => Task::Mark(words),
             _ if is_marking && self.old.all > self.sizing.old_limit() => Task::Assist,
-            _ if is_marking && self.desk.is_dry.load(Relaxed) => Task::Mark(LAST),
+            _ if is_marking && stage.is_dry() => Task::Mark(LAST),
             _ if is_marking => Task::Minor,
             // If the thread has not come to clearing the table, the pause does it.
             _ if is_idle && self.old.all > self.begins_at() || self.old.all > self.sizing.old_limit() => {
@@ -372,7 +375,7 @@ impl Concurrent {
     /// A minor collection, and a part of a cycle.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
         match stage {
-            Stage::Marking(snapshot) => self.minor_beside(pause, *snapshot),
+            Stage::Marking(snapshot) => self.minor_while_marking(pause, *snapshot),
             stage => {
                 let promoted = self.spaces.mark(pause, Marking::Young, None);
                 self.old += &promoted;
@@ -386,7 +389,7 @@ impl Concurrent {
     }
 
     /// A minor collection while a snapshot is marked, and a part of that.
-    fn minor_beside(&mut self, pause: &mut Pause<'_, Bump>, snapshot: Snapshot) -> (Stage, Outcome) {
+    fn minor_while_marking(&mut self, pause: &mut Pause<'_, Bump>, snapshot: Snapshot) -> (Stage, Outcome) {
         let Snapshot {
             marks,
             trace,
@@ -402,10 +405,11 @@ impl Concurrent {
         newer += promoted.words.to_bytes();
         let budget = match self.task {
             Task::Mark(words) => words,
+            Task::Finish => Words(usize::MAX),
             Task::Assist => Words(promoted.words.0 * ASSIST) + ASSIST_LEAST,
             Task::Minor | Task::Begin | Task::Everything => Words(0),
         };
-        let marks = SnapshotMarks::new(pause.heap, self.spaces.sticky(), marks);
+        let marks = SnapshotMarks::new(pause.heap, marks, self.spaces.sticky());
         let (left, slice) = if budget > Words(0) {
             let (left, slice) = trace.advance(pause, &marks, budget);
             pause.events.phase(Phase::Marked);
@@ -454,7 +458,7 @@ impl Concurrent {
         if !mutant!("concurrent/snapshot-not-said") {
             self.spaces.set_in_snapshot(pause.heap, true);
         }
-        let marks = SnapshotMarks::new(pause.heap, self.spaces.sticky(), marks);
+        let marks = SnapshotMarks::new(pause.heap, marks, self.spaces.sticky());
         let (trace, found) = SlicedTrace::begin(pause, &marks);
         let mut marked = Amount::default();
         marked += &found;

@@ -210,7 +210,7 @@ impl Spaces {
         marked
     }
 
-    /// The sticky marks, for a marker beside the program. A pause needs them back.
+    /// The sticky marks, for a concurrent marker. A pause needs them back.
     pub(super) fn sticky(&self) -> Arc<MarkBits> {
         Arc::clone(&self.marks)
     }

@@ -7,7 +7,7 @@ use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::collector::{Bump, Counted, Pause};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
-use gclab_core::space::OldMarks;
+use gclab_core::space::SnapshotMarks;
 use gclab_core::trace::SlicedTrace;
 use gclab_core::words::{Addr, Bytes, Words};
 
@@ -74,7 +74,7 @@ impl MajorHeap {
         self.large.condemn(&mut self.marks);
         self.space.begin_marking();
         self.set_in_snapshot(pause.heap, true);
-        let (trace, marked) = SlicedTrace::begin(pause, &OldMarks::new(pause.heap, &self.marks));
+        let (trace, marked) = SlicedTrace::begin(pause, &SnapshotMarks::new(pause.heap, &self.marks, ()));
         self.marked = Amount::default();
         self.marked += &marked;
         self.cycle = CycleWords {
@@ -96,7 +96,7 @@ impl MajorHeap {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
             Stage::Idle => Stage::Idle,
             Stage::Marking(trace) => {
-                let marks = OldMarks::new(pause.heap, &self.marks);
+                let marks = SnapshotMarks::new(pause.heap, &self.marks, ());
                 let (left, marked) = trace.advance(pause, &marks, budget.mark);
                 self.marked += &marked;
                 self.cycle.marked += marked.words;

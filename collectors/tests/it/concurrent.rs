@@ -1,4 +1,4 @@
-//! `concurrent`: cycles beside the program, and in slices.
+//! `concurrent`: concurrent cycles, and cycles in slices.
 
 use crate::basics::config;
 use crate::paused_log::File;
@@ -96,14 +96,14 @@ fn cycles_free_what_dies_without_a_whole_collection() {
 }
 
 #[test]
-fn work_beside_the_program_is_the_collectors_cpu_time() {
+fn concurrent_work_is_the_collectors_cpu_time() {
     let statistics = run(true, waits);
     let collections = &statistics.collections;
     let ended = collections
         .iter()
         .find(|each| each.work.cycle == Cycle::Ended)
         .expect("a cycle");
-    assert!(ended.before.beside.cpu_ns > 0);
+    assert!(ended.before.concurrent.cpu_ns > 0);
     assert_eq!(ended.work.live, Words(LENGTH as usize * 3).to_bytes());
     assert!(
         ended.work.marked < Some(ended.work.live),
@@ -111,7 +111,7 @@ fn work_beside_the_program_is_the_collectors_cpu_time() {
         ended.work.marked
     );
     let paused: u64 = collections.iter().map(|each| each.time.cpu_ns).sum();
-    assert_eq!(statistics.gc.cpu_ns, paused + statistics.beside.cpu_ns);
+    assert_eq!(statistics.gc.cpu_ns, paused + statistics.concurrent.cpu_ns);
 }
 
 #[test]

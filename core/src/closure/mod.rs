@@ -86,7 +86,7 @@ impl Slot {
         ClosureRef(word as *mut u64)
     }
 
-    /// [`Slot::load`] beside mutators, which may store to the slot. The closure is seen initialised,
+    /// [`Slot::load`] concurrently with mutators, which may store to the slot. The closure is seen initialised,
     /// and so is the state of its block.
     ///
     /// # Safety

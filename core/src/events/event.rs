@@ -53,8 +53,8 @@ pub enum EventKind<'a> {
         /// Its state from now on.
         state: GcThreadState,
     },
-    /// The mutators have stopped, and the collector has done this beside them since they last ran.
-    Beside(Stretch),
+    /// The mutators have stopped. The collector has done this since they last ran.
+    Concurrent(Stretch),
     /// A major collection has returned memory to the system, or had none to return.
     Returned(Kept),
     /// The collection is over, and its record is complete.

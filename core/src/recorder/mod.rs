@@ -44,8 +44,8 @@ pub struct Recorder {
     exit_start: Option<Reading>,
     marks: Marks,
     gc_started: Started,
-    /// The work beside the program since the last collection.
-    beside: Times,
+    /// The concurrent work since the last collection.
+    concurrent: Times,
     faults_at_last_end: u64,
     allocated_at_last: u64,
     /// The figures that grow with each collection and each look; the others are 0 until the end.
@@ -71,7 +71,7 @@ impl Recorder {
             exit_start: None,
             marks: Marks::default(),
             gc_started: Started::default(),
-            beside: Times::default(),
+            concurrent: Times::default(),
             faults_at_last_end: start.faults,
             allocated_at_last: 0,
             stats: Statistics {
@@ -133,11 +133,11 @@ impl Recorder {
         Reading::new(at, &self.stats, allocated_total)
     }
 
-    /// The collector has worked for this time beside the mutators. The CPU time is the collector's;
+    /// The collector has worked concurrently for this time. The CPU time is the collector's;
     /// the elapsed time was the program's, too.
-    pub(crate) fn worked_beside(&mut self, times: Times) {
-        self.beside += times;
-        self.stats.beside += times;
+    pub(crate) fn worked_concurrently(&mut self, times: Times) {
+        self.concurrent += times;
+        self.stats.concurrent += times;
         self.stats.gc.cpu_ns += times.cpu_ns;
     }
 
@@ -182,7 +182,7 @@ impl Recorder {
                 allocated: Bytes((allocated_total - self.allocated_at_last) as usize),
                 sync_ns: started.sync_ns,
                 faults: started.faults.saturating_sub(self.faults_at_last_end),
-                beside: std::mem::take(&mut self.beside),
+                concurrent: std::mem::take(&mut self.concurrent),
             },
             time: Timing {
                 start_ns: started.elapsed_ns,

@@ -32,19 +32,19 @@ mod mark_bits;
 mod marked_regions;
 mod marks;
 mod nursery;
+mod snapshot;
 mod steps;
 
 pub use cells::CellSpace;
 pub use destination::{Destination, InPlace};
-pub use free::{
-    FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, OldMarks, Piece, Promotion, Rest, Swept,
-};
+pub use free::{FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, Piece, Promotion, Rest, Swept};
 pub use large::LargeObjects;
-pub use lines::{LineSpace, Reserve, SnapshotMarks};
+pub use lines::{LineSpace, Reserve};
 pub use live_map::LiveMap;
 pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
 pub(crate) use mark_bits::set_bits;
 pub use mark_bits::{BothMarks, MarkBits};
 pub use marks::Marks;
 pub use nursery::Nursery;
+pub use snapshot::{Mixed, SnapshotMarks};
 pub use steps::{Chunk, Lane, Step, Steps};

@@ -88,8 +88,8 @@ pub struct Before {
     /// Page faults (minor and major) since the end of the previous collection (or the
     /// start).
     pub faults: u64,
-    /// Time of the collector's work beside the program since the previous collection.
-    pub beside: Times,
+    /// Time of the collector's concurrent work since the previous collection.
+    pub concurrent: Times,
 }
 
 /// The recorder's part: the place of the collection in time.

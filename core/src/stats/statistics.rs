@@ -101,10 +101,10 @@ pub struct Statistics {
     pub refills: Refills,
     /// Pauses that did a slice of a cycle.
     pub slices: Slices,
-    /// Time of collections, the one at exit included. The CPU time of `beside` is part of it.
+    /// Time of collections, the one at exit included. The CPU time of `concurrent` is part of it.
     pub gc: Times,
-    /// Time of the collector's work beside the program.
-    pub beside: Times,
+    /// Time of the collector's concurrent work.
+    pub concurrent: Times,
     /// Time from the end of the program, without collections.
     pub exit: Times,
     /// Time of looks at the stopped heap: censuses of profiles (GHC's PROF and RP), the checker,

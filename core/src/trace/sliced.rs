@@ -46,9 +46,9 @@ impl SlicedTrace {
         (trace, marked)
     }
 
-    /// Continues beside the mutators, on the background thread, until `stop` is asked for or nothing
-    /// is left but what they overwrite. Returns the rest of the trace, and the results.
-    pub fn advance_beside<M: Marks>(self, marks: &M, stop: &Stop) -> (SlicedTrace, Marked) {
+    /// Continues concurrently, on the background thread, until `stop` is asked for or nothing
+    /// is left but what mutators overwrite. Returns the rest of the trace, and the results.
+    pub fn advance_concurrently<M: Marks>(self, marks: &M, stop: &Stop) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(self.grey, marks);
         let mut progress = Progress::More;
         while progress == Progress::More && !stop.is_asked() {
@@ -90,7 +90,7 @@ impl SlicedTrace {
     /// slice.
     ///
     /// If the nursery is not empty, young closures count as marked in `marks`
-    /// ([`OldMarks`](crate::space::OldMarks)), since they are new. Slots that are remembered then
+    /// ([`SnapshotMarks`](crate::space::SnapshotMarks)), since they are new. Slots that are remembered then
     /// are of closures that live: a program that wrote them after the trace began could reach them.
     pub fn advance<A, M: Marks>(
         self,

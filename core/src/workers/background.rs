@@ -1,4 +1,4 @@
-//! The background thread: a thread of the world on which a collector works beside the program.
+//! The background thread: a thread of the world on which a collector works concurrently.
 //!
 //! It works only while mutators may run. Whoever stops the world parks it first, so a pause has the
 //! heap and the collector's tables to itself, and what the thread wrote happens before. Between two
@@ -9,11 +9,14 @@ use crate::clock::Clock;
 use crate::stats::{Phase, Times};
 use crate::sync::{Arc, AtomicBool, Builder, Condvar, JoinHandle, Mutex, Ordering::Relaxed};
 
-/// Work of a collector beside the program. The collector keeps it, too, and has it to itself in a
-/// pause.
+/// Concurrent work of a collector. The collector keeps it, too, and has it to itself in a pause.
 pub trait Background: Send + Sync {
     /// Works until nothing is left or `stop` is asked for. The process ends if this panics.
     fn work(&self, stop: &Stop) -> Worked;
+
+    /// Nothing is left, and a pause would not have to wait for the thread: a collector that needs one
+    /// may ask for it. Must be short.
+    fn over(&self) {}
 }
 
 /// What the work was.
@@ -54,7 +57,7 @@ impl Stop {
 #[derive(Debug)]
 pub struct BackgroundThread {
     clock: Clock,
-    desk: Arc<Desk>,
+    parking: Arc<Parking>,
     thread: Option<JoinHandle<()>>,
     /// The work that is not over, as far as the collector knows.
     work: Option<Arc<dyn Background>>,
@@ -62,7 +65,7 @@ pub struct BackgroundThread {
 
 /// Where the thread sleeps and finds its work.
 #[derive(Debug, Default)]
-struct Desk {
+struct Parking {
     state: Mutex<State>,
     /// Signalled when there is work, and when the thread has stopped.
     changed: Condvar,
@@ -98,29 +101,29 @@ impl BackgroundThread {
     pub(crate) fn new(clock: Clock) -> Self {
         BackgroundThread {
             clock,
-            desk: Arc::default(),
+            parking: Arc::default(),
             thread: None,
             work: None,
         }
     }
 
-    /// From the end of this pause on, `work` is done beside the program, until it is over. Earlier
+    /// From the end of this pause on, `work` is done concurrently, until it is over. Earlier
     /// work is given up. If the system refuses the thread, nothing is done: a collector must not
     /// depend on it.
     pub fn start(&mut self, work: Arc<dyn Background>) {
         if self.thread.is_none() {
-            let (desk, clock) = (Arc::clone(&self.desk), self.clock);
+            let (parking, clock) = (Arc::clone(&self.parking), self.clock);
             let thread = Builder::new().name("gc concurrent".to_owned());
-            self.thread = thread.spawn(move || desk.serve(clock)).ok();
+            self.thread = thread.spawn(move || parking.serve(clock)).ok();
         }
-        self.desk.state.lock().is_over = false;
+        self.parking.state.lock().is_over = false;
         self.work = Some(work);
     }
 
     /// Asks the thread to stop.
     pub(crate) fn ask_to_stop(&self) {
         if self.thread.is_some() {
-            self.desk.stop.0.store(true, Relaxed);
+            self.parking.stop.0.store(true, Relaxed);
         }
     }
 
@@ -128,10 +131,10 @@ impl BackgroundThread {
     pub(crate) fn park(&mut self) -> Option<Stretch> {
         self.thread.as_ref()?;
         self.ask_to_stop();
-        let mut state = self.desk.state.lock();
+        let mut state = self.parking.state.lock();
         state.work = None;
         while state.is_working && !mutant!("background/not-parked") {
-            self.desk.changed.wait(&mut state);
+            self.parking.changed.wait(&mut state);
         }
         state.stretch.take()
     }
@@ -141,17 +144,17 @@ impl BackgroundThread {
         let Some(work) = &self.work else {
             return;
         };
-        let mut state = self.desk.state.lock();
+        let mut state = self.parking.state.lock();
         if !state.is_over && !state.is_working {
-            self.desk.stop.0.store(false, Relaxed);
+            self.parking.stop.0.store(false, Relaxed);
             state.work = Some(Arc::clone(work));
             drop(state);
-            self.desk.changed.notify_all();
+            self.parking.changed.notify_all();
         }
     }
 }
 
-impl Desk {
+impl Parking {
     /// The life of the thread.
     fn serve(&self, clock: Clock) {
         let now = || Times {
@@ -167,17 +170,21 @@ impl Desk {
             state.is_working = true;
             drop(state);
             let began = now();
-            let worked = abort_on_unwind("the collector, beside the program,", || work.work(&self.stop));
-            // The collector has it to itself from here on.
-            drop(work);
+            let worked = abort_on_unwind("the background thread", || work.work(&self.stop));
+            let times = now().since(began);
             state = self.state.lock();
             state.stretch = Some(Stretch {
                 worked,
                 began_ns: began.elapsed_ns,
-                times: now().since(began),
+                times,
             });
             state.is_over = worked.is_over;
             state.is_working = false;
+            if worked.is_over {
+                work.over();
+            }
+            // The collector has it to itself from here on.
+            drop(work);
             self.changed.notify_all();
         }
     }
@@ -186,11 +193,11 @@ impl Desk {
 impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.ask_to_stop();
-        let mut state = self.desk.state.lock();
+        let mut state = self.parking.state.lock();
         state.shutdown = true;
         state.work = None;
         drop(state);
-        self.desk.changed.notify_all();
+        self.parking.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has ended the process.
             let _ = thread.join();

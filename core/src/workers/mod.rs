@@ -6,7 +6,7 @@
 //! items** through **work queues** (`WorkPool`), and agree on **termination** (`Termination`). A
 //! [`ParallelPolicy`] says for each collection whether there are workers.
 //!
-//! The **background thread** ([`BackgroundThread`]) works between pauses, beside the mutators.
+//! The **background thread** ([`BackgroundThread`]) works between pauses, concurrently with the mutators.
 //!
 //! Nothing here knows how closures are traced: that is the `Tracer` of the phase.
 //! `docs/parallel-collection.md` names each state of a worker and each race; the code cites it.

@@ -323,7 +323,7 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         // Its time belongs to the program's phase.
         if let Some(stretch) = state.background.park() {
-            state.worked_beside(stretch);
+            state.worked_concurrently(stretch);
         }
         let allocated = state.final_counts(0).allocated_total;
         state.recorder.exit_start(allocated);

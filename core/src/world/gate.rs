@@ -6,7 +6,7 @@
 //!   either.
 //! * The thread that stops the world records that in the state, interrupts the allocators of all
 //!   running threads, waits until none runs, and holds the lock until the others may resume.
-//! * The background thread of a collector that works beside the mutators is parked meanwhile.
+//! * The background thread of a concurrent collector is parked meanwhile.
 //!
 //! An interrupt cannot be lost: it sets another thread's limit under the lock, and that thread sets
 //! its limit only under the lock, on a refill or on resuming, both of which wait while the world is
@@ -151,7 +151,7 @@ impl<M: MutatorKind> World<M> {
             self.all_stopped.wait(state);
         }
         if let Some(stretch) = state.background.park() {
-            state.worked_beside(stretch);
+            state.worked_concurrently(stretch);
         }
         let participants = self.participants.snapshot();
         if state.events.follow_capabilities() {

@@ -167,12 +167,12 @@ impl<M: MutatorKind> WorldState<M> {
     }
 
     /// The background thread has done this.
-    pub(super) fn worked_beside(&mut self, stretch: Stretch) {
-        self.recorder.worked_beside(stretch.times);
+    pub(super) fn worked_concurrently(&mut self, stretch: Stretch) {
+        self.recorder.worked_concurrently(stretch.times);
         self.events.announce(&Event {
             time_ns: stretch.began_ns + stretch.times.elapsed_ns,
             capability: None,
-            kind: EventKind::Beside(stretch),
+            kind: EventKind::Concurrent(stretch),
         });
     }
 

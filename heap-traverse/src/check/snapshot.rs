@@ -1,13 +1,13 @@
 //! The snapshot that an incremental or concurrent collector marks. The closures reachable when
-//! marking began are still there when it ends, whatever the program did meanwhile. If the collector
-//! frees the others all at once, nothing is left of them then: what it marked is the snapshot,
-//! exactly, and closures that are newer.
+//! marking began are still there when it ends, whatever the program did meanwhile. If a cycle ends
+//! in the pause that ends its marking, nothing is left of the others: what the collector marked is
+//! the snapshot, exactly, and closures that are newer.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::stats::{Cycle, Work};
-use gclab_core::words::{Addr, Bytes};
+use gclab_core::words::Addr;
 use gclab_core::world::Stopped;
 
 /// The closures of a snapshot being marked.
@@ -40,10 +40,9 @@ impl Snapshot {
         if let Some(lost) = lost {
             return Err(fault(stopped, "the snapshot has", lost));
         }
-        let frees_at_once = work.cycle == Cycle::Ended && work.swept == Some(Bytes::ZERO);
         let floats = kept
             .as_ref()
-            .filter(|_| frees_at_once)
+            .filter(|_| work.cycle == Cycle::Ended && !work.compacted)
             .and_then(|snapshot| snapshot.dead.iter().copied().find(|at| starts.contains(*at)));
         if let Some(floats) = floats {
             return Err(fault(stopped, "the snapshot did not have", floats));

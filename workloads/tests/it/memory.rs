@@ -25,7 +25,7 @@ fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, 
 fn check(workload: &str, args: &[&str], allocated: u64, live: u64) {
     for (collector, found, found_live) in allocated_and_live(workload, args) {
         assert_eq!(found, allocated, "{workload} under {collector}: allocated");
-        // What is promoted beside a cycle counts as live when it ends.
+        // What is promoted during a cycle counts as live when it ends.
         if collector == "concurrent" {
             continue;
         }

@@ -15,7 +15,7 @@ const HEAP: u64 = 0;
 /// Times this far apart are not rounded into one by ThreadScope.
 const APART_NS: u64 = 1000;
 
-/// The work of a collector beside the program, since its cycle began.
+/// The concurrent work of a collector since its cycle began.
 #[derive(Debug, Default)]
 struct Concurrent {
     /// A phase that is not over. Marking goes on until its cycle ends, since a pause may find that
@@ -61,8 +61,8 @@ impl Concurrent {
         }
     }
 
-    /// A pause from `start_ns` to `end_ns` has ended a cycle, after some of it was marked beside the
-    /// program.
+    /// A pause from `start_ns` to `end_ns` has ended a cycle, after some of it was marked
+    /// concurrently.
     fn end_cycle(&mut self, cycle: Cycle, start_ns: u64, end_ns: u64, output: &mut Output) {
         if !cycle.is_over() || self.open != Some(Phase::Marked) {
             return;
@@ -120,7 +120,7 @@ impl Collecting {
                 self.turns.extend(turn);
             }
             EventKind::Returned(kept) => self.kept = Some((event.time_ns, kept)),
-            EventKind::Beside(stretch) => self.concurrent.work(stretch, output),
+            EventKind::Concurrent(stretch) => self.concurrent.work(stretch, output),
             EventKind::Recorded { collection, blocks } => {
                 let cycle = collection.work.cycle;
                 self.concurrent.end_cycle(cycle, self.start_ns, event.time_ns, output);

@@ -10,8 +10,8 @@
 //! * The collection: `GC_START`, `HEAP_ALLOCATED`, `GC_GLOBAL_SYNC`, `GC_STATS_GHC`, `GC_END`, then
 //!   `HEAP_LIVE` (major ones), `HEAP_SIZE`, `BLOCKS_SIZE`. Its GC threads work, run out of work,
 //!   finish: `GC_WORK`, `GC_IDLE`, `GC_DONE`. A major one may return memory: `MEM_RETURN`.
-//! * A collector marks beside the program: `CONC_MARK_BEGIN`, `CONC_MARK_END`. The pause that ends the
-//!   cycle: `CONC_SYNC_BEGIN`, `CONC_SYNC_END`. It clears or sweeps beside it: `CONC_SWEEP_BEGIN`,
+//! * A collector marks concurrently: `CONC_MARK_BEGIN`, `CONC_MARK_END`. The pause that ends the
+//!   cycle: `CONC_SYNC_BEGIN`, `CONC_SYNC_END`. It clears or sweeps concurrently: `CONC_SWEEP_BEGIN`,
 //!   `CONC_SWEEP_END`.
 //! * A message, a phase marker: `USER_MSG`, `USER_MARKER`.
 //! * A census of a heap profile: `HEAP_PROF_SAMPLE_BEGIN`, one event a band,

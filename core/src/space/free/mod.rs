@@ -44,7 +44,7 @@ pub use memory::{FreeBlock, FreeMemory, Link, Rest};
 pub use promotion::Promotion;
 pub use regions::Piece;
 pub use sweep::Swept;
-pub use tables::{KnownClosures, OldMarks};
+pub use tables::KnownClosures;
 
 use crate::block::{BlockRun, BlockState, OutOfMemory, blocks_for};
 use crate::heap::Heap;

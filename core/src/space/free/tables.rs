@@ -2,8 +2,7 @@
 
 use super::ahead::Ahead;
 use super::{FreeList, FreeSpace};
-use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, StateView};
-use crate::heap::Heap;
+use crate::block::LARGE_OBJECT;
 use crate::prefetch::prefetch_line;
 use crate::space::{MarkBits, Marks};
 use crate::words::{Addr, Words};
@@ -87,51 +86,5 @@ unsafe impl Marks for KnownClosures<'_> {
     #[inline(always)]
     fn entry_address(&self, at: Addr) -> *const u8 {
         self.starts.entry_address(at)
-    }
-}
-
-/// A table of marks of old closures, for a marking that begins with an empty nursery. Young
-/// closures are new then: they count as marked, and are not looked into.
-#[derive(Debug)]
-pub struct OldMarks<'s> {
-    marks: &'s MarkBits,
-    states: StateView,
-}
-
-impl<'s> OldMarks<'s> {
-    /// The old closures of `heap`, which are marked in `marks`.
-    pub fn new(heap: &Heap, marks: &'s MarkBits) -> Self {
-        OldMarks {
-            marks,
-            states: heap.states(),
-        }
-    }
-
-    #[inline(always)]
-    fn is_young(&self, at: Addr) -> bool {
-        self.states.of(at).step() < FIRST_OLD_STEP
-    }
-}
-
-// SAFETY: `marks` decides for old closures, and young ones are never marked.
-unsafe impl Marks for OldMarks<'_> {
-    #[inline(always)]
-    fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
-        (!self.is_young(at) || mutant!("ocaml/young-marked")) && self.marks.mark::<PARALLEL>(at, words)
-    }
-
-    #[inline(always)]
-    fn is_marked(&self, at: Addr) -> bool {
-        self.is_young(at) || self.marks.is_marked(at)
-    }
-
-    #[inline]
-    fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
-        self.marks.next_marked(from, to)
-    }
-
-    #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.marks.entry_address(at)
     }
 }

@@ -37,7 +37,6 @@ mod supply;
 mod sweep;
 
 pub use reserve::Reserve;
-pub use snapshot::SnapshotMarks;
 
 use super::MarkBits;
 use crate::alloc::Bump;

@@ -117,7 +117,7 @@ fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
         }
         out.push_str("\n\n");
     }
-    if (stats.capabilities > 1 || stats.beside.elapsed_ns > 0) && stats.max_sync_ns > 0 {
+    if (stats.capabilities > 1 || stats.concurrent.elapsed_ns > 0) && stats.max_sync_ns > 0 {
         writeln!(
             out,
             "  GC sync: {:.3}s in all, {:.4}s mean, {:.4}s longest\n",
@@ -201,14 +201,14 @@ fn write_slices(out: &mut String, stats: &Statistics) -> std::fmt::Result {
 
 /// A line that GHC does not print; none unless the collector worked concurrently.
 fn write_beside(out: &mut String, stats: &Statistics) -> std::fmt::Result {
-    if stats.beside.elapsed_ns == 0 {
+    if stats.concurrent.elapsed_ns == 0 {
         return Ok(());
     }
     writeln!(
         out,
         "  Concurrent GC: {:.3}s of GC CPU time ({:.3}s elapsed)\n",
-        seconds(stats.beside.cpu_ns),
-        seconds(stats.beside.elapsed_ns)
+        seconds(stats.concurrent.cpu_ns),
+        seconds(stats.concurrent.elapsed_ns)
     )
 }
 

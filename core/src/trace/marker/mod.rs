@@ -121,7 +121,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             pool,
             states,
         } = grey;
-        // SAFETY: a collector calls this in a pause, or beside mutators as `resume` says, with marks
+        // SAFETY: a collector calls this in a pause, or concurrently as `resume` says, with marks
         // at closures only (`unsafe trait Collector`).
         let mut first = unsafe { MarkLoop::new(marks, Mover::new(states, side_words, destination), stack) };
         first.dropped = dropped;
