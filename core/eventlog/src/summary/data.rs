@@ -95,6 +95,8 @@ pub struct Summary {
     pub looks: Option<LookTimes>,
     /// The stops at the end of a concurrent mark; `None` unless the nonmoving collector ran.
     pub nonmoving_sync: Option<Stops>,
+    /// Whether the events of these stops come twice in a row, as in GHC's logs.
+    pub are_syncs_doubled: bool,
     /// The time from the request for a collection until all capabilities had stopped; `None`
     /// without requests.
     pub time_to_stop: Option<Stops>,
@@ -122,10 +124,11 @@ impl Summary {
         all.filter(|(number, generation)| generation.collections > 0 || *number < MOST_EMPTY)
     }
 
-    /// The stops at the end of a concurrent mark as GHC counts them: as many as major collections.
+    /// The stops at the end of a concurrent mark as the runtime counts them: GHC counts major
+    /// collections.
     pub fn syncs(&self) -> Option<Stops> {
         let stops = self.nonmoving_sync?;
-        let count = self.major.unwrap_or(stops.count);
+        let count = self.major.filter(|_| self.are_syncs_doubled).unwrap_or(stops.count);
         Some(Stops { count, ..stops })
     }
 }

@@ -272,7 +272,7 @@ impl Gather {
             HEAP_PROF_SAMPLE_BEGIN | HEAP_BIO_PROF_SAMPLE_BEGIN => self.summary.census = true,
             LOOK_BEGIN | LOOK_END => self.looks.event(event, number, self.interval),
             // GHC writes both twice in a row.
-            CONC_SYNC_BEGIN => self.sync_began = Some(time),
+            CONC_SYNC_BEGIN => self.summary.are_syncs_doubled |= self.sync_began.replace(time).is_some(),
             CONC_SYNC_END => {
                 let stops = self.sync.get_or_insert_default();
                 if let Some(began) = self.sync_began.take().filter(|began| self.interval.contains(*began)) {

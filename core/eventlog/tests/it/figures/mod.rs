@@ -175,22 +175,36 @@ fn pauses_idle_time_and_utilisation_of_a_small_log() {
     assert_eq!((cap.gc_ns, cap.idle_ns, cap.done_ns), (300 + 95, 150, 150));
 }
 
-/// GHC writes the start and the end of a sync twice: the inner pair is its length.
+/// GHC writes the start and the end of a sync twice: the inner pair is its length. Its own count is
+/// that of major collections.
 #[test]
 fn a_sync_that_is_written_twice_counts_once() {
     use gclab_eventlog::kinds::{CONC_SYNC_BEGIN, CONC_SYNC_END};
-    let log = crate::made::one_block(&[&CONC_SYNC_BEGIN, &CONC_SYNC_END], |buffer| {
-        for (kind, time) in [
-            (&CONC_SYNC_BEGIN, 10),
-            (&CONC_SYNC_BEGIN, 20),
-            (&CONC_SYNC_END, 50),
-            (&CONC_SYNC_END, 90),
-        ] {
-            buffer.event(kind, time, &[]).unwrap();
-        }
-    });
-    let sync = summary(&log, Interval::default()).nonmoving_sync.unwrap();
-    assert_eq!((sync.count, sync.total_ns, sync.max_ns), (1, 30, 30));
+    let syncs = |events: &[(&'static gclab_eventlog::Kind, u64)]| {
+        let log = crate::made::one_block(&[&CONC_SYNC_BEGIN, &CONC_SYNC_END], |buffer| {
+            for (kind, time) in events {
+                buffer.event(kind, *time, &[]).unwrap();
+            }
+        });
+        let mut summary = summary(&log, Interval::default());
+        summary.major = Some(7);
+        let sync = summary.nonmoving_sync.unwrap();
+        (sync.count, sync.total_ns, sync.max_ns, summary.syncs().unwrap().count)
+    };
+    let ghc = [
+        (&CONC_SYNC_BEGIN, 10),
+        (&CONC_SYNC_BEGIN, 20),
+        (&CONC_SYNC_END, 50),
+        (&CONC_SYNC_END, 90),
+    ];
+    assert_eq!(syncs(&ghc), (1, 30, 30, 7));
+    let ours = [
+        (&CONC_SYNC_BEGIN, 10),
+        (&CONC_SYNC_END, 50),
+        (&CONC_SYNC_BEGIN, 80),
+        (&CONC_SYNC_END, 90),
+    ];
+    assert_eq!(syncs(&ours), (2, 50, 40, 2));
 }
 
 /// Events of capability 0: the main thread's call starts with the log, and does not end in it.
