@@ -194,7 +194,7 @@ fn shape_text(node: Node<'_>, properties: Properties) -> String {
 /// Adds the places of their functions to the names of closures, and names what belongs to functions.
 fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Problem> {
     let closure = place(&snapshot.node_type_names, "closure");
-    let (mut made, mut scopes) = (HashMap::new(), HashMap::new());
+    let (mut made, mut scopes, mut calls) = (HashMap::new(), HashMap::new(), Vec::new());
     for location in locations {
         let Some(node) = (location.node < snapshot.node_count()).then(|| snapshot.node(location.node)) else {
             continue;
@@ -202,6 +202,10 @@ fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Probl
         let shared = named_edge(node, &["shared"]);
         let script = shared.and_then(|shared| named_edge(shared, &["script_or_debug_info", "script"]));
         let Some(script) = script.filter(|_| Some(node.type_index()) == closure) else {
+            let call = named_edge(node, &["parameters_and_registers"]).and(named_edge(node, &["function"]));
+            if let Some(function) = call {
+                push(&mut calls, (location.node, function.ordinal()))?;
+            }
             continue;
         };
         let scope = shared.and_then(|shared| named_edge(shared, &["name_or_scope_info", "scope_info"]));
@@ -230,34 +234,32 @@ fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Probl
         }
         snapshot.node_names[location.node as usize] = name;
     }
-    activations(snapshot, &scopes)
+    activations(snapshot, &scopes, &calls)
 }
 
 /// Names the variables of functions, and calls that wait or have yielded. `scopes` has the nodes that
-/// describe the functions' scopes, with the names of the functions.
-fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>) -> Result<(), Problem> {
-    let strings = 0..snapshot.strings.len() as u32;
-    let kinds = [&b"system / Context"[..], b"Generator", b"AsyncGenerator"];
-    let kinds = kinds.map(|kind| strings.clone().find(|&string| snapshot.strings.raw(string) == kind));
+/// describe the functions' scopes, with the names of the functions; `calls` the calls with their
+/// functions.
+fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>, calls: &[(u32, u32)]) -> Result<(), Problem> {
+    let mut strings = 0..snapshot.strings.len() as u32;
+    let context = strings.find(|&string| snapshot.strings.raw(string) == b"system / Context");
+    let mut found = Vec::new();
+    for node in snapshot.nodes().filter(|node| node.name_index() == context) {
+        // An inner scope, such as that of a loop, refers to the one around it.
+        let first = named_edge(node, &["scope_info"]);
+        let around = std::iter::successors(first, |scope| {
+            scope.edges().map(Edge::target).find(|&node| is_scope(node))
+        });
+        let mut functions = around.take(SCOPES).filter_map(|scope| scopes.get(&scope.ordinal()));
+        if let Some(&function) = functions.next() {
+            push(&mut found, ("scope", node.ordinal(), function))?;
+        }
+    }
+    for &(call, function) in calls {
+        push(&mut found, ("call", call, snapshot.node_names[function as usize]))?;
+    }
     let mut made = HashMap::new();
-    for ordinal in 0..snapshot.node_count() {
-        let own = snapshot.node_names[ordinal as usize];
-        let Some(kind) = kinds.iter().position(|&kind| kind == Some(own)) else {
-            continue;
-        };
-        let node = snapshot.node(ordinal);
-        let (what, function) = if kind == 0 {
-            // An inner scope, such as that of a loop, refers to the one around it.
-            let first = named_edge(node, &["scope_info"]);
-            let around = std::iter::successors(first, |scope| {
-                scope.edges().map(Edge::target).find(|&node| is_scope(node))
-            });
-            let mut functions = around.take(SCOPES).filter_map(|scope| scopes.get(&scope.ordinal()));
-            ("scope", functions.next().copied())
-        } else {
-            ("call", named_edge(node, &["function"]).and_then(Node::name_index))
-        };
-        let Some(function) = function else { continue };
+    for (what, node, function) in found {
         let name = match made.get(&(what, function)) {
             Some(&name) => name,
             None => {
@@ -267,7 +269,7 @@ fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>) -> Result<()
                 name
             }
         };
-        snapshot.node_names[ordinal as usize] = name;
+        snapshot.node_names[node as usize] = name;
     }
     Ok(())
 }

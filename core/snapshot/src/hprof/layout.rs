@@ -170,19 +170,9 @@ pub(super) struct Layout {
     pub(super) values: u64,
     /// Whether a superclass is missing from the dump, so that objects have further fields.
     pub(super) partial: bool,
-    /// The nearest class that declares references: this one, or a superclass.
+    /// The nearest class that declares fields to be read: this one, or a superclass.
     pub(super) nearest: Option<usize>,
     /// For `java.lang.ref` references: the type of the edge to the referent, which need not keep it
     /// alive.
     pub(super) referent: Option<u8>,
-}
-
-/// The references among the fields of a class's objects. Computed at the first object of the class,
-/// whose fields in the dump take at least half as many bytes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct References {
-    /// For each reference, in order: its offset in the dump, and its string.
-    pub(super) fields: Vec<(u32, u32)>,
-    /// The index of the one to the referent.
-    pub(super) referent: Option<usize>,
 }

@@ -8,7 +8,7 @@ use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
 use crate::hprof::ids::Ids;
 use crate::hprof::kinds::{ELEMENT, FIELD, FINAL, INTERNAL, MOST_EDGES, SOFT, STATIC, WEAK};
-use crate::hprof::layout::{Layout, References, Sizes, infer};
+use crate::hprof::layout::{Layout, Sizes, infer};
 use crate::hprof::record::{Body, Bounds, Frame, LOCALS, Pass, ROOTS, Root, THREADS, records};
 use crate::memory::{insert, push};
 use crate::snapshot::Snapshot;
@@ -26,9 +26,6 @@ const INTERNALS: [&str; 5] = [
     "<signers>",
     "<protection domain>",
 ];
-/// In place of the string of a reference: the byte of a `java.lang.String` that says how many bytes
-/// its letters have.
-const CODER: u32 = u32::MAX;
 const ALL_PRIMITIVES: [Basic; 8] = [
     Basic::Boolean,
     Basic::Char,
@@ -39,6 +36,23 @@ const ALL_PRIMITIVES: [Basic; 8] = [
     Basic::Int,
     Basic::Long,
 ];
+
+/// The class of buffers whose bytes are outside of the heap, and the one that declares how many.
+const DIRECT: &str = "java.nio.DirectByteBuffer";
+const BUFFER: &str = "java.nio.Buffer";
+
+/// What a field is read for.
+#[derive(Clone, Copy)]
+enum Field {
+    /// A reference: its string, and the type of its edge.
+    Reference(u32, u8),
+    /// Of a `java.lang.String`: the byte that says how many bytes its letters have.
+    Coder,
+    /// Of a direct buffer: what frees its bytes, the file that they are a part of, and how many.
+    Cleaner(u32),
+    File(u32),
+    Capacity,
+}
 
 pub(super) fn link(mut cursor: Cursor<'_>, mut gathered: Gathered) -> Result<Snapshot, Error> {
     let bounds = gathered.extent.bounds.clone();
@@ -180,12 +194,13 @@ struct Linker<'i> {
     /// What threads have in their frames, the last node first: the thread's ordinal, the string of
     /// the frame, and the id of the object.
     locals: Vec<(u32, u32, u64)>,
-    /// By the id of a class: its index in `classes`, `layouts`, `references` and `class_names`.
+    /// By the id of a class: its index in `classes`, `layouts`, `fields` and `class_names`.
     index: HashMap<u64, usize>,
     classes: Vec<Class>,
     layouts: Vec<Layout>,
-    /// Those of the classes of which an object has come.
-    references: Vec<Option<References>>,
+    /// Those of the classes of which an object has come: the fields to be read, in order, each with
+    /// its offset.
+    fields: Vec<Option<Vec<(u32, Field)>>>,
     class_names: Vec<u32>,
     /// The layout of a class as an object, without its static fields.
     class_layout: Layout,
@@ -256,7 +271,7 @@ impl<'i> Linker<'i> {
             locals: Vec::new(),
             index: gathered.index,
             class_layout: class.map(|class| layouts[class]).unwrap_or_default(),
-            references: gathered.classes.iter().map(|_| None).collect(),
+            fields: gathered.classes.iter().map(|_| None).collect(),
             classes: gathered.classes,
             layouts,
             class_names,
@@ -399,63 +414,89 @@ impl<'i> Linker<'i> {
         }
     }
 
-    /// Adds the edges of an instance's fields that are references.
-    fn fields(&mut self, cursor: &mut Cursor<'_>, class: usize, bytes: u32) -> Result<(), Error> {
+    /// Adds the edges of an instance's fields that are references. Returns the bytes outside of the
+    /// heap that it owns.
+    fn fields(&mut self, cursor: &mut Cursor<'_>, class: usize, bytes: u32) -> Result<u64, Error> {
         const WHAT: &str = "the rest of an object's fields";
-        let references = match self.references[class].take() {
-            Some(references) => references,
+        let fields = match self.fields[class].take() {
+            Some(fields) => fields,
             None => self
-                .find_references(class, cursor.id_bytes)
+                .find_fields(class, cursor.id_bytes)
                 .map_err(|problem| cursor.problem(problem))?,
         };
-        let mut at = 0;
-        for (index, &(offset, name)) in references.fields.iter().enumerate() {
+        let (mut at, mut is_owner, mut outside) = (0, false, 0);
+        for &(offset, field) in &fields {
             cursor.skip(u64::from(offset) - at, WHAT)?;
-            if name == CODER {
-                if cursor.u1(WHAT)? != 0 {
-                    push(&mut self.snapshot.wide, self.next as u32).map_err(|problem| cursor.problem(problem))?;
+            let width = match field {
+                Field::Reference(name, kind) => {
+                    let id = cursor.id(WHAT)?;
+                    self.edge(cursor, kind, name, id)?;
+                    cursor.id_bytes
                 }
-                at = u64::from(offset) + 1;
-                continue;
-            }
-            let id = cursor.id(WHAT)?;
-            let is_referent = references.referent == Some(index);
-            let kind = self.layouts[class].referent.filter(|_| is_referent);
-            self.edge(cursor, kind.unwrap_or(FIELD), name, id)?;
-            at = u64::from(offset) + u64::from(cursor.id_bytes);
+                Field::Coder => {
+                    if cursor.u1(WHAT)? != 0 {
+                        push(&mut self.snapshot.wide, self.next as u32).map_err(|problem| cursor.problem(problem))?;
+                    }
+                    1
+                }
+                Field::Cleaner(name) | Field::File(name) => {
+                    let id = cursor.id(WHAT)?;
+                    self.edge(cursor, FIELD, name, id)?;
+                    // Others show the bytes of one that owns them, or of a file.
+                    is_owner = match field {
+                        Field::Cleaner(_) => id != 0,
+                        _ => is_owner && id == 0,
+                    };
+                    cursor.id_bytes
+                }
+                Field::Capacity => {
+                    outside = u64::from(cursor.u4(WHAT)?);
+                    4
+                }
+            };
+            at = u64::from(offset) + u64::from(width);
         }
-        self.references[class] = Some(references);
-        cursor.skip(u64::from(bytes) - at, WHAT)
+        self.fields[class] = Some(fields);
+        cursor.skip(u64::from(bytes) - at, WHAT)?;
+        Ok(if is_owner { outside } else { 0 })
     }
 
-    /// Finds the references of a class's objects, which have fewer than 2^32 bytes of fields. The
-    /// fields of the class itself come first in the dump, then its superclass's.
-    fn find_references(&self, class: usize, id_bytes: u32) -> Result<References, Problem> {
-        let mut references = References::default();
+    /// Finds the fields to be read of a class's objects, which have fewer than 2^32 bytes of fields.
+    /// The fields of the class itself come first in the dump, then its superclass's.
+    fn find_fields(&self, class: usize, id_bytes: u32) -> Result<Vec<(u32, Field)>, Problem> {
+        let mut fields = Vec::new();
         let layout = self.layouts[class];
-        let mut next = layout.nearest;
+        let (mut next, mut is_direct) = (layout.nearest, false);
         while let Some(at) = next {
             let declaring = &self.classes[at];
-            let has_referent =
-                layout.referent.is_some() && self.string(self.class_names[at]) == "java.lang.ref.Reference";
+            let class = self.string(self.class_names[at]);
+            is_direct |= class == DIRECT;
             let mut offset = (layout.dumped - self.layouts[at].dumped) as u32;
             for (field, basic) in &declaring.fields {
-                if *basic == Basic::Object {
-                    let string = self.names.get(field).copied();
-                    if has_referent && string.is_some_and(|string| self.string(string) == "referent") {
-                        references.referent.get_or_insert(references.fields.len());
+                let string = self.names.get(field).copied();
+                let text = string.map_or(Cow::Borrowed(""), |string| self.string(string));
+                // A field without a name gets the first string. Any string would do.
+                let name = string.unwrap_or(0);
+                let field = match (basic, &*class, &*text) {
+                    (Basic::Object, "java.lang.ref.Reference", "referent") => {
+                        Some(Field::Reference(name, layout.referent.unwrap_or(FIELD)))
                     }
-                    // A field without a name gets the first string. Any string would do.
-                    push(&mut references.fields, (offset, string.unwrap_or(0)))?;
-                } else if *basic == Basic::Byte && self.string(self.class_names[at]) == "java.lang.String" {
-                    push(&mut references.fields, (offset, CODER))?;
+                    (Basic::Object, DIRECT, "cleaner") => Some(Field::Cleaner(name)),
+                    (Basic::Object, "java.nio.MappedByteBuffer", "fd") if is_direct => Some(Field::File(name)),
+                    (Basic::Object, ..) => Some(Field::Reference(name, FIELD)),
+                    (Basic::Byte, "java.lang.String", "coder") => Some(Field::Coder),
+                    (Basic::Int, BUFFER, "capacity") if is_direct => Some(Field::Capacity),
+                    _ => None,
+                };
+                if let Some(field) = field {
+                    push(&mut fields, (offset, field))?;
                 }
                 offset += basic.bytes(id_bytes);
             }
             let superclass = self.index.get(&declaring.superclass);
             next = superclass.and_then(|&superclass| self.layouts[superclass].nearest);
         }
-        Ok(references)
+        Ok(fields)
     }
 
     /// Adds the next node, whose class is not in the dump: it has the bytes of its record.
@@ -564,8 +605,7 @@ impl Pass for Linker<'_> {
                     );
                     return Err(cursor.error_at(at, problem));
                 };
-                self.fields(cursor, known, bytes)?;
-                self.sizes.object(references, values + more)
+                self.fields(cursor, known, bytes)? + self.sizes.object(references, values + more)
             }
             Body::Values { .. } => unreachable!("values are done"),
         };
@@ -625,9 +665,11 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32]) -> Res
                 layout.dumped += u64::from(basic.bytes(cursor.id_bytes));
                 if basic == Basic::Object {
                     layout.references += 1;
-                    layout.nearest = Some(class);
                 } else {
                     layout.values += u64::from(basic.bytes(cursor.id_bytes));
+                }
+                if basic == Basic::Object || name == BUFFER {
+                    layout.nearest = Some(class);
                 }
             }
             layouts[class] = Some(layout);

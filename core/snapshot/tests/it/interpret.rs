@@ -131,6 +131,10 @@ fn variables_and_waiting_calls_have_the_names_of_their_functions() {
         ("object", "system / Context", 0),
         ("object", "Generator", 0),
         ("object", "system / Context", 0),
+        // A generator has the name of its function.
+        ("object", "call", 0),
+        // An object of the program that keeps a function.
+        ("object", "Route", 0),
     ];
     let edges = [
         (0, "internal", "shared", 1),
@@ -140,11 +144,15 @@ fn variables_and_waiting_calls_have_the_names_of_their_functions() {
         (5, "element", "", 3),
         (6, "internal", "scope_info", 5),
         (7, "internal", "function", 0),
+        (7, "internal", "parameters_and_registers", 3),
+        (9, "internal", "function", 0),
+        (9, "internal", "parameters_and_registers", 3),
+        (10, "property", "function", 0),
     ];
-    let found = names(&nodes, &edges, "0,7,4,5");
-    let expected = ["scope", "scope", "call"].map(|what| format!("{what} of call rpc.js:5:6"));
-    assert_eq!([4, 6, 7].map(|node: usize| &found[node]), expected.each_ref());
-    assert_eq!(found[8], "system / Context");
+    let found = names(&nodes, &edges, "0,7,4,5, 42,7,4,5, 54,7,4,5, 60,7,9,1");
+    let expected = ["scope", "scope", "call", "call"].map(|what| format!("{what} of call rpc.js:5:6"));
+    assert_eq!([4, 6, 7, 9].map(|node: usize| &found[node]), expected.each_ref());
+    assert_eq!([8, 10].map(|node: usize| &found[node]), ["system / Context", "Route"]);
 }
 
 #[test]

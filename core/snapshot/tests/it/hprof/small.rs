@@ -271,3 +271,49 @@ fn a_thread_holds_what_its_frames_have() {
     let left: Vec<_> = frames.edges().map(|edge| edge.target().id().unwrap()).collect();
     assert_eq!(left, [0x500]);
 }
+
+/// `cleaner` and `capacity` are 8 bytes with the header of 12 and the buffer's `fd`, 24 in all.
+#[test]
+fn a_direct_buffer_has_its_bytes_outside_of_the_heap() {
+    let names = [
+        "java/nio/Buffer",
+        "java/nio/MappedByteBuffer",
+        "java/nio/DirectByteBuffer",
+        "capacity",
+        "fd",
+        "cleaner",
+    ];
+    let mut dump = Dump::new(8);
+    for (id, name) in (1..).zip(names) {
+        dump.name(id, name, (id <= 3).then_some(0x100 * id));
+    }
+    let class = |id, superclass, fields| Class {
+        id,
+        superclass,
+        fields,
+        ..Class::default()
+    };
+    let mut segment = Dump::segment(8);
+    segment
+        .class(&class(0x100, 0, &[(4, INT)]))
+        .class(&class(0x200, 0x100, &[(5, OBJECT)]))
+        .class(&class(0x300, 0x200, &[(6, OBJECT)]))
+        .values(0x400, super::build::BYTE, 1);
+    let buffers = [
+        (0x500, 0x300, 0x400, 0),
+        (0x600, 0x300, 0, 0),
+        (0x700, 0x300, 0x400, 0x400),
+    ];
+    for (id, class, cleaner, file) in buffers {
+        segment.instance(id, class, &[(OBJECT, cleaner), (OBJECT, file), (INT, 1000)]);
+    }
+    segment.instance(0x800, 0x200, &[(OBJECT, 0), (INT, 1000)]);
+    let snapshot = dump.finish(&segment).read().unwrap();
+    let sizes = [0x500, 0x600, 0x700, 0x800].map(|id| shown(&snapshot, id).2);
+    assert_eq!(sizes, [1024, 24, 24, 24], "its own, a view, a file's, in the heap");
+    let fields = edges(&snapshot, 0x700);
+    assert_eq!(
+        fields[1..],
+        owned(&[("field", "cleaner", 0x400), ("field", "fd", 0x400)])
+    );
+}
