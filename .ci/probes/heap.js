@@ -31,6 +31,15 @@ addEventListener("load", () => {
   press("ArrowDown");
   check(chosen === places[0].below[0], "arrow down");
   check(objects.get(places[chosen].largest)?.path.at(-1).id === places[chosen].largest, "the path does not end at the object");
+  // An object without details does not show those of another.
+  show(1e15, "Other");
+  check(byId("object").textContent === "Other @1000000000000000" && byId("path").closest(".wide").hidden, "details of another object");
+  press("ArrowDown");
+  press("ArrowUp");
+  check(byId("object").textContent.includes(`@${places[chosen].largest}`) && !byId("path").closest(".wide").hidden, "no details");
+  // Elsewhere, keys scroll.
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+  check(chosen === places[0].below[0], "keys outside of the picture");
   press("Enter");
   check(top_ === chosen && chosen !== 0, "enter zooms");
   press("Escape");

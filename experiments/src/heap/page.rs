@@ -120,7 +120,7 @@ pub(super) fn write(path: &Path, contents: &Contents<'_>) -> Result<(), String> 
         cautions: contents.analysis.snapshot().warnings(),
         data: &data.replace('<', "\\u003c"),
     };
-    fs::write(path, heap_page(&facts)).map_err(|error| format!("--html {}: {error}", path.display()))
+    fs::write(path, heap_page(&facts, contents.growth)).map_err(|error| format!("--html {}: {error}", path.display()))
 }
 
 fn data(contents: &Contents<'_>) -> Result<String, GraphError> {

@@ -39,6 +39,11 @@ const HOLDERS: Kind = Kind {
     ],
 };
 
+const GROWTH: Kind = Kind {
+    name: "what grew",
+    ..HOLDERS
+};
+
 /// The contents of a page.
 #[derive(Debug)]
 pub struct HeapFacts<'a> {
@@ -57,9 +62,9 @@ pub fn heap_map_page(facts: &HeapFacts<'_>) -> String {
     page(&MAP, facts)
 }
 
-/// What holds the memory of a heap, or what grew in it, as one HTML page.
-pub fn heap_page(facts: &HeapFacts<'_>) -> String {
-    page(&HOLDERS, facts)
+/// What holds the memory of a heap as one HTML page, or with `growth` what grew in it.
+pub fn heap_page(facts: &HeapFacts<'_>, growth: bool) -> String {
+    page(if growth { &GROWTH } else { &HOLDERS }, facts)
 }
 
 fn page(kind: &Kind, facts: &HeapFacts<'_>) -> String {

@@ -27,12 +27,12 @@ function list(table, ends) {
 }
 const title = (words, shown, all) => `${words}: ${count(all)}${shown < all ? `, the first ${count(shown)}` : ""}`;
 
-// Shows an object.
-function show(id) {
-  const object = objects.get(id);
-  if (!object) return;
+// Shows an object, of which only the name may be known.
+function show(id, name) {
+  const object = objects.get(id) ?? { name, path: [], referrers: [], allReferrers: 0, fields: [], allFields: 0 }, isKnown = objects.has(id);
+  for (const element of document.querySelectorAll("aside h3, aside .wide")) element.hidden = !isKnown;
   byId("object").textContent = `${object.name} @${id}${object.label ? ` "${object.label}"` : ""}`;
-  byId("about").textContent = `itself ${size(object.bytes)}, retains ${size(object.retained)} (${percent(object.retained)} of the heap)`;
+  byId("about").textContent = !isKnown ? `This page has no more about it: gclab heap analyse FILE --about ${id}` : `itself ${size(object.bytes)}, retains ${size(object.retained)} (${percent(object.retained)} of the heap)`;
   list("path", object.path);
   list("referrers", object.referrers);
   list("fields", object.fields);
@@ -40,9 +40,10 @@ function show(id) {
   byId("fields-title").textContent = title("Fields", object.fields.length, object.allFields);
   history.replaceState(null, "", `#object=${id}`);
 }
-// Shows an object on a click elsewhere on the page.
+// Shows an object on a click elsewhere on the page. Its tables come next for the keyboard.
 function go(id) {
   show(id);
+  byId("object").focus({ preventScroll: true });
   byId("object").scrollIntoView({ block: "nearest" });
 }
 
@@ -53,9 +54,13 @@ function tell() {
 // Selects a place of the tree.
 function choose(at) {
   chosen = at;
-  show(places[at].largest);
+  show(places[at].largest, places[at].name);
   tell();
   draw();
+  requestAnimationFrame(() => {
+    const top = ROW * (barOf(at)?.level ?? 0);
+    pane.scrollTop = Math.min(Math.max(pane.scrollTop, top + ROW - pane.clientHeight), top);
+  });
 }
 function zoom(at) {
   top_ = at;
@@ -80,7 +85,7 @@ function classes() {
   const found = data.classes.filter(line => wanted === "" || text(line[0]).toLowerCase().includes(wanted));
   found.sort((a, b) => (named ? key(a) - key(b) : text(a[0]).localeCompare(text(b[0]))) * (down ? -1 : 1));
   byId("classes").tBodies[0].replaceChildren(...found.slice(0, shown).map(line => row(
-    cell("td", data.largest === null || line[data.largest] === null ? text(line[0]) : classLink(line), "full"),
+    cell("td", link(line[data.largest], text(line[0])), "full"),
     ...data.columns.slice(1).map(([, kind], at) => figure(line[at + 1], kind === "bytes" ? undefined : count(line[at + 1]))))));
   byId("more").hidden = found.length <= shown;
   byId("found").textContent = `${count(found.length)} of ${count(data.allClasses)} classes${wanted === "" ? "" : `; bars with "${wanted}" hold ${size(outermost())}`}`;
@@ -88,12 +93,6 @@ function classes() {
     if (th.cellIndex === column) th.setAttribute("aria-sort", down ? "descending" : "ascending");
     else th.removeAttribute("aria-sort");
   }
-}
-function classLink(line) {
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", textContent: text(line[0]) });
-  button.addEventListener("click", () => go(line[data.largest]));
-  return button;
 }
 byId("classes").tHead.append(row(...data.columns.map(([name], at) => {
   const button = document.createElement("button");
@@ -114,18 +113,22 @@ if (data.suspects.length === 0) byId("suspects").hidden = true;
 const actions = {
   in: () => zoom(chosen), out: () => zoom(places[top_].above), all: () => zoom(0),
   up: () => choose(places[chosen].above),
-  down: () => choose(places[chosen].below[0] ?? chosen),
+  down() {
+    const [next = chosen] = places[chosen].below;
+    if (!barOf(next)) top_ = chosen;
+    choose(next);
+  },
   left: () => beside(-1), right: () => beside(1),
   search: () => byId("search").focus(),
 };
 function beside(step) {
-  const all = places[places[chosen].above].below, at = all.indexOf(chosen) + step;
+  const all = places[places[chosen].above].below.filter(barOf), at = all.indexOf(chosen) + step;
   if (all[at] !== undefined && chosen !== 0) choose(all[at]);
 }
 const KEYS = { Enter: "in", Escape: "out", Backspace: "out", 0: "all", ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", "/": "search" };
 addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key] || event.target.closest("input")) return;
-  if (event.target.closest("button, summary") && event.key === "Enter") return;
+  if (event.key !== "/" && !pane.contains(event.target)) return;
   actions[KEYS[event.key]]();
   event.preventDefault();
 });
@@ -141,4 +144,4 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 classes();
 const asked = Number(new URLSearchParams(location.hash.slice(1)).get("object"));
 choose(0);
-show(objects.has(asked) ? asked : data.suspects[0]?.[0] ?? data.objects[0]?.[0]);
+show(objects.has(asked) ? asked : data.suspects[0]?.[0] ?? places[0].largest, places[0].name);

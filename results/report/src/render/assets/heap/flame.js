@@ -1,6 +1,6 @@
 // The flame graph: the current place fills the width; the places that hold it are above, and some
 // levels of those that it holds are below.
-const ROW = 21, LETTER = 6.4, LEAST = 1, LEVELS = 32;
+const ROW = 21, LEAST = 1, LEVELS = 32;
 const COLOURS = ["--t0", "--t1", "--t2", "--t3", "--t4", "--t5"];
 const pane = byId("pane"), canvas = byId("flame");
 let top_ = 0, chosen = 0, hovered, wanted = "", bars = [];
@@ -33,6 +33,15 @@ function words(place) {
   return `${place.objects > 1 ? `${count(place.objects)} × ` : ""}${place.way === "" ? "" : `${place.way} `}${place.name}`;
 }
 
+// As much of a text as there is room for.
+function cut(pen, whole, room) {
+  const width = pen.measureText(whole).width;
+  if (width <= room) return whole;
+  let letters = Math.floor(whole.length * room / width);
+  while (letters > 0 && pen.measureText(`${whole.slice(0, letters)}…`).width > room) letters--;
+  return `${whole.slice(0, letters)}…`;
+}
+
 let due = false;
 function draw() {
   if (due) return;
@@ -61,11 +70,10 @@ function drawNow() {
       pen.lineWidth = 2;
       pen.strokeRect(bar.left + 1, y + 1, Math.max(1, bar.width - 3), ROW - 3);
     }
-    const letters = Math.floor((bar.width - 8) / LETTER);
-    if (letters > 2) {
-      const label = words(place);
+    const room = bar.width - 8;
+    if (room > 20) {
       pen.fillStyle = ink;
-      pen.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, bar.left + 4, y + ROW / 2);
+      pen.fillText(cut(pen, words(place), room), bar.left + 4, y + ROW / 2);
     }
   }
   pen.globalAlpha = 1;
@@ -74,3 +82,4 @@ const barAt = event => {
   const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, level = Math.floor((event.clientY - box.top) / ROW);
   return bars.find(bar => bar.level === level && x >= bar.left && x < bar.left + Math.max(LEAST, bar.width))?.at;
 };
+const barOf = at => bars.find(bar => bar.at === at);
