@@ -281,16 +281,22 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
 
 /// Writes the page of what grew.
 fn page(path: &Path, report: &Report, analysis: &Analysis<'_>, merged: &Merged) -> Result<(), String> {
+    let mut places: Vec<u32> = (1..merged.len() as u32).collect();
+    places.sort_by_key(|&place| merged.place(place).bytes);
+    let largest: HashMap<&str, u32> = places
+        .into_iter()
+        .map(|place| (merged.class(place), merged.place(place).largest))
+        .collect();
     let classes = report.classes.iter().take(page::CLASSES).map(|growth| Class {
         name: growth.name.clone(),
         figures: vec![growth.more(), growth.new as i64, growth.gone as i64],
-        largest: None,
+        largest: largest.get(&*growth.name).copied(),
     });
     page::write(
         path,
         &Contents {
             title: &headline(report),
-            facts: &format!("{}: {}", report.files.join(", "), whole(report)),
+            facts: &format!("{}: {}", report.files.join(", "), whole(report).join(". ")),
             analysis,
             merged,
             suspects: report.holders.iter().map(|holder| &holder.held).collect(),
@@ -663,7 +669,9 @@ fn text(report: &Report, arguments: &Arguments) -> String {
     let mut out = format!("{}\n", fit(&headline(report)));
     if let (Some(first), Some(last)) = (report.holders.first(), arguments.files.last()) {
         let all = *report.bytes.last().unwrap_or(&0);
-        let _ = writeln!(out, "{}", fit(&whole(report)));
+        for line in whole(report) {
+            let _ = writeln!(out, "{}", fit(&line));
+        }
         let file = again(last, arguments.exe.as_deref());
         let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", first.held.id);
         let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
@@ -707,6 +715,7 @@ fn headline(report: &Report) -> String {
             let grew = steps.iter().filter(|&&step| step > 0).count();
             format!("{own} new, in {grew} of {} steps: ", steps.len())
         }
+        true if report.files.len() == 2 => format!("{own} new: "),
         true => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);
             format!("{own} new, {rate} a step: ")
@@ -720,12 +729,15 @@ fn headline(report: &Report) -> String {
     holders::answer(&before, held)
 }
 
-/// How the whole heap grew.
-fn whole(report: &Report) -> String {
+/// How the whole heap grew, and what that leaves open.
+fn whole(report: &Report) -> Vec<String> {
     let sign = if report.growth < 0 { '-' } else { '+' };
     let total = size(report.growth.unsigned_abs());
     let steps = counted((report.files.len() - 1) as u64, "step");
-    format!("the whole heap: {} ({sign}{total} in {steps})", sizes(report))
+    let whole = format!("the whole heap: {} ({sign}{total} in {steps})", sizes(report));
+    let is_open = report.leak && report.files.len() == 2;
+    let open = "Two files do not tell a leak from a cache that still fills: add a third";
+    [whole].into_iter().chain(is_open.then(|| open.to_owned())).collect()
 }
 
 /// The table of classes.

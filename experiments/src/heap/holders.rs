@@ -418,11 +418,9 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool
         .chain(holder.parts.first())
         .map(|&place| merged.class(place));
     let last = merged.place(*holder.path.last().unwrap_or(&0));
-    let inner = holder
-        .path
-        .iter()
-        .map(|&place| merged.class(place))
-        .all(|class| class.starts_with('(') || class.starts_with("system / ") || is_scope(class));
+    let inner = holder.path.iter().map(|&place| merged.class(place)).all(|class| {
+        class.starts_with('(') || class.starts_with("system / ") || is_scope(class) && class.contains(" node:")
+    });
     let is_v8 = inner && {
         let path = path_to(analysis, last.largest);
         let before = path.len().checked_sub(2).map(|at| path[at]);

@@ -139,8 +139,14 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 fn objects<'a>(analysis: &'a Analysis<'a>, name: &str, extent: Extent) -> Result<Answer<'a>, String> {
     let strings = analysis.snapshot().strings();
-    // A class is known by its name without the package, too.
-    let short = |text: &str| !name.contains(['.', '*']) && text.rsplit(['.', '$']).next() == Some(name);
+    // A class is known without its package, too, and by the name that its source has: `Outer.Inner`.
+    let dotted = |text: &str| text.replace('$', ".");
+    let wanted = Some(dotted(name)).filter(|name| !name.contains('*'));
+    let short = |text: &str| {
+        let text = dotted(text);
+        let before = wanted.as_deref().and_then(|name| text.strip_suffix(name));
+        before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
     // A function is known without its place.
     let is_function = |node: Node<'_>| {
         let text = node.name();

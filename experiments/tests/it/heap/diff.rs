@@ -70,6 +70,19 @@ fn the_holder_of_new_objects_is_named_with_its_path() {
     }
 }
 
+#[test]
+fn two_files_leave_open_whether_it_goes_on() {
+    let files = [leak(1), leak(2), leak(3)];
+    let told = |count: usize| {
+        let words = ["heap", "diff"]
+            .into_iter()
+            .chain(files[..count].iter().map(String::as_str));
+        let text = Bench::new().gclab(&words.collect::<Vec<_>>()).exits(0).stdout;
+        text.contains("\nTwo files do not tell a leak from a cache that still fills: add a third\n")
+    };
+    assert_eq!([2, 3].map(told), [true, false]);
+}
+
 /// Each collection of GHC moves closures, so cores are compared by class and path.
 #[test]
 fn the_list_that_grows_in_a_haskell_program_is_named_from_two_cores() {
@@ -165,26 +178,40 @@ fn growth_that_nothing_holds_is_told_with_the_class_that_grew_most() {
     assert!(text.starts_with(expected), "{text}");
 }
 
-/// Two files in which a registry has 100 and 500 listeners.
-fn listeners(registry: &str, listener: &str) -> Bench {
+/// Three files in which some registries have the same 100, 300 and 500 listeners.
+fn listeners(registry: &str, listener: &str, registries: u32) -> Bench {
     let bench = Bench::new();
-    for count in [100, 500] {
+    for count in [100, 300, 500] {
         let meta = r#"{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["synthetic","object"],"","","",""],
             "edge_fields":["type","name_or_index","to_node"],"edge_types":[["element"],"",""]}"#;
-        let nodes: String = (0..count).map(|node| format!(",1,2,{},100,0", 2 * node + 5)).collect();
-        let edges: String = (0..count).map(|node| format!(",0,{node},{}", 5 * node + 10)).collect();
+        let all = registries + 1..registries + 1 + count;
+        let each = |row: &dyn Fn(u32) -> String| (1..=registries).map(row).collect::<String>();
+        let listeners: String = all.clone().map(|node| format!(",1,2,{},100,0", 2 * node + 1)).collect();
+        let held: String = all.map(|node| format!(",0,{node},{}", 5 * node)).collect();
         bench.write(
             &format!("{count}.heapsnapshot"),
             &format!(
                 r#"{{"snapshot":{{"meta":{meta},"node_count":{},"edge_count":{}}},
-                "nodes":[0,0,1,0,1,1,1,3,16,{count}{nodes}],"edges":[0,0,5{edges}],
+                "nodes":[0,0,1,0,{registries}{}{listeners}],"edges":[{}{}],
                 "strings":["","{registry}","{listener}"]}}"#,
-                count + 2,
-                count + 1
+                registries + 1 + count,
+                registries * (count + 1),
+                each(&|node| format!(",1,1,{},16,{count}", 2 * node + 1)),
+                each(&|node| format!(",0,0,{}", 5 * node)).trim_start_matches(','),
+                each(&|_| held.clone()),
             ),
         );
     }
     bench
+}
+
+/// Nothing but the root holds them.
+#[test]
+fn variables_that_several_objects_hold_are_told() {
+    let bench = listeners("Map", "scope of open app.js:1:1", 2);
+    let text = bench.gclab(&["heap", "analyse", "500.heapsnapshot"]).exits(0).stdout;
+    let expected = "500 × scope of open app.js:1:1 that no single object holds\n";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
@@ -193,10 +220,11 @@ fn the_first_line_has_room_for_what_grew_whatever_its_package() {
     let bench = listeners(
         &format!("{package}.ListenerRegistry"),
         &format!("{package}.SessionListener"),
+        1,
     );
     let said = |words: &[&str]| bench.gclab(&[&["heap"], words].concat()).exits(0).stdout;
-    let text = said(&["diff", "100.heapsnapshot", "500.heapsnapshot"]);
-    let expected = "40.0 kB new, 40.0 kB a step: ListenerRegistry @3 holds 400 SessionListener\n";
+    let text = said(&["diff", "100.heapsnapshot", "300.heapsnapshot", "500.heapsnapshot"]);
+    let expected = "40.0 kB new, 20.0 kB a step: ListenerRegistry @3 holds 400 SessionListener\n";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.ends_with("        0  SessionListener\n"), "{text}");
     let text = said(&["analyse", "500.heapsnapshot"]);
@@ -210,12 +238,18 @@ fn the_first_line_has_room_for_what_grew_whatever_its_package() {
 /// The next command has the id, too.
 #[test]
 fn the_first_line_leaves_out_an_id_rather_than_what_grew() {
-    let bench = listeners("java.lang.ApplicationShutdownHooks", "shop.SessionListener");
+    let bench = listeners("java.lang.ApplicationShutdownHooks", "shop.SessionListener", 1);
     let text = bench
-        .gclab(&["heap", "diff", "100.heapsnapshot", "500.heapsnapshot"])
+        .gclab(&[
+            "heap",
+            "diff",
+            "100.heapsnapshot",
+            "300.heapsnapshot",
+            "500.heapsnapshot",
+        ])
         .exits(0)
         .stdout;
-    let expected = "40.0 kB new, 40.0 kB a step: ApplicationShutdownHooks holds 400 SessionListener\n";
+    let expected = "40.0 kB new, 20.0 kB a step: ApplicationShutdownHooks holds 400 SessionListener\n";
     assert!(text.starts_with(expected), "{text}");
     assert!(
         text.contains("\nnext: gclab heap analyse 500.heapsnapshot --path-to 3\n"),
