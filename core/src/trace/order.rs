@@ -74,3 +74,98 @@ pub fn live_and_remembered<A>(
     let roots = if tracer.spares_old() { roots.of_young() } else { roots };
     live(tracer, roots, phase);
 }
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::super::weak::{self, Survivors};
+    use super::*;
+    use crate::block::{BlockState, FIRST_OLD_STEP};
+    use crate::closure::ClosureRef;
+    use crate::config::Config;
+    use crate::heap::Heap;
+    use crate::roots::finalisers::Occasion;
+    use crate::roots::handles::{HandleTable, Strength};
+    use crate::words::Bytes;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    /// Counts the slots that a collection visits. All closures live.
+    struct Counter {
+        spares_old: bool,
+        strong: usize,
+        others: AtomicUsize,
+    }
+
+    impl Survivors for &AtomicUsize {
+        fn is_settled(self, _: ClosureRef) -> bool {
+            self.fetch_add(1, Relaxed);
+            true
+        }
+        fn prefetch(self, _: ClosureRef) {}
+        unsafe fn find(self, closure: ClosureRef) -> Option<ClosureRef> {
+            Some(closure)
+        }
+    }
+
+    impl Tracing for Counter {
+        fn root(&mut self, _: RootSlot<'_>) {
+            self.strong += 1;
+        }
+        fn trace(&mut self) {}
+        fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+            // SAFETY: no closure is read.
+            unsafe { weak::lives(slot.slot(), &self.others) }
+        }
+        fn weak_handles(&mut self, roots: Roots<'_>) {
+            // SAFETY: as above.
+            unsafe { weak::update(roots, &self.others, None) };
+        }
+    }
+
+    impl RememberedTracing for Counter {
+        fn spares_old(&self) -> bool {
+            self.spares_old
+        }
+        fn remembered<A>(&mut self, _: Capabilities<'_, A>) {}
+    }
+
+    #[test]
+    fn a_minor_collection_visits_the_slots_of_young_closures_only() {
+        const TABLES: usize = 5;
+        let config = Config {
+            reserve: Bytes::mib(4),
+            ..Config::default()
+        };
+        let mut heap = Heap::new(&config).expect("a heap");
+        let mut in_step = |step| heap.allocate(1, 1, BlockState::of_step(step)).expect("room").start().0 as u64;
+        let (old, young) = (in_step(FIRST_OLD_STEP), in_step(FIRST_OLD_STEP - 1));
+        let table = HandleTable::default();
+        let attach = |closure: u64| {
+            _ = table.insert(Strength::Strong, closure);
+            _ = table.insert(Strength::Weak, closure);
+            _ = table.finalisers().register(Occasion::First, closure);
+            _ = table.finalisers().register(Occasion::Last, closure);
+            table.foreign().register(closure, 0, Bytes(8));
+            table.sampled().register(closure, 0, Bytes(8));
+        };
+        let visited = |spares_old| {
+            let mut counter = Counter {
+                spares_old,
+                strong: 0,
+                others: AtomicUsize::new(0),
+            };
+            table.begin_collection();
+            // SAFETY: there is no frame.
+            let roots = unsafe { Roots::new(&[], &table) };
+            live_and_remembered::<()>(&mut counter, Capabilities::new(&[]), roots, |_| ());
+            table.end_collection(Some(heap.states()));
+            (counter.strong, counter.others.into_inner())
+        };
+        (0..100).for_each(|_| attach(old));
+        (0..3).for_each(|_| attach(young));
+        assert_eq!(visited(true), (103, TABLES * 103), "none is known to be old");
+        assert_eq!(visited(true), (3, TABLES * 3));
+        attach(old);
+        assert_eq!(visited(true), (4, TABLES * 4));
+        assert_eq!(visited(false), (104, TABLES * 104));
+    }
+}
