@@ -8,7 +8,7 @@
 //! Set-up makes the first boxes; the sum is exit.
 
 use gclab_core::closure::Closure;
-use gclab_core::mutator::{Mutator, MutatorKind};
+use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Root};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
@@ -61,18 +61,23 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: u64, stores: u64) -> u64 {
             let (m, boxed) = m.alloc_with(|_| Boxed::new(k));
             array.get(m).set(m, k as usize, Some(boxed));
         }
-        let (mut rng, updated) = (SplitMix64::new(SEED), &array);
-        m.measure(move |m| {
-            for _ in 0..stores {
-                let slot = rng.below(slots) as usize;
-                let value = rng.draw();
-                let (m, boxed) = m.alloc_with(|_| Boxed::new(value));
-                updated.get(m).set(m, slot, Some(boxed));
-            }
-        });
+        m.measure(|m| update(m, &array, slots, stores));
         let array = array.get(m);
         (0..array.len()).fold(0_u64, |sum, slot| {
             sum.wrapping_add(array.get(m, slot).map_or(0, |boxed| boxed.value(m)))
         })
     })
+}
+
+/// Stores into random slots. Not inlined, because the caller's variables would take registers from
+/// the loop.
+#[inline(never)]
+fn update<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Boxed>>, slots: u64, stores: u64) {
+    let mut rng = SplitMix64::new(SEED);
+    for _ in 0..stores {
+        let slot = rng.below(slots) as usize;
+        let value = rng.draw();
+        let (m, boxed) = m.alloc_with(|_| Boxed::new(value));
+        array.get(m).set(m, slot, Some(boxed));
+    }
 }
