@@ -159,18 +159,51 @@ impl Runtime for Ocaml {
     }
 
     fn figures(&self, ended: &Ended<'_>) -> RunRecord {
+        let (stats, note) = match statistics(ended.stderr) {
+            Ok(stats) => (stats, None),
+            Err(why) => (None, Some(format!("no figures of collections: {why}"))),
+        };
         RunRecord {
-            stats: statistics(ended),
+            stats,
+            notes: note.into_iter().collect(),
             ..RunRecord::default()
         }
     }
 }
 
-/// The statistics that the runtime prints at its exit.
-fn statistics(ended: &Ended<'_>) -> Option<RunStats> {
+/// The statistics that the runtime prints at its exit, if there are any.
+///
+/// # Errors
+/// If several programs print them.
+fn statistics(stderr: &str) -> Result<Option<RunStats>, String> {
+    let lines: Vec<&str> = stderr.lines().collect();
+    let is_start = |at: &usize| lines[*at].starts_with("minor_words:") && lines[at + 1].starts_with("promoted_words:");
+    let starts = (1..lines.len()).map(|next| next - 1).filter(is_start);
+    let is_figure = |line: &&&str| {
+        line.split_once(": ")
+            .is_some_and(|(_, value)| value.parse::<f64>().is_ok())
+    };
+    let programs = starts.filter_map(|start| {
+        let own = lines[start..].iter().take_while(is_figure).count();
+        statistics_in(&lines[start..start + own])
+    });
+    // One that a script asks for its version collects nothing.
+    let mut collecting: Vec<RunStats> = programs.filter(|stats| stats.gcs > Some(0)).collect();
+    match collecting.len() {
+        0 => Ok(statistics_in(&lines)),
+        1 => Ok(collecting.pop()),
+        count => Err(format!(
+            "the command starts {count} programs of OCaml that collect, and their sum describes none of them; measure \
+             each by a command of its own"
+        )),
+    }
+}
+
+/// The statistics in some lines.
+fn statistics_in(lines: &[&str]) -> Option<RunStats> {
     let figure = |name: &str| {
         // The last one is the runtime's: the program may print such a line, too.
-        let lines = ended.stderr.lines().rev().filter_map(|line| line.split_once(':'));
+        let lines = lines.iter().rev().filter_map(|line| line.split_once(':'));
         let (_, value) = lines.into_iter().find(|(key, _)| *key == name)?;
         value.trim().parse::<f64>().ok()
     };

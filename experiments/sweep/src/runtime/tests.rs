@@ -275,6 +275,18 @@ fn what_ocaml_prints_becomes_statistics() {
     );
     assert_eq!(stats.gc_elapsed_seconds, None, "it tells no times");
     assert_eq!(ocaml.figures(&ended(Some(0), "no figures", None)).stats, None);
+    // A script may start several programs.
+    let idle = text.replace("179", "0").replace(" 14", " 0");
+    for both in [format!("{idle}{text}"), format!("{text}{idle}")] {
+        assert_eq!(ocaml.figures(&ended(Some(0), &both, None)).stats.as_ref(), Some(&stats));
+    }
+    let two = ocaml.figures(&ended(Some(0), &text.repeat(2), None));
+    assert_eq!(two.stats, None);
+    assert!(
+        two.notes[0].contains("the command starts 2 programs of OCaml that collect"),
+        "{:?}",
+        two.notes
+    );
 }
 
 #[test]
