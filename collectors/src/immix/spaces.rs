@@ -24,6 +24,9 @@ pub(super) enum Marking {
 /// Minimum room for survivors, in bytes.
 const LEAST_EXPECTED: Bytes = Bytes::kib(256);
 
+/// Blocks that a pause frees at most, of those that a cycle emptied: some tenths of a millisecond.
+const MOST_FREED: usize = 256;
+
 /// The spaces of the immix collectors.
 #[derive(Debug)]
 pub(super) struct Spaces {
@@ -96,9 +99,11 @@ impl Spaces {
         self.lines.held() + self.large.held()
     }
 
-    /// Bytes of blocks without those that mutators have taken since the last collection.
+    /// Bytes of blocks without those that mutators have taken since the last collection, and those
+    /// that a cycle emptied.
     pub(super) fn held_by_old(&self) -> Bytes {
-        self.held().saturating_sub(self.lines.taken() + self.large.taken())
+        let others = self.lines.taken() + self.large.taken() + self.lines.emptied();
+        self.held().saturating_sub(others)
     }
 
     fn is_due(&self) -> bool {
@@ -134,7 +139,7 @@ impl Spaces {
         }
         loop {
             match self.large.allocate(heap, request) {
-                Err(_) if self.needs_reserve(heap) => {}
+                Err(_) if self.lines.free_empty(heap, usize::MAX) || self.needs_reserve(heap) => {}
                 allocated => return allocated.map(Some),
             }
         }
@@ -192,6 +197,7 @@ impl Spaces {
                 self.live += in_lines;
                 self.lines.sweep_young(pause.heap, marks);
                 self.large.sweep_young(pause.heap, marks);
+                self.free_emptied(pause.heap);
             }
             Marking::Everything => {
                 self.live = in_lines;
@@ -232,21 +238,33 @@ impl Spaces {
     pub(super) fn marked_memory(&self) -> Vec<(Addr, Addr)> {
         let mut memory = Vec::new();
         self.lines.for_each_marked_block(|from, to| memory.push((from, to)));
-        self.large
-            .for_each_region(&mut |region| memory.push((region.start, region.start + Words(1))));
+        let large = Some(&self.large).filter(|_| !mutant!("concurrent/large-marks-left"));
+        large.into_iter().for_each(|large| {
+            large.for_each_region(&mut |region| memory.push((region.start, region.start + Words(1))))
+        });
         memory
     }
 
-    /// Frees the old closures that `marks` leaves out, straight after a marking of young closures:
+    /// Frees the old closures that `marks` leaves out, and some of the blocks that are empty then,
+    /// straight after a marking of young closures:
     /// `live` bytes of lines are marked. Returns the former marks.
     pub(super) fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, live: Bytes) -> MarkBits {
-        let former = std::mem::replace(exclusive(&mut self.marks), marks);
+        let former =
+            mutant!("concurrent/epoch-not-flipped", std::mem::replace(exclusive(&mut self.marks), marks) => marks);
         let marks = exclusive(&mut self.marks);
         self.live = live;
-        self.lines.sweep(heap, marks, live);
+        self.lines.sweep_in_steps(heap, marks, live);
         self.large.sweep(heap, marks);
+        self.free_emptied(heap);
         self.lines.keep_reserve(heap, self.area);
         former
+    }
+
+    /// Frees some of the blocks that a cycle emptied; all if mutators might need them.
+    fn free_emptied(&mut self, heap: &mut Heap) {
+        let is_short = self.lines.is_cramped(heap) || heap.left() < self.area;
+        let most = if is_short { usize::MAX } else { MOST_FREED };
+        self.lines.free_empty(heap, most);
     }
 
     /// Marks the live closures. Those in blocks to be emptied go to `destination`.

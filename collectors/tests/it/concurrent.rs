@@ -9,7 +9,7 @@ use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Mutator, OptionRoot, Request};
 use gclab_core::stats::Statistics;
-use gclab_core::words::Words;
+use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_eventlog::kinds::number;
 use gclab_eventlog::record::{About, EventLog};
@@ -221,4 +221,42 @@ fn memory_comes_back_within_two_cycles() {
     let after = &held[before + 2..];
     let most = after.iter().max().expect("cycles");
     assert!(*most <= LIVE / 10 * 2 + (1 << 20), "{after:?}");
+}
+
+/// When much dies at once, the pause that ends the cycle frees a part of the blocks, and the pauses
+/// after it the others.
+#[test]
+fn blocks_that_a_cycle_empties_are_freed_in_steps() {
+    const LINKS: u64 = 1 << 20;
+    let config = Config {
+        slice_limit: Some(Words(1 << 15)),
+        old_min: Bytes::mib(256),
+        ..config::<Concurrent>(1 << 20)
+    };
+    let mut world = World::new::<Concurrent>(&config).expect("a heap");
+    Checker::install(&mut world);
+    let session = world.enter(|m| {
+        m.frame(|m, [list]| {
+            let list = list.put_option::<Link>(m, None);
+            for value in 0..LINKS {
+                let (m, link) = m.alloc_with(|m| Link::new(value, list.get(m)));
+                list.set(m, Some(link));
+            }
+            list.set(m, None);
+            m.collect(Request::Minor);
+            m.collect(Request::Slice(Words(0)));
+            m.collect(Request::Cycle);
+            (0..10).for_each(|_| m.collect(Request::Minor));
+        });
+    });
+    session.expect("enough memory");
+    let collections = world.finish().collections;
+    let ended = collections.iter().position(|each| each.work.cycle == Cycle::Ended);
+    let held: Vec<_> = collections[ended.expect("a cycle") - 1..]
+        .iter()
+        .map(|each| (each.work.live + each.work.slop).0)
+        .collect();
+    assert!(held[0] > 20 << 20 && held[9] < 1 << 20, "{held:?}");
+    let freed = held.windows(2).map(|pair| pair[0].saturating_sub(pair[1]));
+    assert!(freed.max() <= Some(8 << 20), "{held:?}");
 }

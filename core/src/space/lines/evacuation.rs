@@ -21,10 +21,9 @@
 
 use super::holes::LINE;
 use super::reserve::Reserve;
-use super::supply::MOST_BLOCKS;
 use super::{Filled, LineSpace};
 use crate::alloc::Bump;
-use crate::block::{BLOCK, BlockRun, BlockState, poison};
+use crate::block::{BLOCK, BlockRun, poison};
 use crate::capability::Capabilities;
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
@@ -204,11 +203,10 @@ impl LineSpace {
     pub(super) fn fill_reserve(&mut self, heap: &mut Heap, wanted: Bytes) -> Bytes {
         let mut room: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
         while room < wanted.0 {
-            let Ok(run) = heap.allocate(1, MOST_BLOCKS, BlockState::of_step(self.step)) else {
+            let Ok(run) = self.allocate(heap, self.step) else {
                 break;
             };
             room += run.bytes().0;
-            self.held += run.bytes().0;
             self.reserve.runs.push(run);
         }
         Bytes(room)

@@ -62,6 +62,8 @@ pub struct LineSpace {
     kept: Vec<BlockRun>,
     /// Blocks without marks: all closures in them are young.
     fresh: Vec<BlockRun>,
+    /// Blocks that the last sweep emptied, and that are not freed yet.
+    empty: Vec<BlockRun>,
     /// Memory that holes have not been looked for in; the first is the last one here.
     unsearched: Vec<Hole>,
     /// The part of it that a marking of young closures left begins here.
@@ -116,6 +118,7 @@ impl LineSpace {
             has_nursery: false,
             kept: Vec::new(),
             fresh: Vec::new(),
+            empty: Vec::new(),
             unsearched: Vec::new(),
             young_from: 0,
             ahead: Vec::new(),
@@ -142,7 +145,13 @@ impl LineSpace {
     fn charge_lists(&mut self, heap: &Heap) {
         let holes = [&self.unsearched, &self.ahead, &self.reserve.holes, &self.reserve.roomy];
         let holes = self.spare.capacity() + holes.iter().map(|list| list.capacity()).sum::<usize>();
-        let blocks = [&self.kept, &self.fresh, &self.candidates, &self.reserve.runs];
+        let blocks = [
+            &self.kept,
+            &self.fresh,
+            &self.empty,
+            &self.candidates,
+            &self.reserve.runs,
+        ];
         let runs = size_of::<BlockRun>() * blocks.iter().map(|list| list.capacity()).sum::<usize>();
         let bytes = Bytes(size_of::<Hole>() * holes + size_of::<Filled>() * self.filled.capacity() + runs);
         if bytes == self.charged || mutant!("lines/lists-not-charged") {
@@ -209,9 +218,15 @@ impl LineSpace {
     /// Sweeps after marking of everything, which left `live` bytes: frees the blocks without marks.
     /// In the others, unmarked memory is free from now on.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &mut MarkBits, live: Bytes) {
+        self.sweep_in_steps(heap, marks, live);
+        self.free_empty(heap, usize::MAX);
+    }
+
+    /// As [`LineSpace::sweep`], but it is for [`LineSpace::free_empty`] to free the blocks.
+    pub fn sweep_in_steps(&mut self, heap: &mut Heap, marks: &mut MarkBits, live: Bytes) {
         self.end_evacuation(marks);
         self.keep_marked(heap, marks);
-        self.free_unmarked(heap, marks);
+        self.empty_unmarked(heap, marks);
         self.note_density(live);
         self.begin_search(marks);
         self.charge_lists(heap);
@@ -240,6 +255,11 @@ impl LineSpace {
         Bytes(self.held)
     }
 
+    /// Of these, bytes of blocks that a sweep emptied, and that are not freed yet.
+    pub fn emptied(&self) -> Bytes {
+        self.empty.iter().map(|run| run.bytes()).sum()
+    }
+
     /// Visits the lines of all blocks.
     pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.kept.iter().chain(&self.fresh).for_each(|&run| {
@@ -266,7 +286,8 @@ impl LineSpace {
         filled.iter_mut().for_each(Filled::look_for_end);
         filled.retain(|filled| filled.hole.start < filled.end);
         filled.sort_unstable_by_key(|filled| filled.hole.start);
-        let kept = self.kept.iter().chain(&self.reserve.runs).map(|&run| (run, self.step));
+        let kept = self.kept.iter().chain(&self.empty).chain(&self.reserve.runs);
+        let kept = kept.map(|&run| (run, self.step));
         for (run, step) in kept.chain(self.fresh.iter().map(|&run| (run, YOUNG))) {
             let first = filled.partition_point(|filled| filled.end <= run.start());
             let inside = filled[first..].iter().take_while(|filled| filled.end <= run.end());

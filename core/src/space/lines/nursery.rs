@@ -20,6 +20,9 @@ use crate::heap::Heap;
 use crate::space::MarkBits;
 use crate::words::Bytes;
 
+/// Blocks that a pause searches for holes at most: some tenths of a millisecond.
+const MOST_SEARCHED: usize = 128;
+
 impl LineSpace {
     /// As [`LineSpace::new`], with a nursery. `step` is not the step of young closures.
     pub fn with_nursery(step: u8, capabilities: usize) -> Self {
@@ -61,10 +64,16 @@ impl LineSpace {
         self.fill_reserve(heap, Bytes(in_blocks + expected.saturating_sub(in_holes).0));
     }
 
-    /// Takes holes of at least `wanted` bytes together, if there are that many. Returns their size.
+    /// Takes holes of at least `wanted` bytes together, if [`MOST_SEARCHED`] blocks have that many.
+    /// Returns their size.
     fn reserve_holes(&mut self, marks: &MarkBits, wanted: Bytes) -> Bytes {
+        let far = self.unsearched.len().saturating_sub(MOST_SEARCHED);
         let mut size = 0;
-        while let (true, Some(hole)) = (size < wanted.0, self.next_hole(marks)) {
+        while size < wanted.0 {
+            let found = self.spare.pop().or_else(|| self.ahead.pop());
+            let Some(hole) = found.or_else(|| self.look_ahead(marks, far)) else {
+                break;
+            };
             // SAFETY: free memory of this space, which no mutator has.
             unsafe { poison::lend(hole.start, hole.size()) };
             size += hole.size().0;
@@ -87,7 +96,8 @@ impl LineSpace {
                 continue;
             }
             self.unsearched.push(hole_of(run));
-            heap.set_state(run, BlockState::of_step(self.step));
+            let step = mutant!("concurrent/block-not-stamped", self.step => YOUNG);
+            heap.set_state(run, BlockState::of_step(step));
             self.kept.push(run);
         }
     }
@@ -97,4 +107,35 @@ impl LineSpace {
 fn is_nursery(heap: &Heap, hole: Hole) -> bool {
     let state = heap.blocks().state_of(hole.start);
     state.step() == YOUNG && !state.is_mixed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::space::lines::supply::MOST_BLOCKS;
+
+    /// After a cycle all blocks are to be searched. A pause that finds nothing in dense ones goes on
+    /// with free blocks, and the next pause continues behind them.
+    #[test]
+    fn a_pause_searches_a_bounded_number_of_dense_blocks() {
+        const BLOCKS: usize = 3 * MOST_SEARCHED;
+        let config = Config {
+            reserve: Bytes::mib(64),
+            ..Config::default()
+        };
+        let mut heap = Heap::new(&config).expect("a small heap");
+        let mut marks = MarkBits::new(&heap).expect("a small table");
+        let mut space = LineSpace::with_nursery(2, 1);
+        for _ in 0..BLOCKS {
+            let run = heap.allocate(1, MOST_BLOCKS, BlockState::of_step(2)).expect("room");
+            (0..run.bytes().0 / 64).for_each(|line| assert!(marks.set(run.start() + Bytes(line * 64))));
+            space.kept.push(run);
+        }
+        space.empty_unmarked(&mut heap, &marks);
+        for searched in [MOST_SEARCHED, 2 * MOST_SEARCHED, BLOCKS, BLOCKS] {
+            assert_eq!(space.reserve_holes(&marks, Bytes::mib(1)), Bytes::ZERO);
+            assert_eq!(space.unsearched.len(), BLOCKS - searched);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::holes::{Gap, Hole, LINE, SMALL};
 use super::{Filled, LineSpace, YOUNG, hole_of, set_state};
 use crate::alloc::Bump;
-use crate::block::{BlockState, OutOfMemory, blocks_for};
+use crate::block::{BlockState, OutOfMemory};
 use crate::capability::Capability;
 use crate::heap::Heap;
 use crate::prefetch::prefetch_line;
@@ -43,14 +43,14 @@ impl LineSpace {
         capability: Capability<'_, A>,
     ) -> Result<Hole, OutOfMemory> {
         if self.has_nursery
-            && let Ok(hole) = self.new_block(heap, Words(1))
+            && let Ok(hole) = self.new_block(heap)
         {
             return Ok(hole);
         }
         if let Some(hole) = self.next_hole(marks) {
             return Ok(hole);
         }
-        self.new_block(heap, Words(1)).or_else(|error| {
+        self.new_block(heap).or_else(|error| {
             self.leave_overflow(capability);
             self.spare.pop().ok_or(error)
         })
@@ -66,7 +66,7 @@ impl LineSpace {
         words: Words,
     ) -> Result<Hole, OutOfMemory> {
         if self.has_nursery
-            && let Ok(hole) = self.new_block(heap, words)
+            && let Ok(hole) = self.new_block(heap)
         {
             return Ok(hole);
         }
@@ -78,7 +78,7 @@ impl LineSpace {
                 None => break,
             }
         }
-        self.new_block(heap, words).or_else(|error| {
+        self.new_block(heap).or_else(|error| {
             self.leave_holes(capability);
             let size = words.to_bytes();
             if let Some(hole) = self.spare.take_larger(size) {
@@ -223,12 +223,14 @@ impl LineSpace {
     /// The next hole that no mutator has had since the last collection.
     #[inline]
     pub(super) fn search(&mut self, marks: &MarkBits) -> Option<Hole> {
-        self.ahead.pop().or_else(|| self.look_ahead(marks))
+        self.ahead.pop().or_else(|| self.look_ahead(marks, 0))
     }
 
-    /// Looks for some holes at a time, so that their headers come from memory together.
-    fn look_ahead(&mut self, marks: &MarkBits) -> Option<Hole> {
-        while let Some(number) = self.unsearched.len().checked_sub(1) {
+    /// Looks for some holes at a time, so that their headers come from memory together. Leaves
+    /// `far` stretches of memory unsearched.
+    pub(super) fn look_ahead(&mut self, marks: &MarkBits, far: usize) -> Option<Hole> {
+        while self.unsearched.len() > far {
+            let number = self.unsearched.len() - 1;
             let least = if number < self.young_from { LINE } else { LEAST_YOUNG };
             let rest = &mut self.unsearched[number];
             let (mut gaps, mut count) = ([Gap::default(); AHEAD], 0);
@@ -253,10 +255,9 @@ impl LineSpace {
         None
     }
 
-    /// A new block, with room for `words` words.
-    fn new_block(&mut self, heap: &mut Heap, words: Words) -> Result<Hole, OutOfMemory> {
-        let run = heap.allocate(blocks_for(words.to_bytes()), MOST_BLOCKS, BlockState::of_step(YOUNG))?;
-        self.held += run.bytes().0;
+    /// A new block, which has room for every closure that is not a large object.
+    fn new_block(&mut self, heap: &mut Heap) -> Result<Hole, OutOfMemory> {
+        let run = self.allocate(heap, YOUNG)?;
         self.fresh.push(run);
         Ok(hole_of(run))
     }

@@ -1,8 +1,9 @@
 //! The sweep of a space of lines: which blocks stay, and where holes are looked for.
 
 use super::holes::Hole;
+use super::supply::MOST_BLOCKS;
 use super::{LineSpace, hole_of, set_state};
-use crate::block::{BLOCK, BlockRun, BlockState, poison};
+use crate::block::{BLOCK, BlockRun, BlockState, OutOfMemory, poison};
 use crate::heap::Heap;
 use crate::space::MarkBits;
 
@@ -20,22 +21,17 @@ impl LineSpace {
         });
     }
 
-    /// Frees all blocks without marks, and begins to look for holes at the lowest address.
-    pub(super) fn free_unmarked(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        let (step, held) = (BlockState::of_step(self.step), &mut self.held);
-        let mut free = |run: BlockRun| {
-            *held -= run.bytes().0;
-            heap.free(run);
-        };
-        self.fresh.drain(..).for_each(&mut free);
-        self.kept.retain(|&run| {
-            let is_marked = has_marks(marks, run);
-            if !is_marked {
-                free(run);
-            }
-            is_marked
-        });
-        for &run in &self.kept {
+    /// Sets all blocks without marks aside, and begins to look for holes at the lowest address.
+    pub(super) fn empty_unmarked(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        let step = BlockState::of_step(self.step);
+        self.empty.append(&mut self.fresh);
+        self.empty
+            .extend(self.kept.extract_if(.., |run| !has_marks(marks, *run)));
+        for run in &self.empty {
+            // SAFETY: no closure of the block lives.
+            unsafe { poison::retire(run.start(), run.bytes()) };
+        }
+        for &run in self.kept.iter().chain(&self.empty) {
             if heap.blocks().state_of(run.start()) != step {
                 heap.set_state(run, step);
             }
@@ -51,6 +47,28 @@ impl LineSpace {
             self.ahead.clear();
         }
         self.filled.clear();
+    }
+
+    /// Frees blocks that a sweep emptied: `most` of them at most. Returns whether there were any.
+    pub fn free_empty(&mut self, heap: &mut Heap, most: usize) -> bool {
+        let left = self.empty.len().saturating_sub(most);
+        let freed = self.empty.drain(left..);
+        let were_any = freed.len() > 0;
+        for run in freed {
+            self.held -= run.bytes().0;
+            heap.free(run);
+        }
+        were_any
+    }
+
+    /// A block of some kilobytes from the heap.
+    pub(super) fn allocate(&mut self, heap: &mut Heap, step: u8) -> Result<BlockRun, OutOfMemory> {
+        let run = match heap.allocate(1, MOST_BLOCKS, BlockState::of_step(step)) {
+            Err(_) if self.free_empty(heap, usize::MAX) => heap.allocate(1, MOST_BLOCKS, BlockState::of_step(step)),
+            run => run,
+        }?;
+        self.held += run.bytes().0;
+        Ok(run)
     }
 
     /// Looks for holes again in the memory that was handed out since the last collection, first.
