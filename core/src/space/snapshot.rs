@@ -34,7 +34,7 @@ impl Mixed for () {
 impl Mixed for Arc<MarkBits> {
     #[inline(always)]
     fn is_old(&self, at: Addr) -> bool {
-        self.get(at)
+        self.get(at) && !mutant!("concurrent/mixed-all-young")
     }
 }
 

@@ -79,7 +79,7 @@ impl SlicedTrace {
     /// Gives the trace up: turns the barriers off, and forgets what they noted.
     pub fn abandon<A>(self, pause: &mut Pause<'_, A>) {
         pause.roots.abandon_trace_in_slices();
-        <SnapshotBarrier>::set_marking(pause.capabilities, false);
+        <SnapshotBarrier>::set_marking(pause.capabilities, mutant!("concurrent/abandoned-barrier-on"));
         let capabilities = pause.capabilities.iter().filter(|_| !mutant!("concurrent/notes-kept"));
         capabilities.for_each(|capability| capability.overwritten().take(|_| ()));
     }
@@ -126,11 +126,12 @@ impl SlicedTrace {
         if progress == Progress::Done {
             marker.weak_handles(pause.roots);
             pause.roots.finalise_last(|slot| marker.lives(slot));
-            <SnapshotBarrier>::set_marking(pause.capabilities, false);
+            <SnapshotBarrier>::set_marking(pause.capabilities, mutant!("concurrent/barrier-left-on"));
             pause.events.phase(Phase::WeakProcessed);
         }
         let (marked, grey) = marker.interrupt();
-        let left = (progress == Progress::More).then_some(SlicedTrace { grey, finalised });
+        let is_over = progress == Progress::Done || mutant!("concurrent/ended-early");
+        let left = (!is_over).then_some(SlicedTrace { grey, finalised });
         (left, marked)
     }
 }

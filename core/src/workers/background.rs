@@ -120,6 +120,11 @@ impl BackgroundThread {
         self.work = Some(work);
     }
 
+    /// The work that was started, if any, is no longer done.
+    pub fn give_up(&mut self) {
+        self.work = None;
+    }
+
     /// Asks the thread to stop.
     pub(crate) fn ask_to_stop(&self) {
         if self.thread.is_some() {
@@ -136,7 +141,10 @@ impl BackgroundThread {
         while state.is_working && !mutant!("background/not-parked") {
             self.parking.changed.wait(&mut state);
         }
-        state.stretch.take()
+        state
+            .stretch
+            .take()
+            .filter(|_| !mutant!("background/work-not-reported"))
     }
 
     /// The mutators are about to run: the thread goes on.
@@ -145,8 +153,8 @@ impl BackgroundThread {
             return;
         };
         let mut state = self.parking.state.lock();
-        if !state.is_over && !state.is_working {
-            self.parking.stop.0.store(false, Relaxed);
+        if !state.is_over && !state.is_working && !mutant!("background/not-resumed") {
+            self.parking.stop.0.store(mutant!("background/stop-left"), Relaxed);
             state.work = Some(Arc::clone(work));
             drop(state);
             self.parking.changed.notify_all();
