@@ -112,22 +112,28 @@ fn hidden<C: Collector>() {
     }
 }
 
-/// The same, of a large array.
+/// The same, of a large array, in a second cycle: the first one left no mark of it.
 fn hidden_in_large<C: Collector>() {
     for slices in SLICES {
         in_slices::<C>(|m| {
             m.frame(|m, [long, array, hidden]| {
                 let hidden = hidden.put_option::<Number>(m, None);
                 let array = array.put(m.alloc_array::<Number>(LARGE / 8, |_| None));
-                let (view, number) = m.alloc_with(|_| Number::new(7, None));
-                array.get(view).set(view, 0, Some(number));
                 let long = long.put_option(m, None);
                 old_list(m, &long);
+                m.collect(SLICE);
+                m.collect(Request::Cycle);
+                for index in 0..2 {
+                    let (view, number) = m.alloc_with(|_| Number::new(7, None));
+                    array.get(view).set(view, index, Some(number));
+                }
+                m.collect(Request::Minor);
                 (0..=slices).for_each(|_| m.collect(SLICE));
                 hidden.set(m, array.get(m).get(m, 0));
                 array.get(m).set(m, 0, None);
                 m.collect(Request::Cycle);
-                assert_eq!(hidden.get(m).map(|number| number.value(m)), Some(7));
+                let values = [hidden.get(m), array.get(m).get(m, 1)];
+                assert_eq!(values.map(|number| number.map(|number| number.value(m))), [Some(7); 2]);
             });
         });
     }

@@ -31,7 +31,7 @@ use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{LineSpace, MarkBits, SnapshotMarks};
-use gclab_core::trace::{Marked, SlicedTrace};
+use gclab_core::trace::{Amount, Marked, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{Background, Stop, Worked};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -105,20 +105,6 @@ struct Snapshot {
     newer: Bytes,
 }
 
-/// Old closures, and large ones among them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Amount {
-    all: Bytes,
-    large: Bytes,
-}
-
-impl std::ops::AddAssign<&Marked> for Amount {
-    fn add_assign(&mut self, marked: &Marked) {
-        self.all += marked.words.to_bytes();
-        self.large += marked.large.to_bytes();
-    }
-}
-
 impl SharedStage {
     fn take(&self) -> Stage {
         self.stage.lock().ok().and_then(|mut stage| stage.take()).expect(THERE)
@@ -143,7 +129,8 @@ impl Stage {
         match self {
             Stage::Idle(marks) => marks,
             Stage::Clearing(mut marks, left) => {
-                left.into_iter().for_each(|(from, to)| marks.clear(from, to));
+                let left = left.into_iter().filter(|_| !mutant!("concurrent/clearing-skipped"));
+                left.for_each(|(from, to)| marks.clear(from, to));
                 marks
             }
             Stage::Marking(_) => unreachable!("a snapshot is being marked"),
@@ -326,11 +313,11 @@ impl Concurrent {
             Some(Request::Slice(words)) => Task::Mark(limited(words)),
             _ if cause.forces_major() || self.sizing.is_urgent() => Task::Everything,
             _ if is_marking && let Some(words) = self.slice => Task::Mark(words),
-            _ if is_marking && self.old.all > self.sizing.old_limit() => Task::Assist,
+            _ if is_marking && self.old.bytes() > self.sizing.old_limit() => Task::Assist,
             _ if is_marking && stage.is_dry() => Task::Mark(LAST),
             _ if is_marking => Task::Minor,
             // If the thread has not come to clearing the table, the pause does it.
-            _ if is_idle && self.old.all > self.begins_at() || self.old.all > self.sizing.old_limit() => {
+            _ if is_idle && self.old.bytes() > self.begins_at() || self.old.bytes() > self.sizing.old_limit() => {
                 if self.is_fragmented() {
                     Task::Everything
                 } else {
@@ -349,7 +336,7 @@ impl Concurrent {
 
     /// Whether the blocks of old closures are mostly holes, and more than the limit allows twice over.
     fn is_fragmented(&self) -> bool {
-        let most = self.sizing.old_limit().max(self.old.all);
+        let most = self.sizing.old_limit().max(self.old.bytes());
         self.spaces.held_by_old().0 > most.0 * 2
     }
 
@@ -365,9 +352,8 @@ impl Concurrent {
             stage => stage,
         };
         let marked = self.spaces.mark(pause, Marking::Everything, None);
-        self.old = Amount::default();
-        self.old += &marked;
-        self.live = self.old.all;
+        self.old = Amount::from(&marked);
+        self.live = self.old.bytes();
         let outcome = self.outcome(&marked, Cycle::Whole, None);
         (stage, outcome)
     }
@@ -401,7 +387,9 @@ impl Concurrent {
         let marks = marks.into_marks();
         let promoted = self.spaces.mark(pause, Marking::Young, Some(&marks));
         self.old += &promoted;
-        marked += &promoted;
+        if !mutant!("concurrent/promoted-not-counted") {
+            marked += &promoted;
+        }
         newer += promoted.words.to_bytes();
         let budget = match self.task {
             Task::Mark(words) => words,
@@ -440,10 +428,10 @@ impl Concurrent {
             None => {
                 self.spaces.set_in_snapshot(pause.heap, false);
                 let memory = self.spaces.marked_memory();
-                let in_lines = Bytes(marked.all.0 - marked.large.0);
+                let in_lines = (marked.words - marked.large).to_bytes();
                 let former = self.spaces.sweep_old(pause.heap, marks.into_marks(), in_lines);
                 pause.events.phase(Phase::Released);
-                (self.old, self.live) = (marked, marked.all.saturating_sub(newer));
+                (self.old, self.live) = (marked, marked.bytes().saturating_sub(newer));
                 let outcome = Outcome {
                     newer,
                     ..self.outcome(&promoted, Cycle::Ended, in_slice)
@@ -460,15 +448,14 @@ impl Concurrent {
         }
         let marks = SnapshotMarks::new(pause.heap, marks, self.spaces.sticky());
         let (trace, found) = SlicedTrace::begin(pause, &marks);
-        let mut marked = Amount::default();
-        marked += &found;
+        let marked = Amount::from(&found);
         let snapshot = Snapshot {
             marks,
             trace,
             marked,
             newer: Bytes::ZERO,
         };
-        (Stage::Marking(Box::new(snapshot)), marked.all)
+        (Stage::Marking(Box::new(snapshot)), marked.bytes())
     }
 
     /// The outcome of a pause that did this part of a cycle: it marked these young closures, or
@@ -480,9 +467,9 @@ impl Concurrent {
             work: Work {
                 generation: u32::from(cycle != Cycle::None),
                 cycle,
-                live: self.old.all,
-                large: self.old.large,
-                slop: held - self.old.all,
+                live: self.old.bytes(),
+                large: self.old.large.to_bytes(),
+                slop: held - self.old.bytes(),
                 promoted: if cycle == Cycle::Whole {
                     Bytes::ZERO
                 } else {

@@ -2,13 +2,13 @@
 
 use super::major::{Compactions, MajorHeap};
 use super::pace::{words_to_mark, words_to_sweep};
-use super::stage::{Amount, CycleWords, Stage};
+use super::stage::{CycleWords, Stage};
 use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::collector::{Bump, Counted, Pause};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
 use gclab_core::space::SnapshotMarks;
-use gclab_core::trace::SlicedTrace;
+use gclab_core::trace::{Amount, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// Limit on the words that a part of a cycle marks or sweeps.
@@ -75,8 +75,7 @@ impl MajorHeap {
         self.space.begin_marking();
         self.set_in_snapshot(pause.heap, true);
         let (trace, marked) = SlicedTrace::begin(pause, &SnapshotMarks::new(pause.heap, &self.marks, ()));
-        self.marked = Amount::default();
-        self.marked += &marked;
+        self.marked = Amount::from(&marked);
         self.cycle = CycleWords {
             heap: self.words(),
             marked: marked.words,

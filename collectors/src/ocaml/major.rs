@@ -8,12 +8,12 @@ pub(super) use compaction::Compactions;
 use super::pace::{LEAST_CHUNK, chunk_words};
 use super::policy::Policy;
 use super::settings::Settings;
-use super::stage::{Amount, CycleWords, Stage};
+use super::stage::{CycleWords, Stage};
 use gclab_core::block::{BLOCK, FIRST_OLD_STEP, OutOfMemory, Region};
 use gclab_core::collector::{Bump, Pause};
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::space::{FreeSpace, LargeObjects, MarkBits};
-use gclab_core::trace::{self, Marked, Marker};
+use gclab_core::trace::{self, Amount, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// Old closures, and large objects of any age.

@@ -1,6 +1,6 @@
 //! The state of the major collector between two slices.
 
-use gclab_core::trace::{Marked, SlicedTrace};
+use gclab_core::trace::SlicedTrace;
 use gclab_core::words::Words;
 
 /// How far a cycle has got.
@@ -12,20 +12,6 @@ pub(super) enum Stage {
     Marking(SlicedTrace),
     /// White closures are being freed.
     Sweeping,
-}
-
-/// Words of closures, and of the large objects among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Amount {
-    pub words: Words,
-    pub large: Words,
-}
-
-impl std::ops::AddAssign<&Marked> for Amount {
-    fn add_assign(&mut self, marked: &Marked) {
-        self.words += marked.words;
-        self.large += marked.large;
-    }
 }
 
 /// Word counts of a cycle, from which the heap's overhead is estimated.

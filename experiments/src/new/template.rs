@@ -22,6 +22,8 @@ pub(crate) enum Origin {
     Copying,
     /// Closures are marked and stay where they are
     MarkSweep,
+    /// Old closures are marked while the program runs, and stay where they are
+    Concurrent,
 }
 
 impl Origin {
@@ -35,6 +37,10 @@ impl Origin {
             Origin::MarkSweep => (
                 include_str!("../../../docs/examples/mark_sweep/src/mark_sweep.rs"),
                 NAMES,
+            ),
+            Origin::Concurrent => (
+                include_str!("../../../docs/examples/plain_concurrent.rs"),
+                ["plain_concurrent", "PlainConcurrent", "plain-concurrent"],
             ),
         }
     }
@@ -107,7 +113,7 @@ mod tests {
     #[test]
     fn the_files_are_the_examples_under_another_name() {
         let name = Name::new("other-one").unwrap();
-        for from in [Origin::Copying, Origin::MarkSweep] {
+        for &from in Origin::value_variants() {
             let (collector, [module, of_type, kebab]) = from.example();
             let files = files(&name, from, "/gclab");
             let text = |path: &str| &files.iter().find(|(file, _)| file == path).expect(path).1;

@@ -33,14 +33,18 @@ fn a_crate_is_written_once() {
 }
 
 #[test]
-fn the_other_origin_is_a_collector_that_moves_nothing() {
+fn the_other_origins_are_collectors_that_move_nothing() {
     let bench = Bench::new();
-    bench.gclab(&["new", "stay", "--from", "mark-sweep"]).exits(0);
-    let text = fs::read_to_string(bench.path().join("stay/src/stay.rs")).unwrap();
-    assert!(
-        text.contains("name: \"stay\"") && text.contains("moves: false"),
-        "{text}"
-    );
+    for origin in ["mark-sweep", "concurrent"] {
+        let name = format!("my-{origin}");
+        bench.gclab(&["new", &name, "--from", origin]).exits(0);
+        let file = format!("{name}/src/{}.rs", name.replace('-', "_"));
+        let text = fs::read_to_string(bench.path().join(file)).unwrap();
+        assert!(
+            text.contains(&format!("name: \"{name}\"")) && text.contains("moves: false"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

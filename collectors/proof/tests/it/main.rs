@@ -1,9 +1,11 @@
-//! Collectors that do not move closures: the tutorials' `mark-sweep`, and another one made of the
-//! same parts. And one that works in slices.
+//! Collectors that do not move closures: the tutorials' `mark-sweep` and `plain-concurrent`, and another
+//! one made of the same parts. And one that works in slices.
 
 mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
 mod mark_sweep;
+#[path = "../../../../docs/examples/plain_concurrent.rs"]
+mod plain_concurrent;
 mod shapes;
 mod sliced;
 
@@ -11,6 +13,11 @@ mod random {
     #[test]
     fn mark_sweep_agrees_with_a_plain_heap() {
         gclab_proof::random_programs::<crate::mark_sweep::MarkSweep>();
+    }
+
+    #[test]
+    fn plain_concurrent_agrees_with_a_plain_heap() {
+        gclab_proof::random_programs::<crate::plain_concurrent::PlainConcurrent>();
     }
 
     #[test]

@@ -39,6 +39,7 @@ use crate::stats::{Counted, Cycle, Shared, Sharing, Work};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
+use dropped::Dropped;
 use mark_loop::MarkLoop;
 use mover::Mover;
 use span_stack::{FIRST, SpanStack, StackPool};
@@ -82,6 +83,38 @@ pub struct Marked {
     pub stack: Bytes,
     /// How workers shared the work. The bytes that each *copied* are those that it marked.
     pub shared: Shared,
+}
+
+/// Words of closures, which a collector adds up over a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// All of them.
+    pub words: Words,
+    /// Of these, words of large objects.
+    pub large: Words,
+}
+
+impl Amount {
+    /// Bytes of all of them.
+    pub fn bytes(self) -> Bytes {
+        self.words.to_bytes()
+    }
+}
+
+impl From<&Marked> for Amount {
+    fn from(marked: &Marked) -> Self {
+        Amount {
+            words: marked.words,
+            large: marked.large,
+        }
+    }
+}
+
+impl std::ops::AddAssign<&Marked> for Amount {
+    fn add_assign(&mut self, marked: &Marked) {
+        self.words += marked.words;
+        self.large += marked.large;
+    }
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
@@ -252,7 +285,8 @@ impl<'m, M: Marks> Marker<'m, M> {
     /// the marking began ([`SnapshotBarrier`](crate::collector::SnapshotBarrier)). Goes further
     /// only where they would fill the mark stack, and the budget is not used up.
     pub fn overwritten<A>(&mut self, capabilities: Capabilities<'_, A>) {
-        for capability in capabilities.iter() {
+        let most = mutant!("concurrent/one-buffer-taken", usize::MAX => 1);
+        for capability in capabilities.iter().take(most) {
             capability.overwritten().take(|closure| {
                 let mut word = closure.0 as u64;
                 // SAFETY: a slot of this function, with a closure of the stopped heap: the barrier
@@ -272,7 +306,7 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
         let pool = Arc::clone(&self.pool);
         let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(FIRST, Arc::clone(&pool)));
-        let dropped = self.first.dropped;
+        let dropped = mutant!("concurrent/dropped-forgotten", self.first.dropped => Dropped::NONE);
         let states = self.first.mover.states;
         let grey = Grey {
             stack,

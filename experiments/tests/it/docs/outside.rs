@@ -8,6 +8,8 @@ mod clockwork;
 mod mark_sweep;
 #[path = "../../../../docs/examples/clockwork/src/pipeline.rs"]
 mod pipeline;
+#[path = "../../../../docs/examples/plain_concurrent.rs"]
+mod plain_concurrent;
 
 use std::fs;
 
@@ -16,10 +18,11 @@ use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_proof::tier;
 use gclab_workloads::WorkloadList;
 use mark_sweep::MarkSweep;
+use plain_concurrent::PlainConcurrent;
 
 use super::{files, pages, root};
 
-type Collectors = (Clockwork, (MarkSweep, gclab_collectors::All));
+type Collectors = (Clockwork, (MarkSweep, (PlainConcurrent, gclab_collectors::All)));
 /// Only the tutorial's workload. Otherwise each workload would be compiled for each collector.
 type OwnWorkload = (pipeline::Pipeline, ());
 
@@ -39,6 +42,7 @@ fn the_new_collectors_run_the_workloads() {
     let collectors = [
         gclab_proof::workload::<Clockwork, All>,
         gclab_proof::workload::<MarkSweep, All>,
+        gclab_proof::workload::<PlainConcurrent, All>,
     ];
     for (number, workload) in All::descriptions().iter().enumerate() {
         for run in tier::rows(&collectors, number) {

@@ -16,7 +16,7 @@ use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::Nursery;
-use gclab_core::trace::{self, Marked, Marker, SlicedTrace};
+use gclab_core::trace::{self, Amount, Marked, Marker, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 use old::Old;
 
@@ -42,20 +42,6 @@ enum Task {
     Cycle,
     /// The rest of the cycle, and then a whole cycle.
     Everything,
-}
-
-/// The words of old closures, and of the large ones among them.
-#[derive(Debug, Clone, Copy, Default)]
-struct Amount {
-    words: Words,
-    large: Words,
-}
-
-impl std::ops::AddAssign<&Marked> for Amount {
-    fn add_assign(&mut self, marked: &Marked) {
-        self.words += marked.words;
-        self.large += marked.large;
-    }
 }
 
 /// A nursery, and an old space that is collected in slices.
@@ -216,8 +202,7 @@ impl Sliced {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
             Stage::Idle => {
                 let (trace, marked) = SlicedTrace::begin(pause, &self.old.marks);
-                self.marked = Amount::default();
-                self.marked += &marked;
+                self.marked = Amount::from(&marked);
                 words = marked.words;
                 Stage::Marking(trace)
             }
