@@ -2,7 +2,8 @@
 //!
 //! It works only while mutators may run. Whoever stops the world parks it first, so a pause has the
 //! heap and the collector's tables to itself, and what the thread wrote happens before. Between two
-//! pauses it reads closures while mutators write them.
+//! pauses it reads closures while mutators write them (races R13 to R15 of
+//! `docs/parallel-collection.md`).
 
 use crate::abort::abort_on_unwind;
 use crate::clock::Clock;
@@ -137,6 +138,7 @@ impl BackgroundThread {
         self.thread.as_ref()?;
         self.ask_to_stop();
         let mut state = self.parking.state.lock();
+        // R13: the thread has not taken the work, or says that it is working.
         state.work = None;
         while state.is_working && !mutant!("background/not-parked") {
             self.parking.changed.wait(&mut state);
