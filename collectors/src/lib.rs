@@ -5,9 +5,11 @@
 //! the names in experiment files, the tests and the docs follow.
 
 mod compacting;
+pub mod concurrent;
 mod copying;
 mod immix;
 mod mark_sweep;
+pub mod nonmoving;
 pub mod ocaml;
 mod two_space;
 
@@ -15,6 +17,7 @@ pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
 pub use immix::{Concurrent, GenImmix, Immix, StickyImmix};
 pub use mark_sweep::MarkSweep;
+pub use nonmoving::Nonmoving;
 pub use ocaml::Ocaml;
 pub use two_space::TwoSpace;
 
@@ -27,7 +30,10 @@ pub type All = (
             Parallel,
             (
                 Compacting,
-                (MarkSweep, (Immix, (StickyImmix, (GenImmix, (Concurrent, (Ocaml, ())))))),
+                (
+                    MarkSweep,
+                    (Immix, (StickyImmix, (GenImmix, (Concurrent, (Nonmoving, (Ocaml, ())))))),
+                ),
             ),
         ),
     ),

@@ -225,11 +225,13 @@ pub(crate) fn checked(
 }
 
 /// The name of the collector that a configuration asks for, whether or not this program has it.
-/// `-G1` asks for two-space (with `-M` too); `-c` (with `-G1` too, where GHC ignores it) and `-M`
+/// `-xn` asks for nonmoving; `-G1` for two-space (with `-M` too); `-c` (with `-G1` too, where GHC ignores it) and `-M`
 /// ask for compacting; `-N2` and more for parallel, unless bare `-qg` turns that off; everything
 /// else for copying.
 fn wanted_collector(config: &Config) -> &'static str {
-    if config.compact != Compact::Never {
+    if config.nonmoving {
+        "nonmoving"
+    } else if config.compact != Compact::Never {
         "compacting"
     } else if config.generations == 1 {
         "two-space"
@@ -400,6 +402,8 @@ mod tests {
             ("-N2 -qg1", "parallel"),
             ("-N2 -qg", "copying"),
             ("-N1", "copying"),
+            ("-xn -M1g -N2", "nonmoving"),
+            ("--nonmoving-gc", "nonmoving"),
         ];
         for (words, collector) in cases {
             let flags = Flags::parse_words(&words.split_whitespace().collect::<Vec<_>>()).expect(words);

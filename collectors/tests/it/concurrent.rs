@@ -1,10 +1,10 @@
-//! `concurrent`: concurrent cycles, and cycles in slices.
+//! Collectors that mark concurrently: concurrent cycles, and cycles in slices.
 
 use crate::basics::config;
 use crate::paused_log::File;
-use gclab_collectors::Concurrent;
+use gclab_collectors::{Concurrent, Nonmoving};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::{Cycle, KindOf};
+use gclab_core::collector::{Bump, Collector, Cycle, GenerationalBarrier, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Mutator, OptionRoot, Request};
@@ -22,7 +22,11 @@ use std::time::Duration;
 #[test]
 fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<Concurrent>();
+    gclab_proof::slices::slices::<Nonmoving>();
 }
+
+/// The mutators of both.
+type Kind = KindOf<Concurrent>;
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -38,7 +42,7 @@ const LENGTH: u64 = 20_000;
 const LISTS: u64 = 20;
 
 /// Makes a list in place of another.
-fn make<'h>(m: &mut Mutator<'h, KindOf<Concurrent>>, list: &OptionRoot<'_, 'h, Link>, first: u64) {
+fn make<'h>(m: &mut Mutator<'h, Kind>, list: &OptionRoot<'_, 'h, Link>, first: u64) {
     list.set(m, None);
     for value in 0..LENGTH {
         let (m, link) = m.alloc_with(|m| Link::new(first + value, list.get(m)));
@@ -46,8 +50,11 @@ fn make<'h>(m: &mut Mutator<'h, KindOf<Concurrent>>, list: &OptionRoot<'_, 'h, L
     }
 }
 
-fn run(is_checked: bool, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Concurrent>>)) -> Statistics {
-    let mut world = World::new::<Concurrent>(&config::<Concurrent>(64 << 10)).expect("a heap");
+fn run<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(
+    is_checked: bool,
+    program: impl for<'h> FnOnce(&mut Mutator<'h, Kind>),
+) -> Statistics {
+    let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
     if is_checked {
         Checker::install(&mut world);
     }
@@ -56,7 +63,7 @@ fn run(is_checked: bool, program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<Co
 }
 
 /// A cycle whose marking is done while the program waits.
-fn waits(m: &mut Mutator<'_, KindOf<Concurrent>>) {
+fn waits(m: &mut Mutator<'_, Kind>) {
     m.frame(|m, [list]| {
         let list = list.put_option::<Link>(m, None);
         make(m, &list, 0);
@@ -70,8 +77,13 @@ fn waits(m: &mut Mutator<'_, KindOf<Concurrent>>) {
 /// Twenty lists of half a megabyte die one after another.
 #[test]
 fn cycles_free_what_dies_without_a_whole_collection() {
+    freed::<Concurrent>();
+    freed::<Nonmoving>();
+}
+
+fn freed<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     for is_checked in [true, false] {
-        let statistics = run(is_checked, |m| {
+        let statistics = run::<C>(is_checked, |m| {
             m.frame(|m, [list]| {
                 let list = list.put_option::<Link>(m, None);
                 for first in 0..LISTS {
@@ -97,7 +109,12 @@ fn cycles_free_what_dies_without_a_whole_collection() {
 
 #[test]
 fn concurrent_work_is_the_collectors_cpu_time() {
-    let statistics = run(true, waits);
+    counted::<Concurrent>();
+    counted::<Nonmoving>();
+}
+
+fn counted<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
+    let statistics = run::<C>(true, waits);
     let collections = &statistics.collections;
     let ended = collections
         .iter()
@@ -116,9 +133,14 @@ fn concurrent_work_is_the_collectors_cpu_time() {
 
 #[test]
 fn the_event_log_has_the_phases_of_a_cycle_as_ghc_writes_them() {
+    logged::<Concurrent>();
+    logged::<Nonmoving>();
+}
+
+fn logged<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     let file = File::default();
     let log = EventLog::new(Box::new(file.clone()), About::default()).expect("memory");
-    let mut world = World::new::<Concurrent>(&config::<Concurrent>(64 << 10)).expect("a heap");
+    let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
     world.listen(Box::new(log.clone()));
     world.enter(waits).expect("enough memory");
     drop(world);
@@ -168,10 +190,10 @@ impl Listener for Held {
 
 /// Fills the first `slots` slots with new lists in turn, `rounds` times in all, after clearing the
 /// others. Pauses mark, so that each run is the same. Returns the bytes of blocks after each cycle.
-fn replaced(phases: &[(usize, usize)]) -> Vec<usize> {
+fn replaced<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(phases: &[(usize, usize)]) -> Vec<usize> {
     let config = Config {
         slice_limit: Some(Words(1 << 15)),
-        ..config::<Concurrent>(64 << 10)
+        ..config::<C>(64 << 10)
     };
     let mut world = World::new::<Concurrent>(&config).expect("a heap");
     let held = Arc::default();
@@ -201,7 +223,12 @@ fn replaced(phases: &[(usize, usize)]) -> Vec<usize> {
 /// With flat live data memory does not grow, however many cycles there are.
 #[test]
 fn memory_stays_flat_while_live_data_are() {
-    let held = replaced(&[(SLOTS, 50_000)]);
+    flat::<Concurrent>();
+    flat::<Nonmoving>();
+}
+
+fn flat<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
+    let held = replaced::<C>(&[(SLOTS, 50_000)]);
     assert!(held.len() > 1000, "{} cycles", held.len());
     let most = |held: &[usize]| held.iter().copied().max().expect("cycles");
     let (first, last) = held.split_at(held.len() / 3);
@@ -216,8 +243,13 @@ fn memory_stays_flat_while_live_data_are() {
 /// Two cycles after live data have fallen to a tenth, the heap has at most twice as much.
 #[test]
 fn memory_comes_back_within_two_cycles() {
-    let before = replaced(&[(SLOTS, 1000)]).len();
-    let held = replaced(&[(SLOTS, 1000), (SLOTS / 10, 1000)]);
+    back::<Concurrent>();
+    back::<Nonmoving>();
+}
+
+fn back<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
+    let before = replaced::<C>(&[(SLOTS, 1000)]).len();
+    let held = replaced::<C>(&[(SLOTS, 1000), (SLOTS / 10, 1000)]);
     let after = &held[before + 2..];
     let most = after.iter().max().expect("cycles");
     assert!(*most <= LIVE / 10 * 2 + (1 << 20), "{after:?}");
@@ -227,13 +259,18 @@ fn memory_comes_back_within_two_cycles() {
 /// after it the others.
 #[test]
 fn blocks_that_a_cycle_empties_are_freed_in_steps() {
+    freed_in_steps::<Concurrent>();
+    freed_in_steps::<Nonmoving>();
+}
+
+fn freed_in_steps<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     const LINKS: u64 = 1 << 20;
     let config = Config {
         slice_limit: Some(Words(1 << 15)),
         old_min: Bytes::mib(256),
-        ..config::<Concurrent>(1 << 20)
+        ..config::<C>(1 << 20)
     };
-    let mut world = World::new::<Concurrent>(&config).expect("a heap");
+    let mut world = World::new::<C>(&config).expect("a heap");
     Checker::install(&mut world);
     let session = world.enter(|m| {
         m.frame(|m, [list]| {

@@ -8,7 +8,7 @@ use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
-use gclab_core::words::Bytes;
+use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{EnterError, World};
 use gclab_proof::tier;
 
@@ -32,6 +32,9 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
 /// collection without room were the end.
 const ENOUGH: usize = 2400;
 
+/// The same under `nonmoving`: the free cells of one size class are no room for another.
+const ENOUGH_FOR_CELLS: usize = 3264;
+
 #[derive(Clone, Copy)]
 struct Replaced;
 impl CollectorVisitor for Replaced {
@@ -43,6 +46,8 @@ impl CollectorVisitor for Replaced {
         let completes = |kib: &usize| {
             let limited = Config {
                 max_heap: Some(Bytes::kib(*kib)),
+                // No thread marks concurrently, so each run is the same.
+                slice_limit: Some(Words(1 << 15)),
                 ..config::<C>(256 << 10)
             };
             let world = World::new::<C>(&limited).expect("a small heap");
@@ -69,7 +74,12 @@ impl CollectorVisitor for Replaced {
                 C::DESCRIPTION.name
             );
         }
-        let is_near = enough.is_some_and(|kib| *kib <= ENOUGH);
+        let most = if C::DESCRIPTION.name == "nonmoving" {
+            ENOUGH_FOR_CELLS
+        } else {
+            ENOUGH
+        };
+        let is_near = enough.is_some_and(|kib| *kib <= most);
         assert!(is_near, "{}: {enough:?} KiB are enough", C::DESCRIPTION.name);
     }
 }

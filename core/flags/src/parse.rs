@@ -105,6 +105,9 @@ pub(crate) struct Words {
     pub(crate) entries: Vec<Entry>,
 }
 
+/// GHC's long name of `-xn`.
+const NONMOVING_GC: &str = "--nonmoving-gc";
+
 /// The prefix of a word that cancels a flag: `--no-c`.
 const TAKES_BACK: &str = "--no-";
 
@@ -131,6 +134,9 @@ impl Words {
             let name = |spec: &FlagSpec| if spec.name == "h" { "hT" } else { spec.name };
             self.entries.retain(|entry| name(entry.spec) != name(gone));
             return Ok(());
+        }
+        if word == NONMOVING_GC {
+            return self.enter(origin, "-xn");
         }
         if let Some(list) = ocaml::list_in(word) {
             return self.take_ocaml(origin, list?);

@@ -29,6 +29,9 @@ impl SizeClass {
     /// The number of classes.
     pub(crate) const COUNT: usize = SizeClass::of(Words(LARGE_OBJECT.0 - 1)).index() + 1;
 
+    /// Cells have less than a word of padding for so many words of closures.
+    pub(crate) const WORDS_A_PADDING: usize = 6;
+
     /// The class of closures of `words` words, 1 to [`LARGE_OBJECT`] less one.
     #[inline(always)]
     pub const fn of(words: Words) -> SizeClass {
@@ -87,6 +90,7 @@ impl SizeClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::CELL_WORDS;
 
     #[test]
     fn every_size_has_the_smallest_cell_that_holds_it() {
@@ -99,11 +103,21 @@ mod tests {
                 "{words} in {cell}"
             );
             assert!(words > EXACT || cell == words);
+            assert!(cell <= words + words / SizeClass::WORDS_A_PADDING, "{words} in {cell}");
             let smaller = class.index().checked_sub(1).map(|index| SizeClass::nth(index).cell().0);
             assert!(
                 smaller.is_none_or(|smaller| smaller < words),
                 "{words} would fit in {smaller:?}"
             );
+        }
+    }
+
+    #[test]
+    fn promises_count_on_what_cells_hold() {
+        for (blocks, least) in (1..).zip(CELL_WORDS) {
+            let words = blocks * BLOCK.0 / 8;
+            let filled = SizeClass::all().map(|class| words / class.cell().0 * class.cell().0);
+            assert_eq!(filled.min(), Some(least), "{blocks} blocks");
         }
     }
 

@@ -67,6 +67,8 @@ pub use charges::Charges;
 pub use error::{BlockError, OutOfMemory, Shortage};
 #[cfg(test)]
 pub(crate) use poison::POISON;
+#[cfg(test)]
+pub(crate) use prepare::CELL_WORDS;
 pub(crate) use prepare::{CHUNK_BLOCKS, ToSpace, copy_bound};
 pub use region::{Region, Units};
 pub use run::{BlockId, BlockRun};

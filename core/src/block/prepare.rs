@@ -18,6 +18,9 @@
 //! are 32 KiB, of which that may waste a ninth. Where the limit does not allow that waste, the
 //! chunk size with the least bound is used: larger chunks in larger heaps. Free groups that are
 //! shorter than a chunk are chunks too, and count for the least that they can hold.
+//!
+//! Where copies go into cells, a chunk has cells of one size class, and each class is a lane. A chunk
+//! may be one block then, which is the least waste in a small heap of many classes.
 
 use super::sizes::bytes_of_megablocks;
 use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, LARGE_OBJECT, OutOfMemory, Shortage};
@@ -30,6 +33,10 @@ pub(crate) const CHUNK_BLOCKS: u32 = 8;
 /// Chunk sizes that are tried where memory is short. All divide a megablock.
 const OTHER_CHUNKS: [u32; 7] = [8, 4, 16, 32, 64, 128, 256];
 
+/// The least number of words in the cells of a full chunk of one block, and of two, whatever their
+/// size.
+pub(crate) const CELL_WORDS: [usize; 2] = [288, 704];
+
 /// Words of the largest closure that is copied: one less than a large object ([`LARGE_OBJECT`]).
 const LARGEST_COPIED: usize = LARGE_OBJECT.0 - 1;
 
@@ -40,6 +47,8 @@ pub(crate) struct ToSpace {
     pub words: Words,
     /// Chunks that may be open at a time: the lanes of all threads.
     pub lanes: usize,
+    /// A chunk is cut into cells of one size. The words are those of the cells.
+    pub cells: bool,
 }
 
 impl ToSpace {
@@ -48,7 +57,7 @@ impl ToSpace {
         if mutant!("memory/promise-too-small") {
             return self.words.0 / (blocks as usize * (BLOCK.0 / 8)) / 2;
         }
-        self.words.0 / least_words(blocks as usize) + self.lanes
+        self.words.0 / self.least_words(blocks as usize) + self.lanes
     }
 
     /// The demand that is left if `words` words are copied elsewhere. All open chunks, of
@@ -58,7 +67,22 @@ impl ToSpace {
             words: Words(self.words.0.saturating_sub(words)),
             // No chunk is opened without a closure for it.
             lanes: self.lanes.min(self.words.0),
+            ..self
         }
+    }
+
+    /// The least number of words in a chunk of `blocks` blocks when it is left.
+    fn least_words(self, blocks: usize) -> usize {
+        match blocks {
+            1 | 2 if self.cells => CELL_WORDS[blocks - 1],
+            _ => least_words(blocks),
+        }
+    }
+
+    /// Chunk sizes that are tried where memory is short.
+    fn other_chunks(self) -> impl Iterator<Item = u32> {
+        let small: &[u32] = if self.cells { &[1, 2] } else { &[] };
+        OTHER_CHUNKS.iter().chain(small).copied()
     }
 }
 
@@ -89,7 +113,12 @@ fn least_words(blocks: usize) -> usize {
 /// with the chunk size that has the least bound. Sizing plans with it under `-M`. The formula is in
 /// the module's text.
 pub(crate) fn copy_bound(words: Words, lanes: usize) -> Bytes {
-    let to_space = ToSpace { words, lanes }.beside(0);
+    let to_space = ToSpace {
+        words,
+        lanes,
+        cells: false,
+    }
+    .beside(0);
     let bound = |&blocks: &u32| to_space.chunks(blocks) * blocks as usize * BLOCK.0;
     Bytes(OTHER_CHUNKS.iter().map(bound).min().unwrap_or(0))
 }
@@ -139,8 +168,8 @@ impl BlockAllocator {
         let megablocks = |blocks: u32| self.megablocks_to_copy(to_space, blocks);
         let (mut chunk, mut needed) = (CHUNK_BLOCKS, megablocks(CHUNK_BLOCKS));
         if !self.can_promise(needed) {
-            let least = OTHER_CHUNKS.map(|blocks| (megablocks(blocks), blocks));
-            (needed, chunk) = *least.iter().min().expect("there are some");
+            let least = to_space.other_chunks().map(|blocks| (megablocks(blocks), blocks));
+            (needed, chunk) = least.min().expect("there are some");
         }
         (chunk, u32::try_from(needed).unwrap_or(u32::MAX))
     }
@@ -162,14 +191,14 @@ impl BlockAllocator {
         if self.can_promise(whole) {
             return true;
         }
-        OTHER_CHUNKS
-            .iter()
-            .any(|&blocks| self.can_promise(self.megablocks_to_copy(to_space, blocks).saturating_sub(promised)))
+        to_space
+            .other_chunks()
+            .any(|blocks| self.can_promise(self.megablocks_to_copy(to_space, blocks).saturating_sub(promised)))
     }
 
     /// Megablocks that are needed in addition to free runs, with chunks of `blocks` blocks.
     fn megablocks_to_copy(&self, to_space: ToSpace, blocks: u32) -> usize {
-        let (runs, shorter) = self.groups.runs_of(blocks, least_words);
+        let (runs, shorter) = self.groups.runs_of(blocks, |blocks| to_space.least_words(blocks));
         let missing = to_space.beside(shorter).chunks(blocks).saturating_sub(runs);
         missing.div_ceil((BLOCKS_PER_MEGABLOCK / blocks) as usize)
     }
@@ -341,7 +370,7 @@ mod tests {
             held.iter().filter(|(_, stays)| !stays).for_each(|(run, _)| allocator.free(*run));
             let words = Words(closures.iter().map(|(_, words)| words).sum());
             let before = allocator.accounting();
-            match allocator.prepare_to_copy(ToSpace { words, lanes }) {
+            match allocator.prepare_to_copy(ToSpace { words, lanes, cells: false }) {
                 Err(error) => {
                     prop_assert_eq!(error.cause, Shortage::Limit);
                     prop_assert_eq!(allocator.accounting(), before);

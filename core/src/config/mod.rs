@@ -111,6 +111,8 @@ pub struct Config {
     pub min_free: f64,
     /// `-c` as given. [`Config::compaction`] applies GHC's rule for `-M`.
     pub compact: Compact,
+    /// `-xn`: GHC's non-moving collector was asked for. Default off.
+    pub nonmoving: bool,
     /// `--sizing`: the rule for how far the heap grows. Default [`SizingPolicy::Factor`].
     pub sizing: SizingPolicy,
     /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save.
@@ -182,6 +184,7 @@ impl Default for Config {
             max_heap: None,
             min_free: 3.0,
             compact: Compact::Never,
+            nonmoving: false,
             sizing: SizingPolicy::Factor,
             membalancer_c: 0.05,
             gc_overhead_limit: 98.0,

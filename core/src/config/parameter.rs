@@ -25,6 +25,8 @@ pub enum Parameter {
     MinFree,
     /// [`compact`](super::Config::compact) (`-c`).
     Compact,
+    /// [`nonmoving`](super::Config::nonmoving) (`-xn`).
+    Nonmoving,
     /// [`sizing`](super::Config::sizing) (`--sizing`).
     Sizing,
     /// [`parallel_gc`](super::Config::parallel_gc) (`-qg`).

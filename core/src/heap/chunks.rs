@@ -46,7 +46,11 @@ impl Heap {
     /// # Errors
     /// If there is too little. What was kept before is kept then.
     pub(crate) fn keep_room_to_promote(&mut self, words: Words) -> Result<(), OutOfMemory> {
-        let to_space = ToSpace { words, lanes: 1 };
+        let to_space = ToSpace {
+            words,
+            lanes: 1,
+            cells: false,
+        };
         self.with_held(|blocks| blocks.keep_to_copy(to_space))?;
         self.next_promotion = Some(words);
         Ok(())
@@ -65,7 +69,11 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::prepare`].
     pub(crate) fn prepare_to_promote(&mut self, words: Words) -> Result<(), OutOfMemory> {
-        let to_space = ToSpace { words, lanes: 1 };
+        let to_space = ToSpace {
+            words,
+            lanes: 1,
+            cells: false,
+        };
         self.chunk_blocks = self.with_held(|blocks| blocks.prepare_to_copy(to_space))?;
         self.next_promotion = None;
         Ok(())

@@ -10,9 +10,10 @@
 //! methods is part of the promise that an implementation of [`crate::collector::Collector`] makes;
 //! therefore they are safe.
 
+use crate::alloc::SizeClass;
 pub(crate) use crate::block::copy_bound;
 use crate::block::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Charges, MEGABLOCK, OutOfMemory,
+    BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Charges, MEGABLOCK, OutOfMemory,
     Shortage, StateView, ToSpace,
 };
 use crate::config::Config;
@@ -58,6 +59,8 @@ pub struct Heap {
     /// The to-space that the next collection may need if one thread copies. Large objects allocated
     /// until then leave room for it.
     next_copy: Option<ToSpace>,
+    /// Copies go into cells of size classes.
+    into_cells: bool,
     /// The words that the next collection may promote, for which memory is kept.
     next_promotion: Option<Words>,
     /// Where large objects share blocks.
@@ -102,6 +105,7 @@ impl Heap {
             chunk_blocks: CHUNK_BLOCKS,
             retention: Retention::new(config),
             next_copy: None,
+            into_cells: false,
             next_promotion: None,
             slabs: Slabs::default(),
             side_words: None,
@@ -170,10 +174,30 @@ impl Heap {
     /// Whether the next collection can copy `words` words into `lanes` lanes by one thread, if
     /// nothing is allocated until then. If so, `Heap::allocate_large` keeps that true from now on.
     pub(crate) fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
-        let to_space = ToSpace { words, lanes };
+        let to_space = self.to_space(words, lanes);
         let could = self.could_copy(to_space);
         self.next_copy = could.then_some(to_space);
         could
+    }
+
+    /// From now on, collections copy into cells of size classes, each of which is a lane.
+    pub fn copy_into_cells(&mut self) {
+        self.into_cells = true;
+    }
+
+    /// The memory of cells that may be open at a time, at least: a block for each size class.
+    pub(crate) fn open_cells(&self) -> Bytes {
+        Bytes(if self.into_cells { SizeClass::COUNT * BLOCK.0 } else { 0 })
+    }
+
+    /// The to-space for copies of `words` words by one thread.
+    fn to_space(&self, words: Words, lanes: usize) -> ToSpace {
+        let cells = self.into_cells;
+        ToSpace {
+            words: words + Words(if cells { words.0 / SizeClass::WORDS_A_PADDING } else { 0 }),
+            lanes: if cells { SizeClass::COUNT } else { lanes },
+            cells,
+        }
     }
 
     /// As [`BlockAllocator::could_copy`]. Memory that is held back gives way.
@@ -193,7 +217,7 @@ impl Heap {
         let Some(mut to_space) = self.next_copy else {
             return true;
         };
-        to_space.words += bytes.to_words_up();
+        to_space.words += self.to_space(bytes.to_words_up(), 0).words;
         let could = self.could_copy(to_space);
         if could {
             self.next_copy = Some(to_space);
@@ -203,8 +227,9 @@ impl Heap {
 
     /// Lowers the to-space that the next collection was said to need by `bytes`.
     pub(crate) fn less_to_copy(&mut self, bytes: Bytes) {
+        let less = self.to_space(Words(bytes.0 / 8), 0).words;
         if let Some(to_space) = &mut self.next_copy {
-            to_space.words.0 = to_space.words.0.saturating_sub(bytes.0 / 8);
+            to_space.words = to_space.words.saturating_sub(less);
         }
     }
 
@@ -245,9 +270,10 @@ impl Heap {
     /// # Panics
     /// As for [`Heap::prepare`].
     pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<usize, OutOfMemory> {
+        let one = self.to_space(words, lanes);
         let to_space = |copiers: usize| ToSpace {
-            words,
-            lanes: lanes * copiers,
+            lanes: one.lanes * copiers,
+            ..one
         };
         let mut copiers = self.copiers;
         let mut prepared = self.with_held(|blocks| blocks.prepare_to_copy(to_space(copiers)));

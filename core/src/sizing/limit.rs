@@ -52,12 +52,15 @@ pub(super) struct Limit {
     /// Lanes that a thread copies into (of two steps at least). Where there is no room for the
     /// lanes of several threads, one thread copies.
     lanes: usize,
+    /// Memory that is too scattered to count on.
+    scattered: Bytes,
 }
 
 impl Limit {
     /// The limit of `heap`, with the parts of it that `config` sets.
     pub(super) fn new(config: &Config, heap: &Heap) -> Limit {
         let mut limit = Limit::of_size(config, heap.limit());
+        limit.scattered += heap.open_cells();
         limit.look_at(heap);
         limit
     }
@@ -72,6 +75,7 @@ impl Limit {
             area_of_one: config.allocation_area,
             large_limit: config.large_limit(),
             lanes: 2 * config.generations.max(2) as usize,
+            scattered: SCATTERED,
         }
     }
 
@@ -115,10 +119,10 @@ impl Limit {
     fn free(&self, live: Live, strategy: MajorStrategy) -> usize {
         let held = live.total() + live.slop;
         let copy = match strategy {
-            MajorStrategy::InPlace => Bytes::ZERO,
+            MajorStrategy::Promoting | MajorStrategy::InPlace => Bytes::ZERO,
             _ => copy_bound(live.to_copy(strategy).to_words_up(), self.lanes),
         };
-        let taken = held.0.saturating_add(copy.0).saturating_add(SCATTERED.0);
+        let taken = held.0.saturating_add(copy.0).saturating_add(self.scattered.0);
         self.room.0.saturating_sub(taken)
     }
 
@@ -194,7 +198,7 @@ pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, strategy: Ma
     let parts = match strategy {
         MajorStrategy::Copying => 2 * old,
         MajorStrategy::Compacting => 2 * old - 1,
-        MajorStrategy::InPlace => old,
+        MajorStrategy::Promoting | MajorStrategy::InPlace => old,
     };
     Bytes(limit.0.saturating_sub(reserve.0) / parts)
 }

@@ -12,6 +12,8 @@ pub enum MajorStrategy {
     /// The oldest step stays in place, or its closures move within it; younger closures are copied
     /// into it.
     Compacting,
+    /// Closures are copied once, out of the nursery, and stay there.
+    Promoting,
     /// No closure is copied, young or old.
     InPlace,
 }
@@ -64,7 +66,7 @@ impl Live {
         match strategy {
             MajorStrategy::Copying => self.copied,
             MajorStrategy::Compacting => self.young,
-            MajorStrategy::InPlace => Bytes::ZERO,
+            MajorStrategy::Promoting | MajorStrategy::InPlace => Bytes::ZERO,
         }
     }
 

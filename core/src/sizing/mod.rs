@@ -318,8 +318,10 @@ impl Sizing {
                 return verdict;
             }
             if area <= self.limit.least_area() {
-                // After a minor collection, the next one is major.
-                let enough = !self.last_was_major && resized.is_ok();
+                // After a minor collection, the next one is major. It needs the same room if closures
+                // are promoted first.
+                let is_last = self.last_was_major || strategy == MajorStrategy::Promoting;
+                let enough = !is_last && resized.is_ok();
                 return if enough {
                     verdict
                 } else {

@@ -15,6 +15,13 @@
 //!
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits of a
 //! segment, and a store to each hole. Memory: the mark bits, plus 16 bytes per segment.
+//!
+//! Closures of a nursery may move into the cells as well ([`CellPromotion`]). Cells in use have marks
+//! then, and there is no mutator's hole.
+
+mod promotion;
+
+pub use promotion::{CellPromotion, CellRoom};
 
 use super::MarkBits;
 use crate::alloc::{Cells, SizeClass};
@@ -30,7 +37,8 @@ const MOST_BLOCKS: usize = 8;
 #[derive(Debug)]
 pub struct CellSpace {
     classes: Vec<Class>,
-    step: u8,
+    /// The state of the segments.
+    state: BlockState,
     /// Bytes of all segments.
     held: usize,
     /// Bytes of holes handed out since the last collection.
@@ -43,6 +51,10 @@ pub struct CellSpace {
 #[derive(Debug, Default)]
 struct Class {
     segments: Vec<BlockRun>,
+    /// Segments that have not been swept since the last marking.
+    unswept: Vec<BlockRun>,
+    /// Holes that a promotion has left.
+    spare: Vec<(Addr, Addr)>,
     /// The next segment in which holes are looked for.
     next: usize,
 }
@@ -52,7 +64,7 @@ impl CellSpace {
     pub fn new(step: u8) -> Self {
         CellSpace {
             classes: SizeClass::all().map(|_| Class::default()).collect(),
-            step,
+            state: BlockState::of_step(step),
             held: 0,
             taken: 0,
             holes: Vec::new(),
@@ -75,7 +87,7 @@ impl CellSpace {
         let cells = &mut self.classes[class.index()];
         while !cells.next_holes(marks, class, &mut self.holes) {
             let most = cells.segments.len().clamp(class.least_blocks() as usize, MOST_BLOCKS);
-            let run = heap.allocate(class.least_blocks(), most as u32, BlockState::of_step(self.step))?;
+            let run = heap.allocate(class.least_blocks(), most as u32, self.state)?;
             self.held += run.bytes().0;
             cells.segments.push(run);
         }
@@ -92,38 +104,81 @@ impl CellSpace {
 
     /// Prepares for marking: takes the mutators' holes back, and clears the marks.
     pub fn condemn<A: AsRef<Cells>>(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, A>) {
-        for (class, cells) in SizeClass::all().zip(&self.classes) {
+        for class in SizeClass::all() {
             for capability in capabilities.iter().filter(|_| !mutant!("cells/hole-kept")) {
                 capability.alloc().as_ref().leave_holes(class);
             }
-            for run in &cells.segments {
-                if !mutant!("cells/marks-not-cleared") {
-                    marks.clear(run.start(), run.end());
-                }
-            }
         }
+        self.clear_marks(marks);
+    }
+
+    /// Prepares for marking where no mutator has a hole: clears the marks.
+    pub fn clear_marks(&self, marks: &mut MarkBits) {
+        let runs = self.runs().filter(|_| !mutant!("cells/marks-not-cleared"));
+        runs.for_each(|(_, run)| marks.clear(run.start(), run.end()));
     }
 
     /// Sweeps after marking: frees the segments without marks. In the other segments, unmarked
     /// cells are free from now on.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        for (class, cells) in SizeClass::all().zip(&mut self.classes) {
-            cells.segments.retain(|run| {
-                let lives = marks.next_set(run.start(), run.end()).is_some();
-                if !lives {
-                    self.held -= run.bytes().0;
-                    if !mutant!("cells/segment-kept") {
-                        heap.free(*run);
-                    }
-                }
-                lives
-            });
-            cells.rewind();
-            if cfg!(debug_assertions) {
-                cells.retire_holes(marks, class, &mut self.holes);
+        self.begin_sweep();
+        self.sweep_some(heap, marks, usize::MAX);
+    }
+
+    /// From now on, unmarked cells are free. Segments without marks are freed when they are swept.
+    pub fn begin_sweep(&mut self) {
+        for cells in &mut self.classes {
+            cells.unswept.extend(cells.segments.drain(..).rev());
+            if !mutant!("cells/spare-kept") {
+                cells.spare.clear();
+            }
+            if !mutant!("cells/never-reused") {
+                cells.next = 0;
             }
         }
         self.taken = 0;
+    }
+
+    /// Sweeps up to `most` segments.
+    pub fn sweep_some(&mut self, heap: &mut Heap, marks: &MarkBits, most: usize) {
+        let mut left = most;
+        for (class, cells) in SizeClass::all().zip(&mut self.classes) {
+            while left > 0
+                && let Some(run) = cells.unswept.pop()
+            {
+                left -= 1;
+                if marks.next_set(run.start(), run.end()).is_some() {
+                    if cfg!(debug_assertions) {
+                        retire_holes(marks, class, run);
+                    }
+                    cells.segments.push(run);
+                } else {
+                    self.held -= run.bytes().0;
+                    if !mutant!("cells/segment-kept") {
+                        heap.free(run);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Turns on or off the recording of values that stores to closures overwrite.
+    pub fn set_in_snapshot(&mut self, heap: &mut Heap, yes: bool) {
+        let state = self.state.in_snapshot(yes);
+        self.runs().for_each(|(_, run)| heap.set_state(run, state));
+    }
+
+    /// All segments, with their classes.
+    fn runs(&self) -> impl Iterator<Item = (SizeClass, BlockRun)> {
+        SizeClass::all().zip(&self.classes).flat_map(|(class, cells)| {
+            let runs = cells.segments.iter().chain(&cells.unswept);
+            runs.map(move |&run| (class, run))
+        })
+    }
+
+    /// The memory of all segments.
+    pub fn for_each_run(&self, mut visit: impl FnMut(BlockRun)) {
+        self.runs().for_each(|(_, run)| visit(run));
     }
 
     /// Bytes handed out to mutators since the last collection.
@@ -138,15 +193,13 @@ impl CellSpace {
 
     /// Visits the cells of all segments.
     pub fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
-        for (class, cells) in SizeClass::all().zip(&self.classes) {
-            cells.segments.iter().for_each(|&run| {
-                visit(Units {
-                    run,
-                    size: class.cell().to_bytes(),
-                    name: "cells",
-                });
+        self.runs().for_each(|(class, run)| {
+            visit(Units {
+                run,
+                size: class.cell().to_bytes(),
+                name: "cells",
             });
-        }
+        });
     }
 
     /// Visits the regions that hold closures: stretches of cells that are filled to the last word.
@@ -156,15 +209,25 @@ impl CellSpace {
         capabilities: Capabilities<'_, A>,
         visit: &mut dyn FnMut(Region),
     ) {
-        for (class, cells) in SizeClass::all().zip(&self.classes) {
+        for class in SizeClass::all() {
             let mut free: Vec<_> = capabilities
                 .iter()
                 .flat_map(|capability| capability.alloc().as_ref().free(class))
                 .collect();
             free.sort_unstable();
-            for run in &cells.segments {
-                marks.for_each_region(*run, &free, self.step, visit);
-            }
+            self.regions_of(class, marks, &free, visit);
+        }
+    }
+
+    /// As [`CellSpace::for_each_region`], where no mutator has a hole.
+    pub fn for_each_marked_region(&self, marks: &MarkBits, visit: &mut dyn FnMut(Region)) {
+        SizeClass::all().for_each(|class| self.regions_of(class, marks, &[], visit));
+    }
+
+    fn regions_of(&self, class: SizeClass, marks: &MarkBits, free: &[(Addr, Addr)], visit: &mut dyn FnMut(Region)) {
+        let cells = &self.classes[class.index()];
+        for run in cells.segments.iter().chain(&cells.unswept) {
+            marks.for_each_region(*run, free, self.state.step(), visit);
         }
     }
 }
@@ -187,24 +250,14 @@ impl Class {
         }
         !holes.is_empty()
     }
+}
 
-    /// Starts the search for holes again, at the first segment.
-    fn rewind(&mut self) {
-        if !mutant!("cells/never-reused") {
-            self.next = 0;
-        }
-    }
-
-    /// Poisons all holes after a sweep, so that a use of free memory is found.
-    fn retire_holes(&mut self, marks: &MarkBits, class: SizeClass, holes: &mut Vec<(Addr, Addr)>) {
-        while self.next_holes(marks, class, holes) {
-            for &(start, end) in &*holes {
-                // SAFETY: the hole lies in a segment, between live closures.
-                unsafe { poison::retire(start, end - start) };
-            }
-        }
-        self.rewind();
-    }
+/// Poisons the holes of a segment, so that a use of free memory is found.
+fn retire_holes(marks: &MarkBits, class: SizeClass, run: BlockRun) {
+    marks.for_each_gap(run.start(), cells_end(run, class), class.cell(), |start, end| {
+        // SAFETY: the hole lies in a segment, between live closures.
+        unsafe { poison::retire(start, end - start) };
+    });
 }
 
 /// The end of the last cell of a segment.

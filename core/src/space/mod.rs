@@ -35,8 +35,8 @@ mod nursery;
 mod snapshot;
 mod steps;
 
-pub use cells::CellSpace;
-pub use destination::{Destination, InPlace};
+pub use cells::{CellPromotion, CellRoom, CellSpace};
+pub use destination::{BumpRoom, Destination, InPlace, Room};
 pub use free::{FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, Piece, Promotion, Rest, Swept};
 pub use large::LargeObjects;
 pub use lines::{LineSpace, Reserve};

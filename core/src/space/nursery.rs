@@ -139,6 +139,11 @@ impl Nursery {
         area.runs.iter().enumerate().map(words).sum()
     }
 
+    /// Whether mutators have taken a run since the last collection.
+    pub fn is_in_use(&self) -> bool {
+        self.areas.iter().any(|area| area.next > 0)
+    }
+
     /// The number of areas.
     pub fn parts(&self) -> usize {
         self.areas.len()

@@ -49,7 +49,7 @@ pub use phase::{Phase, PhaseTimes};
 pub use rts_stats::{GcDetails, NotEnabled, RtsStats, Totals};
 pub use run_phase::{RunPhase, RunPhases};
 pub use sink::Sink;
-pub use slices::Slices;
+pub use slices::{ConcurrentCycles, Slices};
 pub use statistics::{GenerationStats, Refills, Statistics, Tasks};
 pub use thrashing::Thrashing;
 pub use times::{Look, Looks, Times};

@@ -1,4 +1,4 @@
-//! The slices of a run.
+//! The slices of a run, and its concurrent cycles.
 
 use super::Collection;
 
@@ -33,5 +33,35 @@ impl Slices {
         self.swept += work.swept.unwrap_or_default().0 as u64;
         self.elapsed_ns += elapsed_ns;
         self.max_pause_ns = self.max_pause_ns.max(elapsed_ns);
+    }
+}
+
+/// The cycles of a run that were marked concurrently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConcurrentCycles {
+    /// Cycles that ended.
+    pub count: u64,
+    /// Elapsed time of the pauses that ended them, in nanoseconds.
+    pub sync_ns: u64,
+    /// The longest of these pauses, in nanoseconds.
+    pub max_sync_ns: u64,
+    /// The longest concurrent work of one of them, in nanoseconds.
+    pub max_elapsed_ns: u64,
+    /// Concurrent work since the last one ended, in nanoseconds.
+    pub since_ns: u64,
+}
+
+impl ConcurrentCycles {
+    /// Adds a collection, and the concurrent work before it.
+    pub(super) fn add(&mut self, collection: &Collection) {
+        self.since_ns += collection.before.concurrent.elapsed_ns;
+        if self.since_ns == 0 || !collection.work.cycle.is_over() {
+            return;
+        }
+        let sync_ns = collection.time.elapsed_ns;
+        self.count += 1;
+        self.sync_ns += sync_ns;
+        self.max_sync_ns = self.max_sync_ns.max(sync_ns);
+        self.max_elapsed_ns = self.max_elapsed_ns.max(std::mem::take(&mut self.since_ns));
     }
 }

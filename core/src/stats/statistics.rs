@@ -1,7 +1,8 @@
 //! The figures of a whole run.
 
 use super::{
-    Collection, Figure, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Thrashing, Times, WorkSearch, ratio,
+    Collection, ConcurrentCycles, Figure, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Slices, Thrashing, Times,
+    WorkSearch, ratio,
 };
 use crate::words::Bytes;
 
@@ -105,6 +106,8 @@ pub struct Statistics {
     pub gc: Times,
     /// Time of the collector's concurrent work.
     pub concurrent: Times,
+    /// The cycles with concurrent work.
+    pub concurrent_cycles: ConcurrentCycles,
     /// Time from the end of the program, without collections.
     pub exit: Times,
     /// Time of looks at the stopped heap: censuses of profiles (GHC's PROF and RP), the checker,
@@ -205,6 +208,7 @@ impl Statistics {
             self.cumulative_par_balanced += c.par_balanced().unwrap_or(0);
         }
         self.slices.add(c);
+        self.concurrent_cycles.add(c);
         if work.is_major() {
             self.major_gcs += 1;
             self.max_live = self.max_live.max(bytes(work.live));
@@ -219,6 +223,14 @@ impl Statistics {
         generation.cpu_ns += time.cpu_ns;
         generation.elapsed_ns += time.elapsed_ns;
         generation.max_pause_ns = generation.max_pause_ns.max(time.elapsed_ns);
+    }
+
+    /// Time of collections without concurrent work: GHC's GC time.
+    pub fn paused(&self) -> Times {
+        Times {
+            cpu_ns: self.gc.cpu_ns - self.concurrent.cpu_ns,
+            ..self.gc
+        }
     }
 
     /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all)

@@ -130,10 +130,8 @@ impl<'h> Evacuator<'h> {
 
     /// From now on `workers` may help, as many as there is room for their lanes. Closures found
     /// before remain the collecting thread's work.
-    pub fn share_with(&mut self, mut workers: Workers<'h>) {
-        if workers.has_helpers() {
-            workers = workers.at_most(self.copiers);
-        }
+    pub fn share_with(&mut self, workers: Workers<'h>) {
+        let workers = workers.at_most(self.copiers);
         self.shared.sharing = workers.sharing_so_far();
         self.copier.set_pending(Pending::shared_with(&workers));
         self.workers = Some(workers).filter(Workers::has_helpers);

@@ -94,9 +94,10 @@ impl Workers<'_> {
     }
 
     /// The same, but no more than `most` workers, the leader included.
-    pub(crate) fn at_most(mut self, most: usize) -> Self {
+    #[must_use]
+    pub fn at_most(mut self, most: usize) -> Self {
         self.count = self.count.min(most);
-        if self.count < 2 {
+        if self.count < 2 && self.has_helpers() {
             self.sharing = Sharing::Alone;
         }
         self

@@ -137,10 +137,13 @@ fn all_collectors_are_those_that_honour_the_flags() {
     };
     assert_eq!(
         plan("A = \"1m\"").0,
-        "compacting concurrent copying gen-immix immix mark-sweep ocaml parallel sticky-immix two-space"
+        "compacting concurrent copying gen-immix immix mark-sweep nonmoving ocaml parallel sticky-immix two-space"
     );
     let (old, done) = plan("O = \"1m\"");
-    assert_eq!(old, "compacting concurrent copying gen-immix parallel sticky-immix");
+    assert_eq!(
+        old,
+        "compacting concurrent copying gen-immix nonmoving parallel sticky-immix"
+    );
     assert!(
         done.stderr
             .contains("left out of `collectors`: -O1m: the two-space collector does not honour"),

@@ -252,6 +252,7 @@ fn collectors_name_their_own_steps() {
         ("sticky-immix", "o old, L large object", "large, old"),
         ("gen-immix", "o old, L large object", "large, old"),
         ("concurrent", "o old, L large object", "large, old"),
+        ("nonmoving", "c cells, L large object", "large, cells"),
         ("ocaml", "a major heap, L large object", "large, major heap"),
         ("copying", "1 generation 1, L large object", "large, generation 1"),
     ] {

@@ -24,7 +24,7 @@ pub(super) const LOG: &[FlagSpec] = &[
         kind: Kind::Classes,
         default: "off",
         meaning: "an event log, for `gclab events`, ThreadScope and eventlog2html: s: threads, g: collections, u: messages and markers, a: all; -s leaves s out; sgu by default",
-        ghc: Some("n, p and f are accepted, but gclab has neither a nonmoving collector nor sparks"),
+        ghc: Some("n, p and f are accepted, but gclab takes no census of cells and has no sparks"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| set_classes(f, v, false),

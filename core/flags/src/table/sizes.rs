@@ -1,6 +1,6 @@
 //! Flags for sizes: of areas, generations, the heap and its limits, and how they are chosen.
 
-use super::common::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
+use super::common::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size, switch};
 use crate::kind::Kind;
 use crate::spec::{FlagSpec, Scope};
 use crate::value::Value;
@@ -186,6 +186,18 @@ pub(super) const SIZES: &[FlagSpec] = &[
             Compact::Always => Some(Value::On),
             Compact::Above(percent) => Some(Value::Number(percent)),
         },
+    },
+    FlagSpec {
+        name: "xn",
+        toml: Some("xn"),
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "the old generation stays in place and is marked while the program runs, by the collector nonmoving; also `--nonmoving-gc`",
+        ghc: Some("no ageing in the nursery; a requested major collection stops the program"),
+        scope: Scope::Collector(Parameter::Nonmoving),
+        optional: false,
+        set: |f, v| f.config.nonmoving = v == Value::On,
+        get: |f| switch(f.config.nonmoving),
     },
     FlagSpec {
         name: "-sizing",

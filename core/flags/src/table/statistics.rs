@@ -41,7 +41,7 @@ pub(super) const STATISTICS: &[FlagSpec] = &[
         default: "off",
         meaning: "a summary of statistics at the end",
         ghc: Some(
-            "has lines of its own: `Heap memory`, `Measured phase`, `GC sharing`, `GC sync`, `Slices`, `Concurrent GC`, `Refills`, `Figures`, CHECK and INSPECT; the time of censuses (RP, PROF) does not count as productive",
+            "has lines of its own: `Heap memory`, `Measured phase`, `GC sharing`, `GC sync`, `Slices`, `Refills`, `Figures`, CHECK and INSPECT; the time of censuses (RP, PROF) does not count as productive",
         ),
         scope: Scope::Program,
         optional: false,

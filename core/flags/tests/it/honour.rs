@@ -84,7 +84,17 @@ fn generations_that_a_collector_cannot_have_are_refused_if_they_are_given() {
 
 #[test]
 fn each_parameter_of_collectors_has_one_flag() {
-    let groups = [AREA, SIZING, GENERATIONS, COMPACTION, SHARING, SLICES, OCAML].concat();
+    let groups = [
+        AREA,
+        SIZING,
+        GENERATIONS,
+        COMPACTION,
+        &[Parameter::Nonmoving],
+        SHARING,
+        SLICES,
+        OCAML,
+    ]
+    .concat();
     for parameter in &groups {
         let flags = FLAGS.iter().filter(|spec| spec.parameter() == Some(*parameter));
         assert_eq!(flags.count(), 1, "{parameter:?}");

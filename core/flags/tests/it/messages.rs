@@ -78,7 +78,7 @@ fn messages_of_words() {
         "-lx",
         "--no-q",
         "-ol",
-        "-xn",
+        "-xc",
         "-T4",
         "-?x",
         "--inof",

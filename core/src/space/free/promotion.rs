@@ -4,7 +4,7 @@ use super::{FreeList, FreeSpace, KnownClosures};
 use crate::block::{BlockState, OutOfMemory, blocks_for};
 use crate::heap::Heap;
 use crate::prefetch::prefetch_line;
-use crate::space::Destination;
+use crate::space::{BumpRoom, Destination};
 use crate::sync::Mutex;
 use crate::words::{Addr, Words};
 
@@ -101,28 +101,41 @@ impl<L: FreeList> Growing<'_, L> {
         space.add(run);
         space.list.take_several(&mut space.memory, words)
     }
+
+    /// Takes the rest of a room back.
+    fn release(&mut self, BumpRoom { free, limit }: BumpRoom) {
+        if free == limit {
+            return;
+        }
+        let space = &mut *self.space;
+        // SAFETY: words of a chunk that a thread got and has no more use of.
+        let block = unsafe { space.memory.release(free, (limit - free).to_words_up()) };
+        if let Some(block) = block.filter(|_| !mutant!("free/rest-not-listed")) {
+            space.list.add(&mut space.memory, block);
+        }
+    }
 }
 
 // SAFETY: the free list hands out free memory of chunks, once. These have the state of an old step.
 unsafe impl<L: FreeList> Destination for Promotion<'_, L> {
-    fn room(&self, words: Words) -> Option<(Addr, Addr)> {
+    type Room = BumpRoom;
+
+    fn refill(&self, room: &mut BumpRoom, words: Words) -> bool {
         let mut growing = self.space.lock();
-        let (at, taken) = growing.take(words, self.known)?;
+        let Some((free, taken)) = growing.take(words, self.known) else {
+            return false;
+        };
         if let Some(next) = growing.space.list.upcoming(words) {
             prefetch_line(next.at());
             self.known.prefetch(next.at());
         }
-        Some((at, at + taken))
+        let limit = free + taken;
+        growing.release(std::mem::replace(room, BumpRoom { free, limit }));
+        true
     }
 
-    unsafe fn leave(&self, from: Addr, to: Addr) {
-        let mut growing = self.space.lock();
-        let space = &mut *growing.space;
-        // SAFETY: words of a chunk that `room` has handed out; the caller vouches for the rest.
-        let block = unsafe { space.memory.release(from, (to - from).to_words_up()) };
-        if let Some(block) = block.filter(|_| !mutant!("free/rest-not-listed")) {
-            space.list.add(&mut space.memory, block);
-        }
+    fn leave(&self, room: BumpRoom) {
+        self.space.lock().release(room);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::holes::{Hole, SMALL};
 use crate::block::{BLOCK, BlockRun};
-use crate::space::Destination;
+use crate::space::{BumpRoom, Destination};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Words};
 
@@ -55,7 +55,16 @@ impl Reserve {
 // blocks that are not condemned. A hole has room for a small closure. A block and a roomy hole have
 // room for every closure that is not a large object.
 unsafe impl Destination for Reserve {
-    fn room(&self, words: Words) -> Option<(Addr, Addr)> {
+    type Room = BumpRoom;
+
+    fn refill(&self, room: &mut BumpRoom, words: Words) -> bool {
+        room.renew(self.next(words))
+    }
+}
+
+impl Reserve {
+    /// A hole or a run with room for `words` words.
+    fn next(&self, words: Words) -> Option<(Addr, Addr)> {
         // Relaxed, here and below: a number; the lists do not change.
         if words <= SMALL && self.holes_taken.load(Relaxed) < self.holes.len() {
             let number = self

@@ -3,7 +3,7 @@
 //! All three follow from one table, `COLUMNS`. A figure is a field of [`Collection`], or a sum of
 //! such fields.
 
-use super::super::{Collection, Statistics};
+use super::super::{Collection, Cycle, Statistics};
 use super::number::seconds;
 
 /// A column of `-S`.
@@ -107,12 +107,17 @@ pub fn header() -> String {
     format!("{}\n{}\n", line(0), line(1))
 }
 
-/// The row of one collection: its figures in `COLUMNS`, and its generation.
+/// The row of one collection: its figures in `COLUMNS`, and its generation. After a pause that ended
+/// a concurrent cycle, GHC's line for that.
 pub fn row(collection: &Collection) -> String {
     let figures = COLUMNS
         .iter()
         .map(|column| (column.figure)(collection).text(column.width));
-    format!("{}  (Gen: {:2})\n", joined(figures), collection.work.generation)
+    let mut row = format!("{}  (Gen: {:2})\n", joined(figures), collection.work.generation);
+    if collection.work.cycle == Cycle::Ended && collection.before.concurrent.elapsed_ns > 0 {
+        row += &format!("# sync {:6.3}\n", seconds(collection.time.elapsed_ns));
+    }
+    row
 }
 
 /// The row after the last collection: the bytes allocated since.

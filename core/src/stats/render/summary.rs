@@ -3,7 +3,7 @@
 //! Lines that GHC does not have: the machine memory that the heap held (`Heap memory`), how
 //! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
 //! which GHC counts as mutator time and does not print, the work of collectors that collect in
-//! slices (`Slices`) or concurrently (`Concurrent GC`), time in which almost everything went into
+//! slices (`Slices`), time in which almost everything went into
 //! collections that freed almost nothing (`Thrashing`), figures by name (`Figures`), the part of
 //! mutator time in which the collector looked for room (`Refills`), and the times of set-up and of
 //! the measured phase (`Measured`). `GC sharing` and `GC sync` are there only with several
@@ -31,7 +31,6 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_heap_memory(&mut text, stats);
     let _ = write_thrashing(&mut text, stats);
     let _ = write_slices(&mut text, stats);
-    let _ = write_beside(&mut text, stats);
     let _ = write_figures(&mut text, stats);
     let _ = write_refills(&mut text, stats);
     let _ = write_phases(&mut text, stats);
@@ -73,6 +72,7 @@ fn write_collections(out: &mut String, stats: &Statistics) -> std::fmt::Result {
             seconds(generation.max_pause_ns)
         )?;
     }
+    write_cycles(out, stats)?;
     out.push('\n');
     if stats.work_balance() > 0.0 {
         writeln!(
@@ -199,16 +199,28 @@ fn write_slices(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     )
 }
 
-/// A line that GHC does not print; none unless the collector worked concurrently.
-fn write_beside(out: &mut String, stats: &Statistics) -> std::fmt::Result {
-    if stats.concurrent.elapsed_ns == 0 {
+/// GHC's lines for its nonmoving collector: the pauses that ended cycles, and the concurrent work of
+/// cycles. None unless the collector worked concurrently.
+fn write_cycles(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    let cycles = &stats.concurrent_cycles;
+    if cycles.count == 0 {
         return Ok(());
     }
     writeln!(
         out,
-        "  Concurrent GC: {:.3}s of GC CPU time ({:.3}s elapsed)\n",
+        "  Gen  1     {:5} syncs,                      {:6.3}s     {:3.4}s    {:3.4}s",
+        cycles.count,
+        seconds(cycles.sync_ns),
+        seconds(cycles.sync_ns / cycles.count),
+        seconds(cycles.max_sync_ns)
+    )?;
+    writeln!(
+        out,
+        "  Gen  1      concurrent,             {:6.3}s  {:6.3}s     {:3.4}s    {:3.4}s",
         seconds(stats.concurrent.cpu_ns),
-        seconds(stats.concurrent.elapsed_ns)
+        seconds(stats.concurrent.elapsed_ns),
+        seconds(stats.concurrent.elapsed_ns / cycles.count),
+        seconds(cycles.max_elapsed_ns)
     )
 }
 
@@ -253,7 +265,10 @@ fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     };
     line("INIT", stats.init)?;
     line("MUT", stats.mutator)?;
-    line("GC", stats.gc)?;
+    line("GC", stats.paused())?;
+    if stats.concurrent.elapsed_ns > 0 {
+        line("CONC GC", stats.concurrent)?;
+    }
     let looks = &stats.looks;
     if (looks.retainers + looks.census).elapsed_ns > 0 {
         line("RP", looks.retainers)?;
@@ -305,6 +320,6 @@ pub fn one_line(stats: &Statistics) -> String {
         mib(stats.peak_in_use),
         part("INIT", stats.init),
         part("MUT", stats.mutator),
-        part("GC", stats.gc)
+        part("GC", stats.paused())
     )
 }

@@ -53,7 +53,7 @@ const SPAN_WORTH_SPLITTING: usize = 2 * PIECE;
 
 /// One thread's marking: see the module's text.
 #[derive(Debug)]
-pub(super) struct MarkLoop<'m, M, D> {
+pub(super) struct MarkLoop<'m, M, D: Destination> {
     marks: &'m M,
     pub mover: Mover<'m, D>,
     /// Closures that were found and have not been visited; or the slots that hold them.

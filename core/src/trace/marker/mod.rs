@@ -53,7 +53,7 @@ const SLOTS_AHEAD: usize = 16;
 
 /// A marking in progress. Closures move to `D`, unless that is [`InPlace`].
 #[derive(Debug)]
-pub struct Marker<'m, M, D = InPlace> {
+pub struct Marker<'m, M, D: Destination = InPlace> {
     marks: &'m M,
     /// The mark loop of the collecting thread.
     first: MarkLoop<'m, M, D>,

@@ -14,20 +14,19 @@
 use crate::block::StateView;
 use crate::closure::{ClosureRef, Header, Slot};
 use crate::profile::{MoveSideWords, SideWords};
-use crate::space::Destination;
+use crate::space::{Destination, Room};
 use crate::sync::{Arc, Ordering::Relaxed, shared_word};
 use crate::trace::copier::copy_run;
 use crate::words::{Addr, Words};
 
 /// One thread's state for moving closures.
 #[derive(Debug)]
-pub(super) struct Mover<'m, D> {
+pub(super) struct Mover<'m, D: Destination> {
     destination: &'m D,
     pub states: StateView,
     side_words: Option<Arc<SideWords>>,
     /// The thread's room for copies.
-    free: Addr,
-    limit: Addr,
+    room: D::Room,
     /// The words that this thread moved.
     pub moved: Words,
 }
@@ -39,8 +38,7 @@ impl<'m, D: Destination> Mover<'m, D> {
             destination,
             states,
             side_words,
-            free: Addr::NULL,
-            limit: Addr::NULL,
+            room: D::Room::default(),
             moved: Words(0),
         }
     }
@@ -52,11 +50,10 @@ impl<'m, D: Destination> Mover<'m, D> {
 
     /// Returns the rest of the room.
     pub(super) fn leave(&mut self) {
-        if self.free < self.limit && !mutant!("evacuate/rest-lost") {
-            // SAFETY: the end of the thread's room, which it forgets.
-            unsafe { self.destination.leave(self.free, self.limit) };
+        let room = std::mem::take(&mut self.room);
+        if !mutant!("evacuate/rest-lost") {
+            self.destination.leave(room);
         }
-        (self.free, self.limit) = (Addr::NULL, Addr::NULL);
     }
 
     /// Finds the place of the closure that `slot` holds, moves it there, and updates the slot.
@@ -109,7 +106,7 @@ impl<'m, D: Destination> Mover<'m, D> {
             match decide::<PARALLEL>(closure, header, new) {
                 Ok(()) => {
                     if let Some(copy) = copy {
-                        self.free = copy.addr() + words;
+                        self.room.commit(copy.addr(), words);
                         self.moved += words;
                         self.move_side_word(closure, copy, words);
                     }
@@ -121,7 +118,7 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
-    /// Copies a closure to the start of the thread's room without claiming that. `None` if there is
+    /// Copies a closure to a place in the thread's room without claiming that. `None` if there is
     /// no room.
     ///
     /// # Safety
@@ -133,10 +130,11 @@ impl<'m, D: Destination> Mover<'m, D> {
         header: Header,
         words: Words,
     ) -> Option<ClosureRef> {
-        if self.limit - self.free < words.to_bytes() {
-            self.take_room(words)?;
-        }
-        let copy = self.free.as_mut_ptr::<u64>();
+        let at = match self.room.reserve(words) {
+            Some(at) => at,
+            None => self.refill(words)?,
+        };
+        let copy = at.as_mut_ptr::<u64>();
         // SAFETY: the destination's memory is this thread's, and no closure lies there. The caller
         // vouches for the closure.
         unsafe {
@@ -154,14 +152,11 @@ impl<'m, D: Destination> Mover<'m, D> {
         Some(ClosureRef(copy))
     }
 
-    /// Takes more room, and returns the rest of the old. `None` if there is none with `words`
-    /// words.
+    /// Takes more room, and a place there for `words` words. `None` if there is none.
     #[inline(never)]
-    fn take_room(&mut self, words: Words) -> Option<()> {
-        let (free, limit) = self.destination.room(words)?;
-        self.leave();
-        (self.free, self.limit) = (free, limit);
-        Some(())
+    fn refill(&mut self, words: Words) -> Option<Addr> {
+        self.destination.refill(&mut self.room, words).then_some(())?;
+        self.room.reserve(words)
     }
 
     fn move_side_word(&self, from: ClosureRef, to: ClosureRef, words: Words) {

@@ -2,7 +2,9 @@
 
 use super::ghc::{GHC_ROWS, GHC_SUMMARY, as_ghc_n1, as_ghc_n2, as_threaded, read_list, read_row, times};
 use gclab_core::stats::render::{closing_row, header, machine_readable, one_line, row, summary};
-use gclab_core::stats::{GcThread, GenerationStats, Looks, Refills, RunPhase, RunPhases, Sharings, Statistics, Times};
+use gclab_core::stats::{
+    ConcurrentCycles, GcThread, GenerationStats, Looks, Refills, RunPhase, RunPhases, Sharings, Statistics, Times,
+};
 
 #[test]
 fn the_summary_is_ghcs_to_the_byte() {
@@ -55,6 +57,34 @@ fn retainers_censuses_and_the_checker_have_a_line_each() {
     assert!(!summary(&stats).contains("PROF") && !machine_readable(&stats).contains("hc_cpu"));
     stats.looks = Looks::default();
     assert_eq!(summary(&stats), without);
+}
+
+/// The lines are those of a program of GHC 9.0.2 with `-xn -s`.
+#[test]
+fn concurrent_cycles_have_ghcs_lines() {
+    let mut stats = as_ghc_n1();
+    let without = summary(&stats);
+    stats.concurrent = times(300, 150);
+    stats.gc.cpu_ns += stats.concurrent.cpu_ns;
+    stats.concurrent_cycles = ConcurrentCycles {
+        count: 2,
+        sync_ns: 1_400_000,
+        max_sync_ns: 1_390_000,
+        max_elapsed_ns: 100_000,
+        since_ns: 0,
+    };
+    let text = summary(&stats);
+    let ghcs = [
+        "  Gen  1         2 syncs,                       0.001s     0.0007s    0.0014s\n",
+        "  Gen  1      concurrent,              0.000s   0.000s     0.0001s    0.0001s\n",
+        "  CONC GC time    0.000s  (  0.000s elapsed)\n",
+    ];
+    let rest = ghcs.iter().fold(text, |text, line| {
+        assert!(text.contains(line), "{text}");
+        text.replace(line, "")
+    });
+    let before_share = |text: &str| text.split("%GC").next().map(str::to_owned);
+    assert_eq!(before_share(&rest), before_share(&without));
 }
 
 #[test]

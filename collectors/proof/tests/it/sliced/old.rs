@@ -6,7 +6,7 @@
 
 use gclab_core::block::{BLOCK, BlockRun, BlockState, FIRST_OLD_STEP, LARGE_OBJECT, OutOfMemory, Region};
 use gclab_core::heap::{Heap, LargeObject};
-use gclab_core::space::{Destination, MarkBits, Marks};
+use gclab_core::space::{BumpRoom, Destination, MarkBits, Marks};
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Mutex;
 
@@ -185,7 +185,15 @@ struct RoomRuns {
 
 // SAFETY: each hole is between closures, each run is new, and each is returned once.
 unsafe impl Destination for Room {
-    fn room(&self, words: Words) -> Option<(Addr, Addr)> {
+    type Room = BumpRoom;
+
+    fn refill(&self, room: &mut BumpRoom, words: Words) -> bool {
+        room.renew(self.next(words))
+    }
+}
+
+impl Room {
+    fn next(&self, words: Words) -> Option<(Addr, Addr)> {
         let mut runs = self.0.lock().expect("no thread panicked");
         while let Some((start, end)) = runs.holes.pop() {
             if end - start >= words.to_bytes() {

@@ -4,7 +4,7 @@ use super::super::unwritten::write_room;
 use super::*;
 use crate::block::{Shortage, blocks_for};
 use crate::heap::AfterMajor;
-use crate::space::{Destination, Marks};
+use crate::space::{BumpRoom, Destination, Marks, Room};
 
 impl Model {
     /// Promotes closures of these sizes. The space grows by small chunks.
@@ -20,21 +20,20 @@ impl Model {
         let known = self.space.known_closures(&self.starts, &self.marks);
         let chunk = |_| chunk;
         let promotion = self.space.promotion(&mut self.heap, &known, &chunk);
-        let (mut free, mut limit) = (Addr::NULL, Addr::NULL);
+        let mut room = BumpRoom::default();
         for &words in sizes {
-            if limit - free < words.to_bytes() {
-                let room = promotion.room(words).expect("what was prepared");
-                leave(&promotion, free, limit);
-                (free, limit) = room;
+            if room.reserve(words).is_none() {
+                assert!(promotion.refill(&mut room, words), "what was prepared");
             }
+            let free = room.reserve(words).expect("what refill says");
             // SAFETY: words of the room, which is unused.
             unsafe { write_room(free, words) };
             assert!(known.mark::<false>(free, words), "{free} has a closure");
             assert!(self.closures.insert(free, (words, true)).is_none(), "{free} is in use");
             self.kept.insert(free);
-            free = free + words;
+            room.commit(free, words);
         }
-        leave(&promotion, free, limit);
+        promotion.leave(room);
         self.heap.end_promotion();
     }
 
@@ -65,13 +64,6 @@ impl Model {
         let closures = self.closures.keys().copied();
         let expected: Vec<Addr> = closures.filter(|&at| !self.space.is_dead(&self.marks, at)).collect();
         assert_eq!(found, expected);
-    }
-}
-
-fn leave(promotion: &Promotion<'_, Plain>, free: Addr, limit: Addr) {
-    if free < limit {
-        // SAFETY: the end of a room that the caller no longer needs.
-        unsafe { promotion.leave(free, limit) };
     }
 }
 

@@ -3,12 +3,13 @@
 
 use super::*;
 use crate::block::{BLOCK, BlockRun};
+use crate::space::BumpRoom;
 use crate::sync::{AtomicUsize, Mutex, Ordering::Relaxed};
 use std::collections::{HashMap, HashSet};
 
 /// Blocks for copies.
 #[derive(Default)]
-struct Room {
+struct Blocks {
     runs: Vec<BlockRun>,
     taken: AtomicUsize,
     /// What threads did not use.
@@ -16,21 +17,29 @@ struct Room {
 }
 
 // SAFETY: each block is returned once. `Moving::new` takes them from the heap, after its closures.
-unsafe impl Destination for Room {
-    fn room(&self, _: Words) -> Option<(Addr, Addr)> {
-        let run = self.runs.get(self.taken.fetch_add(1, Relaxed))?;
-        Some((run.start(), run.end()))
+unsafe impl Destination for Blocks {
+    type Room = BumpRoom;
+
+    fn refill(&self, room: &mut BumpRoom, _: Words) -> bool {
+        let Some(run) = self.runs.get(self.taken.fetch_add(1, Relaxed)) else {
+            return false;
+        };
+        let free = run.start();
+        self.leave(std::mem::replace(room, BumpRoom { free, limit: run.end() }));
+        true
     }
 
-    unsafe fn leave(&self, from: Addr, to: Addr) {
-        self.left.lock().push((from, to));
+    fn leave(&self, room: BumpRoom) {
+        if room.free < room.limit {
+            self.left.lock().push((room.free, room.limit));
+        }
     }
 }
 
 /// A random graph, some of whose blocks are condemned.
 struct Moving {
     graph: Graph,
-    room: Room,
+    room: Blocks,
     /// For each closure, the referents of its slots.
     edges: Vec<Vec<Option<usize>>>,
 }
@@ -96,9 +105,9 @@ impl Moving {
         }
         let heap = &mut graph.heap;
         let taken = (0..plan.room).map(|_| heap.allocate(1, 1, BlockState::of_step(1)).expect("room"));
-        let room = Room {
+        let room = Blocks {
             runs: taken.collect(),
-            ..Room::default()
+            ..Blocks::default()
         };
         Moving { graph, room, edges }
     }
