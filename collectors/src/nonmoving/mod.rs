@@ -8,7 +8,7 @@
 //!
 //! Differences from GHC: closures do not age in the nursery, so no collection has to prepare for a
 //! cycle. Marks are bits in two side tables, not bytes with an epoch. A forced major collection stops
-//! the program. Size classes are finer ([`gclab_core::alloc::SizeClass`]).
+//! the program. Size classes are finer.
 //!
 //! Worst-case memory: F × live, with the allocation area twice and a chunk for each size class, what
 //! died since the cycle began, and the free cells of size classes that the program no longer needs.

@@ -2,7 +2,7 @@
 
 use super::edges::{Graph, NONE, ROOT};
 use crate::fetch::fetch;
-use crate::memory::{OutOfMemory, filled, push};
+use crate::memory::{OutOfMemory, filled, with_capacity};
 use std::ops::Deref;
 
 /// For each reachable node: the node before it on a shortest path. Of several paths, the one that a
@@ -24,7 +24,8 @@ impl ShortestPaths {
 
     fn search(graph: Graph<&[u32]>) -> Result<Self, OutOfMemory> {
         let mut before = filled(NONE, graph.node_count() as usize)?;
-        let mut reached = vec![ROOT];
+        let mut reached = with_capacity(before.len())?;
+        reached.push(ROOT);
         before[ROOT as usize] = ROOT;
         let mut next = 0;
         while let Some(&from) = reached.get(next) {
@@ -33,7 +34,7 @@ impl ShortestPaths {
                 let before = &mut before[target as usize];
                 if *before == NONE {
                     *before = from;
-                    push(&mut reached, target)?;
+                    reached.push(target);
                 }
             }
             next += 1;
